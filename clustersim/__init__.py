@@ -1,0 +1,1 @@
+"""The Django side: store, REST, websockets, classroom, workers."""

@@ -1,0 +1,1 @@
+"""What every controller stands on: store protocol, registry, informers, workqueues, the event loop."""

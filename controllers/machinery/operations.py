@@ -1,0 +1,83 @@
+"""What components ask for. A component never calls the store: it emits operations, the loop commits them and hands
+the results back as events (a 409 is an event like any other). The REST surface uses the same operations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from scheduler_core.api.errors import ApiError
+
+PatchType = Literal["merge", "strategic", "json", "apply"]
+Propagation = Literal["", "Background", "Foreground", "Orphan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create an object. `resource` is a group resource: `pods`, `deployments.apps`."""
+
+    resource: str
+    namespace: str
+    object: dict[str, Any]
+    subresource: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Replace an object (or its `status`, `scale`); `metadata.resourceVersion` in it is the precondition, if given."""
+
+    resource: str
+    namespace: str
+    name: str
+    object: dict[str, Any]
+    subresource: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Patch an object. A `metadata.resourceVersion` or `metadata.uid` inside the patch is a precondition."""
+
+    resource: str
+    namespace: str
+    name: str
+    patch: Any
+    patch_type: PatchType = "merge"
+    subresource: str = ""
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete an object, with DeleteOptions."""
+
+    resource: str
+    namespace: str
+    name: str
+    uid: str = ""
+    resource_version: str = ""
+    grace_period_seconds: int | None = None
+    propagation: Propagation = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Write `spec.nodeName` through the binding subresource; a pod that has one already is a conflict."""
+
+    namespace: str
+    name: str
+    uid: str
+    node_name: str
+
+
+Operation = Create | Update | Patch | Delete | Bind
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to one operation: the document as stored, or the refusal."""
+
+    operation: Operation
+    object: dict[str, Any] | None
+    error: ApiError | None
+    revision: int

@@ -1,0 +1,1 @@
+"""The scheduler: pure decisions over values. No Django, no sockets, no clock, no global random."""

@@ -1,0 +1,1 @@
+"""Typed views of Kubernetes objects, quantities, selectors, the table of kinds, errors."""

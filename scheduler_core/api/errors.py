@@ -1,0 +1,128 @@
+"""One refusal shape for everything: a Kubernetes `Status` with field causes and the next step in the message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One field that is wrong: `field` is a path such as `spec.containers[0].name`."""
+
+    field: str
+    message: str
+    reason: str = "FieldValueInvalid"
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the wire form (metav1.StatusCause)."""
+        return {"reason": self.reason, "message": self.message, "field": self.field}
+
+
+@dataclass(slots=True)
+class ApiError(Exception):
+    """A refusal, as metav1.Status.
+
+    `code` is the HTTP status, `reason` the machine word (`NotFound`, `Conflict` …), `message` what a person reads,
+    the next step in it.
+    """
+
+    code: int
+    reason: str
+    message: str
+    causes: Sequence[Cause] = ()
+    kind: str = ""
+    group: str = ""
+    name: str = ""
+    retry_after_seconds: int = 0
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.reason}: {self.message}"
+
+    def status(self) -> dict[str, Any]:
+        """Return the metav1.Status document."""
+        details: dict[str, Any] = {}
+        for key, value in (("name", self.name), ("group", self.group), ("kind", self.kind)):
+            if value:
+                details[key] = value
+        if self.causes:
+            details["causes"] = [cause.as_dict() for cause in self.causes]
+        if self.retry_after_seconds:
+            details["retryAfterSeconds"] = self.retry_after_seconds
+        body: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+            "reason": self.reason,
+            "code": self.code,
+        }
+        if details:
+            body["details"] = details
+        body.update(self.extra)
+        return body
+
+
+def split_resource(resource: str) -> tuple[str, str]:
+    """Return (plural, group) of a group resource such as `deployments.apps`; the core group is empty."""
+    plural, _, group = resource.partition(".")
+    return plural, group
+
+
+def not_found(resource: str, name: str) -> ApiError:
+    """Return the 404 that kubectl prints as `Error from server (NotFound)`."""
+    plural, group = split_resource(resource)
+    return ApiError(404, "NotFound", f'{resource} "{name}" not found', kind=plural, group=group, name=name)
+
+
+def already_exists(resource: str, name: str) -> ApiError:
+    """Return the 409 of a create whose name is taken."""
+    plural, group = split_resource(resource)
+    return ApiError(409, "AlreadyExists", f'{resource} "{name}" already exists', kind=plural, group=group, name=name)
+
+
+def conflict(resource: str, name: str, why: str = "") -> ApiError:
+    """Return the 409 of a write based on a stale resourceVersion."""
+    plural, group = split_resource(resource)
+    why = why or (
+        "the object has been modified; please apply your changes to the latest version and try again"
+    )
+    message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
+    return ApiError(409, "Conflict", message, kind=plural, group=group, name=name)
+
+
+def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> ApiError:
+    """Return the 422 that lists every wrong field, worded as upstream's `NewInvalid`."""
+    texts = [f"{cause.field}: {cause.message}" for cause in causes]
+    listed = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
+    title = f"{kind}.{group}" if group else kind
+    return ApiError(
+        422, "Invalid", f'{title} "{name}" is invalid: {listed}', causes=causes, kind=kind, group=group, name=name
+    )
+
+
+def bad_request(message: str, causes: Sequence[Cause] = ()) -> ApiError:
+    """Return the 400 of a body or parameter that cannot be read."""
+    return ApiError(400, "BadRequest", message, causes=causes)
+
+
+def forbidden(resource: str, name: str, why: str) -> ApiError:
+    """Return the 403 of a person or replica who may not do this."""
+    plural, group = split_resource(resource)
+    quoted = f' "{name}"' if name else ""
+    return ApiError(
+        403, "Forbidden", f"{resource}{quoted} is forbidden: {why}", kind=plural, group=group, name=name
+    )
+
+
+def unauthorized() -> ApiError:
+    """Return the 401 of a request without a good token."""
+    return ApiError(401, "Unauthorized", "Unauthorized: send the session's token; join the session to get one")
+
+
+def gone(message: str = "The resourceVersion for the provided watch is too old.") -> ApiError:
+    """Return the 410 of a revision that is compacted: list again."""
+    return ApiError(410, "Expired", message)
