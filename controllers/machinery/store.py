@@ -55,7 +55,7 @@ class Stored:
         """Return the decoded document; shared, read-only by convention."""
         if self._object is None:
             self._object = msgspec.json.decode(self.data)
-        return self._object  # type: ignore[return-value]
+        return self._object
 
 
 class Event(Stored):
