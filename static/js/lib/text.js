@@ -1,0 +1,71 @@
+/** Sentences of the page in its languages. Field terms (Pod, Node, taint, lease) stay English in every language. */
+
+/** @import { Lang } from "./types.d.ts" */
+import { PAGE } from "./text/page.js";
+import { STAGE } from "./text/stage.js";
+
+/** @type {Record<Lang, Record<string, string>>} */
+const TEXTS = {
+  en: { ...PAGE.en, ...STAGE.en },
+  "zh-hans": { ...PAGE["zh-hans"], ...STAGE["zh-hans"] },
+};
+
+/**
+ * The text of a key, with `{name}` replaced from values; English where a language lacks it, the key where both do.
+ * @param {Lang} lang
+ * @param {string} key
+ * @param {Record<string, string | number>} [values]
+ */
+export function text(lang, key, values) {
+  const pattern = TEXTS[lang][key] ?? TEXTS.en[key] ?? key;
+  if (!values) return pattern;
+  return pattern.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+}
+
+/** Every key by language, for the test that asks both languages to say the same things. */
+export const KEYS = { en: Object.keys(TEXTS.en), "zh-hans": Object.keys(TEXTS["zh-hans"]) };
+
+/** @type {Record<Lang, string>} */
+const LOCALES = { en: "en", "zh-hans": "zh-Hans-CN" };
+
+/** @type {Map<string, Intl.NumberFormat>} */
+const NUMBERS = new Map();
+
+/**
+ * A number as this language writes it: 4,812.
+ * @param {Lang} lang
+ * @param {number} value
+ * @param {number} [digits] at most this many decimals
+ */
+export function number(lang, value, digits = 0) {
+  const key = `${lang} ${digits}`;
+  let format = NUMBERS.get(key);
+  if (!format) NUMBERS.set(key, (format = new Intl.NumberFormat(LOCALES[lang], { maximumFractionDigits: digits })));
+  return format.format(value);
+}
+
+/**
+ * Simulated time as it stands on a wall: 10:42:21.300 in UTC.
+ * @param {number} unixMs
+ * @param {boolean} [milliseconds]
+ */
+export function clockTime(unixMs, milliseconds = false) {
+  const iso = new Date(unixMs).toISOString();
+  return milliseconds ? iso.slice(11, 23) : iso.slice(11, 19);
+}
+
+/**
+ * A span as kubectl writes ages: 12s, 3m5s, 2h10m, 4d.
+ * @param {number} ms
+ */
+export function age(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return seconds % 60 ? `${minutes}m${seconds % 60}s` : `${minutes}m`;
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 8) return minutes % 60 ? `${hours}h${minutes % 60}m` : `${hours}h`;
+  if (hours < 48) return `${hours}h`;
+  return `${Math.floor(hours / 24)}d`;
+}

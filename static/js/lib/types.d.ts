@@ -1,0 +1,434 @@
+/** Shapes shared by the browser's modules. Wire names are camelCase, as in Kubernetes; frames are in docs/protocol.md. */
+
+export type Role = "teacher" | "student" | "viewer" | "component";
+export type Verb = "ADDED" | "MODIFIED" | "DELETED";
+export type StepBy = "point" | "cycle" | "event" | "seconds";
+export type Lang = "en" | "zh-hans";
+export type Theme = "light" | "dark" | "projector";
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+}
+
+export interface Metadata {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+}
+
+/**
+ * An object as the page reads it: `resource` is the group resource string (`pods`, `deployments.apps`); spec and status
+ * are cut per resource by the server. Read through the narrower types below.
+ */
+export interface Slim {
+  resource: string;
+  metadata: Metadata;
+  spec?: Record<string, any>;
+  status?: Record<string, any>;
+  [field: string]: any;
+}
+
+export interface Taint {
+  key: string;
+  value?: string;
+  effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
+}
+
+export interface Condition {
+  type: string;
+  status: "True" | "False" | "Unknown";
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+export interface Container {
+  name: string;
+  image?: string;
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+}
+
+export interface PodSlim extends Slim {
+  spec: {
+    nodeName?: string;
+    priority?: number;
+    priorityClassName?: string;
+    schedulerName?: string;
+    schedulingGates?: { name: string }[];
+    containers?: Container[];
+    initContainers?: Container[];
+    [field: string]: any;
+  };
+  status: {
+    phase?: string;
+    reason?: string;
+    nominatedNodeName?: string;
+    podIP?: string;
+    startTime?: string;
+    conditions?: Condition[];
+    containerStatuses?: {
+      name: string;
+      ready?: boolean;
+      restartCount?: number;
+      state?: { waiting?: { reason?: string }; running?: object; terminated?: { reason?: string; exitCode?: number } };
+    }[];
+    [field: string]: any;
+  };
+}
+
+export interface NodeSlim extends Slim {
+  spec: { unschedulable?: boolean; taints?: Taint[]; [field: string]: any };
+  status: {
+    allocatable?: Record<string, string>;
+    capacity?: Record<string, string>;
+    conditions?: Condition[];
+    [field: string]: any;
+  };
+}
+
+/** Spec of the simulated clock as its owner obeys it, and the anchor from which the page reckons simulated time. */
+export interface Clock {
+  paused: boolean;
+  rate: number;
+  /** Simulated milliseconds a scheduling cycle spends at each extension point; 0 = straight through. */
+  pace: number;
+  /** Simulated milliseconds since the session began, at `anchorUnixMs`. */
+  simTimeMs: number;
+  anchorUnixMs: number;
+  effectiveRate: number;
+  held: { pod: string; point: string; replica: string } | null;
+  /** Present while only one cycle in `oneIn` is told at that pace. */
+  narrated?: { oneIn: number } | null;
+  hibernated?: boolean;
+}
+
+export interface CodeReasons {
+  code: string;
+  plugin?: string;
+  reasons?: string[];
+}
+
+/** The outcome of a cycle: FORMAT of docs/trace.md. Present as far as the cycle has gone. */
+export interface TraceResult {
+  id?: string;
+  result?: "scheduled" | "unschedulable" | "error" | "gated" | "no_nodes";
+  preEnqueue?: CodeReasons;
+  preFilter?: CodeReasons & { allNodes?: boolean; nodeNames?: string[]; skip?: string[] };
+  filters?: Record<string, Record<string, CodeReasons>>;
+  firstFail?: Record<string, CodeReasons>;
+  feasible?: string[];
+  usedNominatedNode?: boolean;
+  scores?: {
+    nodes: string[];
+    skip?: string[];
+    plugins: Record<string, { raw: number[]; normalized: number[]; weighted: number[] }>;
+    total: number[];
+  };
+  best?: string[];
+  fitError?: string;
+  preemption?: {
+    code?: string;
+    reasons?: string[];
+    eligible?: boolean;
+    candidates?: Record<string, { victims: string[]; numPDBViolations: number }>;
+    nodeStatus?: Record<string, CodeReasons>;
+    ties?: string[];
+    nominatedNode?: string;
+    victims?: string[];
+    clearsNomination?: boolean;
+  };
+  chosen?: string;
+  lot?: { draw: number; below: number; of: string[] };
+}
+
+export interface Trace {
+  id: string;
+  revision: number;
+  seenRevision: number;
+  /** Simulated seconds since the session began. */
+  simTime: number;
+  pod: string;
+  uid: string;
+  replica: string;
+  profile: string;
+  attempt: number;
+  point: string;
+  result: TraceResult;
+  detail?: "compacted";
+}
+
+export type Point =
+  | "PreEnqueue"
+  | "QueueSort"
+  | "PreFilter"
+  | "Filter"
+  | "PostFilter"
+  | "PreScore"
+  | "Score"
+  | "Reserve"
+  | "Permit"
+  | "PreBind"
+  | "Bind"
+  | "PostBind";
+
+/** A scheduling cycle while it is held or paced, in its replica's status. `point` is the last one that ran. */
+export interface Cycle {
+  pod: string;
+  uid: string;
+  attempt: number;
+  point: Point;
+  startedAtMs: number;
+  dueAtMs?: number;
+  profile: string;
+  seenRevision: number;
+  traceId: string;
+  trace?: TraceResult;
+}
+
+export interface ReplicaSlim extends Slim {
+  spec: { component: "kube-scheduler" | "kube-controller-manager"; fault?: { id: number; kind: string } | null };
+  status: {
+    state?: "Running" | "Crashed";
+    leading?: boolean;
+    lease?: { holder: string; observedAtMs: number; renewedAtMs: number; durationMs: number };
+    seenRevision?: number;
+    clockSkewMs?: number;
+    clockRate?: number;
+    lastBranch?: string;
+    cycle?: Cycle | null;
+  };
+}
+
+export interface QueuedPod {
+  pod: string;
+  uid: string;
+  priority?: number;
+  attempts?: number;
+  readyAtMs?: number;
+  plugins?: string[];
+  plugin?: string;
+  message?: string;
+  wakes?: string[];
+}
+
+/** The queue of one scheduler replica as it last wrote it: lists are cut at 50, `counts` are whole. */
+export interface QueueStatus {
+  active: QueuedPod[];
+  backoff: QueuedPod[];
+  unschedulable: QueuedPod[];
+  gated: QueuedPod[];
+  waiting: { pod: string; uid: string; node: string; plugins: { name: string; untilMs: number }[] }[];
+  binding: { pod: string; uid: string; node: string }[];
+  counts: Record<string, number>;
+}
+
+export interface EventSlim extends Slim {
+  type?: string;
+  reason?: string;
+  message?: string;
+  note?: string;
+  count?: number;
+  involvedObject?: { kind?: string; namespace?: string; name?: string; uid?: string };
+  firstTimestamp?: string;
+  lastTimestamp?: string;
+  eventTime?: string;
+  source?: { component?: string };
+  reportingComponent?: string;
+}
+
+export interface SessionInfo {
+  code: string;
+  title: string;
+  template: string;
+  seed: number | string;
+}
+
+export interface Me {
+  id: string;
+  name: string;
+  role: Role;
+  namespace: string;
+  slug: string;
+  color: string;
+}
+
+export interface Person {
+  id: string;
+  name: string;
+  role: Role;
+  slug: string;
+  color: string;
+  online: boolean;
+}
+
+/** One row of the log as it came over the websocket. */
+export interface LogRow {
+  revision: number;
+  verb: Verb;
+  simTimeMs: number;
+  actor: string;
+  resource: string;
+  object: Slim;
+}
+
+export type Frame =
+  | {
+      type: "hello";
+      protocol: number;
+      release: string;
+      revision: number;
+      compacted: number;
+      epochMs: number;
+      session: SessionInfo;
+      me: Me;
+      clock: Clock | null;
+    }
+  | { type: "list"; revision: number; objects: Slim[]; last: boolean }
+  | { type: "events"; from: number; to: number; events: LogRow[] }
+  | { type: "gone" }
+  | { type: "people"; people: Person[] }
+  | { type: "ping" };
+
+export type Objects = ReadonlyMap<string, ReadonlyMap<string, Slim>>;
+
+/**
+ * The browser's folded state at one revision. Never changed in place: every frame gives a new view, and a resource's
+ * map keeps its identity while nothing in it changes, so that selectors can remember what they computed from it.
+ */
+export interface View {
+  revision: number;
+  /** Unix milliseconds of simulated time zero. */
+  epochMs: number;
+  release: string;
+  session: SessionInfo | null;
+  me: Me | null;
+  clock: Clock | null;
+  /** resource → (`namespace/name`, or `name` when cluster-scoped) → object. */
+  objects: Objects;
+  people: readonly Person[];
+  /** Newest log rows of this connection, oldest first, at most ROWS_KEPT. Empty after a fresh list. */
+  rows: readonly LogRow[];
+  /** False until the first list is whole. */
+  ready: boolean;
+  /** What has arrived of a list under way; replaces `objects` when whole. */
+  listing: ReadonlyMap<string, Map<string, Slim>> | null;
+  /** The server has compacted our place: subscribe again without a revision. */
+  gone: boolean;
+}
+
+export interface Selection {
+  resource: string;
+  key: string;
+}
+
+/** What belongs to this browser alone. Panels and the stage read it beside the view. */
+export interface Ui {
+  lang: Lang;
+  theme: Theme;
+  selected: Selection | null;
+  colourBy: "owner" | "priority" | "person";
+  /** Simulated milliseconds now, reckoned from the clock's anchor for this frame. */
+  nowMs: number;
+  reducedMotion: boolean;
+  connection: "connecting" | "live" | "offline";
+  /** 900 × 700 and the like decide the layout in CSS; the phone layout leaves out the stage. */
+  phone: boolean;
+  decisions: { pod: string; traces: Trace[]; selectedTraceId: string; loading: boolean };
+  fps: number;
+}
+
+/** What a click means. main.js turns intents into requests or into changes of Ui. */
+export type Intent =
+  | { type: "select"; resource: string; key: string; tab?: string }
+  | { type: "deselect" }
+  | { type: "play" }
+  | { type: "pause" }
+  | { type: "step"; by: StepBy; count?: number }
+  | { type: "clock"; rate?: number; pace?: number }
+  | { type: "selectTrace"; id: string }
+  | { type: "colourBy"; by: Ui["colourBy"] }
+  | { type: "tab"; tab: string }
+  | { type: "create"; item: string }
+  | { type: "openForm"; item: string }
+  | { type: "openImport"; kind: "yaml" | "openb" }
+  | { type: "command"; line: string }
+  | { type: "delete"; resource: string; key: string }
+  | { type: "fault"; identity: string; kind: "crash" | "recover" }
+  | { type: "lang"; lang: Lang }
+  | { type: "theme"; theme: Theme }
+  | { type: "showCode" };
+
+export type Dispatch = (intent: Intent) => void;
+
+/** A Kubernetes Status: the one shape of every refusal. */
+export interface ApiStatus {
+  kind: "Status";
+  status?: string;
+  code: number;
+  reason: string;
+  message: string;
+  details?: { name?: string; kind?: string; causes?: { field?: string; message?: string; reason?: string }[] };
+}
+
+/** A node with the numbers the stage draws, reckoned once per change. */
+export interface NodeSummary {
+  name: string;
+  key: string;
+  zone: string;
+  ready: boolean;
+  unschedulable: boolean;
+  taints: readonly Taint[];
+  allocatable: Resources;
+  requested: Resources;
+  pods: readonly PodSlim[];
+  node: NodeSlim;
+}
+
+export interface Resources {
+  cpuMilli: number;
+  memoryBytes: number;
+  pods: number;
+  /** Extended resources by name, `nvidia.com/gpu` and others. */
+  extended: Readonly<Record<string, number>>;
+}
+
+export type PodState =
+  | "queued"
+  | "gated"
+  | "assumed"
+  | "bound"
+  | "pulling"
+  | "running"
+  | "succeeded"
+  | "terminating"
+  | "nominated"
+  | "failed";
+
+/** What stage/stage.js and stage/decision.js give main.js. `render` may be called any number of times. */
+export interface Stage {
+  render(view: View, ui: Ui): void;
+  destroy(): void;
+}
+
+export interface DecisionPanel {
+  render(state: {
+    traces: readonly Trace[];
+    selectedTraceId: string;
+    loading: boolean;
+    theme: Theme;
+    lang: Lang;
+  }): void;
+  destroy(): void;
+}

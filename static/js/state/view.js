@@ -1,0 +1,169 @@
+/**
+ * The folded state of one session: applyMessage(view, frame) returns the next view. Pure: no DOM, clock or network.
+ * Old view + messages = fresh list; tests/golden/watch holds both sides.
+ */
+
+/** @import { Clock, Frame, LogRow, Objects, Slim, View } from "../lib/types.d.ts" */
+
+/** Newest log rows kept for the event list and for motion; older ones fall off the front. */
+export const ROWS_KEPT = 400;
+
+export const CLOCK_RESOURCE = "clocks.clustersim.io";
+export const CLOCK_KEY = "clock";
+
+/** @returns {View} */
+export function emptyView() {
+  return {
+    revision: 0,
+    epochMs: 0,
+    release: "",
+    session: null,
+    me: null,
+    clock: null,
+    objects: new Map(),
+    people: [],
+    rows: [],
+    ready: false,
+    listing: null,
+    gone: false,
+  };
+}
+
+/**
+ * `namespace/name`, or `name` for a cluster-scoped object.
+ * @param {{metadata: {name: string, namespace?: string}}} object
+ */
+export function keyOf(object) {
+  const { namespace, name } = object.metadata;
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+/**
+ * The view after one frame. A batch that does not start where the view stands changes nothing but `gone`, because a
+ * gap must never be painted over: the caller subscribes again.
+ * @param {View} view
+ * @param {Frame} frame
+ * @returns {View}
+ */
+export function applyMessage(view, frame) {
+  switch (frame.type) {
+    case "hello":
+      return {
+        ...view,
+        epochMs: frame.epochMs,
+        release: frame.release,
+        session: frame.session,
+        me: frame.me,
+        clock: view.clock ?? frame.clock,
+      };
+    case "list":
+      return applyList(view, frame);
+    case "events":
+      return applyEvents(view, frame);
+    case "gone":
+      return { ...view, gone: true, listing: null };
+    case "people":
+      return { ...view, people: frame.people };
+    case "ping":
+      return view;
+  }
+}
+
+/**
+ * @param {View} view
+ * @param {Extract<Frame, {type: "list"}>} frame
+ * @returns {View}
+ */
+function applyList(view, frame) {
+  // The maps of a list under way belong to this fold alone until it is whole, so they may grow in place.
+  /** @type {Map<string, Map<string, Slim>>} */
+  const listing = new Map(view.listing ?? []);
+  for (const object of frame.objects) {
+    let byKey = listing.get(object.resource);
+    if (!byKey) listing.set(object.resource, (byKey = new Map()));
+    byKey.set(keyOf(object), object);
+  }
+  if (!frame.last) return { ...view, listing, gone: false };
+  return withClock({
+    ...view, revision: frame.revision, objects: listing, rows: [], ready: true, listing: null, gone: false,
+  });
+}
+
+/**
+ * @param {View} view
+ * @param {Extract<Frame, {type: "events"}>} frame
+ * @returns {View}
+ */
+function applyEvents(view, frame) {
+  if (frame.to <= view.revision) return view;
+  if (frame.from > view.revision) return { ...view, gone: true };
+  const fresh = frame.events.filter((row) => row.revision > view.revision);
+  if (fresh.length === 0) return { ...view, revision: frame.to };
+  return withClock({
+    ...view,
+    revision: frame.to,
+    objects: foldRows(view.objects, fresh),
+    rows: [...view.rows, ...fresh].slice(-ROWS_KEPT),
+  });
+}
+
+/**
+ * Objects after log rows; only the maps of touched resources are copied, each once.
+ * @param {Objects} objects
+ * @param {readonly LogRow[]} rows
+ * @returns {Objects}
+ */
+export function foldRows(objects, rows) {
+  const next = new Map(objects);
+  /** @type {Map<string, Map<string, Slim>>} */
+  const touched = new Map();
+  for (const row of rows) {
+    let byKey = touched.get(row.resource);
+    if (!byKey) {
+      byKey = new Map(objects.get(row.resource) ?? []);
+      touched.set(row.resource, byKey);
+      next.set(row.resource, byKey);
+    }
+    const key = keyOf(row.object);
+    if (row.verb === "DELETED") byKey.delete(key);
+    else byKey.set(key, row.object);
+  }
+  for (const [resource, byKey] of touched) if (byKey.size === 0) next.delete(resource);
+  return next;
+}
+
+/**
+ * The view with its clock read from the Clock object, once its owner has written a status.
+ * @param {View} view
+ * @returns {View}
+ */
+function withClock(view) {
+  const object = view.objects.get(CLOCK_RESOURCE)?.get(CLOCK_KEY);
+  const status = object?.status;
+  if (!status || status["anchorUnixMs"] === undefined) return view;
+  /** @type {Clock} */
+  const clock = {
+    paused: Boolean(status["paused"]),
+    rate: Number(status["rate"] ?? 1),
+    pace: Number(status["pace"] ?? 0),
+    simTimeMs: Number(status["simTimeMs"] ?? 0),
+    anchorUnixMs: Number(status["anchorUnixMs"] ?? 0),
+    effectiveRate: Number(status["effectiveRate"] ?? status["rate"] ?? 1),
+    held: status["held"] ?? null,
+    narrated: status["narrated"] ?? null,
+    hibernated: Boolean(status["hibernated"]),
+  };
+  return { ...view, clock };
+}
+
+/**
+ * Simulated milliseconds since the session began, at a real moment. A paused clock stands at its anchor.
+ * @param {Clock | null} clock
+ * @param {number} unixMs real time now, on the server's clock as well as the browser knows it
+ */
+export function simTimeMsAt(clock, unixMs) {
+  if (!clock) return 0;
+  if (clock.paused) return clock.simTimeMs;
+  const rate = Math.min(clock.rate, clock.effectiveRate || clock.rate);
+  return clock.simTimeMs + Math.max(0, unixMs - clock.anchorUnixMs) * rate;
+}
