@@ -87,9 +87,7 @@ def already_exists(resource: str, name: str) -> ApiError:
 def conflict(resource: str, name: str, why: str = "") -> ApiError:
     """Return the 409 of a write based on a stale resourceVersion."""
     plural, group = split_resource(resource)
-    why = why or (
-        "the object has been modified; please apply your changes to the latest version and try again"
-    )
+    why = why or ("the object has been modified; please apply your changes to the latest version and try again")
     message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
     return ApiError(409, "Conflict", message, kind=plural, group=group, name=name)
 
@@ -113,9 +111,7 @@ def forbidden(resource: str, name: str, why: str) -> ApiError:
     """Return the 403 of a person or replica who may not do this."""
     plural, group = split_resource(resource)
     quoted = f' "{name}"' if name else ""
-    return ApiError(
-        403, "Forbidden", f"{resource}{quoted} is forbidden: {why}", kind=plural, group=group, name=name
-    )
+    return ApiError(403, "Forbidden", f"{resource}{quoted} is forbidden: {why}", kind=plural, group=group, name=name)
 
 
 def unauthorized() -> ApiError:

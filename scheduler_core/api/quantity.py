@@ -1,0 +1,115 @@
+"""Quantities with Kubernetes' exact semantics: `250m`, `1.5`, `64Mi`, `3k`, `12e6`.
+
+Everything is integer arithmetic in nano units, the finest step upstream keeps; anything finer is rounded up, and so is
+the conversion to whole units or thousandths (`k8s.io/apimachinery/pkg/api/resource`, `Value` and `MilliValue`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_NANO: Final = 10**9
+_MAX_INT64: Final = 2**63 - 1
+
+_PATTERN: Final = re.compile(
+    r"(?P<sign>[+-]?)(?P<whole>\d*)(?:\.(?P<fraction>\d*))?"
+    r"(?P<suffix>Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?",
+    re.ASCII,
+)
+
+_BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_DECIMAL_SUFFIX: Final = {power: suffix for suffix, power in _DECIMAL.items()}
+
+_EXPONENT_MAX: Final = 40
+"""Powers of ten past this are refused: no resource is that large, and the integers would grow without bound."""
+
+
+class QuantityError(ValueError):
+    """The text is no quantity."""
+
+
+def _ceil_div(number: int, by: int) -> int:
+    return -(-number // by) if number >= 0 else -((-number + by - 1) // by)
+
+
+@lru_cache(maxsize=4096)
+def nano(text: str) -> int:
+    """Return the quantity in units of 10^-9, rounded away from zero.
+
+    Raises:
+        QuantityError: the text is no quantity.
+    """
+    match = _PATTERN.fullmatch(text)
+    if match is None or not (match["whole"] or match["fraction"]):
+        raise QuantityError(
+            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        )
+    fraction = match["fraction"] or ""
+    digits = int((match["whole"] or "0") + fraction)
+    suffix = match["suffix"] or ""
+    scale = -len(fraction) + 9
+    if suffix in _BINARY:
+        digits <<= _BINARY[suffix]
+    elif suffix in _DECIMAL:
+        scale += _DECIMAL[suffix]
+    else:
+        exponent = int(suffix[1:])
+        if abs(exponent) > _EXPONENT_MAX:
+            raise QuantityError("unable to parse quantity's suffix")
+        scale += exponent
+    number = digits * 10**scale if scale >= 0 else _ceil_div(digits, 10**-scale)
+    return -number if match["sign"] == "-" else number
+
+
+def _text(quantity: str | int | float) -> str:
+    if isinstance(quantity, str):
+        return quantity
+    return str(quantity) if isinstance(quantity, int) else repr(quantity)
+
+
+def value(quantity: str | int | float) -> int:
+    """Return whole units (bytes, pods, devices), rounded up, within int64."""
+    return max(-_MAX_INT64, min(_MAX_INT64, _ceil_div(nano(_text(quantity)), _NANO)))
+
+
+def milli_value(quantity: str | int | float) -> int:
+    """Return thousandths (millicores), rounded up, within int64."""
+    return max(-_MAX_INT64, min(_MAX_INT64, _ceil_div(nano(_text(quantity)), _NANO // 1000)))
+
+
+def amount(resource: str, quantity: str | int | float) -> int:
+    """Return what the scheduler counts of a resource: millicores of `cpu`, whole units of anything else."""
+    return milli_value(quantity) if resource == "cpu" else value(quantity)
+
+
+def canonical(text: str) -> str:
+    """Return upstream's canonical spelling: no fraction, the largest suffix of the same family that stays whole.
+
+    `0.5` → `500m`, `1024Mi` → `1Gi`, `1000` → `1k`, `1.5Gi` → `1536Mi`.
+
+    Raises:
+        QuantityError: the text is no quantity.
+    """
+    number = nano(text)
+    if number == 0:
+        return "0"
+    sign, number = ("-", -number) if number < 0 else ("", number)
+    suffix = text[-2:] if text[-2:] in _BINARY else ""
+    if suffix and number % _NANO == 0:
+        whole = number // _NANO
+        # Below 1 Ki the binary family has no suffix of its own, and upstream falls back to plain decimal.
+        if whole >= 1024:
+            for name, shift in reversed(_BINARY.items()):
+                if whole % (1 << shift) == 0:
+                    return f"{sign}{whole >> shift}{name}"
+            return f"{sign}{whole}"
+    exponent = -9
+    while number % 1000 == 0 and exponent < 18:
+        number //= 1000
+        exponent += 3
+    if re.search(r"[eE][+-]?\d+$", text):
+        return f"{sign}{number}e{exponent}" if exponent else f"{sign}{number}"
+    return f"{sign}{number}{_DECIMAL_SUFFIX[exponent]}"

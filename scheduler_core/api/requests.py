@@ -1,0 +1,124 @@
+"""What a pod asks of a node: the sums of `k8s.io/component-helpers/resource` as kube-scheduler 1.34 applies them.
+
+Amounts are `dict[str, int]`: millicores for `cpu`, whole units for everything else. A resource that was written with
+the amount 0 stays in the dict with 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from scheduler_core.api.pod import Container, ContainerStatus, Pod, Quantities
+from scheduler_core.api.quantity import amount
+
+Amounts = dict[str, int]
+
+DEFAULT_CPU_MILLI: Final = 100
+"""Millicores that scoring counts for a container which asks for no cpu at all."""
+
+DEFAULT_MEMORY_BYTES: Final = 200 * 1024 * 1024
+"""Bytes that scoring counts for a container which asks for no memory at all."""
+
+NON_ZERO_DEFAULTS: Final[Mapping[str, int]] = {"cpu": DEFAULT_CPU_MILLI, "memory": DEFAULT_MEMORY_BYTES}
+
+
+def amounts(quantities: Quantities) -> Amounts:
+    """Return written quantities as integers.
+
+    Raises:
+        QuantityError: a quantity cannot be read.
+    """
+    return {resource: amount(resource, quantity) for resource, quantity in quantities.items()}
+
+
+def _add(total: Amounts, more: Mapping[str, int]) -> None:
+    for resource, number in more.items():
+        total[resource] = total.get(resource, 0) + number
+
+
+def _raise_to(total: Amounts, floor: Mapping[str, int]) -> None:
+    for resource, number in floor.items():
+        if number > total.get(resource, -1):
+            total[resource] = number
+
+
+def _container_amounts(
+    container: Container, statuses: Mapping[str, ContainerStatus], infeasible: bool, defaults: Mapping[str, int]
+) -> Amounts:
+    """Return one container's requests, its running resize included, with `defaults` for what it leaves unsaid."""
+    total = amounts(container.resources.requests)
+    status = statuses.get(container.name)
+    if status is not None:
+        actual = amounts(status.resources.requests) if status.resources is not None else {}
+        _raise_to(actual, amounts(status.allocated_resources))
+        if status.resources is not None:
+            if infeasible:
+                total = actual
+            else:
+                _raise_to(total, actual)
+    for resource, number in defaults.items():
+        total.setdefault(resource, number)
+    return total
+
+
+def is_pod_level(resource: str) -> bool:
+    """Return whether `spec.resources` of a pod may set this resource for the pod as a whole."""
+    return resource in ("cpu", "memory") or resource.startswith("hugepages-")
+
+
+def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None) -> Amounts:
+    """Return what the pod asks of a node.
+
+    max(containers + sidecars, each init container's peak with the sidecars started before it), pod-level requests over
+    that, overhead on top.
+
+    Args:
+        pod: the pod.
+        defaults: amounts for containers that leave a resource unsaid, as scoring wants them; none for fitting.
+
+    Raises:
+        QuantityError: a quantity cannot be read.
+    """
+    spec = pod.spec
+    defaults = defaults or {}
+    statuses = {status.name: status for status in pod.status.container_statuses if status.resources is not None}
+    init_statuses = {
+        status.name: status for status in pod.status.init_container_statuses if status.resources is not None
+    }
+    infeasible = bool(statuses or init_statuses) and pod.is_resize_infeasible
+    total: Amounts = {}
+    for container in spec.containers:
+        _add(total, _container_amounts(container, statuses, infeasible, defaults))
+    if spec.init_containers:
+        peak: Amounts = {}
+        sidecars: Amounts = {}
+        for container in spec.init_containers:
+            is_sidecar = container.restart_policy == "Always"
+            asked = _container_amounts(container, init_statuses if is_sidecar else {}, infeasible, defaults)
+            if is_sidecar:
+                _add(total, asked)
+                _add(sidecars, asked)
+                asked = dict(sidecars)
+            else:
+                _add(asked, sidecars)
+            _raise_to(peak, asked)
+        _raise_to(total, peak)
+    if spec.resources is not None:
+        for resource, number in amounts(spec.resources.requests).items():
+            if is_pod_level(resource):
+                total[resource] = number
+    if spec.overhead:
+        _add(total, amounts(spec.overhead))
+    return total
+
+
+def pod_host_ports(pod: Pod) -> tuple[tuple[str, str, int], ...]:
+    """Return (protocol, host IP, port) of every host port that containers and sidecars take, with defaults filled."""
+    found: list[tuple[str, str, int]] = []
+    sidecars = (one for one in pod.spec.init_containers if one.restart_policy == "Always")
+    for container in (*sidecars, *pod.spec.containers):
+        for port in container.ports:
+            if port.host_port > 0:
+                found.append((port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port))
+    return tuple(found)
