@@ -61,7 +61,7 @@ class Stored:
 class Event(Stored):
     """One row of the log. For DELETED, `data` is the last state carrying the deletion's resourceVersion."""
 
-    __slots__ = ("_previous", "actor", "now_ms", "previous_data", "previous_revision", "verb")
+    __slots__ = ("_previous", "actor", "now_ms", "previous_data", "previous_revision", "read", "verb")
 
     def __init__(
         self,
@@ -77,6 +77,7 @@ class Event(Stored):
         actor: str,
         previous_revision: int = 0,
         previous_data: bytes | None = None,
+        read: int = 0,
     ) -> None:
         super().__init__(resource, namespace, name, uid, revision, data)
         self.verb: Verb = verb
@@ -84,6 +85,7 @@ class Event(Stored):
         self.actor = actor
         self.previous_revision = previous_revision
         self.previous_data = previous_data
+        self.read = read
         self._previous: dict[str, Any] | None = None
 
     @property
@@ -111,7 +113,11 @@ class Transaction(Protocol):
     """Simulated time that rows of this transaction are stamped with; never before the log's last row."""
 
     actor: str
-    """Who writes: `user:<slug>` for people, a component's identity for the engine."""
+    """Who writes: `user:<slug>` for people, a component's identity for the engine. May change between operations."""
+
+    read: int
+    """The newest revision that the engine had read when it decided what it writes here; 0 for writes from elsewhere.
+    Kept with every row (`Event.read`): with it a session can be run again from its log."""
 
     @property
     def revision(self) -> int:

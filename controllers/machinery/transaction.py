@@ -51,6 +51,7 @@ class BufferedTransaction:
     def __init__(self, reader: Reader, *, revision: int, now_ms: int, actor: str) -> None:
         self.now_ms = now_ms
         self.actor = actor
+        self.read = 0
         self.first_revision = revision + 1
         self.rows: list[Event] = []
         self.traces: list[TraceRow] = []
@@ -157,6 +158,7 @@ class BufferedTransaction:
                 actor=self.actor,
                 previous_revision=previous.revision if previous is not None else 0,
                 previous_data=previous.data if previous is not None else None,
+                read=self.read,
             )
         )
 
