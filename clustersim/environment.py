@@ -1,0 +1,108 @@
+"""What the environment asks for: one reading of each variable, with its default and its refusal.
+
+Variables: PORT, HOST, CLUSTERSIM_DATA, DATABASE_URL, REDIS_URL, WORKERS, TLS_PORT, CLUSTERSIM_HOSTS
+(docs/deployment.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import socket
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+
+class BadEnvironment(Exception):
+    """A variable that cannot be used; the message names it and says what it should look like."""
+
+
+def integer(name: str, default: int, *, least: int = 0, most: int = 65535) -> int:
+    """Return an integer variable.
+
+    Raises:
+        BadEnvironment: it is no number, or out of range.
+    """
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return default
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise BadEnvironment(f"{name}={text!r}: give a number from {least} to {most}")
+    return int(text)
+
+
+def database(url: str, data: Path) -> dict[str, Any]:
+    """Return Django's DATABASES entry for DATABASE_URL; empty means the SQLite file in the data folder.
+
+    Raises:
+        BadEnvironment: the address is neither sqlite:///path nor postgresql://user:password@host:port/name.
+    """
+    parts = urlsplit(url)
+    if not url or parts.scheme == "sqlite":
+        path = Path(unquote(parts.path)[1:]) if url else data / "clustersim.sqlite3"
+        return {
+            "ENGINE": "clustersim.store.sqlite",
+            "NAME": str(path),
+            "CONN_MAX_AGE": None,
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000;",
+            },
+            "TEST": {"NAME": str(path.with_name(f"test-{os.getpid()}-{path.name}"))},
+        }
+    if parts.scheme in ("postgres", "postgresql"):
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(parts.path.lstrip("/")),
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": unquote(parts.hostname or ""),
+            "PORT": str(parts.port or ""),
+            "CONN_MAX_AGE": None,
+            "CONN_HEALTH_CHECKS": True,
+            "OPTIONS": dict(parse_qsl(parts.query)),
+        }
+    raise BadEnvironment(
+        f"DATABASE_URL with {parts.scheme}://: give sqlite:///path or postgresql://user:word@host/name"
+    )
+
+
+def secret_key(data: Path) -> str:
+    """Return the installation's key, made once in the data folder (mode 0600)."""
+    path = data / "secret-key"
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(48))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+def release(version: str, folders: Mapping[str, Path]) -> str:
+    """Return the name of what is served: the version and a digest of the static files' contents.
+
+    A page of another release reloads, so the name must change with any byte that a browser gets.
+    """
+    digest = hashlib.blake2b(digest_size=6)
+    for label, folder in folders.items():
+        for path in sorted(_files(folder)):
+            digest.update(f"{label}/{path.relative_to(folder)}\0".encode())
+            digest.update(path.read_bytes())
+    return f"{version}-{digest.hexdigest()}"
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+
+
+def host_names(extra: str) -> list[str]:
+    """Return the names this machine answers to, beside any literal address: its own, and the operator's list."""
+    own = socket.gethostname().lower()
+    names = ["localhost", "clustersim.internal", own]
+    if "." not in own:
+        names.append(f"{own}.local")
+    return [*names, *(name.strip().lower() for name in extra.split(",") if name.strip())]

@@ -1,0 +1,72 @@
+"""`/healthz`, `/readyz`, `/metrics`: whether this installation answers, is complete, and what it counts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import redis.asyncio
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+logger = logging.getLogger(__name__)
+
+PROBE_SECONDS: Final = 2.0
+"""A part that has not answered by then is reported as not ok."""
+
+
+async def healthz(request: HttpRequest) -> HttpResponse:
+    """Answer 200 while this process serves requests."""
+    return HttpResponse("ok", content_type="text/plain")
+
+
+async def readyz(request: HttpRequest) -> JsonResponse:
+    """Answer 200 with `database`, `redis` and `worker` each `ok`, else 503 with the culprit's reason."""
+    probes: dict[str, Callable[[], Awaitable[str]]] = {"database": _database, "redis": _redis, "worker": _worker}
+    answers = await asyncio.gather(*(_probe(name, probe) for name, probe in probes.items()))
+    body = dict(zip(probes, answers, strict=True))
+    return JsonResponse(body, status=200 if all(answer == "ok" for answer in answers) else 503)
+
+
+async def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer with this process's counters in Prometheus' text format."""
+    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+
+
+async def _probe(name: str, probe: Callable[[], Awaitable[str]]) -> str:
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            return await probe()
+    except (TimeoutError, OSError, redis.RedisError, DatabaseError) as error:
+        logger.warning("%s is not ready: %s", name, error)
+        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+async def _database() -> str:
+    def ask() -> str:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            return "ok" if cursor.fetchone() == (1,) else "answered something else than 1"
+
+    return await sync_to_async(ask)()
+
+
+async def _redis() -> str:
+    client = redis.asyncio.Redis.from_url(settings.REDIS_URL)
+    try:
+        await client.ping()
+    finally:
+        await client.aclose()
+    return "ok"
+
+
+async def _worker() -> str:
+    from clustersim.store import workers
+
+    alive = await sync_to_async(workers.alive)()
+    return "ok" if alive else "no worker has renewed its lease: look at the log of `manage.py up`"

@@ -1,0 +1,102 @@
+"""Django settings; everything that an operator may choose comes from the environment (docs/deployment.md)."""
+
+import os
+from pathlib import Path
+
+from clustersim import __version__, environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("CLUSTERSIM_DATA") or BASE_DIR / "var").resolve()
+DATA.mkdir(parents=True, exist_ok=True)
+
+HOST = os.environ.get("HOST") or "127.0.0.1"
+PORT = environment.integer("PORT", 8000)
+TLS_PORT = environment.integer("TLS_PORT", 8443)
+WORKERS = environment.integer("WORKERS", 2, least=1, most=64)
+REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{DATA / 'redis.sock'}"
+
+SECRET_KEY = environment.secret_key(DATA)
+DEBUG = False
+# Literal addresses cannot be written as patterns, so HostMiddleware decides; the names are what it accepts beside them.
+ALLOWED_HOSTS = ["*", *environment.host_names(os.environ.get("CLUSTERSIM_HOSTS", ""))]
+
+INSTALLED_APPS = [
+    "django.contrib.staticfiles",
+    "channels",
+    "clustersim.store",
+    "clustersim.classroom",
+    "clustersim.runtime",
+    "clustersim.pages",
+]
+INSTALLED_APPS = [
+    app for app in INSTALLED_APPS if not app.startswith("clustersim.") or (BASE_DIR / app.replace(".", "/")).is_dir()
+]
+MIDDLEWARE = [
+    "clustersim.hosts.HostMiddleware",
+    "clustersim.headers.SecurityHeadersMiddleware",
+    "clustersim.staticserver.StaticMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+]
+ROOT_URLCONF = "clustersim.urls"
+ASGI_APPLICATION = "clustersim.asgi.application"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.template.context_processors.static",
+            ]
+        },
+    }
+]
+
+DATABASES = {"default": environment.database(os.environ.get("DATABASE_URL", ""), DATA)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CHANNEL_LAYERS = {
+    "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
+}
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "clustersim" / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "clustersim.staticserver.PlotlyFinder",
+]
+RELEASE = environment.release(__version__, {"static": BASE_DIR / "static", "templates": BASE_DIR / "templates"})
+STATIC_URL = f"/static/{RELEASE}/"
+STATIC_ROOT = DATA / "static" / RELEASE
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+
+# A large real manifest list is 3 MB as kubectl sends it; the API refuses more than this with 413.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SILENCED_SYSTEM_CHECKS: list[str] = []
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "clustersim.logs.LineFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": os.environ.get("CLUSTERSIM_LOG", "INFO").upper()},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "daphne": {"level": "WARNING"},
+        "twisted": {"level": "WARNING"},
+        "asyncio": {"level": "WARNING"},
+    },
+}

@@ -1,0 +1,385 @@
+"""The Store over SQLite and PostgreSQL: bulk SQL in short transactions.
+
+A write transaction takes the session's row (its lock, the fence, the next revisions), gathers rows in a
+`BufferedTransaction`, and writes them in three statements at the end. Commit order is revision order because the row's
+lock is held from the first read to the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from django.db import connection, transaction
+
+from clustersim.store.mirror import Mirror
+from clustersim.store.sessions import NoSession, real_ms
+from controllers.machinery.store import Event, Fenced, Gone, Stored, Verb
+from controllers.machinery.transaction import BufferedTransaction
+
+VERBS: Final[tuple[Verb, ...]] = ("ADDED", "MODIFIED", "DELETED")
+"""The log's `verb` column counts them from 1."""
+
+COMPACT_STEP: Final = 500
+"""Revisions dropped per transaction: about 5 ms, so that a person's write does not wait behind a compaction."""
+
+TRACES_PER_POD: Final = 50
+"""Attempts of one pod whose traces are kept; older ones go when a newer one is written."""
+
+_ROW: Final = (
+    "r.resource, r.namespace, r.name, r.uid, r.revision, r.data, r.verb, r.now_ms, r.actor, r.previous_revision, p.data"
+)
+_CURRENT: Final = "FROM store_object o JOIN store_revision r ON r.session_id = o.session_id AND r.revision = o.revision"
+
+
+class Counters(NamedTuple):
+    """The session's row, as one statement saw it."""
+
+    revision: int
+    compacted: int
+    horizon_ms: int
+    epoch: int
+
+
+def _event(row: Sequence[Any]) -> Event:
+    resource, namespace, name, uid, revision, data, verb, now_ms, actor, previous_revision, previous = row
+    return Event(
+        resource,
+        namespace,
+        name,
+        uid,
+        revision,
+        bytes(data),
+        verb=VERBS[verb - 1],
+        now_ms=now_ms,
+        actor=actor,
+        previous_revision=previous_revision,
+        previous_data=bytes(previous) if previous is not None else None,
+    )
+
+
+def _fetch(sql: str, arguments: Sequence[Any]) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, arguments)
+        return list(cursor.fetchall())
+
+
+def _place(stored: Stored) -> tuple[str, str]:
+    return stored.namespace, stored.name
+
+
+class SqlStore:
+    """One session's store. Use one instance per thread for writing; reads may come from any thread.
+
+    The owner's instance (`owner=True`) keeps the current objects and the newest rows in memory: it takes foreign rows
+    from the log, and never reads its own again.
+    """
+
+    def __init__(self, session_id: int, *, owner: bool = False) -> None:
+        self.session_id = session_id
+        rows = _fetch("SELECT seed, epoch_ms FROM store_session WHERE id = %s", [session_id])
+        if not rows:
+            raise NoSession(f"there is no session {session_id}")
+        self.seed: int
+        self.epoch_ms: int
+        self.seed, self.epoch_ms = rows[0]
+        self._delivered = 0
+        self._mirror: Mirror | None = None
+        if owner:
+            self._mirror = Mirror(*self._snapshot())
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    def counters(self, *, lock: bool = False) -> Counters:
+        """Return the session's counters; `lock` holds the row until the transaction ends.
+
+        Raises:
+            NoSession: it was deleted.
+        """
+        sql = "SELECT revision, compacted, horizon_ms, epoch FROM store_session WHERE id = %s"
+        if lock and connection.vendor == "postgresql":
+            sql += " FOR UPDATE"
+        rows = _fetch(sql, [self.session_id])
+        if not rows:
+            raise NoSession(f"session {self.session_id} was deleted")
+        return Counters(*rows[0])
+
+    @property
+    def revision(self) -> int:
+        """Return the newest committed revision."""
+        return self.counters().revision
+
+    @property
+    def compacted(self) -> int:
+        """Return the revision up to which history is dropped."""
+        return self.counters().compacted
+
+    @property
+    def horizon_ms(self) -> int:
+        """Return the newest simulated time in the log or committed by the owner."""
+        return self.counters().horizon_ms
+
+    def get(self, resource: str, namespace: str, name: str) -> Stored | None:
+        """Return the current object."""
+        if self._mirror is not None:
+            self._catch_up(self.counters())
+            return self._mirror.get(resource, namespace, name)
+        return self.read(resource, namespace, name)
+
+    def read(self, resource: str, namespace: str, name: str) -> Stored | None:
+        """Return the current object from the database."""
+        rows = _fetch(
+            f"SELECT r.uid, r.revision, r.data {_CURRENT} "
+            "WHERE o.session_id = %s AND o.resource = %s AND o.namespace = %s AND o.name = %s",
+            [self.session_id, resource, namespace, name],
+        )
+        if not rows:
+            return None
+        uid, revision, data = rows[0]
+        return Stored(resource, namespace, name, uid, revision, bytes(data))
+
+    def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
+        """Return (objects in order of (namespace, name), the revision at which they were read)."""
+        if self._mirror is not None:
+            self._catch_up(self.counters())
+            return self._mirror.list(resource, namespace), self._mirror.revision
+        # One statement, so that the objects and the session's revision come from one snapshot.
+        within = "" if namespace is None else " AND o.namespace = %s"
+        rows = _fetch(
+            "SELECT s.revision, r.namespace, r.name, r.uid, r.revision, r.data FROM store_session s "
+            f"LEFT JOIN store_object o ON o.session_id = s.id AND o.resource = %s{within} "
+            "LEFT JOIN store_revision r ON r.session_id = o.session_id AND r.revision = o.revision WHERE s.id = %s",
+            [resource, *([] if namespace is None else [namespace]), self.session_id],
+        )
+        if not rows:
+            raise NoSession(f"session {self.session_id} was deleted")
+        objects = [
+            Stored(resource, place, name, uid, revision, bytes(data))
+            for _, place, name, uid, revision, data in rows
+            if data is not None
+        ]
+        return sorted(objects, key=_place), rows[0][0]
+
+    def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Stored]:
+        """Return the objects as of a kept revision.
+
+        What was current then is what is still current and was written by then, and of what changed since, the row
+        that its first later change names as the previous one.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        within = "" if namespace is None else " AND r.namespace = %s"
+        place = [] if namespace is None else [namespace]
+        rows = _fetch(
+            f"SELECT r.namespace, r.name, r.uid, r.revision, r.data {_CURRENT} "
+            f"WHERE o.session_id = %s AND o.resource = %s AND o.revision <= %s{within} UNION ALL "
+            "SELECT r.namespace, r.name, r.uid, r.revision, r.data FROM store_revision n JOIN store_revision r "
+            "ON r.session_id = n.session_id AND r.revision = n.previous_revision "
+            "WHERE n.session_id = %s AND n.revision > %s AND n.resource = %s "
+            f"AND n.previous_revision > 0 AND n.previous_revision <= %s{within}",
+            [self.session_id, resource, revision, *place, self.session_id, revision, resource, revision, *place],
+        )
+        # Asked after the rows were read: a compaction that took any of them has moved the mark before it did.
+        self._check_kept(revision, self.compacted)
+        return sorted((Stored(resource, *row[:4], bytes(row[4])) for row in rows), key=_place)
+
+    def events(self, after: int, limit: int = 1000) -> Sequence[Event]:
+        """Return rows with revision > after, in order, at most `limit`.
+
+        Raises:
+            Gone: rows after `after` are compacted.
+        """
+        if self._mirror is None:
+            return self._read_events(after, limit)
+        counters = self.counters()
+        self._check_kept(after, counters.compacted)
+        self._catch_up(counters)
+        rows = self._mirror.events(after, limit)
+        if rows is None:
+            rows = self._read_events(after, limit)
+        if rows:
+            self._delivered = max(self._delivered, rows[-1].revision)
+        return rows
+
+    def traces(self, uid: str, limit: int = 50) -> Sequence[tuple[dict[str, Any], bytes]]:
+        """Return (envelope, blob) of a pod's traces, newest first."""
+        rows = _fetch(
+            "SELECT envelope, data FROM store_trace WHERE session_id = %s AND uid = %s ORDER BY attempt DESC LIMIT %s",
+            [self.session_id, uid, limit],
+        )
+        return [(msgspec.json.decode(bytes(envelope)), bytes(data)) for envelope, data in rows]
+
+    def _read_events(self, after: int, limit: int) -> list[Event]:
+        rows = _fetch(
+            f"SELECT s.compacted, {_ROW} FROM store_session s "
+            "LEFT JOIN store_revision r ON r.session_id = s.id AND r.revision > %s "
+            "LEFT JOIN store_revision p ON p.session_id = r.session_id AND p.revision = r.previous_revision "
+            "AND r.previous_revision > 0 WHERE s.id = %s ORDER BY r.revision LIMIT %s",
+            [after, self.session_id, limit],
+        )
+        if not rows:
+            raise NoSession(f"session {self.session_id} was deleted")
+        self._check_kept(after, rows[0][0])
+        return [_event(row[1:]) for row in rows if row[5] is not None]
+
+    def _snapshot(self) -> tuple[int, Iterable[Stored]]:
+        rows = _fetch(
+            "SELECT s.revision, r.resource, r.namespace, r.name, r.uid, r.revision, r.data FROM store_session s "
+            "LEFT JOIN store_object o ON o.session_id = s.id "
+            "LEFT JOIN store_revision r ON r.session_id = o.session_id AND r.revision = o.revision WHERE s.id = %s",
+            [self.session_id],
+        )
+        return rows[0][0], [Stored(*row[1:6], bytes(row[6])) for row in rows if row[6] is not None]
+
+    def _catch_up(self, counters: Counters) -> None:
+        assert self._mirror is not None
+        while self._mirror.revision < counters.revision:
+            self._mirror.extend(self._read_events(self._mirror.revision, 1000))
+
+    @staticmethod
+    def _check_kept(revision: int, compacted: int) -> None:
+        if revision < compacted:
+            raise Gone(f"revision {revision} is compacted, the log starts after {compacted}")
+
+    # -- writing -------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(
+        self, actor: str, *, now_ms: int | None = None, fence: int | None = None
+    ) -> Iterator[BufferedTransaction]:
+        """Open a write transaction; see `Store.transaction`.
+
+        The session's row stays locked from here to the commit, so the fence cannot change in between.
+        """
+        with transaction.atomic():
+            counters = self.counters(lock=True)
+            if fence is not None and fence != counters.epoch:
+                raise Fenced(f"epoch {fence} is over, session {self.session_id} is at epoch {counters.epoch}")
+            if self._mirror is not None:
+                self._catch_up(counters)
+            stamp = counters.horizon_ms if now_ms is None else max(counters.horizon_ms, now_ms)
+            reader = self._mirror if self._mirror is not None else _Committed(self)
+            buffer = BufferedTransaction(reader, revision=counters.revision, now_ms=stamp, actor=actor)
+            yield buffer
+            self._write(buffer, counters, read_revision=self._delivered if fence is not None else 0)
+        if self._mirror is not None:
+            self._mirror.extend(buffer.rows)
+
+    def _write(self, buffer: BufferedTransaction, counters: Counters, *, read_revision: int) -> None:
+        if not buffer.rows and not buffer.traces and buffer.now_ms == counters.horizon_ms:
+            return
+        with connection.cursor() as cursor:
+            if buffer.rows:
+                self._write_rows(cursor, buffer, read_revision)
+                self._write_objects(cursor, buffer)
+            if buffer.traces:
+                self._write_traces(cursor, buffer)
+            cursor.execute(
+                "UPDATE store_session SET revision = %s, horizon_ms = %s WHERE id = %s",
+                [buffer.revision, buffer.now_ms, self.session_id],
+            )
+
+    def _write_rows(self, cursor: Any, buffer: BufferedTransaction, read_revision: int) -> None:
+        written_ms = real_ms()
+        cursor.executemany(
+            "INSERT INTO store_revision (session_id, revision, verb, resource, namespace, name, uid, "
+            "previous_revision, now_ms, written_ms, read_revision, actor, data) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            [
+                (
+                    self.session_id,
+                    row.revision,
+                    VERBS.index(row.verb) + 1,
+                    row.resource,
+                    row.namespace,
+                    row.name,
+                    row.uid,
+                    row.previous_revision,
+                    row.now_ms,
+                    written_ms,
+                    read_revision,
+                    row.actor,
+                    row.data,
+                )
+                for row in buffer.rows
+            ],
+        )
+
+    def _write_objects(self, cursor: Any, buffer: BufferedTransaction) -> None:
+        current = [(self.session_id, *key, stored.revision) for key, stored in buffer.objects.items() if stored]
+        if current:
+            cursor.executemany(
+                "INSERT INTO store_object (session_id, resource, namespace, name, revision) "
+                "VALUES (%s, %s, %s, %s, %s) ON CONFLICT (session_id, resource, namespace, name) "
+                "DO UPDATE SET revision = excluded.revision",
+                current,
+            )
+        deleted = [(self.session_id, *key) for key, stored in buffer.objects.items() if stored is None]
+        if deleted:
+            cursor.executemany(
+                "DELETE FROM store_object WHERE session_id = %s AND resource = %s AND namespace = %s AND name = %s",
+                deleted,
+            )
+
+    def _write_traces(self, cursor: Any, buffer: BufferedTransaction) -> None:
+        cursor.executemany(
+            "INSERT INTO store_trace (session_id, uid, attempt, revision, envelope, data) "
+            "VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (session_id, uid, attempt) "
+            "DO UPDATE SET revision = excluded.revision, envelope = excluded.envelope, data = excluded.data",
+            [
+                (self.session_id, row.uid, row.attempt, row.revision, msgspec.json.encode(row.envelope), row.blob)
+                for row in buffer.traces
+            ],
+        )
+        old = [(self.session_id, row.uid, row.attempt - TRACES_PER_POD) for row in buffer.traces]
+        old = [entry for entry in old if entry[2] > 0]
+        if old:
+            cursor.executemany("DELETE FROM store_trace WHERE session_id = %s AND uid = %s AND attempt <= %s", old)
+
+    # -- compaction ----------------------------------------------------------------------------------------------------
+
+    def compact(self, revision: int) -> None:
+        """Drop history up to `revision`: superseded rows and deletions; what is current stays readable.
+
+        Works in steps of COMPACT_STEP revisions, each in a transaction of its own.
+        """
+        while True:
+            with transaction.atomic():
+                counters = self.counters(lock=True)
+                goal = min(revision, counters.revision)
+                if counters.compacted >= goal:
+                    return
+                start, end = counters.compacted, min(goal, counters.compacted + COMPACT_STEP)
+                with connection.cursor() as cursor:
+                    # Moved before the rows go, so that a reader that asks after reading sees it.
+                    cursor.execute("UPDATE store_session SET compacted = %s WHERE id = %s", [end, self.session_id])
+                    step = [self.session_id, start, end]
+                    cursor.execute(
+                        "DELETE FROM store_revision WHERE session_id = %s AND revision IN (SELECT previous_revision "
+                        "FROM store_revision WHERE session_id = %s AND revision > %s AND revision <= %s "
+                        "AND previous_revision > 0)",
+                        [self.session_id, *step],
+                    )
+                    cursor.execute(
+                        "DELETE FROM store_revision WHERE session_id = %s AND revision > %s AND revision <= %s "
+                        "AND verb = 3",
+                        step,
+                    )
+            if self._mirror is not None:
+                self._mirror.forget(end)
+
+
+class _Committed:
+    """The committed objects, as the overlay reads them inside the transaction that locks the session's row."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+
+    def get(self, resource: str, namespace: str, name: str) -> Stored | None:
+        return self._store.read(resource, namespace, name)
+
+    def list(self, resource: str, namespace: str | None = None) -> Iterable[Stored]:
+        return self._store.list(resource, namespace)[0]

@@ -1,0 +1,67 @@
+"""Worker processes' leases: rows that their electors read and write, on real time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, F
+
+from clustersim.store.models import Session, Worker
+from clustersim.store.sessions import real_ms
+
+ALIVE_MS: Final = 3_000
+"""A lease that was renewed longer ago than this does not count as a live worker for `/readyz`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A worker's lease: the record (LeaseSpec plus `renewedMs`, Unix milliseconds) and its version."""
+
+    identity: str
+    record: Mapping[str, Any]
+    version: int
+
+
+def read(identity: str) -> Lease | None:
+    """Return one worker's lease."""
+    row = Worker.objects.filter(pk=identity).first()
+    return Lease(row.identity, row.record, row.version) if row is not None else None
+
+
+def every() -> Sequence[Lease]:
+    """Return all leases, by identity."""
+    return [Lease(row.identity, row.record, row.version) for row in Worker.objects.order_by("pk")]
+
+
+def write(identity: str, record: Mapping[str, Any], *, version: int) -> bool:
+    """Write a lease that is at `version` (0: must not exist); return False when somebody else has written."""
+    if version == 0:
+        try:
+            with transaction.atomic():
+                Worker.objects.create(identity=identity, record=dict(record))
+        except IntegrityError:
+            return False
+        return True
+    return bool(
+        Worker.objects.filter(pk=identity, version=version).update(record=dict(record), version=F("version") + 1)
+    )
+
+
+def remove(identity: str) -> None:
+    """Delete a lease: its worker has stopped, or is long dead."""
+    Worker.objects.filter(pk=identity).delete()
+
+
+def alive() -> Sequence[str]:
+    """Return the identities of workers whose lease is fresh by the wall clock."""
+    now_ms = real_ms()
+    return [lease.identity for lease in every() if now_ms - int(lease.record.get("renewedMs", 0)) <= ALIVE_MS]
+
+
+def loads() -> dict[str, int]:
+    """Return how many awake sessions each worker owns."""
+    rows = Session.objects.filter(hibernated=False).exclude(owner="").values_list("owner").annotate(Count("pk"))
+    return dict(rows)
