@@ -7,7 +7,6 @@ export type Lang = "en" | "zh-hans";
 export type Theme = "light" | "dark" | "projector";
 
 export interface OwnerReference {
-  apiVersion: string;
   kind: string;
   name: string;
   uid: string;
@@ -57,10 +56,14 @@ export interface Condition {
 export interface Container {
   name: string;
   image?: string;
-  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
 }
 
+/** Amounts by resource name as the server counts them: cpu in millicores, memory and storage in bytes, else units. */
+export type Amounts = Record<string, number>;
+
 export interface PodSlim extends Slim {
+  /** What the scheduler counts: containers, init containers, overhead. */
+  requests?: Amounts;
   spec: {
     nodeName?: string;
     priority?: number;
@@ -68,7 +71,6 @@ export interface PodSlim extends Slim {
     schedulerName?: string;
     schedulingGates?: { name: string }[];
     containers?: Container[];
-    initContainers?: Container[];
     [field: string]: any;
   };
   status: {
@@ -89,10 +91,10 @@ export interface PodSlim extends Slim {
 }
 
 export interface NodeSlim extends Slim {
+  capacity?: Amounts;
+  allocatable?: Amounts;
   spec: { unschedulable?: boolean; taints?: Taint[]; [field: string]: any };
   status: {
-    allocatable?: Record<string, string>;
-    capacity?: Record<string, string>;
     conditions?: Condition[];
     [field: string]: any;
   };
@@ -112,6 +114,19 @@ export interface Clock {
   /** Present while only one cycle in `oneIn` is told at that pace. */
   narrated?: { oneIn: number } | null;
   hibernated?: boolean;
+}
+
+/** The clock as the session API answers it: simulated seconds, no anchor. */
+export interface ClockBody {
+  paused: boolean;
+  rate: number;
+  pace: number;
+  simTime: number;
+  revision: number;
+  held: Clock["held"];
+  effectiveRate: number;
+  hibernated: boolean;
+  narrated?: { oneIn: number } | null;
 }
 
 export interface CodeReasons {
@@ -261,7 +276,8 @@ export interface Me {
   role: Role;
   namespace: string;
   slug: string;
-  color: string;
+  /** Owner hue 1–7. */
+  color: number;
 }
 
 export interface Person {
@@ -269,7 +285,8 @@ export interface Person {
   name: string;
   role: Role;
   slug: string;
-  color: string;
+  /** Owner hue 1–7. */
+  color: number;
   online: boolean;
 }
 
@@ -291,15 +308,17 @@ export type Frame =
       revision: number;
       compacted: number;
       epochMs: number;
+      /** The server's real time at sending. */
+      serverUnixMs: number;
       session: SessionInfo;
       me: Me;
-      clock: Clock | null;
+      clock: ClockBody;
     }
   | { type: "list"; revision: number; objects: Slim[]; last: boolean }
   | { type: "events"; from: number; to: number; events: LogRow[] }
   | { type: "gone" }
   | { type: "people"; people: Person[] }
-  | { type: "ping" };
+  | { type: "ping"; id: number };
 
 export type Objects = ReadonlyMap<string, ReadonlyMap<string, Slim>>;
 

@@ -4,10 +4,9 @@
  */
 
 /**
- * @import { Condition, Container, Cycle, EventSlim, NodeSlim, NodeSummary, PodSlim, PodState, QueueStatus, ReplicaSlim,
+ * @import { Amounts, Condition, Cycle, EventSlim, NodeSlim, NodeSummary, PodSlim, PodState, QueueStatus, ReplicaSlim,
  *   Resources, Slim, View } from "../lib/types.d.ts"
  */
-import { cpuMilli, memoryBytes, parseQuantity } from "../lib/quantity.js";
 
 /** @type {ReadonlyMap<string, Slim>} */
 const NOTHING = new Map();
@@ -142,7 +141,7 @@ function summarise(node, pods) {
     ready: conditionOf(node.status?.conditions, "Ready")?.status === "True",
     unschedulable: Boolean(node.spec?.unschedulable),
     taints: node.spec?.taints ?? [],
-    allocatable: resourcesOf(node.status?.allocatable ?? {}),
+    allocatable: resourcesOf(node.allocatable ?? {}),
     requested: counted.map(podRequests).reduce(addResources, { ...NO_RESOURCES, pods: 0 }),
     pods,
     node,
@@ -156,57 +155,45 @@ const NO_RESOURCES = { cpuMilli: 0, memoryBytes: 0, pods: 0, extended: {} };
 const requestsMemory = new WeakMap();
 
 /**
- * What a pod asks for: the sum of its containers, or its largest init container where that is more.
+ * What the scheduler counts for a pod.
  * @param {PodSlim} pod
  * @returns {Resources}
  */
 export function podRequests(pod) {
-  const known = requestsMemory.get(pod);
-  if (known) return known;
-  const read = (/** @type {Container} */ container) => resourcesOf(container.resources?.requests ?? {});
-  const sum = (pod.spec?.containers ?? []).map(read).reduce(addResources, NO_RESOURCES);
-  const largest = (pod.spec?.initContainers ?? []).map(read).reduce(maxResources, sum);
-  const requests = { ...largest, pods: 1 };
-  requestsMemory.set(pod, requests);
+  let requests = requestsMemory.get(pod);
+  if (!requests) requestsMemory.set(pod, (requests = { ...resourcesOf(pod.requests ?? {}), pods: 1 }));
   return requests;
 }
 
 /**
- * @param {Record<string, string>} list a Kubernetes ResourceList
+ * @param {Amounts} amounts
  * @returns {Resources}
  */
-export function resourcesOf(list) {
+export function resourcesOf(amounts) {
   /** @type {Record<string, number>} */
   const extended = {};
-  for (const [name, quantity] of Object.entries(list))
-    if (name.includes("/")) extended[name] = parseQuantity(quantity) || 0;
+  for (const [name, amount] of Object.entries(amounts)) if (name.includes("/")) extended[name] = amount;
   return {
-    cpuMilli: cpuMilli(list["cpu"]),
-    memoryBytes: memoryBytes(list["memory"]),
-    pods: parseQuantity(list["pods"] ?? "0") || 0,
+    cpuMilli: amounts["cpu"] ?? 0,
+    memoryBytes: amounts["memory"] ?? 0,
+    pods: amounts["pods"] ?? 0,
     extended,
   };
 }
 
-/** @type {(a: Resources, b: Resources) => Resources} */
-const addResources = (a, b) => combine(a, b, (x, y) => x + y);
-/** @type {(a: Resources, b: Resources) => Resources} */
-const maxResources = (a, b) => combine(a, b, Math.max);
-
 /**
  * @param {Resources} a
  * @param {Resources} b
- * @param {(x: number, y: number) => number} join
  * @returns {Resources}
  */
-function combine(a, b, join) {
+function addResources(a, b) {
   /** @type {Record<string, number>} */
   const extended = { ...a.extended };
-  for (const [name, value] of Object.entries(b.extended)) extended[name] = join(extended[name] ?? 0, value);
+  for (const [name, value] of Object.entries(b.extended)) extended[name] = (extended[name] ?? 0) + value;
   return {
-    cpuMilli: join(a.cpuMilli, b.cpuMilli),
-    memoryBytes: join(a.memoryBytes, b.memoryBytes),
-    pods: join(a.pods, b.pods),
+    cpuMilli: a.cpuMilli + b.cpuMilli,
+    memoryBytes: a.memoryBytes + b.memoryBytes,
+    pods: a.pods + b.pods,
     extended,
   };
 }
@@ -325,7 +312,7 @@ export const CREATED_BY = "clustersim.io/created-by";
 export function authorOf(view, object) {
   const slug = object.metadata.annotations?.[CREATED_BY];
   if (!slug) return null;
-  return view.people.find((person) => person.slug === slug) ?? { id: "", slug, name: slug, color: "", role: "student" };
+  return view.people.find((person) => person.slug === slug) ?? { id: "", slug, name: slug, color: 0, role: "student", online: false };
 }
 
 /**

@@ -54,7 +54,8 @@ export function applyMessage(view, frame) {
         release: frame.release,
         session: frame.session,
         me: frame.me,
-        clock: view.clock ?? frame.clock,
+        clock: view.clock ?? clockFromBody(frame.clock, frame.serverUnixMs),
+        listing: null,
       };
     case "list":
       return applyList(view, frame);
@@ -157,9 +158,23 @@ function withClock(view) {
 }
 
 /**
+ * The clock of a session-API answer, anchored at the moment the server gave it.
+ * @param {import("../lib/types.d.ts").ClockBody} body
+ * @param {number} serverUnixMs
+ * @returns {Clock}
+ */
+function clockFromBody(body, serverUnixMs) {
+  const { paused, rate, pace, held, effectiveRate, hibernated, narrated } = body;
+  const simTimeMs = Math.round(body.simTime * 1000);
+  return {
+    paused, rate, pace, held, effectiveRate, hibernated, simTimeMs, anchorUnixMs: serverUnixMs, narrated: narrated ?? null,
+  };
+}
+
+/**
  * Simulated milliseconds since the session began, at a real moment. A paused clock stands at its anchor.
  * @param {Clock | null} clock
- * @param {number} unixMs real time now, on the server's clock as well as the browser knows it
+ * @param {number} unixMs real time now on the server's clock, as far as the browser knows it
  */
 export function simTimeMsAt(clock, unixMs) {
   if (!clock) return 0;

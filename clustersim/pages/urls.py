@@ -1,0 +1,15 @@
+"""Routes of the pages."""
+
+from django.urls import path
+
+from clustersim.pages import views
+
+app_name = "pages"
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("join/<str:code>", views.join, name="join"),
+    path("j/<str:code>", views.join),
+    path("s/<str:code>", views.session, name="session"),
+    path("language", views.language, name="language"),
+]

@@ -1,0 +1,106 @@
+"""Home, join and session pages, and the language switch."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from clustersim.pages.catalogue import LANGUAGES, texts
+from clustersim.store import sessions
+
+TEMPLATES: Final = ("empty", "three-nodes", "gpu-lab", "ha", "zones", "nodes-100", "nodes-1000", "import")
+THEMES: Final = {"light": "sun", "dark": "moon", "projector": "screen"}
+THEME_COOKIE: Final = "clustersim_theme"
+PREFERENCE_SECONDS: Final = 365 * 24 * 3600
+"""How long a browser remembers language and theme; after that it starts again from its own settings."""
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """Show both big choices, start and join, and what this browser opened lately."""
+    words = texts(_language(request))
+    cards = [
+        {"name": name, "title": words[name], "hint": words[f"{name}_hint"], "thumb": f"thumbs/{name}.svg"}
+        for name in TEMPLATES
+    ]
+    return render(request, "home.html", {**_common(request), "cards": cards, "chosen": "three-nodes"})
+
+
+@require_GET
+def join(request: HttpRequest, code: str) -> HttpResponse:
+    """Ask for a name: the code came with the address."""
+    row = sessions.find(code)
+    if row is None:
+        return _not_found(request, code)
+    context = _common(request)
+    context["row"] = row
+    context["join_label"] = context["t"]["join_session"].replace("{title}", row.title)
+    return render(request, "join.html", context)
+
+
+@require_GET
+def session(request: HttpRequest, code: str) -> HttpResponse:
+    """Show the session page. Who may see what is decided by the API; this page holds nothing of the session."""
+    row = sessions.find(code)
+    if row is None:
+        return _not_found(request, code)
+    if row.code != code:
+        return HttpResponseRedirect(reverse("pages:session", args=[row.code]))
+    start = {
+        "code": row.code,
+        "title": row.title,
+        "lang": _language(request),
+        "theme": _theme(request),
+        "release": settings.RELEASE,
+    }
+    return render(request, "session.html", {**_common(request), "row": row, "start": start})
+
+
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Remember the language and go back to the page that asked."""
+    wanted = request.POST.get("language", "")
+    back = request.POST.get("next", "/")
+    if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        back = "/"
+    response = HttpResponseRedirect(back)
+    if wanted in LANGUAGES:
+        response.set_cookie(settings.LANGUAGE_COOKIE_NAME, wanted, max_age=PREFERENCE_SECONDS, samesite="Lax", path="/")
+    return response
+
+
+def _language(request: HttpRequest) -> str:
+    """Return the language LocaleMiddleware chose: the cookie's, else the browser's, else English."""
+    return getattr(request, "LANGUAGE_CODE", "en") if getattr(request, "LANGUAGE_CODE", "en") in LANGUAGES else "en"
+
+
+def _theme(request: HttpRequest) -> str:
+    theme = request.COOKIES.get(THEME_COOKIE, "light")
+    return theme if theme in THEMES else "light"
+
+
+def _common(request: HttpRequest) -> dict[str, Any]:
+    """Return what every page's frame needs."""
+    lang = _language(request)
+    return {
+        "t": texts(lang),
+        "lang": lang,
+        "html_lang": "zh-Hans" if lang == "zh-hans" else "en",
+        "languages": LANGUAGES,
+        "theme": _theme(request),
+        "themes": THEMES,
+        "texts": dict(texts(lang)),
+        "here": request.path,
+    }
+
+
+def _not_found(request: HttpRequest, code: str) -> HttpResponse:
+    context = _common(request)
+    context["title"] = context["t"]["not_found_title"].replace("{code}", code)
+    return render(request, "not_found.html", context, status=404)

@@ -1,0 +1,97 @@
+/** The few words panels and forms are written in. Text enters by textContent only. */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** @typedef {Node | string | null | undefined | false} Child */
+
+/**
+ * An element with attributes and children; strings become text. A `true` attribute is written empty, `false` and
+ * `undefined` not at all.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, string | number | boolean | undefined>} [attributes]
+ * @param {Child | readonly Child[]} [children]
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function element(tag, attributes = {}, children = []) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === undefined) continue;
+    made.setAttribute(name, value === true ? "" : String(value));
+  }
+  append(made, children);
+  return made;
+}
+
+/**
+ * @param {Element} parent
+ * @param {Child | readonly Child[]} children
+ */
+export function append(parent, children) {
+  const list = /** @type {readonly Child[]} */ (Array.isArray(children) ? children : [children]);
+  parent.append(...list.filter((child) => child !== null && child !== undefined && child !== false));
+}
+
+/**
+ * An icon of the sprite in templates/icons.svg; decoration only.
+ * @param {string} name
+ */
+export function icon(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `#i-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/**
+ * Write text only where it differs: an untouched text node keeps selection and spares the screen reader.
+ * @param {Element} target
+ * @param {string} value
+ */
+export function setText(target, value) {
+  if (target.textContent !== value) target.textContent = value;
+}
+
+/**
+ * @param {Element} target
+ * @param {string} name
+ * @param {string | null} value null removes it
+ */
+export function setAttribute(target, name, value) {
+  if (value === null) target.removeAttribute(name);
+  else if (target.getAttribute(name) !== value) target.setAttribute(name, value);
+}
+
+/**
+ * Bring the children of a list into line with items, keyed: rows that stay keep their element, focus and scroll.
+ * @template T
+ * @param {Element} parent
+ * @param {readonly T[]} items
+ * @param {(item: T) => string} keyOf
+ * @param {(item: T) => HTMLElement} create
+ * @param {(row: HTMLElement, item: T) => void} [update]
+ */
+export function syncList(parent, items, keyOf, create, update) {
+  /** @type {Map<string, HTMLElement>} */
+  const existing = new Map();
+  for (const child of /** @type {Iterable<HTMLElement>} */ (parent.children)) {
+    existing.set(child.dataset["key"] ?? "", child);
+  }
+  let cursor = parent.firstElementChild;
+  for (const item of items) {
+    const key = keyOf(item);
+    let row = existing.get(key);
+    if (row) existing.delete(key);
+    else {
+      row = create(item);
+      row.dataset["key"] = key;
+    }
+    update?.(row, item);
+    if (row === cursor) cursor = cursor.nextElementSibling;
+    else parent.insertBefore(row, cursor);
+  }
+  for (const stale of existing.values()) stale.remove();
+}

@@ -1,0 +1,179 @@
+/** Wiring of the home and join pages: start, join, recent sessions, theme. */
+
+/** @import { Theme } from "./lib/types.d.ts" */
+import { codeCharacters, formatCode } from "./lib/code.js";
+import { ApiError, request, SessionApi } from "./net/rest.js";
+import { forgetSession, recentSessions, rememberSession, rememberTheme } from "./net/recent.js";
+import { element, icon } from "./dom/dom.js";
+
+/** @type {Record<string, string>} */
+const TEXTS = JSON.parse(document.getElementById("texts")?.textContent ?? "{}");
+/** Characters of a title that the server takes; a longer file name is cut. */
+const TITLE_MAX = 80;
+/** Milliseconds a manifest of thousands of objects may take to be stored. */
+const IMPORT_TIMEOUT_MS = 120_000;
+const LANG = document.documentElement.lang;
+
+/**
+ * @param {string} key
+ * @param {Record<string, string>} [values]
+ */
+function t(key, values = {}) {
+  return (TEXTS[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+}
+
+/** @param {unknown} problem */
+function sentence(problem) {
+  if (problem instanceof ApiError) return problem.status.code === 0 ? t("unreachable") : problem.message;
+  return String(problem);
+}
+
+function wireTheme() {
+  const group = document.getElementById("theme-switch");
+  group?.addEventListener("click", (event) => {
+    const button = /** @type {Element} */ (event.target).closest("button");
+    const theme = /** @type {Theme | undefined} */ (button?.dataset["themeChoice"]);
+    if (!theme) return;
+    document.documentElement.dataset["theme"] = theme;
+    for (const other of group.querySelectorAll("button"))
+      other.setAttribute("aria-pressed", String(other === button));
+    rememberTheme(theme);
+  });
+}
+
+/** @param {HTMLFormElement} form */
+function wireStart(form) {
+  const label = /** @type {HTMLElement} */ (document.getElementById("start-label"));
+  const button = /** @type {HTMLButtonElement} */ (document.getElementById("start-button"));
+  const error = /** @type {HTMLElement} */ (document.getElementById("start-error"));
+  const file = /** @type {HTMLInputElement} */ (document.getElementById("import-file"));
+  const chosen = () => /** @type {HTMLInputElement} */ (form.querySelector("input[name=template]:checked"));
+
+  const relabel = () => {
+    const name = chosen().value === "import" ? (file.files?.[0]?.name ?? chosen().dataset["title"]) : undefined;
+    label.textContent = t("start", { template: name ?? chosen().dataset["title"] ?? "" });
+  };
+  form.addEventListener("change", relabel);
+  form.addEventListener("click", (event) => {
+    const radio = /** @type {Element} */ (event.target).closest(".template")?.querySelector("input");
+    if (radio?.value === "import" && event.target === radio) file.click();
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    error.textContent = "";
+    const importing = chosen().value === "import";
+    const picked = importing ? file.files?.[0] : undefined;
+    if (importing && !picked) {
+      file.click();
+      return;
+    }
+    button.disabled = true;
+    label.textContent = t("starting");
+    try {
+      const title = picked?.name ?? chosen().dataset["title"] ?? "";
+      const template = chosen().value;
+      /** @type {Record<string, string>} */
+      const wish = { title: title.slice(0, TITLE_MAX), template };
+      if (picked) {
+        label.textContent = t("importing", { file: picked.name });
+        wish["manifest"] = await picked.text();
+      }
+      // The answer also set the cookie, so the secret in its address need not show in the bar on the wall.
+      const made = await request("POST", "/api/sessions", wish, { timeoutMs: IMPORT_TIMEOUT_MS });
+      rememberSession({ code: made.code, title: wish["title"] ?? "", role: "teacher", revision: 0, atMs: Date.now() });
+      location.assign(`/s/${made.code}`);
+    } catch (problem) {
+      error.textContent = sentence(problem);
+      button.disabled = false;
+      relabel();
+    }
+  });
+  relabel();
+}
+
+/** @param {HTMLFormElement} form */
+function wireJoin(form) {
+  const code = /** @type {HTMLInputElement} */ (form.querySelector("#code"));
+  const name = /** @type {HTMLInputElement} */ (form.querySelector("#name"));
+  const error = /** @type {HTMLElement} */ (form.querySelector("#join-error"));
+  const button = /** @type {HTMLButtonElement} */ (form.querySelector("button[type=submit]"));
+  const cells = [.../** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("#code-cells span"))];
+
+  const draw = () => {
+    const characters = codeCharacters(code.value);
+    const at = Math.min(characters.length, cells.length - 1);
+    cells.forEach((cell, index) => {
+      cell.textContent = characters[index] ?? "";
+      cell.classList.toggle("at", index === at);
+    });
+    return characters;
+  };
+  code.addEventListener("input", () => {
+    error.textContent = "";
+    if (draw().length === cells.length) name.focus();
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const whole = formatCode(code.value);
+    if (!whole) {
+      error.textContent = t("code_incomplete");
+      code.focus();
+      return;
+    }
+    if (!name.value.trim()) {
+      error.textContent = t("name_missing");
+      name.focus();
+      return;
+    }
+    button.disabled = true;
+    button.textContent = t("joining");
+    try {
+      const joined = await new SessionApi(whole).join(name.value.trim());
+      rememberSession({ code: whole, title: joined.title ?? whole, role: joined.role, revision: 0, atMs: Date.now() });
+      location.assign(`/s/${whole}`);
+    } catch (problem) {
+      error.textContent = sentence(problem);
+      button.disabled = false;
+      button.textContent = t("join");
+    }
+  });
+  draw();
+}
+
+/** @param {number} atMs */
+function when(atMs) {
+  const format = new Intl.RelativeTimeFormat(LANG, { numeric: "auto", style: "narrow" });
+  const minutes = Math.round((Date.now() - atMs) / 60_000);
+  if (minutes < 60) return format.format(-minutes, "minute");
+  if (minutes < 24 * 60) return format.format(-Math.round(minutes / 60), "hour");
+  return format.format(-Math.round(minutes / 60 / 24), "day");
+}
+
+/** @param {HTMLElement} list */
+function drawRecent(list) {
+  const rows = recentSessions().map((session) => {
+    const forget = element("button", { class: "ghost", type: "button" }, icon("close"));
+    forget.setAttribute("aria-label", t("forget", { title: session.title }));
+    forget.addEventListener("click", () => {
+      forgetSession(session.code);
+      drawRecent(list);
+    });
+    return element("li", {}, [
+      element("b", {}, session.title),
+      element("code", {}, session.code),
+      element("span", { class: session.role === "teacher" ? "chip accent" : "chip" }, t(`role_${session.role}`)),
+      element("time", { datetime: new Date(session.atMs).toISOString() }, when(session.atMs)),
+      element("a", { class: "button", href: `/s/${session.code}` }, t("open")),
+      forget,
+    ]);
+  });
+  list.replaceChildren(...(rows.length ? rows : [element("li", { class: "none" }, t("recent_none"))]));
+}
+
+wireTheme();
+const startForm = document.getElementById("start-form");
+if (startForm instanceof HTMLFormElement) wireStart(startForm);
+const joinForm = document.getElementById("join-form");
+if (joinForm instanceof HTMLFormElement) wireJoin(joinForm);
+const recent = document.getElementById("recent");
+if (recent) drawRecent(recent);

@@ -1,0 +1,50 @@
+/** What this browser remembers between visits: sessions it opened, theme and language. Nothing here is secret. */
+
+/** @import { Lang, Role, Theme } from "../lib/types.d.ts" */
+
+/** Sessions remembered; the oldest falls off. */
+export const RECENT_MAX = 8;
+const RECENT_KEY = "clustersim.recent";
+const PREFERENCE_SECONDS = 365 * 24 * 3600;
+
+/** @typedef {{code: string, title: string, role: Role, revision: number, atMs: number}} RecentSession */
+
+/** @returns {RecentSession[]} newest first; empty where the browser forbids storage */
+export function recentSessions() {
+  try {
+    const list = JSON.parse(localStorage.getItem(RECENT_KEY) ?? "[]");
+    return Array.isArray(list) ? list.filter((entry) => typeof entry?.code === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @param {RecentSession} session */
+export function rememberSession(session) {
+  const others = recentSessions().filter((entry) => entry.code !== session.code);
+  write([session, ...others].slice(0, RECENT_MAX));
+}
+
+/** @param {string} code */
+export function forgetSession(code) {
+  write(recentSessions().filter((entry) => entry.code !== code));
+}
+
+/** @param {RecentSession[]} list */
+function write(list) {
+  try {
+    localStorage.setItem(RECENT_KEY, JSON.stringify(list));
+  } catch {
+    // Private windows refuse storage; the page works without the list.
+  }
+}
+
+/** @param {Theme} theme */
+export function rememberTheme(theme) {
+  document.cookie = `clustersim_theme=${theme}; path=/; max-age=${PREFERENCE_SECONDS}; samesite=lax`;
+}
+
+/** @param {Lang} lang */
+export function rememberLanguage(lang) {
+  document.cookie = `django_language=${lang}; path=/; max-age=${PREFERENCE_SECONDS}; samesite=lax`;
+}

@@ -1,0 +1,224 @@
+/** Requests to the session API and the Kubernetes API. Every refusal is thrown as ApiError with its Status. */
+
+/** @import { ApiStatus, Slim } from "../lib/types.d.ts" */
+
+/** Milliseconds after which a request counts as lost; the owner answers commands within 5 s. */
+export const REQUEST_TIMEOUT_MS = 15_000;
+
+/** A refusal by the server, or the lack of any answer (code 0). */
+export class ApiError extends Error {
+  /** @param {ApiStatus} status */
+  constructor(status) {
+    super(status.message);
+    this.name = "ApiError";
+    this.status = status;
+  }
+
+  /** @returns {{field: string, message: string}[]} */
+  get causes() {
+    return (this.status.details?.causes ?? []).map((cause) => ({
+      field: cause.field ?? "",
+      message: cause.message ?? this.status.message,
+    }));
+  }
+}
+
+/**
+ * One request with JSON (or given text) in the body; answers with the decoded body, or null when there is none.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body] an object is sent as JSON, a string as it is
+ * @param {{type?: string, accept?: string, timeoutMs?: number}} [options]
+ * @returns {Promise<any>}
+ */
+export async function request(method, path, body, options = {}) {
+  /** @type {Record<string, string>} */
+  const headers = { Accept: options.accept ?? "application/json" };
+  if (body !== undefined) headers["Content-Type"] = options.type ?? "application/json";
+  let response;
+  let text;
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      credentials: "same-origin",
+      body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+      signal: AbortSignal.timeout(options.timeoutMs ?? REQUEST_TIMEOUT_MS),
+    });
+    text = await response.text();
+  } catch (problem) {
+    const message = problem instanceof Error ? problem.message : String(problem);
+    throw new ApiError({ kind: "Status", code: 0, reason: "Unreachable", message });
+  }
+  const decoded = decode(text, response.headers.get("Content-Type") ?? "");
+  if (response.ok) return decoded;
+  if (decoded?.kind === "Status") throw new ApiError(decoded);
+  throw new ApiError({
+    kind: "Status",
+    code: response.status,
+    reason: response.statusText || "Error",
+    message: `${method} ${path}: ${response.status}`,
+  });
+}
+
+/**
+ * @param {string} text
+ * @param {string} type
+ * @returns {any}
+ */
+function decode(text, type) {
+  if (!text) return null;
+  if (!type.includes("json")) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** What main.js and the forms may ask of one session. */
+export class SessionApi {
+  /** @param {string} code */
+  constructor(code) {
+    this.code = code;
+    this.session = `/api/sessions/${encodeURIComponent(code)}`;
+    this.cluster = `/clusters/${encodeURIComponent(code)}`;
+  }
+
+  /**
+   * Exchange the secret of the address for the cookie.
+   * @param {string} secret
+   */
+  enter(secret) {
+    return request("POST", `${this.session}/enter`, { secret });
+  }
+
+  /** @param {string} name */
+  join(name) {
+    return request("POST", `${this.session}/join`, { name });
+  }
+
+  /** @param {{paused?: boolean, rate?: number, pace?: number}} change */
+  clock(change) {
+    return request("PATCH", `${this.session}/clock`, change);
+  }
+
+  /**
+   * @param {string} by
+   * @param {number} [count]
+   */
+  step(by, count = 1) {
+    return request("POST", `${this.session}/clock/step`, { by, count });
+  }
+
+  /** @param {string} pod namespace/name */
+  decisions(pod) {
+    return request("GET", `${this.session}/decisions?pod=${encodeURIComponent(pod)}`);
+  }
+
+  /**
+   * @param {string} identity
+   * @param {string} kind
+   */
+  fault(identity, kind) {
+    return request("POST", `${this.session}/replicas/${encodeURIComponent(identity)}/fault`, { kind });
+  }
+
+  /**
+   * Apply a file of many objects; the answer has a result for each.
+   * @param {string} text YAML or JSON
+   * @param {string} type
+   */
+  importText(text, type) {
+    return request("POST", `${this.session}/import`, text, { type, timeoutMs: 120_000 });
+  }
+
+  /**
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {string} namespace used when the kind is namespaced
+   * @param {string} [name]
+   * @param {string} [subresource]
+   */
+  path(kind, namespace, name, subresource) {
+    const group = kind.apiVersion.includes("/") ? `/apis/${kind.apiVersion}` : `/api/${kind.apiVersion}`;
+    const scope = kind.namespaced ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+    const tail = [kind.plural, name, subresource].filter(Boolean).map((part) => encodeURIComponent(String(part)));
+    return `${this.cluster}${group}${scope}/${tail.join("/")}`;
+  }
+
+  /**
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {Record<string, any>} document
+   * @param {string} namespace where to put a document that names none
+   */
+  create(kind, document, namespace) {
+    return request("POST", this.path(kind, document["metadata"]?.namespace ?? namespace), document);
+  }
+
+  /**
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {string} namespace
+   * @param {string} name
+   * @returns {Promise<Slim>}
+   */
+  get(kind, namespace, name) {
+    return request("GET", this.path(kind, namespace, name));
+  }
+
+  /**
+   * The whole object as YAML text.
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {string} namespace
+   * @param {string} name
+   * @returns {Promise<string>}
+   */
+  getYaml(kind, namespace, name) {
+    return request("GET", this.path(kind, namespace, name), undefined, { accept: "application/yaml" });
+  }
+
+  /**
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {string} namespace
+   * @param {string} name
+   * @param {string} yaml
+   */
+  putYaml(kind, namespace, name, yaml) {
+    return request("PUT", `${this.path(kind, namespace, name)}?fieldValidation=Strict`, yaml, {
+      type: "application/yaml",
+    });
+  }
+
+  /**
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {string} namespace
+   * @param {string} yaml
+   * @param {boolean} dryRun
+   */
+  createYaml(kind, namespace, yaml, dryRun) {
+    const query = `?fieldValidation=Strict${dryRun ? "&dryRun=All" : ""}`;
+    return request("POST", this.path(kind, namespace) + query, yaml, { type: "application/yaml" });
+  }
+
+  /**
+   * A merge patch of one object or of its subresource.
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {string} namespace
+   * @param {string} name
+   * @param {Record<string, any>} patch
+   * @param {string} [subresource]
+   */
+  patch(kind, namespace, name, patch, subresource) {
+    return request("PATCH", this.path(kind, namespace, name, subresource), patch, {
+      type: "application/merge-patch+json",
+    });
+  }
+
+  /**
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {string} namespace
+   * @param {string} name
+   */
+  delete(kind, namespace, name) {
+    return request("DELETE", this.path(kind, namespace, name), { propagationPolicy: "Background" });
+  }
+}
