@@ -1,0 +1,441 @@
+"""The deterministic event loop: components ask, the loop answers.
+
+A *component* is one process of the control plane: a scheduler replica, a controller manager replica, the hollow
+kubelets. It never calls the store and never waits. The loop calls it with a `Tick`, and through the tick it
+
+* emits operations (`tick.emit`) and traces (`tick.trace`),
+* plans timers (`tick.plan`, a later plan of the same name replaces the earlier one; `tick.cancel`),
+* lists and gets (`tick.list`, `tick.get`: the committed state, never what the same tick has emitted).
+
+The loop is a heap of (time, priority, sequence) entries. Entries of the same time run in batches, the *ticks*: at most
+`TICK_EVENTS_MAX` events or `TICK_OPERATIONS_MAX` operations. What a tick emitted is committed in one transaction, each
+operation with its own result; the results come back to whoever asked as an entry of the same time (`settle`), and the
+rows come back to everybody through the watch (`observe`), the writer included. A refusal is a result like any other.
+
+Time moves only from entry to entry. A watch row is delivered at its stamp, so a person's write is seen at the simulated
+time it was written. Before the loop leaves a time it makes the store's horizon pass it, so that no later write can be
+stamped before it, and takes all rows that were. Nothing here depends on real time or on the order of a set: same seed,
+same foreign rows at the same stamps, same log.
+
+Every component has its own watch position (`Slot.position`), its own clock (`Slot.clock`) and an incarnation: a crash
+drops the object with all its memory and everything that was on its way to it; recovery makes a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from controllers.machinery.clock import LocalClock
+from controllers.machinery.operations import Operation, Result
+from controllers.machinery.store import Event, Gone, Store, Stored
+
+TICK_EVENTS_MAX: Final = 64
+"""Events that share one transaction; past it the tick is committed and the rest of that time runs in the next one."""
+
+TICK_OPERATIONS_MAX: Final = 100
+"""Operations after which a tick is committed early: keeps a transaction near 5 ms, so that a person's write waits
+little."""
+
+PULL_ROWS_MAX: Final = 5_000
+"""Rows read from the store at once; more are read in the next round."""
+
+BACKLOG_ROWS_MAX: Final = 20_000
+"""Rows that may wait in memory for one component; past it they are dropped, and the component reads them from the
+store when its watch goes on (or lists again, if they are compacted by then)."""
+
+
+class Answer(NamedTuple):
+    """The result of one emitted operation, with the token it was emitted under."""
+
+    token: Any
+    result: Result
+
+
+class Component(Protocol):
+    """One process of the control plane. Calls come one at a time, in the loop's order."""
+
+    resources: frozenset[str]
+    """Group resources whose rows are delivered to `observe`."""
+
+    def start(self, tick: Tick) -> None:
+        """Begin with empty memory: list what is needed (`tick.list`), plan the first timers.
+
+        Rows up to the revision returned by a list may be delivered again: skip those at or before it.
+        """
+
+    def observe(self, rows: Sequence[Event], tick: Tick) -> None:
+        """Take watch rows of `resources`, in order of revision. Objects in them are shared: never change them."""
+
+    def observe_gone(self, tick: Tick) -> None:
+        """The watch position is compacted: list again, then `observe` goes on after `tick.revision`."""
+
+    def settle(self, answers: Sequence[Answer], tick: Tick) -> None:
+        """Take the results of own operations, in the order in which they were emitted."""
+
+    def fire(self, timer: Hashable, tick: Tick) -> None:
+        """A planned timer is due."""
+
+
+class Elected(Component, Protocol):
+    """A component of which several replicas exist and one acts. `controllers.leaderelection.replica.Replica` wraps it:
+    runs the election beside it under the same name, clock and watch, and makes it anew when leadership is lost.
+    """
+
+    def lead(self, tick: Tick) -> None:
+        """Start to act. Before this call the component keeps its caches and emits nothing.
+
+        There is no call for losing: a replica that stops leading is dropped and made anew, as the real processes exit.
+        """
+
+
+class Emission(NamedTuple):
+    """One thing asked of the loop: an operation (with its actor and token), or a trace to keep."""
+
+    slot: Slot
+    actor: str
+    operation: Operation | None
+    token: Any
+    trace: tuple[str, int, dict[str, Any], bytes] | None = None
+
+
+Commit = Callable[[Sequence[Emission], int, int], Sequence[Result]]
+"""(emissions, now_ms, read revision) → results of the operations among them, in order. One transaction."""
+
+_Kind = Literal["start", "observe", "settle", "fire"]
+
+
+@dataclass(slots=True)
+class Slot:
+    """The loop's side of one component."""
+
+    name: str
+    make: Callable[[], Component]
+    component: Component | None = None
+    clock: LocalClock = field(default_factory=LocalClock)
+    position: int = 0
+    """The revision up to which rows have been delivered."""
+    priority: int = 1
+    incarnation: int = 0
+    inbox: list[Event] = field(default_factory=list)
+    behind: bool = False
+    """Rows were dropped from the inbox: the next delivery reads them from the store."""
+    timers: dict[Hashable, int] = field(default_factory=dict)
+    """Timer → sequence number of its valid heap entry."""
+
+    @property
+    def running(self) -> bool:
+        """Return whether the component is alive."""
+        return self.component is not None
+
+
+class _Entry(NamedTuple):
+    time_ms: int
+    priority: int
+    sequence: int
+    slot: Slot
+    incarnation: int
+    kind: _Kind
+    payload: Any
+
+
+class Tick:
+    """What a component may do while the loop calls it. Valid only during that call."""
+
+    __slots__ = ("_loop", "_slot", "now_ms")
+
+    def __init__(self, loop: Loop, slot: Slot) -> None:
+        self._loop = loop
+        self._slot = slot
+        self.now_ms: int = slot.clock.local(loop.now_ms)
+        """Simulated milliseconds on this component's own clock."""
+
+    @property
+    def seed(self) -> int:
+        """Return the session's seed, for keyed draws."""
+        return self._loop.store.seed
+
+    @property
+    def epoch_ms(self) -> int:
+        """Return Unix milliseconds of simulated time 0."""
+        return self._loop.store.epoch_ms
+
+    @property
+    def revision(self) -> int:
+        """Return the newest revision that the loop has read."""
+        return self._loop.position
+
+    @property
+    def position(self) -> int:
+        """Return the revision up to which this component's watch has been delivered."""
+        return self._slot.position
+
+    def emit(self, operation: Operation, token: Any = None, *, actor: str = "") -> None:
+        """Ask for a write. The result arrives in `settle` with `token`. `actor` defaults to the component's name."""
+        self._loop.emitted.append(Emission(self._slot, actor or self._slot.name, operation, token))
+
+    def trace(self, uid: str, attempt: int, envelope: dict[str, Any], blob: bytes) -> None:
+        """Keep a scheduling trace, in the transaction and at the place of the operations emitted around it."""
+        self._loop.emitted.append(Emission(self._slot, self._slot.name, None, None, (uid, attempt, envelope, blob)))
+
+    def plan(self, timer: Hashable, at_ms: int) -> None:
+        """Call `fire(timer)` at `at_ms` on the own clock (now, if that is past), instead of when it was planned."""
+        self._loop.plan(self._slot, timer, self._slot.clock.world(at_ms))
+
+    def cancel(self, timer: Hashable) -> None:
+        """Forget a planned timer."""
+        self._slot.timers.pop(timer, None)
+
+    def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
+        """Return (objects in order of (namespace, name), the revision at which they were read)."""
+        return self._loop.store.list(resource, namespace)
+
+    def get(self, resource: str, namespace: str, name: str) -> Stored | None:
+        """Return the committed object."""
+        return self._loop.store.get(resource, namespace, name)
+
+
+class Loop:
+    """Runs components over one store; see the module's text."""
+
+    def __init__(self, store: Store, commit: Commit, *, now_ms: int, advance_horizon: Callable[[int], None]) -> None:
+        """Begin at `now_ms` with no component.
+
+        Args:
+            store: read by the watch and by lists.
+            commit: writes one tick.
+            now_ms: simulated time to begin at, the store's horizon.
+            advance_horizon: commits that simulated time has come to the argument, writing no row.
+        """
+        self.store = store
+        self.now_ms = now_ms
+        self.position = store.revision
+        self.emitted: list[Emission] = []
+        self.events_run = 0
+        self.single_events = False
+        """One event a tick: what stepping asks for."""
+        self.slots: dict[str, Slot] = {}
+        self.after_event: Callable[[Slot, Tick], None] | None = None
+        """Called after each event within its tick; the session's own reporting hangs here."""
+        self._commit = commit
+        self._advance_horizon = advance_horizon
+        self._heap: list[_Entry] = []
+        self._sequence = 0
+        self._watchers: dict[str, list[Slot]] = {}
+        self._horizon_ms = now_ms
+        self._silent_ticks = 0
+        """Ticks that wrote nothing since rows were last taken."""
+
+    # -- components ---------------------------------------------------------------------------------------------
+
+    def add(self, name: str, make: Callable[[], Component], *, priority: int = 1) -> Slot:
+        """Add a component under its actor's name and start it. `priority` 0 runs before others of the same time."""
+        slot = Slot(name, make, priority=priority)
+        self.slots[name] = slot
+        self.recover(slot)
+        return slot
+
+    def crash(self, slot: Slot) -> None:
+        """Stop a component: its memory and all that was on its way to it are lost."""
+        if slot.component is None:
+            return
+        for resource in slot.component.resources:
+            self._watchers[resource].remove(slot)
+        slot.component = None
+        slot.incarnation += 1
+        slot.timers.clear()
+        slot.inbox.clear()
+        slot.behind = False
+
+    def recover(self, slot: Slot) -> None:
+        """Start a stopped component anew, with an entry at the present time."""
+        if slot.component is not None:
+            return
+        component = slot.make()
+        slot.component = component
+        slot.position = self.position
+        for resource in sorted(component.resources):
+            self._watchers.setdefault(resource, []).append(slot)
+        self._push(self.now_ms, slot, "start", None)
+
+    def plan(self, slot: Slot, timer: Hashable, at_ms: int) -> None:
+        """Plan a component's timer at the loop's time `at_ms`."""
+        slot.timers[timer] = self._push(max(at_ms, self.now_ms), slot, "fire", timer)
+
+    # -- running ------------------------------------------------------------------------------------------------
+
+    def next_event_ms(self) -> int | None:
+        """Return when the next entry is due; None where nothing is planned."""
+        heap = self._heap
+        while heap and not self._is_valid(heap[0]):
+            heappop(heap)
+        return heap[0].time_ms if heap else None
+
+    def next_is_urgent(self) -> bool:
+        """Return whether an entry of priority 0 is due at the present time."""
+        at_ms = self.next_event_ms()
+        return at_ms is not None and at_ms <= self.now_ms and self._heap[0].priority == 0
+
+    def pull(self, *, force: bool = False) -> int:
+        """Take new rows from the store and plan their delivery; return how many there were.
+
+        While entries of the present time are left, rows are taken right after a tick that wrote something and not
+        later: so the log tells between which of the engine's writes a foreign row was taken. `force` takes them
+        anyway; for a loop that has been stopped there and must hear that it may go on.
+        """
+        due_ms = self.next_event_ms()
+        if due_ms is not None and due_ms <= self.now_ms and self._silent_ticks and not force:
+            return 0
+        return self._take_rows()
+
+    def run_tick(self, until_ms: int) -> int:
+        """Run one tick at the earliest time ≤ `until_ms` that has entries; return how many events ran (0: none)."""
+        at_ms = self._reach(until_ms)
+        if at_ms is None:
+            return 0
+        self.now_ms = max(self.now_ms, at_ms)
+        limit = 1 if self.single_events else TICK_EVENTS_MAX
+        count = 0
+        while count < limit and len(self.emitted) < TICK_OPERATIONS_MAX:
+            due_ms = self.next_event_ms()
+            if due_ms is None or due_ms > self.now_ms:
+                break
+            self._dispatch(heappop(self._heap))
+            count += 1
+        self.events_run += count
+        self._silent_ticks += 1
+        self._flush()
+        return count
+
+    def settle_at(self, until_ms: int) -> None:
+        """Let time stand at `until_ms`, all entries before it having run."""
+        if until_ms > self.now_ms:
+            self._pass(until_ms)
+            self.now_ms = until_ms
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _reach(self, until_ms: int) -> int | None:
+        """Return the time of the next entry ≤ `until_ms`, all rows stamped before it having been taken."""
+        while True:
+            at_ms = self.next_event_ms()
+            if at_ms is not None and at_ms <= self.now_ms:
+                return at_ms
+            target = until_ms if at_ms is None else min(at_ms, until_ms)
+            if target <= self.now_ms and not self._take_rows():
+                return None
+            if target > self.now_ms:
+                self._pass(until_ms)
+                again_ms = self.next_event_ms()
+                if again_ms is None or again_ms > until_ms:
+                    return None
+                return again_ms
+
+    def _pass(self, until_ms: int) -> None:
+        """Make every row that may still be stamped before `until_ms` known: raise the horizon, then read."""
+        if until_ms > self._horizon_ms:
+            self._advance_horizon(until_ms)
+            self._horizon_ms = until_ms
+        self._take_rows()
+
+    def _take_rows(self) -> int:
+        taken = 0
+        while True:
+            rows = self.store.events(self.position, PULL_ROWS_MAX)
+            for row in rows:
+                self._route(row)
+            taken += len(rows)
+            if rows:
+                self.position = rows[-1].revision
+            if len(rows) < PULL_ROWS_MAX:
+                self._silent_ticks = 0
+                return taken
+
+    def _route(self, row: Event) -> None:
+        for slot in self._watchers.get(row.resource, ()):
+            if not slot.inbox and not slot.behind:
+                self._push(max(row.now_ms, self.now_ms), slot, "observe", None)
+            if slot.behind:
+                continue
+            slot.inbox.append(row)
+            if len(slot.inbox) > BACKLOG_ROWS_MAX:
+                slot.inbox.clear()
+                slot.behind = True
+
+    def _push(self, time_ms: int, slot: Slot, kind: _Kind, payload: Any) -> int:
+        self._sequence += 1
+        heappush(self._heap, _Entry(time_ms, slot.priority, self._sequence, slot, slot.incarnation, kind, payload))
+        return self._sequence
+
+    def _is_valid(self, entry: _Entry) -> bool:
+        slot = entry.slot
+        if entry.incarnation != slot.incarnation:
+            return False
+        return entry.kind != "fire" or slot.timers.get(entry.payload) == entry.sequence
+
+    def _dispatch(self, entry: _Entry) -> None:
+        slot = entry.slot
+        component = slot.component
+        assert component is not None, "an entry of a stopped component was left valid"
+        tick = Tick(self, slot)
+        match entry.kind:
+            case "start":
+                component.start(tick)
+            case "observe":
+                self._deliver(slot, component, tick)
+            case "settle":
+                component.settle(entry.payload, tick)
+            case "fire":
+                del slot.timers[entry.payload]
+                component.fire(entry.payload, tick)
+        if self.after_event is not None:
+            self.after_event(slot, tick)
+
+    def _deliver(self, slot: Slot, component: Component, tick: Tick) -> None:
+        if slot.behind:
+            self._deliver_from_store(slot, component, tick)
+            return
+        rows = slot.inbox
+        due = len(rows)
+        if rows[-1].now_ms > self.now_ms:
+            due = next(index for index, row in enumerate(rows) if row.now_ms > self.now_ms)
+        slot.inbox = rows[due:]
+        if slot.inbox:
+            self._push(slot.inbox[0].now_ms, slot, "observe", None)
+        slot.position = rows[due - 1].revision if slot.inbox else self.position
+        component.observe(rows[:due], tick)
+
+    def _deliver_from_store(self, slot: Slot, component: Component, tick: Tick) -> None:
+        try:
+            rows = self.store.events(slot.position, PULL_ROWS_MAX)
+        except Gone:
+            slot.behind = False
+            slot.position = self.position
+            component.observe_gone(tick)
+            return
+        slot.position = rows[-1].revision if rows else self.position
+        if slot.position >= self.position:
+            slot.behind = False
+        else:
+            self._push(self.now_ms, slot, "observe", None)
+        component.observe([row for row in rows if row.resource in component.resources], tick)
+
+    def _flush(self) -> None:
+        if not self.emitted:
+            return
+        emissions = self.emitted
+        self.emitted = []
+        before = self.position
+        results = self._commit(emissions, self.now_ms, self.position)
+        self._horizon_ms = max(self._horizon_ms, self.now_ms)
+        answers: dict[str, list[Answer]] = {}
+        for emission, result in zip((e for e in emissions if e.operation is not None), results, strict=True):
+            answers.setdefault(emission.slot.name, []).append(Answer(emission.token, result))
+        for name, own in answers.items():
+            slot = self.slots[name]
+            if slot.component is not None:
+                self._push(self.now_ms, slot, "settle", own)
+        if self.store.revision > before:
+            self._take_rows()
