@@ -50,10 +50,10 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
     row = sessions.find(code)
     if row is None:
         return _not_found(request, code)
-    if row.code != code:
-        return HttpResponseRedirect(reverse("pages:session", args=[row.code]))
+    if row.display_code != code:
+        return HttpResponseRedirect(reverse("pages:session", args=[row.display_code]))
     start = {
-        "code": row.code,
+        "code": row.display_code,
         "title": row.title,
         "lang": _language(request),
         "theme": _theme(request),
@@ -77,7 +77,8 @@ def language(request: HttpRequest) -> HttpResponse:
 
 def _language(request: HttpRequest) -> str:
     """Return the language LocaleMiddleware chose: the cookie's, else the browser's, else English."""
-    return getattr(request, "LANGUAGE_CODE", "en") if getattr(request, "LANGUAGE_CODE", "en") in LANGUAGES else "en"
+    chosen: str = getattr(request, "LANGUAGE_CODE", "en")
+    return chosen if chosen in LANGUAGES else "en"
 
 
 def _theme(request: HttpRequest) -> str:

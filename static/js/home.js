@@ -1,7 +1,7 @@
 /** Wiring of the home and join pages: start, join, recent sessions, theme. */
 
 /** @import { Theme } from "./lib/types.d.ts" */
-import { codeCharacters, formatCode } from "./lib/code.js";
+import { CODE_LENGTH, codeCharacters, formatCode } from "./lib/code.js";
 import { ApiError, request, SessionApi } from "./net/rest.js";
 import { forgetSession, recentSessions, rememberSession, rememberTheme } from "./net/recent.js";
 import { element, icon } from "./dom/dom.js";
@@ -9,7 +9,7 @@ import { element, icon } from "./dom/dom.js";
 /** @type {Record<string, string>} */
 const TEXTS = JSON.parse(document.getElementById("texts")?.textContent ?? "{}");
 /** Characters of a title that the server takes; a longer file name is cut. */
-const TITLE_MAX = 80;
+const TITLE_MAX = 120;
 /** Milliseconds a manifest of thousands of objects may take to be stored. */
 const IMPORT_TIMEOUT_MS = 120_000;
 const LANG = document.documentElement.lang;
@@ -97,7 +97,8 @@ function wireJoin(form) {
   const name = /** @type {HTMLInputElement} */ (form.querySelector("#name"));
   const error = /** @type {HTMLElement} */ (form.querySelector("#join-error"));
   const button = /** @type {HTMLButtonElement} */ (form.querySelector("button[type=submit]"));
-  const cells = [.../** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("#code-cells span"))];
+  const cells = Array.from({ length: CODE_LENGTH }, () => element("span"));
+  form.querySelector("#code-cells")?.append(...cells.slice(0, 3), element("i"), ...cells.slice(3));
 
   const draw = () => {
     const characters = codeCharacters(code.value);

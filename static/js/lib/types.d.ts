@@ -56,14 +56,11 @@ export interface Condition {
 export interface Container {
   name: string;
   image?: string;
+  restartPolicy?: string;
+  resources?: { requests?: Record<string, string> };
 }
 
-/** Amounts by resource name as the server counts them: cpu in millicores, memory and storage in bytes, else units. */
-export type Amounts = Record<string, number>;
-
 export interface PodSlim extends Slim {
-  /** What the scheduler counts: containers, init containers, overhead. */
-  requests?: Amounts;
   spec: {
     nodeName?: string;
     priority?: number;
@@ -71,6 +68,8 @@ export interface PodSlim extends Slim {
     schedulerName?: string;
     schedulingGates?: { name: string }[];
     containers?: Container[];
+    initContainers?: Container[];
+    overhead?: Record<string, string>;
     [field: string]: any;
   };
   status: {
@@ -91,10 +90,10 @@ export interface PodSlim extends Slim {
 }
 
 export interface NodeSlim extends Slim {
-  capacity?: Amounts;
-  allocatable?: Amounts;
   spec: { unschedulable?: boolean; taints?: Taint[]; [field: string]: any };
   status: {
+    allocatable?: Record<string, string>;
+    capacity?: Record<string, string>;
     conditions?: Condition[];
     [field: string]: any;
   };
@@ -114,19 +113,6 @@ export interface Clock {
   /** Present while only one cycle in `oneIn` is told at that pace. */
   narrated?: { oneIn: number } | null;
   hibernated?: boolean;
-}
-
-/** The clock as the session API answers it: simulated seconds, no anchor. */
-export interface ClockBody {
-  paused: boolean;
-  rate: number;
-  pace: number;
-  simTime: number;
-  revision: number;
-  held: Clock["held"];
-  effectiveRate: number;
-  hibernated: boolean;
-  narrated?: { oneIn: number } | null;
 }
 
 export interface CodeReasons {
@@ -312,7 +298,7 @@ export type Frame =
       serverUnixMs: number;
       session: SessionInfo;
       me: Me;
-      clock: ClockBody;
+      clock: Clock | null;
     }
   | { type: "list"; revision: number; objects: Slim[]; last: boolean }
   | { type: "events"; from: number; to: number; events: LogRow[] }

@@ -4,9 +4,10 @@
  */
 
 /**
- * @import { Amounts, Condition, Cycle, EventSlim, NodeSlim, NodeSummary, PodSlim, PodState, QueueStatus, ReplicaSlim,
+ * @import { Condition, Container, Cycle, EventSlim, NodeSlim, NodeSummary, PodSlim, PodState, QueueStatus, ReplicaSlim,
  *   Resources, Slim, View } from "../lib/types.d.ts"
  */
+import { cpuMilli, memoryBytes, parseQuantity } from "../lib/quantity.js";
 
 /** @type {ReadonlyMap<string, Slim>} */
 const NOTHING = new Map();
@@ -141,7 +142,7 @@ function summarise(node, pods) {
     ready: conditionOf(node.status?.conditions, "Ready")?.status === "True",
     unschedulable: Boolean(node.spec?.unschedulable),
     taints: node.spec?.taints ?? [],
-    allocatable: resourcesOf(node.allocatable ?? {}),
+    allocatable: resourcesOf(node.status?.allocatable ?? {}),
     requested: counted.map(podRequests).reduce(addResources, { ...NO_RESOURCES, pods: 0 }),
     pods,
     node,
@@ -155,45 +156,67 @@ const NO_RESOURCES = { cpuMilli: 0, memoryBytes: 0, pods: 0, extended: {} };
 const requestsMemory = new WeakMap();
 
 /**
- * What the scheduler counts for a pod.
+ * What the scheduler counts for a pod: its containers and sidecars, or its largest init container with the sidecars
+ * started before it where that is more, and the overhead.
  * @param {PodSlim} pod
  * @returns {Resources}
  */
 export function podRequests(pod) {
-  let requests = requestsMemory.get(pod);
-  if (!requests) requestsMemory.set(pod, (requests = { ...resourcesOf(pod.requests ?? {}), pods: 1 }));
-  return requests;
+  const known = requestsMemory.get(pod);
+  if (known) return known;
+  const read = (/** @type {Container} */ container) => resourcesOf(container.resources?.requests ?? {});
+  let sum = (pod.spec?.containers ?? []).map(read).reduce(addResources, NO_RESOURCES);
+  let sidecars = NO_RESOURCES;
+  let largest = NO_RESOURCES;
+  for (const init of pod.spec?.initContainers ?? []) {
+    if (init.restartPolicy === "Always") {
+      sum = addResources(sum, read(init));
+      sidecars = addResources(sidecars, read(init));
+      largest = maxResources(largest, sidecars);
+    } else largest = maxResources(largest, addResources(sidecars, read(init)));
+  }
+  const requests = addResources(maxResources(sum, largest), resourcesOf(pod.spec?.overhead ?? {}));
+  const counted = { ...requests, pods: 1 };
+  requestsMemory.set(pod, counted);
+  return counted;
 }
 
 /**
- * @param {Amounts} amounts
+ * @param {Record<string, string>} list a Kubernetes ResourceList
  * @returns {Resources}
  */
-export function resourcesOf(amounts) {
+export function resourcesOf(list) {
   /** @type {Record<string, number>} */
   const extended = {};
-  for (const [name, amount] of Object.entries(amounts)) if (name.includes("/")) extended[name] = amount;
+  for (const [name, quantity] of Object.entries(list))
+    if (name.includes("/")) extended[name] = parseQuantity(quantity) || 0;
   return {
-    cpuMilli: amounts["cpu"] ?? 0,
-    memoryBytes: amounts["memory"] ?? 0,
-    pods: amounts["pods"] ?? 0,
+    cpuMilli: cpuMilli(list["cpu"]),
+    memoryBytes: memoryBytes(list["memory"]),
+    pods: parseQuantity(list["pods"] ?? "0") || 0,
     extended,
   };
 }
 
+/** @type {(a: Resources, b: Resources) => Resources} */
+const addResources = (a, b) => combine(a, b, (x, y) => x + y);
+/** @type {(a: Resources, b: Resources) => Resources} */
+const maxResources = (a, b) => combine(a, b, Math.max);
+
 /**
  * @param {Resources} a
  * @param {Resources} b
+ * @param {(x: number, y: number) => number} join
  * @returns {Resources}
  */
-function addResources(a, b) {
+function combine(a, b, join) {
   /** @type {Record<string, number>} */
   const extended = { ...a.extended };
-  for (const [name, value] of Object.entries(b.extended)) extended[name] = (extended[name] ?? 0) + value;
+  for (const [name, value] of Object.entries(b.extended)) extended[name] = join(extended[name] ?? 0, value);
   return {
-    cpuMilli: a.cpuMilli + b.cpuMilli,
-    memoryBytes: a.memoryBytes + b.memoryBytes,
-    pods: a.pods + b.pods,
+    cpuMilli: join(a.cpuMilli, b.cpuMilli),
+    memoryBytes: join(a.memoryBytes, b.memoryBytes),
+    pods: join(a.pods, b.pods),
     extended,
   };
 }

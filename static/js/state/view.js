@@ -54,7 +54,7 @@ export function applyMessage(view, frame) {
         release: frame.release,
         session: frame.session,
         me: frame.me,
-        clock: view.clock ?? clockFromBody(frame.clock, frame.serverUnixMs),
+        clock: view.clock ?? frame.clock,
         listing: null,
       };
     case "list":
@@ -155,20 +155,6 @@ function withClock(view) {
     hibernated: Boolean(status["hibernated"]),
   };
   return { ...view, clock };
-}
-
-/**
- * The clock of a session-API answer, anchored at the moment the server gave it.
- * @param {import("../lib/types.d.ts").ClockBody} body
- * @param {number} serverUnixMs
- * @returns {Clock}
- */
-function clockFromBody(body, serverUnixMs) {
-  const { paused, rate, pace, held, effectiveRate, hibernated, narrated } = body;
-  const simTimeMs = Math.round(body.simTime * 1000);
-  return {
-    paused, rate, pace, held, effectiveRate, hibernated, simTimeMs, anchorUnixMs: serverUnixMs, narrated: narrated ?? null,
-  };
 }
 
 /**
