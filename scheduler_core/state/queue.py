@@ -1,0 +1,420 @@
+"""The scheduling queue: active, backoff, unschedulable and gated lanes, and the pods in the scheduler's hand.
+
+Pure: every call takes `now_ms`. Moves follow kube-scheduler v1.34 (`pkg/scheduler/backend/queue`):
+
+    new ──▶ active ──pop──▶ in flight ──bound──▶ gone
+              ▲  ▲              │ rejected, or failed with an error
+              │  └── backoff ◀──┤ an event came meanwhile, or an error
+              │        ▲        ▼
+              └────────┴── unschedulable    (an event whose queueing hint says that it may help; or five minutes)
+    new ──▶ gated (a PreEnqueue plugin says no) ──▶ active, once an event of that plugin lets it pass
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum, auto
+from typing import Any, Final, Protocol
+
+from scheduler_core.framework.events import FORCE_ACTIVATE, ClusterEvent, EventRegistration, EventResource, QueueingHint
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.status import Status
+from scheduler_core.state.heap import PodHeap
+from scheduler_core.state.in_flight import InFlight
+from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.queued import (
+    ATTEMPT_FAILED,
+    BACKOFF_COMPLETE,
+    POD_ADDED,
+    POD_UPDATED,
+    POPPED_FROM_BACKOFF,
+    UNSCHEDULABLE_TIMEOUT,
+    Lane,
+    QueuedPod,
+    SortKeyOf,
+)
+
+INITIAL_BACKOFF_MS: Final = 1_000
+"""Wait after the first rejected attempt; it doubles with each."""
+MAX_BACKOFF_MS: Final = 10_000
+"""Where doubling stops (podMaxBackoffSeconds)."""
+BACKOFF_WINDOW_MS: Final = 1_000
+"""Backoff ends are cut to this, so that pods due together go by priority; a pod is due when its window is over."""
+UNSCHEDULABLE_MAX_MS: Final = 5 * 60_000
+"""A pod that no event helped is tried again after this long (podMaxInUnschedulablePodsDuration)."""
+UNSCHEDULABLE_FLUSH_MS: Final = 30_000
+"""How often old unschedulable pods are looked for."""
+
+
+class QueueingHints(Protocol):
+    """Which plugins want to hear of an event, for one profile."""
+
+    def __call__(self, scheduler_name: str, event: ClusterEvent) -> Sequence[tuple[str, EventRegistration]]:
+        """Return (plugin, registration) of every registration that covers the event."""
+
+
+PreEnqueue = Callable[[PodInfo], Status]
+"""Runs the PreEnqueue plugins of the pod's profile: the first that is not a success, with its plugin named."""
+
+
+class Requeue(Enum):
+    """What an event means for a pod that was turned away."""
+
+    SKIP = auto()
+    AFTER_BACKOFF = auto()
+    IMMEDIATELY = auto()
+
+
+class SchedulingQueue:
+    """Every pod that waits for a node, each in exactly one lane or in flight."""
+
+    def __init__(
+        self,
+        *,
+        sort_key: SortKeyOf,
+        pre_enqueue: PreEnqueue,
+        hints: QueueingHints,
+        nominator: Nominator,
+        initial_backoff_ms: int = INITIAL_BACKOFF_MS,
+        max_backoff_ms: int = MAX_BACKOFF_MS,
+        pop_from_backoff: bool = True,
+    ) -> None:
+        self._pods: dict[str, QueuedPod] = {}
+        self._sort_key = sort_key
+        self._active = PodHeap(Lane.ACTIVE, sort_key)
+        self._backoff = PodHeap(Lane.BACKOFF, self._backoff_key)
+        self._error_backoff = PodHeap(Lane.BACKOFF, self._backoff_key)
+        self._parked: dict[str, QueuedPod] = {}
+        self._parked_due_ms: int | None = None
+        """No parked pod's time is up before this; it may be too early, since pods leave without telling."""
+        self._pre_enqueue = pre_enqueue
+        self._hints = hints
+        self._nominator = nominator
+        self._initial_backoff_ms = initial_backoff_ms
+        self._max_backoff_ms = max_backoff_ms
+        self._pop_from_backoff = pop_from_backoff
+        self._in_flight = InFlight()
+        self._arrivals = 0
+
+    # What is where.
+
+    def __len__(self) -> int:
+        """Return how many pods are in lanes (those in flight are not)."""
+        return len(self._active) + len(self._backoff) + len(self._error_backoff) + len(self._parked)
+
+    @property
+    def active_count(self) -> int:
+        """Return how many pods are in the active lane."""
+        return len(self._active)
+
+    @property
+    def has_next(self) -> bool:
+        """Return whether `pop` has a pod to give."""
+        return bool(self._active) or (self._pop_from_backoff and bool(self._backoff))
+
+    def get(self, uid: str) -> QueuedPod | None:
+        """Return the pod if it is in a lane or in flight."""
+        return self._pods.get(uid)
+
+    def counts(self) -> dict[str, int]:
+        """Return pods by lane."""
+        gated = sum(1 for queued in self._parked.values() if queued.is_gated)
+        return {
+            "active": len(self._active),
+            "backoff": len(self._backoff) + len(self._error_backoff),
+            "unschedulable": len(self._parked) - gated,
+            "gated": gated,
+        }
+
+    def listed(self, lane: Lane, limit: int) -> list[QueuedPod]:
+        """Return the first pods of a lane: in order of going, or of arrival where there is no such order."""
+        match lane:
+            case Lane.ACTIVE:
+                return self._active.listed(limit)
+            case Lane.BACKOFF:
+                both = self._backoff.listed(limit) + self._error_backoff.listed(limit)
+                return sorted(both, key=self._backoff_key)[:limit]
+            case Lane.UNSCHEDULABLE | Lane.GATED:
+                gated = lane is Lane.GATED
+                found = [queued for queued in self._parked.values() if queued.is_gated is gated]
+                return found[:limit]
+            case Lane.IN_FLIGHT:
+                return [self._pods[uid] for uid in self._in_flight.uids if uid in self._pods][:limit]
+            case Lane.GONE:
+                return []
+
+    # Pods come, change and go.
+
+    def add(self, info: PodInfo, now_ms: int, *, label: str = POD_ADDED) -> None:
+        """Take a new pod without a node. One that is known already is only updated."""
+        known = self._pods.get(info.uid)
+        if known is not None:
+            known.info = info
+            return
+        self._arrivals += 1
+        queued = QueuedPod(info, now_ms, self._arrivals)
+        self._pods[info.uid] = queued
+        self._to_active(queued, label)
+
+    def update(self, old: PodInfo | None, new: PodInfo, events: Iterable[ClusterEvent], now_ms: int) -> None:
+        """Take a changed pod; `events` say what of it changed (`pod_changes`)."""
+        queued = self._pods.get(new.uid)
+        if queued is None:
+            self.add(new, now_ms, label=POD_UPDATED)
+            return
+        if queued.lane is Lane.IN_FLIGHT:
+            # The attempt goes on with what it began with; what changed counts when the pod comes back.
+            for event in events:
+                self._in_flight.record(event, old, new, only=new.uid)
+            return
+        queued.info = new
+        self._nominator.update(old, new)
+        if queued.lane is Lane.ACTIVE:
+            self._active.push(queued)
+            return
+        if queued.lane is Lane.BACKOFF:
+            return
+        for event in events:
+            strategy = self._worth(queued, event, old, new)
+            if strategy is not Requeue.SKIP and self._requeue(queued, strategy, event.name, now_ms):
+                break
+
+    def delete(self, uid: str) -> None:
+        """Forget a pod; one in flight is forgotten when its attempt ends."""
+        self._nominator.delete(uid)
+        queued = self._pods.get(uid)
+        if queued is None or queued.lane is Lane.IN_FLIGHT:
+            return
+        self._leave_lane(queued)
+        queued.lane = Lane.GONE
+        del self._pods[uid]
+
+    # Attempts.
+
+    def pop(self, now_ms: int) -> QueuedPod | None:
+        """Take the pod that goes next, from backoff when the active lane is empty; None: nothing may go now."""
+        queued = self._active.pop()
+        if queued is None and self._pop_from_backoff:
+            queued = self._backoff.pop()
+            if queued is not None:
+                queued.moved_by = POPPED_FROM_BACKOFF
+        if queued is None:
+            return None
+        if queued.first_attempt_ms is None:
+            queued.first_attempt_ms = now_ms
+        queued.lane = Lane.IN_FLIGHT
+        queued.attempts += 1
+        queued.backoff_until_ms = None
+        queued.unschedulable_plugins = queued.pending_plugins = frozenset()
+        self._in_flight.begin(queued.uid)
+        return queued
+
+    def done(self, uid: str) -> None:
+        """End an attempt that will not come back as unschedulable (past Permit, or its pod is gone)."""
+        self._in_flight.end(uid)
+        queued = self._pods.get(uid)
+        if queued is not None and queued.lane is Lane.IN_FLIGHT:
+            queued.lane = Lane.GONE
+            del self._pods[uid]
+
+    def put_back(self, queued: QueuedPod, now_ms: int) -> Lane:
+        """End an attempt that failed: `unschedulable_plugins` and `pending_plugins` say by whose no, none by an error.
+
+        The pod takes the newest view that the caller knows in `info`. Returns the lane it went to.
+        """
+        if not queued.rejectors:
+            queued.consecutive_errors += 1
+        else:
+            queued.rejections += 1
+            queued.consecutive_errors = 0
+        queued.timestamp_ms = now_ms
+        queued.backoff_until_ms = None
+        missed = self._in_flight.end(queued.uid)
+        known = self._pods.get(queued.uid)
+        if known is not None and known is not queued:
+            # The pod came back by another way (its own event) while the attempt ran on: one entry is enough.
+            return known.lane
+        self._pods[queued.uid] = queued
+        strategy = Requeue.AFTER_BACKOFF if not queued.rejectors else Requeue.SKIP
+        label = ATTEMPT_FAILED
+        for event, old, new in missed:
+            worth = self._worth(queued, event, old, new)
+            if worth is Requeue.SKIP:
+                continue
+            if strategy is Requeue.SKIP or worth is Requeue.IMMEDIATELY:
+                label = event.name
+            strategy = worth
+            if worth is Requeue.IMMEDIATELY:
+                break
+        self._park(queued, ATTEMPT_FAILED)
+        if strategy is not Requeue.SKIP:
+            self._requeue(queued, strategy, label, now_ms)
+        return queued.lane
+
+    # What happens around.
+
+    def move(self, event: ClusterEvent, old: Any, new: Any, now_ms: int, *, spare_uid: str = "") -> list[QueuedPod]:
+        """Let parked pods go that an event may help, and keep it for pods in flight; return the pods that moved.
+
+        `spare_uid` stays where it is: the pod whose own failure the event is.
+        """
+        moved: list[QueuedPod] = []
+        for queued in list(self._parked.values()):
+            if queued.uid == spare_uid:
+                continue
+            if queued.is_gated and not self._ungates(queued, event):
+                continue
+            strategy = self._worth(queued, event, old, new)
+            if strategy is not Requeue.SKIP and self._requeue(queued, strategy, event.name, now_ms):
+                moved.append(queued)
+        self._in_flight.record(event, old, new)
+        return moved
+
+    def activate(self, uid: str) -> bool:
+        """Move a pod to the active lane at once, whatever holds it but a gate; return whether it is there now."""
+        queued = self._pods.get(uid)
+        if queued is None:
+            return False
+        if queued.lane is Lane.IN_FLIGHT:
+            self._in_flight.record(FORCE_ACTIVATE, None, queued.info, only=uid)
+            return False
+        if queued.lane is Lane.ACTIVE:
+            return True
+        return self._to_active(queued, FORCE_ACTIVATE.name)
+
+    def flush(self, now_ms: int) -> None:
+        """Let go what time alone frees: ended backoffs, and pods that no event helped for five minutes."""
+        for heap in (self._backoff, self._error_backoff):
+            while (queued := heap.peek()) is not None and self.ready_at_ms(queued) <= now_ms:
+                self._to_active(queued, BACKOFF_COMPLETE)
+        if self._parked_due_ms is None or self._parked_due_ms > now_ms:
+            return
+        self._parked_due_ms = None
+        waiting = [queued for queued in self._parked.values() if not queued.is_gated]
+        for queued in waiting:
+            due_ms = self._flush_at_ms(queued)
+            if due_ms <= now_ms:
+                self._requeue(queued, Requeue.AFTER_BACKOFF, UNSCHEDULABLE_TIMEOUT, now_ms)
+            elif self._parked_due_ms is None or due_ms < self._parked_due_ms:
+                self._parked_due_ms = due_ms
+
+    def next_flush_ms(self) -> int | None:
+        """Return when `flush` has something to do; None: nothing waits for time."""
+        due = [self.ready_at_ms(queued) for heap in (self._backoff, self._error_backoff) if (queued := heap.peek())]
+        if self._parked_due_ms is not None:
+            due.append(self._parked_due_ms)
+        return min(due, default=None)
+
+    def ready_at_ms(self, queued: QueuedPod) -> int:
+        """Return when the pod's backoff is over: at the end of the window in which its wait ends."""
+        until = self._backoff_until_ms(queued)
+        if until == 0 or not self._pop_from_backoff:
+            return until
+        return until + BACKOFF_WINDOW_MS
+
+    def wakes(self, queued: QueuedPod, events: Iterable[ClusterEvent]) -> list[str]:
+        """Return the names of those events that a plugin which rejected the pod listens to."""
+        rejectors = queued.rejectors or ({queued.gating_plugin} if queued.gating_plugin else frozenset())
+        names: list[str] = []
+        for event in events:
+            heard = self._hints(queued.pod.spec.scheduler_name, event)
+            if any(plugin in rejectors for plugin, _ in heard):
+                names.append(event.name)
+        return names
+
+    # Inside.
+
+    def _backoff_until_ms(self, queued: QueuedPod) -> int:
+        if queued.backoff_until_ms is None:
+            count = queued.consecutive_errors or queued.rejections
+            if count == 0:
+                return 0
+            doubled = self._initial_backoff_ms << min(count - 1, 32)
+            until = queued.timestamp_ms + min(doubled, self._max_backoff_ms)
+            if self._pop_from_backoff:
+                until -= until % BACKOFF_WINDOW_MS
+            queued.backoff_until_ms = until
+        return queued.backoff_until_ms
+
+    def _backoff_key(self, queued: QueuedPod) -> tuple[int, ...]:
+        return (self._backoff_until_ms(queued), *self._sort_key(queued))
+
+    @staticmethod
+    def _flush_at_ms(queued: QueuedPod) -> int:
+        # Looked for every 30 s, and only when strictly older than five minutes.
+        return (queued.timestamp_ms + UNSCHEDULABLE_MAX_MS) // UNSCHEDULABLE_FLUSH_MS * UNSCHEDULABLE_FLUSH_MS + (
+            UNSCHEDULABLE_FLUSH_MS
+        )
+
+    def _ungates(self, queued: QueuedPod, event: ClusterEvent) -> bool:
+        if event.resource is EventResource.WILDCARD:
+            return True
+        heard = self._hints(queued.pod.spec.scheduler_name, event)
+        return any(plugin == queued.gating_plugin for plugin, _ in heard)
+
+    def _worth(self, queued: QueuedPod, event: ClusterEvent, old: Any, new: Any) -> Requeue:
+        rejectors = queued.rejectors
+        if not rejectors or event.resource is EventResource.WILDCARD:
+            return Requeue.AFTER_BACKOFF
+        strategy = Requeue.SKIP
+        for plugin, registration in self._hints(queued.pod.spec.scheduler_name, event):
+            if plugin not in rejectors or registration.ask(queued.info, old, new) is QueueingHint.SKIP:
+                continue
+            if plugin in queued.pending_plugins:
+                return Requeue.IMMEDIATELY
+            strategy = Requeue.AFTER_BACKOFF
+            if not queued.pending_plugins:
+                break
+        return strategy
+
+    def _requeue(self, queued: QueuedPod, strategy: Requeue, label: str, now_ms: int) -> bool:
+        """Move a parked pod on; return whether it left (a gate may hold it back)."""
+        if strategy is Requeue.AFTER_BACKOFF and self.ready_at_ms(queued) > now_ms:
+            if self._pop_from_backoff and not self._passes_gates(queued):
+                self._park(queued, label)
+                return False
+            self._leave_lane(queued)
+            heap = self._backoff if queued.rejectors else self._error_backoff
+            heap.push(queued)
+            queued.moved_by = label
+            return True
+        return self._to_active(queued, label)
+
+    def _to_active(self, queued: QueuedPod, label: str) -> bool:
+        # A pod in backoff has passed its gates on the way in.
+        gates_passed = self._pop_from_backoff and queued.lane is Lane.BACKOFF
+        if not gates_passed and not self._passes_gates(queued):
+            self._leave_lane(queued)
+            self._park(queued, label)
+            return False
+        self._leave_lane(queued)
+        self._active.push(queued)
+        queued.moved_by = label
+        self._nominator.add(queued.info)
+        return True
+
+    def _passes_gates(self, queued: QueuedPod) -> bool:
+        status = self._pre_enqueue(queued.info)
+        if status.ok:
+            queued.gating_plugin = queued.gate_message = ""
+            return True
+        queued.gating_plugin = status.plugin
+        queued.gate_message = status.message
+        # A gate's plugin is the one whose hints can lift it.
+        queued.unschedulable_plugins = queued.unschedulable_plugins | {status.plugin}
+        return False
+
+    def _park(self, queued: QueuedPod, label: str) -> None:
+        queued.lane = Lane.GATED if queued.is_gated else Lane.UNSCHEDULABLE
+        queued.moved_by = label
+        self._parked[queued.uid] = queued
+        due_ms = self._flush_at_ms(queued)
+        if not queued.is_gated and (self._parked_due_ms is None or due_ms < self._parked_due_ms):
+            self._parked_due_ms = due_ms
+
+    def _leave_lane(self, queued: QueuedPod) -> None:
+        heap = queued.heap
+        if isinstance(heap, PodHeap):
+            heap.remove(queued)
+        else:
+            self._parked.pop(queued.uid, None)
