@@ -1,0 +1,58 @@
+"""Scratch that a plugin keeps between its extension points within one scheduling cycle."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+
+@runtime_checkable
+class Cloneable(Protocol):
+    """State that a dry run changes: `clone` returns a copy that may be changed apart. Other values are shared."""
+
+    def clone(self) -> Any:
+        """Return the copy."""
+        ...
+
+
+class CycleState:
+    """One cycle's scratch, keyed by plugin name (or `<plugin>/<what>`).
+
+    `skip_filter` and `skip_score` hold the plugins whose PreFilter or PreScore answered Skip.
+    """
+
+    __slots__ = ("_data", "skip_filter", "skip_score")
+
+    def __init__(self) -> None:
+        self._data: dict[str, Any] = {}
+        self.skip_filter: frozenset[str] = frozenset()
+        self.skip_score: frozenset[str] = frozenset()
+
+    def read(self, key: str) -> Any:
+        """Return what was written under the key.
+
+        Raises:
+            KeyError: nothing was.
+        """
+        return self._data[key]
+
+    def get(self, key: str) -> Any | None:
+        """Return what was written under the key, None when nothing was."""
+        return self._data.get(key)
+
+    def write(self, key: str, value: Any) -> None:
+        """Keep a value for later extension points of this cycle."""
+        self._data[key] = value
+
+    def delete(self, key: str) -> None:
+        """Drop the value under the key, if there is one."""
+        self._data.pop(key, None)
+
+    def clone(self) -> CycleState:
+        """Return a state for a dry run: cloneable values are cloned, others shared."""
+        copy = CycleState()
+        copy._data = {
+            key: value.clone() if isinstance(value, Cloneable) else value for key, value in self._data.items()
+        }
+        copy.skip_filter = self.skip_filter
+        copy.skip_score = self.skip_score
+        return copy

@@ -1,0 +1,126 @@
+"""Cluster events and queueing hints: what may make an unschedulable pod schedulable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, Flag, auto
+from typing import Any, Final
+
+
+class ActionType(Flag):
+    """What happened to an object, as finely as upstream tells it apart."""
+
+    ADD = auto()
+    DELETE = auto()
+    UPDATE_NODE_ALLOCATABLE = auto()
+    UPDATE_NODE_LABEL = auto()
+    UPDATE_NODE_TAINT = auto()
+    UPDATE_NODE_CONDITION = auto()
+    UPDATE_NODE_ANNOTATION = auto()
+    UPDATE_POD_LABEL = auto()
+    UPDATE_POD_SCALE_DOWN = auto()
+    UPDATE_POD_TOLERATIONS = auto()
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = auto()
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = auto()
+    UPDATE_OTHER = auto()
+    UPDATE = (
+        UPDATE_NODE_ALLOCATABLE
+        | UPDATE_NODE_LABEL
+        | UPDATE_NODE_TAINT
+        | UPDATE_NODE_CONDITION
+        | UPDATE_NODE_ANNOTATION
+        | UPDATE_POD_LABEL
+        | UPDATE_POD_SCALE_DOWN
+        | UPDATE_POD_TOLERATIONS
+        | UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+        | UPDATE_POD_GENERATED_RESOURCE_CLAIM
+        | UPDATE_OTHER
+    )
+    ALL = ADD | DELETE | UPDATE
+
+
+class EventResource(Enum):
+    """What kind of object an event is about."""
+
+    ASSIGNED_POD = "AssignedPod"
+    """A pod that has a node."""
+    UNSCHEDULED_POD = "UnschedulablePod"
+    """The waiting pod itself, or another without a node."""
+    NODE = "Node"
+    PERSISTENT_VOLUME = "PersistentVolume"
+    PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim"
+    STORAGE_CLASS = "StorageClass"
+    CSI_NODE = "CSINode"
+    CSI_DRIVER = "CSIDriver"
+    CSI_STORAGE_CAPACITY = "CSIStorageCapacity"
+    VOLUME_ATTACHMENT = "VolumeAttachment"
+    RESOURCE_CLAIM = "ResourceClaim"
+    RESOURCE_SLICE = "ResourceSlice"
+    DEVICE_CLASS = "DeviceClass"
+    WILDCARD = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEvent:
+    """Something that happened: an object's kind and what was done to it."""
+
+    resource: EventResource
+    action: ActionType
+    label: str = ""
+    """Name that traces and metrics show, such as `AssignedPodDelete`."""
+
+    @property
+    def name(self) -> str:
+        """Return the label, or one made of resource and action."""
+        if self.label:
+            return self.label
+        if self.action == ActionType.ALL:
+            return self.resource.value
+        if self.action == ActionType.UPDATE:
+            return f"{self.resource.value}Update"
+        names = [one.name or "" for one in ActionType if self.action & one == one]
+        return self.resource.value + "|".join(
+            "".join(word.capitalize() for word in name.removeprefix("UPDATE_").split("_")) for name in names
+        )
+
+    def covers(self, happened: ClusterEvent) -> bool:
+        """Return whether a registration for this event wants to hear of `happened`."""
+        if self.resource is EventResource.WILDCARD or happened.resource is EventResource.WILDCARD:
+            return True
+        return self.resource is happened.resource and bool(self.action & happened.action)
+
+
+class QueueingHint(Enum):
+    """Whether an event may help a pod."""
+
+    SKIP = "QueueSkip"
+    QUEUE = "Queue"
+
+
+HintFunction = Callable[[Any, Any, Any], QueueingHint]
+"""(pod: PodInfo, old object | None, new object | None) → hint. Objects are typed views (Pod, Node) or documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRegistration:
+    """One event that a plugin wants to hear of for pods which it turned away; no hint function means: always queue."""
+
+    event: ClusterEvent
+    hint: HintFunction | None = None
+
+    def ask(self, pod: Any, old: Any, new: Any) -> QueueingHint:
+        """Return the hint; a hint function that raises means queue, so that no pod is lost to a bug."""
+        if self.hint is None:
+            return QueueingHint.QUEUE
+        try:
+            return self.hint(pod, old, new)
+        except Exception:
+            return QueueingHint.QUEUE
+
+
+NODE_ADD: Final = ClusterEvent(EventResource.NODE, ActionType.ADD)
+ASSIGNED_POD_DELETE: Final = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
+WILDCARD_ALL: Final = ClusterEvent(EventResource.WILDCARD, ActionType.ALL)
+UNSCHEDULABLE_TIMEOUT: Final = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "UnschedulableTimeout")
+FORCE_ACTIVATE: Final = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "ForceActivate")

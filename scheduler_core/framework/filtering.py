@@ -1,0 +1,249 @@
+"""Filter over all nodes: masks with reason codes, nominated pods in two passes, sampling, reuse between shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.interface import FilterPlugin, Plugin, PreFilterExtensions, PreFilterResult, Reads
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.reuse import Reuse, ShapeMemory
+from scheduler_core.framework.snapshot import ALL_ROWS, Rows, Snapshot
+from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
+from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome, Verdicts
+
+FEASIBLE_NODES_MIN: Final = 100
+"""Feasible nodes that sampling always looks for; smaller clusters are looked at whole."""
+
+FEASIBLE_PERCENTAGE_MIN: Final = 5
+"""Floor of the adaptive percentage, reached at 5,625 nodes."""
+
+
+def feasible_nodes_to_find(nodes: int, percentage: int) -> int:
+    """Return after how many feasible nodes the search may stop.
+
+    Args:
+        nodes: nodes in the snapshot.
+        percentage: percentageOfNodesToScore, 1…100; 0 means adaptive: 50 − nodes/125, at least 5.
+    """
+    if nodes < FEASIBLE_NODES_MIN or percentage >= 100:
+        return nodes
+    if percentage == 0:
+        percentage = max(FEASIBLE_PERCENTAGE_MIN, 50 - nodes // 125)
+    return max(FEASIBLE_NODES_MIN, nodes * percentage // 100)
+
+
+class Filtering:
+    """The filter plugins of one profile."""
+
+    def __init__(self, plugins: Sequence[Plugin], handle: Handle, reuse: Reuse) -> None:
+        self._plugins = [plugin for plugin in plugins if isinstance(plugin, FilterPlugin)]
+        self._extensions = [plugin for plugin in self._plugins if isinstance(plugin, PreFilterExtensions)]
+        self._handle = handle
+        self._reuse = reuse
+
+    def run(
+        self,
+        state: CycleState,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        result: PreFilterResult,
+        narrowing: frozenset[str],
+        *,
+        percentage: int,
+        start: int,
+    ) -> FilterOutcome:
+        """Run all filters over all nodes.
+
+        Args:
+            state: the cycle's scratch; plugins in `skip_filter` are left out.
+            pod: the pod; its nominated node is tried first and, if it passes, taken alone.
+            snapshot: the nodes.
+            result: the nodes that PreFilter left.
+            narrowing: plugins that narrowed them, for the absent nodes' reason.
+            percentage: percentageOfNodesToScore; below 100 the search stops once enough nodes are feasible.
+            start: row at which a sampled search begins; the next one begins `processed` rows later.
+        """
+        active = [plugin for plugin in self._plugins if plugin.name not in state.skip_filter]
+        memory = self._reuse.memory(pod.shape, ("filter", state.skip_filter), snapshot)
+        self._level(state, pod, snapshot, memory, active)
+        names = tuple(plugin.name for plugin in active)
+        first = memory.first.copy()
+        outcome = FilterOutcome(snapshot, names, memory.verdicts, first, processed=len(snapshot))
+        absent = self._mark_absent(outcome, result)
+        self._override_nominated(state, pod, outcome, absent)
+        nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name)
+        if nominated is not None and (absent is None or not absent[nominated]):
+            status = outcome.status_of(nominated)
+            if status.ok:
+                first[:] = UNSEEN
+                first[nominated] = PASSED
+                outcome.overrides.clear()
+                outcome.used_nominated_node = True
+                outcome.processed = 1
+                return outcome
+            narrowing = narrowing | {status.plugin}
+        if absent is not None:
+            listed = " ".join(sorted(narrowing))
+            outcome.absent_status = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
+        _sample(outcome, absent, percentage, start)
+        return outcome
+
+    def _mark_absent(self, outcome: FilterOutcome, result: PreFilterResult) -> NDArray[np.bool_] | None:
+        if result.node_names is None:
+            return None
+        absent = np.ones(len(outcome.snapshot), dtype=np.bool_)
+        for name in result.node_names:
+            row = outcome.snapshot.row_of.get(name)
+            if row is not None:
+                absent[row] = False
+        outcome.first[absent] = ABSENT
+        return absent
+
+    def _override_nominated(
+        self, state: CycleState, pod: PodInfo, outcome: FilterOutcome, absent: NDArray[np.bool_] | None
+    ) -> None:
+        """Ask again, with nominated pods added, about the nodes that pods of at least this priority hope for."""
+        for name in self._handle.nominator.nodes():
+            row = outcome.snapshot.row_of.get(name)
+            if row is None or (absent is not None and absent[row]):
+                continue
+            status, asked = self._first_pass(state, pod, outcome.snapshot, row)
+            if not asked or status.ok:
+                continue
+            outcome.overrides[row] = status
+            outcome.first[row] = next(
+                (index for index, plugin in enumerate(outcome.plugins) if plugin == status.plugin), 0
+            )
+
+    def _level(
+        self,
+        state: CycleState,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        memory: ShapeMemory,
+        active: Sequence[FilterPlugin],
+    ) -> None:
+        """Bring the remembered verdicts level with the snapshot."""
+        touched = memory.filter_mark.advance(snapshot)
+        recombine: Rows = ALL_ROWS if touched is None else touched.any
+        for plugin in active:
+            reads: Reads = getattr(plugin, "filter_reads", Reads.CLUSTER)
+            if touched is None or reads is Reads.CLUSTER:
+                memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
+                recombine = ALL_ROWS
+                continue
+            rows = touched.node if reads is Reads.NODE else touched.any
+            if len(rows):
+                fresh = _ask(plugin, state, pod, snapshot, rows)
+                if Code.ERROR in fresh.codes:
+                    # An error's key means nothing to the plugin's own `explain`: do not mix the two.
+                    memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
+                    memory.filter_mark.forget()
+                    recombine = ALL_ROWS
+                    continue
+                kept = memory.verdicts[plugin.name]
+                kept.codes[rows] = fresh.codes
+                kept.keys[rows] = fresh.keys
+                kept.explain = fresh.explain
+        if len(memory.first) != len(snapshot):
+            memory.first = np.empty(len(snapshot), dtype=np.int8)
+        memory.first[recombine] = PASSED
+        for index in range(len(active) - 1, -1, -1):
+            failed = memory.verdicts[active[index].name].codes[recombine] != Code.SUCCESS
+            if failed.any():
+                part = memory.first[recombine]
+                part[failed] = index
+                memory.first[recombine] = part
+
+    # One node: dry runs.
+
+    def node(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Return the first refusal of one row as it is, or success."""
+        rows = np.array([row], dtype=np.intp)
+        for plugin in self._plugins:
+            if plugin.name in state.skip_filter:
+                continue
+            verdicts = _ask(plugin, state, pod, snapshot, rows)
+            if verdicts.codes[0] != Code.SUCCESS:
+                return verdicts.status(0, plugin.name)
+        return SUCCESS
+
+    def node_with_nominated(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Return the verdict on one row under the two-pass rule: with the nominated pods added, then without.
+
+        Both must pass: nominated pods may never arrive, so nothing may rely on them (pod affinity), and may arrive, so
+        nothing may ignore them.
+        """
+        status, asked = self._first_pass(state, pod, snapshot, row)
+        if asked and not status.ok:
+            return status
+        return self.node(state, pod, snapshot, row)
+
+    def _first_pass(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> tuple[Status, bool]:
+        """Return the verdict with nominated pods added, and whether there were any."""
+        rivals = [
+            rival
+            for rival in self._handle.nominator.nominated_to(snapshot.names[row])
+            if rival.priority >= pod.priority and rival.uid != pod.uid
+        ]
+        if not rivals:
+            return SUCCESS, False
+        trial, copy = snapshot.what_if([row]), state.clone()
+        for rival in rivals:
+            trial.add_pod(0, rival)
+            status = self.add_pod(copy, pod, rival, trial, 0)
+            if not status.ok:
+                return status, True
+        return self.node(copy, pod, trial, 0), True
+
+    def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Run the AddPod extensions of the filters that are not skipped."""
+        for plugin in self._extensions:
+            if plugin.name not in state.skip_filter:
+                status = plugin.add_pod(state, pod, added, snapshot, row)
+                if not status.ok:
+                    return error(f'running AddPod on PreFilter plugin "{plugin.name}": {status.message}')
+        return SUCCESS
+
+    def remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Run the RemovePod extensions of the filters that are not skipped."""
+        for plugin in self._extensions:
+            if plugin.name not in state.skip_filter:
+                status = plugin.remove_pod(state, pod, removed, snapshot, row)
+                if not status.ok:
+                    return error(f'running RemovePod on PreFilter plugin "{plugin.name}": {status.message}')
+        return SUCCESS
+
+
+def _ask(plugin: FilterPlugin, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+    try:
+        return plugin.filter(state, pod, snapshot, rows)
+    except Exception as raised:
+        reasons = (f'running "{plugin.name}" filter plugin: {raised}',)
+        count = snapshot.count(rows)
+        return Verdicts(np.full(count, Code.ERROR, dtype=np.int8), np.zeros(count, dtype=np.int64), lambda _: reasons)
+
+
+def _sample(outcome: FilterOutcome, absent: NDArray[np.bool_] | None, percentage: int, start: int) -> None:
+    """Stop the search where upstream would: at the k-th feasible node, counting round from `start`."""
+    count = len(outcome.snapshot)
+    wanted = feasible_nodes_to_find(count, percentage)
+    if wanted >= count:
+        return
+    order = (np.arange(count) + start) % count
+    if absent is not None:
+        order = order[~absent[order]]
+    passed = np.cumsum(outcome.first[order] == PASSED)
+    if not len(passed) or passed[-1] < wanted:
+        return
+    end = int(np.searchsorted(passed, wanted)) + 1
+    unseen = order[end:]
+    outcome.first[unseen] = UNSEEN
+    outcome.overrides = {row: status for row, status in outcome.overrides.items() if outcome.first[row] != UNSEEN}
+    outcome.processed = end

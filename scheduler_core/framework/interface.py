@@ -1,0 +1,307 @@
+"""The extension points, as protocols. A plugin is any object with a `name` that has the methods of some of them.
+
+Order of one cycle: PreEnqueue and QueueSort belong to the queue; then PreFilter, Filter, (PostFilter), PreScore, Score,
+Reserve, Permit; then the binding cycle: PreBind, Bind, PostBind. Unreserve undoes Reserve, in reverse order.
+
+Filter and Score answer for many nodes at once: they get `rows` and return arrays parallel to it. They must answer for
+one row (a dry run on a changed node) exactly as for all, and must not change their arguments.
+
+A plugin that is cheap to ask again for single rows says what its answers depend on besides the pod's shape
+(`PodInfo.shape`): `filter_reads`, `score_reads`. The framework then recomputes only the rows touched since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import EventRegistration
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.framework.status import Status
+from scheduler_core.framework.verdicts import FilterOutcome, Verdicts
+
+MAX_NODE_SCORE = 100
+"""What the best node gets from one plugin after normalisation, before its weight."""
+
+
+class Reads(Enum):
+    """What a plugin's answer about one node depends on, besides the pod's shape and the plugin's arguments."""
+
+    NODE = "node"
+    """On the Node object."""
+    NODE_AND_PODS = "pods"
+    """On the Node object and the pods on that node."""
+    CLUSTER = "cluster"
+    """On anything else too (other nodes, the cycle's state): never reused."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterResult:
+    """The nodes that PreFilter leaves; None means all."""
+
+    node_names: frozenset[str] | None = None
+
+    def merge(self, other: PreFilterResult | None) -> PreFilterResult:
+        """Return the nodes that both leave."""
+        if other is None or other.node_names is None:
+            return self
+        if self.node_names is None:
+            return other
+        return PreFilterResult(self.node_names & other.node_names)
+
+
+@dataclass(frozen=True, slots=True)
+class PostFilterResult:
+    """What PostFilter nominates. None: leave the nomination alone; empty text: clear it."""
+
+    nominated_node_name: str | None = None
+    detail: Any = None
+    """The plugin's own account for traces, such as preemption's candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Something only the loop can do; a plugin's generator yields it and is sent the `Reply`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BindPod(Ask):
+    """Write the pod's node through the `binding` subresource."""
+
+    namespace: str
+    name: str
+    uid: str
+    node_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of an Ask: `error` is empty when it was done."""
+
+    error: str = ""
+    value: Any = None
+
+
+Steps = Generator[Ask, Reply, Status]
+"""An extension point that must wait for the loop: yields Asks, returns the Status."""
+
+
+@runtime_checkable
+class Plugin(Protocol):
+    """What every plugin has."""
+
+    name: ClassVar[str]
+
+
+@runtime_checkable
+class PreEnqueuePlugin(Plugin, Protocol):
+    """Whether a pod may enter the active queue at all."""
+
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """Return success, or why the pod must wait outside the active queue."""
+        ...
+
+
+@runtime_checkable
+class QueueSortPlugin(Plugin, Protocol):
+    """Which pod goes first; exactly one a profile, and the same in all profiles."""
+
+    def sort_key(self, pod: PodInfo, queued_at_ms: int) -> tuple[int, ...]:
+        """Return a key; the smallest goes first."""
+        ...
+
+
+@runtime_checkable
+class EnqueueExtensions(Plugin, Protocol):
+    """Which events may make pods schedulable that this plugin turned away. A plugin without it is woken by all."""
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """Return the events, each with a hint function."""
+        ...
+
+
+@runtime_checkable
+class PreFilterPlugin(Plugin, Protocol):
+    """Work out once a cycle what Filter needs, or say no for all nodes."""
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Return the nodes left (None: all) and the status; Skip leaves this plugin's Filter out."""
+        ...
+
+
+@runtime_checkable
+class PreFilterExtensions(Plugin, Protocol):
+    """Keep the PreFilter state level while a dry run adds and removes pods."""
+
+    def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Take into account that `added` now is on the row; the snapshot already has it."""
+        ...
+
+    def remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Take into account that `removed` is gone from the row; the snapshot already lacks it."""
+        ...
+
+
+@runtime_checkable
+class FilterPlugin(Plugin, Protocol):
+    """Whether the pod may run there."""
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return the verdict for each of the rows."""
+        ...
+
+
+@runtime_checkable
+class PostFilterPlugin(Plugin, Protocol):
+    """No node fits: make one fit later (preemption)."""
+
+    def post_filter(
+        self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
+    ) -> tuple[PostFilterResult | None, Status]:
+        """Return a nomination and success, or why nothing could be done."""
+        ...
+
+
+@runtime_checkable
+class PreScorePlugin(Plugin, Protocol):
+    """Work out once a cycle what Score needs."""
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Return success; Skip leaves this plugin's Score out. `rows` are the feasible nodes."""
+        ...
+
+
+@runtime_checkable
+class ScorePlugin(Plugin, Protocol):
+    """How good it is there."""
+
+    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
+        """Return (K,) raw scores. A plugin without `normalize` answers within 0…100."""
+        ...
+
+
+@runtime_checkable
+class ScoreNormalizer(Plugin, Protocol):
+    """Bring raw scores of the feasible nodes to 0…100."""
+
+    def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
+        """Return (K,) normalised scores of the feasible nodes."""
+        ...
+
+
+@runtime_checkable
+class ReservePlugin(Plugin, Protocol):
+    """Take what the pod needs on the chosen node, before it is bound."""
+
+    def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """Return success, or why it could not be taken."""
+        ...
+
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Give it back; must be harmless when reserve never ran."""
+        ...
+
+
+@runtime_checkable
+class PermitPlugin(Plugin, Protocol):
+    """The last word before binding: yes, no, or wait."""
+
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> tuple[Status, int]:
+        """Return the status and, with WAIT, for how many milliseconds at most."""
+        ...
+
+
+@runtime_checkable
+class PreBindPlugin(Plugin, Protocol):
+    """What must be done before the pod is bound (attach a volume)."""
+
+    def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
+        """Yield what the loop must do; return the status."""
+        ...
+
+
+@runtime_checkable
+class BindPlugin(Plugin, Protocol):
+    """Bind the pod. The first plugin that does not answer Skip has bound it, or failed to."""
+
+    def bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
+        """Yield what the loop must do; return the status."""
+        ...
+
+
+@runtime_checkable
+class PostBindPlugin(Plugin, Protocol):
+    """The pod is bound: tidy up."""
+
+    def post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Do it; nothing can fail any more."""
+        ...
+
+
+EXTENSION_POINTS: Mapping[str, type] = {
+    "preEnqueue": PreEnqueuePlugin,
+    "queueSort": QueueSortPlugin,
+    "preFilter": PreFilterPlugin,
+    "filter": FilterPlugin,
+    "postFilter": PostFilterPlugin,
+    "preScore": PreScorePlugin,
+    "score": ScorePlugin,
+    "reserve": ReservePlugin,
+    "permit": PermitPlugin,
+    "preBind": PreBindPlugin,
+    "bind": BindPlugin,
+    "postBind": PostBindPlugin,
+}
+"""Configuration's name of each extension point → its protocol."""
+
+
+class Nominator(Protocol):
+    """Which pods hope to land where."""
+
+    def nominated_to(self, node_name: str) -> Iterable[PodInfo]:
+        """Return the pods nominated to a node."""
+        ...
+
+    def nodes(self) -> Iterable[str]:
+        """Return the nodes that any pod is nominated to."""
+        ...
+
+
+class Listers(Protocol):
+    """Read access to the other objects of the cluster, as an informer's cache has them."""
+
+    def list(self, resource: str) -> Sequence[Mapping[str, Any]]:
+        """Return all documents of a group resource such as `services` or `poddisruptionbudgets.policy`."""
+        ...
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return one document, None where there is none; cluster-scoped kinds have the empty namespace."""
+        ...
+
+
+class NoListers:
+    """Listers of a cluster that has nothing but nodes and pods."""
+
+    def list(self, resource: str) -> Sequence[Mapping[str, Any]]:
+        """Return nothing."""
+        return ()
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return None."""
+        return None
+
+
+class NoNominations:
+    """Nominator of a cluster where no pod is nominated."""
+
+    def nominated_to(self, node_name: str) -> Iterable[PodInfo]:
+        """Return nothing."""
+        return ()
+
+    def nodes(self) -> Iterable[str]:
+        """Return nothing."""
+        return ()

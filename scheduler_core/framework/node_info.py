@@ -1,0 +1,170 @@
+"""PodInfo and NodeInfo: a pod with its sums worked out once, and one node with the pods on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import msgspec
+
+from scheduler_core.api.meta import Document, view
+from scheduler_core.api.node import Node
+from scheduler_core.api.pod import Pod
+from scheduler_core.api.requests import NON_ZERO_DEFAULTS, Amounts, amounts, pod_host_ports, pod_requests
+
+HostPort = tuple[str, str, int]
+"""(protocol, host IP, port)"""
+
+_encode = msgspec.msgpack.Encoder(order="deterministic").encode
+
+
+class PodInfo:
+    """A pod and what scheduling derives from it, each worked out at first use. Treat it as frozen."""
+
+    def __init__(self, pod: Pod) -> None:
+        self.pod = pod
+        self.uid = pod.uid
+        self.priority = pod.priority
+
+    @classmethod
+    def of(cls, document: Document) -> PodInfo:
+        """Return the info of a Pod document.
+
+        Raises:
+            ApiError: 400, the document is no pod.
+        """
+        return cls(view(document, Pod))
+
+    @property
+    def key(self) -> str:
+        """Return `namespace/name`."""
+        return self.pod.key
+
+    @cached_property
+    def requests(self) -> Amounts:
+        """Return what fitting counts: resource → millicores or whole units."""
+        return pod_requests(self.pod)
+
+    @cached_property
+    def non_zero(self) -> tuple[int, int]:
+        """Return (millicores, bytes) that scoring counts, with defaults for containers that ask for nothing."""
+        sums = pod_requests(self.pod, NON_ZERO_DEFAULTS)
+        return sums.get("cpu", 0), sums.get("memory", 0)
+
+    @cached_property
+    def host_ports(self) -> tuple[HostPort, ...]:
+        """Return the host ports that the pod takes."""
+        return pod_host_ports(self.pod)
+
+    @cached_property
+    def shape(self) -> bytes:
+        """Return a key that is equal for pods that plugins cannot tell apart.
+
+        Everything is in it but the pod's name, uid, times and what its life added to status: pods of one ReplicaSet
+        share a shape. Priority is part of the spec and so of the shape.
+        """
+        pod = self.pod
+        meta = pod.metadata
+        status = pod.status
+        if not status.container_statuses and not status.init_container_statuses:
+            return _encode((pod.namespace, meta.labels, meta.owner_references, pod.spec))
+        return _encode(
+            (
+                pod.namespace,
+                meta.labels,
+                meta.owner_references,
+                pod.spec,
+                status.container_statuses,
+                status.init_container_statuses,
+                status.conditions,
+            )
+        )
+
+    def placed(self, node_name: str, start_time: str | None = None) -> PodInfo:
+        """Return the pod as it is once it has a node (and a start time); sums are kept, not worked out again."""
+        pod = msgspec.structs.replace(self.pod, spec=msgspec.structs.replace(self.pod.spec, node_name=node_name))
+        if start_time is not None:
+            pod = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, start_time=start_time))
+        copy = PodInfo(pod)
+        for name in ("requests", "non_zero", "host_ports"):
+            if name in self.__dict__:
+                copy.__dict__[name] = self.__dict__[name]
+        return copy
+
+    def __repr__(self) -> str:
+        return f"PodInfo({self.key})"
+
+
+class NodeInfo:
+    """One node, the pods on it (assumed ones included) and their sums.
+
+    `node` is None while pods name a node that is not (or no longer) known. `pods` is an immutable tuple in order of
+    arrival, so that clones share it. `generation` grows with every change and is the cache's to set.
+    """
+
+    __slots__ = ("allocatable", "generation", "name", "node", "non_zero_cpu", "non_zero_memory", "pods", "requested")
+
+    def __init__(self, name: str, node: Node | None = None) -> None:
+        self.name = name
+        self.node: Node | None = None
+        self.pods: tuple[PodInfo, ...] = ()
+        self.requested: Amounts = {}
+        self.allocatable: Amounts = {}
+        self.non_zero_cpu = 0
+        self.non_zero_memory = 0
+        self.generation = 0
+        if node is not None:
+            self.set_node(node)
+
+    def set_node(self, node: Node) -> None:
+        """Replace the Node object.
+
+        Raises:
+            QuantityError: an allocatable quantity cannot be read.
+        """
+        self.allocatable = amounts(node.status.allocatable)
+        self.node = node
+
+    def add_pod(self, pod: PodInfo) -> None:
+        """Count a pod here."""
+        self.pods = (*self.pods, pod)
+        self._count(pod, 1)
+
+    def remove_pod(self, uid: str) -> PodInfo:
+        """Stop counting the pod and return it.
+
+        Raises:
+            KeyError: it is not here.
+        """
+        for index, pod in enumerate(self.pods):
+            if pod.uid == uid:
+                self.pods = self.pods[:index] + self.pods[index + 1 :]
+                self._count(pod, -1)
+                return pod
+        raise KeyError(uid)
+
+    def _count(self, pod: PodInfo, sign: int) -> None:
+        requested = self.requested
+        for resource, number in pod.requests.items():
+            requested[resource] = requested.get(resource, 0) + sign * number
+        cpu, memory = pod.non_zero
+        self.non_zero_cpu += sign * cpu
+        self.non_zero_memory += sign * memory
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Return the node's labels, none without a Node object."""
+        return self.node.metadata.labels if self.node is not None else {}
+
+    def clone(self) -> NodeInfo:
+        """Return a copy that may be changed apart."""
+        copy = NodeInfo.__new__(NodeInfo)
+        copy.name = self.name
+        copy.node = self.node
+        copy.pods = self.pods
+        copy.requested = dict(self.requested)
+        copy.allocatable = self.allocatable
+        copy.non_zero_cpu = self.non_zero_cpu
+        copy.non_zero_memory = self.non_zero_memory
+        copy.generation = self.generation
+        return copy

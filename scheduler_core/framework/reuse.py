@@ -1,0 +1,106 @@
+"""Reuse between pods of one shape: answers are kept, and only rows touched since are asked about again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.framework.snapshot import Ints, Snapshot
+from scheduler_core.framework.verdicts import Verdicts
+
+SHAPES_MAX: Final = 128
+"""Answers remembered per framework (Filter's and Score's of 64 shapes); past it the one used longest ago is
+forgotten and later recomputed in full."""
+
+
+@dataclass(slots=True)
+class Touched:
+    """Rows that changed since answers were last level."""
+
+    node: NDArray[np.intp]
+    """Rows whose Node object changed."""
+    any: NDArray[np.intp]
+    """Those, and rows whose pods changed."""
+
+
+@dataclass(slots=True)
+class Mark:
+    """A position in a snapshot's change log."""
+
+    epoch: int = -1
+    node: int = 0
+    pod: int = 0
+
+    def advance(self, snapshot: Snapshot) -> Touched | None:
+        """Move to the log's end and return what was touched in between; None: everything is to be recomputed."""
+        node_log, pod_log = snapshot.node_log, snapshot.pod_log
+        known = self.epoch == snapshot.epoch
+        touched = None
+        if known:
+            node_rows = set(node_log[self.node :])
+            rows = node_rows.union(pod_log[self.pod :])
+            if len(rows) * 2 <= len(snapshot):
+                touched = Touched(np.array(sorted(node_rows), dtype=np.intp), np.array(sorted(rows), dtype=np.intp))
+        self.epoch, self.node, self.pod = snapshot.epoch, len(node_log), len(pod_log)
+        return touched
+
+    def forget(self) -> None:
+        """Make the next `advance` recompute everything."""
+        self.epoch = -1
+
+
+@dataclass(slots=True)
+class ShapeMemory:
+    """Answers for one shape on one snapshot.
+
+    Attributes:
+        verdicts: filter → its verdicts for all rows.
+        first: (N,) int8, first failing filter per row; see `FilterOutcome.first`.
+        raw: score plugin → raw scores of all rows.
+        base: (N,) int64, weighted sum of the plugins that have no normalisation.
+    """
+
+    snapshot: Snapshot
+    filter_mark: Mark = field(default_factory=Mark)
+    score_mark: Mark = field(default_factory=Mark)
+    verdicts: dict[str, Verdicts] = field(default_factory=dict)
+    first: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
+    raw: dict[str, Ints] = field(default_factory=dict)
+    base: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+class Reuse:
+    """The remembered shapes, least recently used first."""
+
+    def __init__(self, enabled: bool = True) -> None:
+        self.enabled = enabled
+        self._memories: OrderedDict[tuple[bytes, Hashable], ShapeMemory] = OrderedDict()
+
+    def memory(self, shape: bytes, question: Hashable, snapshot: Snapshot) -> ShapeMemory:
+        """Return the memory for a shape; a fresh one when there is none for this snapshot, or reuse is off.
+
+        Args:
+            shape: `PodInfo.shape`.
+            question: what else tells answers apart: the extension point and the plugins left out.
+            snapshot: the nodes.
+        """
+        if not self.enabled:
+            return ShapeMemory(snapshot)
+        key = (shape, question)
+        found = self._memories.get(key)
+        if found is None or found.snapshot is not snapshot:
+            found = self._memories[key] = ShapeMemory(snapshot)
+            if len(self._memories) > SHAPES_MAX:
+                self._memories.popitem(last=False)
+        self._memories.move_to_end(key)
+        return found
+
+    def forget(self, shape: bytes) -> None:
+        """Drop what is remembered of a shape: an error left it half level."""
+        for key in [key for key in self._memories if key[0] == shape]:
+            del self._memories[key]

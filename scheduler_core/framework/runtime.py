@@ -1,0 +1,354 @@
+"""The framework: one profile's plugins, built, checked, and run at each extension point.
+
+Errors are made here: a plugin that raises has answered Error, with the exception's text. Statuses come back with the
+plugin's name filled in, worded as upstream words them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
+from scheduler_core.framework.filtering import Filtering
+from scheduler_core.framework.interface import (
+    EXTENSION_POINTS,
+    BindPlugin,
+    EnqueueExtensions,
+    Listers,
+    NoListers,
+    Nominator,
+    NoNominations,
+    PermitPlugin,
+    Plugin,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PostFilterResult,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    PreFilterResult,
+    PreScorePlugin,
+    QueueSortPlugin,
+    ReservePlugin,
+    ScorePlugin,
+    Steps,
+)
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.profile import Profile
+from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.reuse import Reuse
+from scheduler_core.framework.scores import Scores
+from scheduler_core.framework.scoring import Scoring
+from scheduler_core.framework.snapshot import Rows, Snapshot
+from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
+from scheduler_core.framework.verdicts import FilterOutcome
+
+PERMIT_TIMEOUT_MS_MAX: Final = 15 * 60 * 1000
+"""Longest wait at Permit; a plugin that asks for more gets this much."""
+
+
+class ProfileError(ValueError):
+    """A profile that cannot run; the text is upstream's where upstream has one."""
+
+
+class Framework:
+    """One profile, ready to run. Plugins get it as their `Handle`."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        registry: PluginRegistry,
+        *,
+        listers: Listers | None = None,
+        nominator: Nominator | None = None,
+        reuse: bool = True,
+    ) -> None:
+        """Build and check the profile's plugins.
+
+        Args:
+            profile: which plugins, where.
+            registry: how to build them.
+            listers: the cluster's other objects.
+            nominator: who hopes to land where.
+            reuse: whether answers are reused between pods of one shape; decisions are the same either way.
+
+        Raises:
+            ProfileError: a plugin does not exist, does not implement its extension point, is listed twice, or refuses
+                its arguments; or the number of QueueSort or Bind plugins is wrong.
+        """
+        self.profile = profile
+        self.listers: Listers = listers if listers is not None else NoListers()
+        self.nominator: Nominator = nominator if nominator is not None else NoNominations()
+        self.plugins: dict[str, Plugin] = {}
+        for name in profile.names():
+            try:
+                self.plugins[name] = registry.build(name, profile.arguments.get(name, {}), self)
+            except ValueError as wrong:
+                raise ProfileError(f"initializing plugin {name!r}: {wrong}".replace("'", '"')) from wrong
+        self._check()
+        self._pre_enqueue: list[PreEnqueuePlugin] = self._at("preEnqueue")
+        self._pre_filter: list[PreFilterPlugin] = self._at("preFilter")
+        self._post_filter: list[PostFilterPlugin] = self._at("postFilter")
+        self._pre_score: list[PreScorePlugin] = self._at("preScore")
+        self._reserve: list[ReservePlugin] = self._at("reserve")
+        self._permit: list[PermitPlugin] = self._at("permit")
+        self._pre_bind: list[PreBindPlugin] = self._at("preBind")
+        self._bind: list[BindPlugin] = self._at("bind")
+        self._post_bind: list[PostBindPlugin] = self._at("postBind")
+        self.queue_sort: QueueSortPlugin = self._at("queueSort")[0]
+        remembered = Reuse(reuse)
+        self._filtering = Filtering([self.plugins[name] for name in profile.at("filter")], self, remembered)
+        score: list[ScorePlugin] = self._at("score")
+        self._scoring = Scoring([(plugin, profile.weights.get(plugin.name, 1)) for plugin in score], remembered)
+
+    @property
+    def name(self) -> str:
+        """Return the profile's schedulerName."""
+        return self.profile.scheduler_name
+
+    def _check(self) -> None:
+        for point, names in self.profile.plugins.items():
+            protocol = EXTENSION_POINTS[point]
+            seen: set[str] = set()
+            for name in names:
+                if not isinstance(self.plugins[name], protocol):
+                    raise ProfileError(f'plugin "{name}" does not extend {point} plugin')
+                if name in seen:
+                    raise ProfileError(f'plugin "{name}" already registered as "{point}"')
+                seen.add(name)
+        if len(self.profile.at("queueSort")) != 1:
+            count = len(self.profile.at("queueSort"))
+            raise ProfileError(
+                f"only one queue sort plugin required for profile with scheduler name {self.name!r}, but got {count}"
+            )
+        if not self.profile.at("bind"):
+            raise ProfileError(f"at least one bind plugin is needed for profile with scheduler name {self.name!r}")
+        for name in self.profile.at("score"):
+            if self.profile.weights.get(name, 1) == 0:
+                raise ProfileError(f'score plugin "{name}" is not configured with weight')
+
+    def _at(self, point: str) -> list[Any]:
+        """Return the plugins of a point; `_check` has seen that they implement it."""
+        return [self.plugins[name] for name in self.profile.at(point)]
+
+    # Queue.
+
+    def run_pre_enqueue(self, pod: PodInfo) -> Status:
+        """Return success, or the first refusal, with the plugin named."""
+        for plugin in self._pre_enqueue:
+            status = _guarded(lambda plugin=plugin: plugin.pre_enqueue(pod))  # type: ignore[misc]
+            if not status.ok:
+                return status.by(plugin.name)
+        return SUCCESS
+
+    def events_to_register(self) -> Mapping[str, Sequence[EventRegistration]]:
+        """Return plugin → events that may help pods which it turned away; a plugin that says nothing hears of all."""
+        everything = (EventRegistration(ClusterEvent(EventResource.WILDCARD, ActionType.ALL)),)
+        return {
+            name: tuple(plugin.events_to_register()) if isinstance(plugin, EnqueueExtensions) else everything
+            for name, plugin in self.plugins.items()
+        }
+
+    # Scheduling cycle.
+
+    def run_pre_filter(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot
+    ) -> tuple[PreFilterResult, Status, frozenset[str]]:
+        """Run PreFilter; plugins that answer Skip are noted in `state.skip_filter`.
+
+        Returns:
+            The nodes left, the status, and the plugins that narrowed the nodes down.
+        """
+        skipped: set[str] = set()
+        narrowing: set[str] = set()
+        result = PreFilterResult()
+        final = SUCCESS
+        for plugin in self._pre_filter:
+            own, status = _guarded_pair(lambda plugin=plugin: plugin.pre_filter(state, pod, snapshot))  # type: ignore[misc]
+            if status.skipped:
+                skipped.add(plugin.name)
+                continue
+            if not status.ok:
+                state.skip_filter = frozenset(skipped)
+                if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                    return result, status.by(plugin.name), frozenset()
+                if status.code is Code.UNSCHEDULABLE:
+                    # The others still run: preemption will need what they work out.
+                    final = status.by(plugin.name)
+                    continue
+                text = f'running PreFilter plugin "{plugin.name}": {status.message}'
+                return result, error(text).by(plugin.name), frozenset()
+            if own is not None and own.node_names is not None:
+                narrowing.add(plugin.name)
+                result = result.merge(own)
+                if not result.node_names:
+                    state.skip_filter = frozenset(skipped)
+                    return result, unresolvable(_nothing_left(narrowing)), frozenset(narrowing)
+        state.skip_filter = frozenset(skipped)
+        return result, final, frozenset(narrowing)
+
+    def run_add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Run PreFilter's AddPod extensions for a dry run; see `Handle`."""
+        return self._filtering.add_pod(state, pod, added, snapshot, row)
+
+    def run_remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Run PreFilter's RemovePod extensions for a dry run; see `Handle`."""
+        return self._filtering.remove_pod(state, pod, removed, snapshot, row)
+
+    def filter_node(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Return what the filters say of one row as it is."""
+        return self._filtering.node(state, pod, snapshot, row)
+
+    def filter_node_with_nominated(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Return what the filters say of one row under the two-pass rule for nominated pods."""
+        return self._filtering.node_with_nominated(state, pod, snapshot, row)
+
+    def run_filter(
+        self,
+        state: CycleState,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        result: PreFilterResult | None = None,
+        narrowing: frozenset[str] = frozenset(),
+        *,
+        percentage: int = 100,
+        start: int = 0,
+    ) -> FilterOutcome:
+        """Run all filters over all nodes, the nominated node first; see `Filtering.run`."""
+        return self._filtering.run(
+            state, pod, snapshot, result or PreFilterResult(), narrowing, percentage=percentage, start=start
+        )
+
+    def run_post_filter(
+        self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
+    ) -> tuple[PostFilterResult | None, Status]:
+        """Run PostFilter: the first success or error ends it; refusals add their reasons up."""
+        refused: PostFilterResult | None = None
+        reasons: list[str] = []
+        rejector = ""
+        for plugin in self._post_filter:
+            result, status = _guarded_pair(lambda plugin=plugin: plugin.post_filter(state, pod, outcome))  # type: ignore[misc]
+            if status.ok:
+                return result, status
+            if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return result, status.by(plugin.name)
+            if not status.rejected:
+                return None, error(*status.reasons).by(plugin.name)
+            if result is not None and (refused is None or result.nominated_node_name is not None):
+                refused = result
+            reasons.extend(status.reasons)
+            rejector = rejector or plugin.name
+        return refused, Status(Code.UNSCHEDULABLE, tuple(reasons), rejector)
+
+    def run_pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Run PreScore over the feasible rows; plugins that answer Skip are noted in `state.skip_score`."""
+        skipped: set[str] = set()
+        for plugin in self._pre_score:
+            status = _guarded(lambda plugin=plugin: plugin.pre_score(state, pod, snapshot, rows))  # type: ignore[misc]
+            if status.skipped:
+                skipped.add(plugin.name)
+            elif not status.ok:
+                return error(f'running PreScore plugin "{plugin.name}": {status.message}').by(plugin.name)
+        state.skip_score = frozenset(skipped)
+        return SUCCESS
+
+    def run_score(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, outcome: FilterOutcome
+    ) -> tuple[Scores | None, Status]:
+        """Score the feasible rows: raw, normalised, weighted; see `Scores`."""
+        return self._scoring.run(state, pod, snapshot, outcome.feasible)
+
+    # Reserve and Permit.
+
+    def run_reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """Run Reserve in order; the first refusal ends it, and the caller then runs `run_unreserve`."""
+        for plugin in self._reserve:
+            status = _guarded(lambda plugin=plugin: plugin.reserve(state, pod, node_name))  # type: ignore[misc]
+            if not status.ok:
+                if status.rejected:
+                    return status.by(plugin.name)
+                return error(f'running Reserve plugin "{plugin.name}": {status.message}').by(plugin.name)
+        return SUCCESS
+
+    def run_unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Run Unreserve of all Reserve plugins, last one first."""
+        for plugin in reversed(self._reserve):
+            plugin.unreserve(state, pod, node_name)
+
+    def run_permit(self, state: CycleState, pod: PodInfo, node_name: str) -> tuple[Status, Mapping[str, int]]:
+        """Run Permit.
+
+        Returns:
+            Success, WAIT or a refusal; and with WAIT, plugin → milliseconds that it may hold the pod.
+        """
+        waits: dict[str, int] = {}
+        for plugin in self._permit:
+            timeout_ms = 0
+            try:
+                status, timeout_ms = plugin.permit(state, pod, node_name)
+            except Exception as raised:
+                status = error(str(raised))
+            if status.code is Code.WAIT:
+                waits[plugin.name] = min(timeout_ms, PERMIT_TIMEOUT_MS_MAX)
+            elif status.rejected:
+                return status.by(plugin.name), {}
+            elif not status.ok:
+                return error(f'running Permit plugin "{plugin.name}": {status.message}').by(plugin.name), {}
+        return (Status(Code.WAIT), waits) if waits else (SUCCESS, {})
+
+    # Binding cycle.
+
+    def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
+        """Run PreBind in order, yielding what the loop must do; the first answer that is no success ends it."""
+        for plugin in self._pre_bind:
+            try:
+                status = yield from plugin.pre_bind(state, pod, node_name)
+            except Exception as raised:
+                status = error(str(raised))
+            if status.rejected:
+                return status.by(plugin.name)
+            if not status.ok:
+                return error(f'running PreBind plugin "{plugin.name}": {status.message}').by(plugin.name)
+        return SUCCESS
+
+    def run_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
+        """Run Bind until a plugin does not answer Skip."""
+        status = Status(Code.SKIP)
+        for plugin in self._bind:
+            try:
+                status = yield from plugin.bind(state, pod, node_name)
+            except Exception as raised:
+                status = error(str(raised))
+            if status.skipped:
+                continue
+            if status.rejected or status.ok:
+                return status.by(plugin.name) if status.rejected else status
+            return error(f'running Bind plugin "{plugin.name}": {status.message}').by(plugin.name)
+        return status
+
+    def run_post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Run PostBind."""
+        for plugin in self._post_bind:
+            plugin.post_bind(state, pod, node_name)
+
+
+def _guarded(ask: Callable[[], Status]) -> Status:
+    try:
+        return ask()
+    except Exception as raised:
+        return error(str(raised))
+
+
+def _guarded_pair(ask: Callable[[], tuple[Any, Status]]) -> tuple[Any, Status]:
+    try:
+        return ask()
+    except Exception as raised:
+        return None, error(str(raised))
+
+
+def _nothing_left(narrowing: set[str]) -> str:
+    if len(narrowing) == 1:
+        return f"node(s) didn't satisfy plugin {min(narrowing)}"
+    return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowing))}] simultaneously"

@@ -1,0 +1,143 @@
+"""Score, NormalizeScore and weights over the feasible nodes, with reuse between pods of one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.interface import Reads, ScoreNormalizer, ScorePlugin
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.reuse import Reuse, ShapeMemory
+from scheduler_core.framework.scores import PluginScores, Scores
+from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Snapshot
+from scheduler_core.framework.status import SUCCESS, Status, error
+
+
+class _ScoreError(Exception):
+    """A score plugin raised; the text is upstream's."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scorer:
+    """A score plugin with what is asked about it once: protocol checks are too slow for every pod."""
+
+    plugin: ScorePlugin
+    name: str
+    weight: int
+    normalizer: ScoreNormalizer | None
+    reads: Reads
+
+
+class Scoring:
+    """The score plugins of one profile, with their weights."""
+
+    def __init__(self, plugins: Sequence[tuple[ScorePlugin, int]], reuse: Reuse) -> None:
+        self._scorers = [
+            _Scorer(
+                plugin,
+                plugin.name,
+                weight,
+                plugin if isinstance(plugin, ScoreNormalizer) else None,
+                getattr(plugin, "score_reads", Reads.CLUSTER),
+            )
+            for plugin, weight in plugins
+        ]
+        self._reuse = reuse
+
+    def run(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: NDArray[np.intp]
+    ) -> tuple[Scores | None, Status]:
+        """Score the feasible rows.
+
+        Args:
+            state: the cycle's scratch; plugins in `skip_score` are left out.
+            pod: the pod.
+            snapshot: the nodes.
+            rows: (K,) feasible rows, at least one.
+
+        Returns:
+            The scores and success, or None and the error.
+        """
+        active = [one for one in self._scorers if one.name not in state.skip_score]
+        try:
+            raw, total = self._totals(state, pod, snapshot, rows, active)
+        except _ScoreError as wrong:
+            self._reuse.forget(pod.shape)
+            return None, error(str(wrong))
+        if not self._scorers:
+            total += 1
+
+        def detail() -> Mapping[str, PluginScores]:
+            parts: dict[str, PluginScores] = {}
+            for one in active:
+                own = raw[one.name] if one.reads is Reads.CLUSTER else raw[one.name][rows]
+                normalized = own if one.normalizer is None else one.normalizer.normalize(state, pod, own)
+                parts[one.name] = PluginScores(own, normalized, normalized * one.weight)
+            return parts
+
+        return Scores(rows, total, state.skip_score, detail), SUCCESS
+
+    def _totals(
+        self,
+        state: CycleState,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        rows: NDArray[np.intp],
+        active: Sequence[_Scorer],
+    ) -> tuple[dict[str, Ints], Ints]:
+        """Return raw scores by plugin ((N,) for all rows where answers are reusable, else (K,)) and (K,) totals."""
+        kept = [one for one in active if one.reads is not Reads.CLUSTER]
+        memory = self._reuse.memory(pod.shape, ("score", state.skip_score), snapshot)
+        _level(state, pod, snapshot, memory, kept)
+        raw = dict(memory.raw)
+        total = memory.base[rows]
+        for one in active:
+            if one.reads is Reads.CLUSTER:
+                own = raw[one.name] = _score(one.plugin, state, pod, snapshot, rows)
+            elif one.normalizer is None:
+                continue
+            elif not memory.raw[one.name].any():
+                # Equal raw scores normalise to equal ones, so one node's answer is everybody's.
+                total += one.weight * int(one.normalizer.normalize(state, pod, np.zeros(1, dtype=np.int64))[0])
+                continue
+            else:
+                own = memory.raw[one.name][rows]
+            if one.normalizer is not None:
+                own = one.normalizer.normalize(state, pod, own)
+            total += own * one.weight
+        return raw, total
+
+
+def _level(state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: ShapeMemory, kept: Sequence[_Scorer]) -> None:
+    """Bring the remembered raw scores level with the snapshot."""
+    touched = memory.score_mark.advance(snapshot)
+    if touched is None:
+        memory.raw = {}
+        memory.base = np.zeros(len(snapshot), dtype=np.int64)
+        for one in kept:
+            own = memory.raw[one.name] = _score(one.plugin, state, pod, snapshot, ALL_ROWS)
+            if one.normalizer is None:
+                memory.base += own * one.weight
+        return
+    for one in kept:
+        changed = touched.node if one.reads is Reads.NODE else touched.any
+        if not len(changed):
+            continue
+        own = memory.raw[one.name]
+        fresh = _score(one.plugin, state, pod, snapshot, changed)
+        if one.normalizer is None:
+            memory.base[changed] += (fresh - own[changed]) * one.weight
+        own[changed] = fresh
+
+
+def _score(
+    plugin: ScorePlugin, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: NDArray[np.intp] | slice
+) -> Ints:
+    try:
+        return plugin.score(state, pod, snapshot, rows)
+    except Exception as raised:
+        raise _ScoreError(f'running Score plugins: plugin "{plugin.name}" failed with: {raised}') from raised

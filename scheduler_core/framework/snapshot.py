@@ -1,0 +1,195 @@
+"""The columnar snapshot: nodes are rows of arrays, frozen while a cycle reads them.
+
+Resource columns hold `int64` (millicores for cpu, whole units else). Columns that follow from the Node object alone
+(labels, taints, images) are made on demand by `node_column` and kept level row by row. Every change of a row is noted
+in a log, so that answers computed for an earlier state can be brought level by recomputing the rows touched since.
+
+The cache (`scheduler_core.state.cache`) brings a snapshot level between cycles; a dry run works on the small snapshot
+that `what_if` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp] | slice
+"""Which rows a plugin is asked about: an index array, or `ALL_ROWS`."""
+
+ALL_ROWS: Final = slice(None)
+
+CPU: Final = 0
+MEMORY: Final = 1
+EPHEMERAL_STORAGE: Final = 2
+_BASE_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
+
+LOG_ROWS_MAX: Final = 65_536
+"""Touched rows that the change log holds; past it the log restarts and everything computed before is recomputed."""
+
+
+class Snapshot:
+    """N nodes as columns.
+
+    Attributes:
+        infos: the rows as objects; treat them as frozen.
+        names: node names by row.
+        row_of: node name → row.
+        allocatable: (R, N) int64 by resource column.
+        requested: (R, N) int64, what the pods on the node ask for.
+        non_zero: (2, N) int64, millicores and bytes that scoring counts.
+        pod_count: (N,) int64.
+        pod_limit: (N,) int64, allocatable pods.
+        epoch: grows when rows come, go or move.
+        generation: the cache's generation that this snapshot has seen.
+    """
+
+    def __init__(self, infos: Iterable[NodeInfo] = ()) -> None:
+        self.epoch = 0
+        self.generation = 0
+        self._resource_columns: dict[str, int] = {name: index for index, name in enumerate(_BASE_RESOURCES)}
+        self._node_columns: dict[Hashable, tuple[Callable[[NodeInfo], int], Ints]] = {}
+        self.node_log: list[int] = []
+        self.pod_log: list[int] = []
+        self.rebuild(infos)
+
+    def __len__(self) -> int:
+        return len(self.infos)
+
+    # Writing: the cache between cycles, dry runs on their own copy.
+
+    def rebuild(self, infos: Iterable[NodeInfo]) -> None:
+        """Replace all rows; each info becomes the snapshot's own."""
+        self.infos: list[NodeInfo] = list(infos)
+        self.names: list[str] = [info.name for info in self.infos]
+        self.row_of: dict[str, int] = {name: row for row, name in enumerate(self.names)}
+        self._reset_log()
+        for info in self.infos:
+            for resource in (*info.allocatable, *info.requested):
+                self._resource_columns.setdefault(resource, len(self._resource_columns))
+        shape = (len(self._resource_columns), len(self.infos))
+        self.allocatable: Ints = np.zeros(shape, dtype=np.int64)
+        self.requested: Ints = np.zeros(shape, dtype=np.int64)
+        self.non_zero: Ints = np.zeros((2, len(self.infos)), dtype=np.int64)
+        self.pod_count: Ints = np.zeros(len(self.infos), dtype=np.int64)
+        self.pod_limit: Ints = np.zeros(len(self.infos), dtype=np.int64)
+        self._node_columns.clear()
+        for row, info in enumerate(self.infos):
+            self._write_node(row, info)
+            self._write_pods(row, info)
+
+    def _reset_log(self) -> None:
+        self.epoch += 1
+        self.node_log.clear()
+        self.pod_log.clear()
+
+    def replace_row(self, row: int, info: NodeInfo) -> None:
+        """Bring one row level with a newer info of the same node, which becomes the snapshot's own."""
+        old = self.infos[row]
+        self.infos[row] = info
+        self._grow_columns(info)
+        if old.node is not info.node:
+            self._write_node(row, info)
+            for compute, column in self._node_columns.values():
+                column[row] = compute(info)
+            self.node_log.append(row)
+        if old.pods is not info.pods:
+            self.requested[:, row] = 0
+            self._write_pods(row, info)
+            self.pod_log.append(row)
+        if len(self.node_log) + len(self.pod_log) > LOG_ROWS_MAX:
+            self._reset_log()
+
+    def _grow_columns(self, info: NodeInfo) -> None:
+        before = len(self._resource_columns)
+        for resources in (info.allocatable, info.requested):
+            for resource in resources:
+                if resource not in self._resource_columns:
+                    self._resource_columns[resource] = len(self._resource_columns)
+        more = len(self._resource_columns) - before
+        if more:
+            empty = np.zeros((more, len(self.infos)), dtype=np.int64)
+            self.allocatable = np.vstack((self.allocatable, empty))
+            self.requested = np.vstack((self.requested, empty))
+
+    def _write_node(self, row: int, info: NodeInfo) -> None:
+        columns = self._resource_columns
+        self.allocatable[:, row] = 0
+        for resource, number in info.allocatable.items():
+            self.allocatable[columns[resource], row] = number
+        self.pod_limit[row] = info.allocatable.get("pods", 0)
+
+    def _write_pods(self, row: int, info: NodeInfo) -> None:
+        columns = self._resource_columns
+        for resource, number in info.requested.items():
+            self.requested[columns[resource], row] = number
+        self.non_zero[0, row] = info.non_zero_cpu
+        self.non_zero[1, row] = info.non_zero_memory
+        self.pod_count[row] = len(info.pods)
+
+    def add_pod(self, row: int, pod: PodInfo) -> None:
+        """Count one more pod on a row of a dry run's snapshot."""
+        self._change(row, lambda info: info.add_pod(pod))
+
+    def remove_pod(self, row: int, uid: str) -> None:
+        """Stop counting a pod on a row of a dry run's snapshot.
+
+        Raises:
+            KeyError: the pod is not there.
+        """
+        self._change(row, lambda info: info.remove_pod(uid))
+
+    def _change(self, row: int, change: Callable[[NodeInfo], object]) -> None:
+        info = self.infos[row].clone()
+        change(info)
+        self.replace_row(row, info)
+
+    def what_if(self, rows: Sequence[int]) -> Snapshot:
+        """Return a snapshot of only these rows, in this order, to add and remove pods on."""
+        return Snapshot(self.infos[row] for row in rows)
+
+    # Reading.
+
+    def resource_column(self, resource: str) -> int | None:
+        """Return the column of a resource, None where neither a node nor a pod on one has ever named it."""
+        return self._resource_columns.get(resource)
+
+    def allocatable_of(self, resource: str, rows: Rows) -> Ints:
+        """Return (K,) allocatable amounts, 0 for a resource that no node has."""
+        column = self._resource_columns.get(resource)
+        return self._zeros(rows) if column is None else self.allocatable[column][rows]
+
+    def requested_of(self, resource: str, rows: Rows) -> Ints:
+        """Return (K,) requested amounts."""
+        column = self._resource_columns.get(resource)
+        return self._zeros(rows) if column is None else self.requested[column][rows]
+
+    def _zeros(self, rows: Rows) -> Ints:
+        return np.zeros(self.count(rows), dtype=np.int64)
+
+    def count(self, rows: Rows) -> int:
+        """Return how many rows are meant."""
+        return len(self.infos) if isinstance(rows, slice) else len(rows)
+
+    def infos_of(self, rows: Rows) -> Sequence[NodeInfo]:
+        """Return the infos of the rows."""
+        return self.infos if isinstance(rows, slice) else [self.infos[row] for row in rows.tolist()]
+
+    def node_column(self, key: Hashable, compute: Callable[[NodeInfo], int]) -> Ints:
+        """Return (N,) int64 of a value that follows from the Node object alone, kept level from now on.
+
+        Args:
+            key: names the column; the same key always means the same function.
+            compute: NodeInfo → int, reading nothing but the Node object.
+        """
+        found = self._node_columns.get(key)
+        if found is None:
+            column = np.fromiter((compute(info) for info in self.infos), dtype=np.int64, count=len(self.infos))
+            found = self._node_columns[key] = (compute, column)
+        return found[1]
