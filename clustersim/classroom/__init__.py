@@ -1,0 +1,1 @@
+"""Sessions as people see them: templates, seats, roles, tokens, imports."""

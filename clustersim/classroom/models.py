@@ -1,0 +1,45 @@
+"""The tables of people: seats, the tokens that open them, and the links that hand tokens out. Secrets are hashes."""
+
+from django.db import models
+
+
+class Participant(models.Model):
+    """A seat in a session. It outlives sockets and browsers; `left` seats stay for the authorship of what they did."""
+
+    session = models.ForeignKey("store.Session", on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=40)
+    slug = models.CharField(max_length=30)
+    role = models.CharField(max_length=12)
+    namespace = models.CharField(max_length=63)
+    color = models.SmallIntegerField(help_text="owner hue 1-7")
+    left = models.BooleanField(default=False)
+    online_until_ms = models.BigIntegerField(default=0, help_text="Unix milliseconds; renewed while a page is open")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["session", "slug"], name="one_slug_a_session")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.role})"
+
+
+class Token(models.Model):
+    """What a request shows; one seat may have several, one a browser."""
+
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256, hex")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="tokens")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"token of {self.participant_id}"
+
+
+class Link(models.Model):
+    """The secret in the fragment of a link that signs its opener in to a seat, until it is rotated."""
+
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256, hex")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="links")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"link of {self.participant_id}"

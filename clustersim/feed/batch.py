@@ -1,0 +1,67 @@
+"""What feeds hand out: a run of the log, encoded once however many read it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+
+import msgspec
+
+from clustersim.feed.slim import slim
+from controllers.machinery.store import Event
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Batch:
+    """Events with `from_` < revision ≤ `to`, in order; without events it only moves the reader on."""
+
+    def __init__(self, from_: int, to: int, events: Sequence[Event], encoded: "list[Encoded] | None" = None) -> None:
+        self.from_ = from_
+        self.to = to
+        self.events = events
+        self._encoded = encoded
+
+    @property
+    def encoded(self) -> "list[Encoded]":
+        """Return the page's form of each event, made on first use."""
+        if self._encoded is None:
+            self._encoded = [Encoded(event) for event in self.events]
+        return self._encoded
+
+    @cached_property
+    def frame(self) -> bytes:
+        """Return the `events` frame of docs/protocol.md."""
+        rows = b",".join(encoded.row for encoded in self.encoded)
+        return b'{"type":"events","from":%d,"to":%d,"events":[%b]}' % (self.from_, self.to, rows)
+
+    def after(self, revision: int) -> "Batch":
+        """Return the part of this batch that a reader at `revision` has not seen."""
+        if revision <= self.from_:
+            return self
+        start = bisect_right(self.events, revision, key=_revision)
+        encoded = self._encoded[start:] if self._encoded is not None else None
+        return Batch(revision, self.to, self.events[start:], encoded)
+
+
+def _revision(event: Event) -> int:
+    return event.revision
+
+
+class Encoded:
+    """One event as the page gets it: `object` is the Slim document, `row` the event around it."""
+
+    __slots__ = ("event", "object", "row")
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self.object = _encode(slim(event.resource, event.object))
+        self.row = b'{"revision":%d,"verb":%b,"simTimeMs":%d,"actor":%b,"resource":%b,"object":%b}' % (
+            event.revision,
+            _encode(event.verb),
+            event.now_ms,
+            _encode(event.actor),
+            _encode(event.resource),
+            self.object,
+        )

@@ -1,0 +1,111 @@
+"""The whole cluster as the page gets it, folded from the log: what a new socket is sent first.
+
+Kept as encoded documents, so that thirty people who join at once cost one encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from clustersim.feed.batch import Batch
+from clustersim.feed.slim import slim
+from controllers.machinery.store import DELETED, Store, Stored
+from scheduler_core.api.kinds import KINDS
+
+CHUNK_BYTES: Final = 256 * 1024
+"""A list is cut into frames of about this size, so that a browser can fold one while the next travels."""
+
+EVENTS_LISTED_MAX: Final = 2_000
+"""Kubernetes Events in a fresh list: the newest so many. Older ones are left out; the Kubernetes API has them."""
+
+Key = tuple[str, str, str]
+
+_encode = msgspec.json.Encoder().encode
+
+
+def _key(stored: Stored) -> Key:
+    return stored.resource, stored.namespace, stored.name
+
+
+class SlimView:
+    """Encoded objects by key, as of `revision`."""
+
+    def __init__(self, revision: int, objects: dict[Key, bytes], events: dict[Key, bytes]) -> None:
+        self.revision = revision
+        self._objects = objects
+        self._events = events
+        self._frames: list[bytes] = []
+        self._frames_at = -1
+
+    @classmethod
+    def read(cls, store: Store) -> "SlimView":
+        """Return the view of a store as of now, whatever is written meanwhile.
+
+        The kinds are listed one after another, each at its own revision; the events since the first list bring all of
+        them to the same one.
+        """
+        start = -1
+        listed_at: dict[str, int] = {}
+        objects: dict[Key, bytes] = {}
+        for kind in KINDS:
+            stored_objects, revision = store.list(kind.resource)
+            listed_at[kind.resource] = revision
+            start = revision if start < 0 else start
+            if kind.resource == "events":
+                stored_objects = sorted(stored_objects, key=lambda stored: stored.revision)[-EVENTS_LISTED_MAX:]
+            for stored in stored_objects:
+                objects[_key(stored)] = _encode(slim(stored.resource, stored.object))
+        events = {key: data for key, data in objects.items() if key[0] == "events"}
+        view = cls(start, {key: data for key, data in objects.items() if key[0] != "events"}, events)
+        end = max(listed_at.values())
+        while view.revision < end:
+            rows = store.events(view.revision)
+            if not rows:
+                break
+            fresh = [row for row in rows if row.revision > listed_at.get(row.resource, 0)]
+            view.fold(Batch(view.revision, rows[-1].revision, fresh))
+        return view
+
+    def fold(self, batch: Batch) -> None:
+        """Bring the view from `batch.from_` to `batch.to`."""
+        for encoded in batch.encoded:
+            event = encoded.event
+            table = self._events if event.resource == "events" else self._objects
+            if event.verb == DELETED:
+                table.pop(_key(event), None)
+            else:
+                # Taken out first, so that the table stays in order of revision.
+                table.pop(_key(event), None)
+                table[_key(event)] = encoded.object
+        while len(self._events) > EVENTS_LISTED_MAX:
+            del self._events[next(iter(self._events))]
+        self.revision = batch.to
+
+    def frames(self) -> list[bytes]:
+        """Return the `list` frames of docs/protocol.md; the same ones until the view moves."""
+        if self._frames_at != self.revision:
+            self._frames = list(self._cut())
+            self._frames_at = self.revision
+        return self._frames
+
+    def _cut(self) -> Iterable[bytes]:
+        chunk: list[bytes] = []
+        size = 0
+        for table in (self._objects, self._events):
+            for data in table.values():
+                if chunk and size + len(data) > CHUNK_BYTES:
+                    yield self._frame(chunk, last=False)
+                    chunk, size = [], 0
+                chunk.append(data)
+                size += len(data)
+        yield self._frame(chunk, last=True)
+
+    def _frame(self, chunk: list[bytes], *, last: bool) -> bytes:
+        return b'{"type":"list","revision":%d,"objects":[%b],"last":%b}' % (
+            self.revision,
+            b",".join(chunk),
+            b"true" if last else b"false",
+        )
