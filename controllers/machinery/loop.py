@@ -95,6 +95,7 @@ class Emission(NamedTuple):
     """One thing asked of the loop: an operation (with its actor and token), or a trace to keep."""
 
     slot: Slot
+    incarnation: int
     actor: str
     operation: Operation | None
     token: Any
@@ -174,11 +175,14 @@ class Tick:
 
     def emit(self, operation: Operation, token: Any = None, *, actor: str = "") -> None:
         """Ask for a write. The result arrives in `settle` with `token`. `actor` defaults to the component's name."""
-        self._loop.emitted.append(Emission(self._slot, actor or self._slot.name, operation, token))
+        self._loop.emitted.append(
+            Emission(self._slot, self._slot.incarnation, actor or self._slot.name, operation, token)
+        )
 
     def trace(self, uid: str, attempt: int, envelope: dict[str, Any], blob: bytes) -> None:
         """Keep a scheduling trace, in the transaction and at the place of the operations emitted around it."""
-        self._loop.emitted.append(Emission(self._slot, self._slot.name, None, None, (uid, attempt, envelope, blob)))
+        slot, kept = self._slot, (uid, attempt, envelope, blob)
+        self._loop.emitted.append(Emission(slot, slot.incarnation, slot.name, None, None, kept))
 
     def plan(self, timer: Hashable, at_ms: int) -> None:
         """Call `fire(timer)` at `at_ms` on the own clock (now, if that is past), instead of when it was planned."""
@@ -187,6 +191,10 @@ class Tick:
     def cancel(self, timer: Hashable) -> None:
         """Forget a planned timer."""
         self._slot.timers.pop(timer, None)
+
+    def forget_all(self) -> None:
+        """Forget every planned timer, all undelivered rows and all outstanding results: what an exit does."""
+        self._loop.forget_all(self._slot)
 
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
@@ -244,10 +252,15 @@ class Loop:
         for resource in slot.component.resources:
             self._watchers[resource].remove(slot)
         slot.component = None
+        self.forget_all(slot)
+
+    def forget_all(self, slot: Slot) -> None:
+        """Void everything that is on its way to a component."""
         slot.incarnation += 1
         slot.timers.clear()
         slot.inbox.clear()
         slot.behind = False
+        slot.position = self.position
 
     def recover(self, slot: Slot) -> None:
         """Start a stopped component anew, with an entry at the present time."""
@@ -308,6 +321,10 @@ class Loop:
         self._silent_ticks += 1
         self._flush()
         return count
+
+    def tick_of(self, slot: Slot) -> Tick:
+        """Return a tick for a component to act in, outside of its own entries; the next tick commits it."""
+        return Tick(self, slot)
 
     def settle_at(self, until_ms: int) -> None:
         """Let time stand at `until_ms`, all entries before it having run."""
@@ -432,10 +449,9 @@ class Loop:
         self._horizon_ms = max(self._horizon_ms, self.now_ms)
         answers: dict[str, list[Answer]] = {}
         for emission, result in zip((e for e in emissions if e.operation is not None), results, strict=True):
-            answers.setdefault(emission.slot.name, []).append(Answer(emission.token, result))
+            if emission.incarnation == emission.slot.incarnation:
+                answers.setdefault(emission.slot.name, []).append(Answer(emission.token, result))
         for name, own in answers.items():
-            slot = self.slots[name]
-            if slot.component is not None:
-                self._push(self.now_ms, slot, "settle", own)
+            self._push(self.now_ms, self.slots[name], "settle", own)
         if self.store.revision > before:
             self._take_rows()

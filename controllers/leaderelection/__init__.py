@@ -1,0 +1,1 @@
+"""Leader election: a pure elector, the Lease lock, and the replica that runs a component under it."""

@@ -1,0 +1,116 @@
+"""The rate-limited workqueue: a key is worked on by one worker at a time, adds while it is worked on are kept, failures
+wait longer each time (client-go's `util/workqueue`).
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import Final
+
+BASE_DELAY_MS: Final = 5
+MAX_DELAY_MS: Final = 1_000_000
+"""A failing key waits 5 ms, 10 ms, 20 ms … and at most 1,000 s."""
+
+BUCKET_PER_SECOND: Final = 10
+BUCKET_SIZE: Final = 100
+"""All rate-limited adds of one queue together: 10 a second once a burst of 100 is used up."""
+
+
+class RateLimiter:
+    """client-go's default: the longer of the key's exponential delay and the queue's token bucket."""
+
+    def __init__(self) -> None:
+        """Begin without failures and with a full bucket."""
+        self._failures: dict[str, int] = {}
+        self._bucket_ms = -BUCKET_SIZE * 1000 // BUCKET_PER_SECOND
+        """When the bucket was last empty, at its rate of refilling."""
+
+    def delay_ms(self, key: str, now_ms: int) -> int:
+        """Count one more failure of the key and return its wait."""
+        failures = self._failures.get(key, 0)
+        self._failures[key] = failures + 1
+        own_ms = min(MAX_DELAY_MS, BASE_DELAY_MS << min(failures, 30))
+        step_ms = 1000 // BUCKET_PER_SECOND
+        self._bucket_ms = max(self._bucket_ms, now_ms - BUCKET_SIZE * step_ms) + step_ms
+        return max(own_ms, self._bucket_ms - now_ms)
+
+    def failures(self, key: str) -> int:
+        """Return how often the key has failed since it was last forgotten."""
+        return self._failures.get(key, 0)
+
+    def forget(self, key: str) -> None:
+        """The key succeeded: its next failure waits the base delay."""
+        self._failures.pop(key, None)
+
+
+class Workqueue:
+    """Keys to be reconciled, first come first served."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self.limiter = RateLimiter()
+        self._ready: dict[str, None] = {}
+        self._working: set[str] = set()
+        self._again: set[str] = set()
+        self._waiting: list[tuple[int, int, str]] = []
+        self._due: dict[str, int] = {}
+        self._sequence = 0
+
+    def __len__(self) -> int:
+        """Return how many keys are ready."""
+        return len(self._ready)
+
+    def add(self, key: str) -> None:
+        """Make the key ready; once however often it is added; after the present work where it is worked on."""
+        if key in self._working:
+            self._again.add(key)
+        else:
+            self._ready[key] = None
+
+    def add_at(self, key: str, at_ms: int) -> None:
+        """Make the key ready at a time; the earliest of several holds."""
+        known = self._due.get(key)
+        if known is not None and known <= at_ms:
+            return
+        self._due[key] = at_ms
+        self._sequence += 1
+        heappush(self._waiting, (at_ms, self._sequence, key))
+
+    def add_limited(self, key: str, now_ms: int) -> None:
+        """Make the key ready after the wait that its failures have earned."""
+        self.add_at(key, now_ms + self.limiter.delay_ms(key, now_ms))
+
+    def get(self, now_ms: int) -> str | None:
+        """Take the next key to work on; None where nothing is ready."""
+        self._wake(now_ms)
+        key = next(iter(self._ready), None)
+        if key is not None:
+            del self._ready[key]
+            self._working.add(key)
+        return key
+
+    def done(self, key: str) -> None:
+        """The work on the key is over; it is ready again if it was added meanwhile."""
+        self._working.discard(key)
+        if key in self._again:
+            self._again.discard(key)
+            self._ready[key] = None
+
+    def forget(self, key: str) -> None:
+        """Forget the key's failures."""
+        self.limiter.forget(key)
+
+    def next_ms(self, now_ms: int) -> int | None:
+        """Return when a key is ready next; None where none is or will be."""
+        if self._ready:
+            return now_ms
+        while self._waiting and self._due.get(self._waiting[0][2]) != self._waiting[0][0]:
+            heappop(self._waiting)
+        return self._waiting[0][0] if self._waiting else None
+
+    def _wake(self, now_ms: int) -> None:
+        while self._waiting and self._waiting[0][0] <= now_ms:
+            at_ms, _, key = heappop(self._waiting)
+            if self._due.get(key) == at_ms:
+                del self._due[key]
+                self.add(key)
