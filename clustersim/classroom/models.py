@@ -16,7 +16,7 @@ class Participant(models.Model):
     online_until_ms = models.BigIntegerField(default=0, help_text="Unix milliseconds; renewed while a page is open")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    class Meta:
+    class Meta:  # noqa: D106
         constraints = [models.UniqueConstraint(fields=["session", "slug"], name="one_slug_a_session")]
 
     def __str__(self) -> str:

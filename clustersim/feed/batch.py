@@ -17,14 +17,14 @@ _encode = msgspec.json.Encoder().encode
 class Batch:
     """Events with `from_` < revision ≤ `to`, in order; without events it only moves the reader on."""
 
-    def __init__(self, from_: int, to: int, events: Sequence[Event], encoded: "list[Encoded] | None" = None) -> None:
+    def __init__(self, from_: int, to: int, events: Sequence[Event], encoded: list[Encoded] | None = None) -> None:
         self.from_ = from_
         self.to = to
         self.events = events
         self._encoded = encoded
 
     @property
-    def encoded(self) -> "list[Encoded]":
+    def encoded(self) -> list[Encoded]:
         """Return the page's form of each event, made on first use."""
         if self._encoded is None:
             self._encoded = [Encoded(event) for event in self.events]
@@ -36,7 +36,7 @@ class Batch:
         rows = b",".join(encoded.row for encoded in self.encoded)
         return b'{"type":"events","from":%d,"to":%d,"events":[%b]}' % (self.from_, self.to, rows)
 
-    def after(self, revision: int) -> "Batch":
+    def after(self, revision: int) -> Batch:
         """Return the part of this batch that a reader at `revision` has not seen."""
         if revision <= self.from_:
             return self

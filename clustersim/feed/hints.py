@@ -37,7 +37,7 @@ _lock = threading.Lock()
 
 
 class _Publisher:
-    """This process's way out: one client, and a pause after a failure."""
+    """The way out of this process: one client, and a pause after a failure."""
 
     def __init__(self) -> None:
         self._client: redis.Redis | None = None

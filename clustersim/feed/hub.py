@@ -1,6 +1,6 @@
 """Feeds: one a process and session, read by every websocket and every HTTP watch of that session.
 
-A feed tails the log — on a hint at once, else by polling — into a bounded window of batches. Readers hold no queue, only
+A feed tails the log (on a hint at once, else by polling) into a bounded window of batches. Readers hold no queue, only
 a place in the log: a slow one falls behind the window and is served from the database, and behind compaction it is told
 `Gone`. So a reader costs nothing while it is slow, and none can make another wait.
 """

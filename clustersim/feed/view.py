@@ -41,7 +41,7 @@ class SlimView:
         self._frames_at = -1
 
     @classmethod
-    def read(cls, store: Store) -> "SlimView":
+    def read(cls, store: Store) -> SlimView:
         """Return the view of a store as of now, whatever is written meanwhile.
 
         The kinds are listed one after another, each at its own revision; the events since the first list bring all of

@@ -1,0 +1,172 @@
+"""What each role may do (contract of roles: docs/session-api.md). One table of rules for every route.
+
+Reads and the shape of a write are checked from the request (`check`); what a write would store is checked on the final
+object, after patches, defaults and admission (`guard_for`), so that no detour of spelling leads around a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from clustersim.classroom.auth import COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
+from controllers.machinery.operations import Bind, Create, Delete, Operation
+from controllers.machinery.registry import Guard
+from scheduler_core.api.errors import ApiError, forbidden
+from scheduler_core.api.kinds import find_resource
+
+READ_VERBS: Final = frozenset({"get", "list", "watch"})
+
+STUDENT_PRIORITY_MAX: Final = 1_000_000_000
+"""The highest priority of a person's class (upstream's HighestUserDefinablePriority); above it pods are the system's."""
+
+_STUDENT_SUBRESOURCES: Final = frozenset({"", "scale", "eviction", "log"})
+_STUDENT_NEVER: Final = frozenset({"resourcequotas"})
+"""Namespaced resources that bound a student, so a student does not write them."""
+
+_COMPONENT_RESOURCES: Final = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
+
+Document = Mapping[str, Any]
+
+
+def check(
+    principal: Principal, verb: str, resource: str, namespace: str | None, name: str = "", subresource: str = ""
+) -> None:
+    """Refuse what the role may not do, judged by the request alone. `namespace` None or empty: the whole cluster.
+
+    Raises:
+        ApiError: 403.
+    """
+    if principal.role == TEACHER:
+        return
+    if verb in READ_VERBS:
+        _check_read(principal, resource, namespace, name)
+    elif principal.role == STUDENT:
+        _check_student_write(principal, resource, namespace or "", name, subresource)
+    elif principal.role == COMPONENT:
+        if subresource not in ("binding", "status") and resource not in _COMPONENT_RESOURCES:
+            raise forbidden(
+                resource,
+                name,
+                "a component binds pods and writes status, Leases and Events; ask the teacher to do this",
+            )
+    else:
+        raise forbidden(resource, name, "a viewer only reads; join the session with a name of your own to take part")
+
+
+def _check_read(principal: Principal, resource: str, namespace: str | None, name: str) -> None:
+    if resource == "secrets" and not (principal.role == STUDENT and namespace == principal.namespace):
+        raise forbidden(
+            resource, name, f"Secrets are readable in your own namespace alone: add -n {principal.namespace}"
+        )
+
+
+def _check_student_write(principal: Principal, resource: str, namespace: str, name: str, subresource: str) -> None:
+    kind = find_resource(resource)
+    if kind is None or not kind.namespaced:
+        raise forbidden(
+            resource, name, "cluster-wide objects are the teacher's; ask them, or work in a session of your own"
+        )
+    if namespace != principal.namespace:
+        raise forbidden(resource, name, f"your namespace is {principal.namespace}: add -n {principal.namespace}")
+    if subresource not in _STUDENT_SUBRESOURCES:
+        raise forbidden(resource, name, f"{subresource} is written by the cluster's components, not by people")
+    if resource in _STUDENT_NEVER:
+        raise forbidden(resource, name, "the limits of your namespace are the teacher's; ask them for more room")
+
+
+def guard_for(principal: Principal) -> Guard | None:
+    """Return the check of final objects for the registry's context; None: everything is allowed."""
+    if principal.role == TEACHER:
+        return None
+
+    def guard(operation: Operation, old: Document | None, new: Document | None) -> None:
+        resource, namespace, name, subresource = place_of(operation)
+        check(principal, verb_of(operation), resource, namespace, name, subresource)
+        if new is None:
+            return
+        _check_author(resource, name, principal, old, new)
+        if principal.role == STUDENT:
+            _check_student_object(resource, name, old, new)
+
+    return guard
+
+
+def verb_of(operation: Operation) -> str:
+    """Return the API verb of an operation."""
+    if isinstance(operation, Create | Bind):
+        return "create"
+    return "delete" if isinstance(operation, Delete) else "update"
+
+
+def place_of(operation: Operation) -> tuple[str, str, str, str]:
+    """Return (resource, namespace, name, subresource) that an operation writes."""
+    if isinstance(operation, Bind):
+        return "pods", operation.namespace, operation.name, "binding"
+    if isinstance(operation, Delete):
+        return operation.resource, operation.namespace, operation.name, ""
+    if isinstance(operation, Create):
+        name = str((operation.object.get("metadata") or {}).get("name", ""))
+        return operation.resource, operation.namespace, name, operation.subresource
+    return operation.resource, operation.namespace, operation.name, operation.subresource
+
+
+def _check_author(resource: str, name: str, principal: Principal, old: Document | None, new: Document) -> None:
+    """Nobody writes another's name on an object, nor their own on another's."""
+    claimed = _annotations(new).get(CREATED_BY)
+    if claimed is not None and claimed != (principal.slug if old is None else _annotations(old).get(CREATED_BY)):
+        raise forbidden(resource, name, f"the annotation {CREATED_BY} says who made this and stays as it is")
+
+
+def _annotations(document: Document) -> Mapping[str, str]:
+    return document["metadata"].get("annotations") or {}
+
+
+def _check_student_object(resource: str, name: str, old: Document | None, new: Document) -> None:
+    """The rules on pods hold for the pods of templates too: a controller would make them in the student's name."""
+    for path, spec, before in _pod_specs(resource, old, new):
+        node_name, old_name = spec.get("nodeName") or "", before.get("nodeName") or ""
+        if node_name and node_name != old_name:
+            raise forbidden(resource, name, f"{path}.nodeName: choosing the node is the scheduler's work; leave it out")
+        class_name = str(spec.get("priorityClassName") or "")
+        priority = spec.get("priority")
+        too_high = isinstance(priority, int) and priority > STUDENT_PRIORITY_MAX
+        if class_name.startswith("system-") or too_high:
+            raise forbidden(resource, name, f"{path}.priorityClassName: system priority classes are the cluster's own")
+
+
+def _pod_specs(resource: str, old: Document | None, new: Document) -> list[tuple[str, Document, Document]]:
+    def specs(document: Document | None) -> dict[str, Document]:
+        spec = (document or {}).get("spec") or {}
+        if resource == "pods":
+            return {"spec": spec}
+        found: dict[str, Document] = {}
+        for path, holder in (
+            ("spec.template", spec),
+            ("spec.jobTemplate.spec.template", _inner(spec, "jobTemplate", "spec")),
+        ):
+            template = holder.get("template")
+            if isinstance(template, Mapping):
+                found[f"{path}.spec"] = template.get("spec") or {}
+        return found
+
+    before = specs(old)
+    return [(path, spec, before.get(path, {})) for path, spec in specs(new).items()]
+
+
+def _inner(document: Document, *path: str) -> Document:
+    for field in path:
+        member = document.get(field)
+        document = member if isinstance(member, Mapping) else {}
+    return document
+
+
+def require(principal: Principal, *roles: str) -> None:
+    """Refuse a session route to other roles.
+
+    Raises:
+        ApiError: 403.
+    """
+    if principal.role not in roles:
+        wanted = " or ".join(roles)
+        raise ApiError(403, "Forbidden", f"this needs the role {wanted}, yours is {principal.role}; ask the teacher")
