@@ -1,0 +1,1 @@
+"""How documents of each kind are defaulted, validated, changed and printed."""

@@ -1,0 +1,113 @@
+"""Deployments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.machinery import defaults
+from controllers.machinery.strategies.columns import AGE, NAME, containers, images
+from controllers.machinery.strategy import Column, Strategy, at, child
+from controllers.machinery.subresources import selector_text
+from controllers.machinery.validation import fields, pod
+from scheduler_core.api.errors import Cause
+
+_PERCENT: Final = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%', or '93%')"
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = {}
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    spec = child(document, "spec")
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+    strategy = child(spec, "strategy")
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+    if strategy["type"] == "RollingUpdate":
+        rolling = child(strategy, "rollingUpdate")
+        rolling.setdefault("maxUnavailable", "25%")
+        rolling.setdefault("maxSurge", "25%")
+    defaults.pod_spec(child(child(spec, "template"), "spec"))
+
+
+def _int_or_percent(field: str, value: Any) -> tuple[list[Cause], int]:
+    """Return the causes and a number that is zero exactly when the value is."""
+    if isinstance(value, str):
+        digits = value.removesuffix("%")
+        if not value.endswith("%") or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+            return [fields.bad(field, value, _PERCENT)], 1
+        return [], int(digits)
+    if not isinstance(value, int):
+        return [fields.required(field)], 1
+    return fields.non_negative(field, value), value
+
+
+def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
+    strategy = spec.get("strategy") or {}
+    causes = fields.one_of("spec.strategy.type", strategy.get("type"), ("Recreate", "RollingUpdate"), needed=True)
+    rolling = strategy.get("rollingUpdate")
+    if strategy.get("type") == "Recreate" and rolling is not None:
+        why = "may not be specified when strategy `type` is 'Recreate'"
+        return [*causes, fields.not_allowed("spec.strategy.rollingUpdate", why)]
+    if rolling is None:
+        return causes
+    where = "spec.strategy.rollingUpdate"
+    missing, unavailable = _int_or_percent(f"{where}.maxUnavailable", rolling.get("maxUnavailable"))
+    extra, surge = _int_or_percent(f"{where}.maxSurge", rolling.get("maxSurge"))
+    causes += missing + extra
+    if not missing and not extra and unavailable == 0 and surge == 0:
+        why = "may not be 0 when `maxSurge` is 0"
+        causes.append(fields.bad(f"{where}.maxUnavailable", rolling.get("maxUnavailable"), why))
+    if isinstance(rolling.get("maxUnavailable"), str) and unavailable > 100:
+        why = "must not be greater than 100%"
+        causes.append(fields.bad(f"{where}.maxUnavailable", rolling["maxUnavailable"], why))
+    return causes
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    spec = document["spec"]
+    causes: list[Cause] = []
+    for key in ("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
+        causes += fields.non_negative(f"spec.{key}", spec.get(key))
+    deadline, ready = spec.get("progressDeadlineSeconds"), spec.get("minReadySeconds") or 0
+    if deadline is not None and deadline <= ready:
+        causes.append(fields.bad("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))
+    causes += pod.selector_and_template(document)
+    causes += pod.template("spec.template", spec.get("template"))
+    return causes + _strategy(spec)
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
+
+
+def _ready(document: Mapping[str, Any], age: Any) -> str:
+    return f"{at(document, 'status', 'readyReplicas') or 0}/{at(document, 'spec', 'replicas') or 0}"
+
+
+def _count(key: str) -> Any:
+    return lambda document, age: at(document, "status", key) or 0
+
+
+STRATEGY: Final = Strategy(
+    prepare=_prepare,
+    defaults=_defaults,
+    validate=_validate,
+    validate_update=_validate_update,
+    generation=True,
+    generation_counts_annotations=True,
+    columns=(
+        NAME,
+        Column("Ready", "string", "Ready replicas of those asked for.", _ready),
+        Column("Up-to-date", "integer", "Replicas of the newest template.", _count("updatedReplicas")),
+        Column("Available", "integer", "Replicas ready for minReadySeconds.", _count("availableReplicas")),
+        AGE,
+        Column("Containers", "string", "Container names.", lambda doc, age: containers(doc), 1),
+        Column("Images", "string", "Images.", lambda doc, age: images(doc), 1),
+        Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
+    ),
+)

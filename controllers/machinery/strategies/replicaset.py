@@ -1,0 +1,59 @@
+"""ReplicaSets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.machinery import defaults
+from controllers.machinery.strategies.columns import AGE, NAME, containers, images
+from controllers.machinery.strategy import Column, Strategy, at, child
+from controllers.machinery.subresources import selector_text
+from controllers.machinery.validation import fields, pod
+from scheduler_core.api.errors import Cause
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = {"replicas": 0}
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    spec = child(document, "spec")
+    spec.setdefault("replicas", 1)
+    defaults.pod_spec(child(child(spec, "template"), "spec"))
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    spec = document["spec"]
+    causes = fields.non_negative("spec.replicas", spec.get("replicas"))
+    causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
+    causes += pod.selector_and_template(document)
+    return causes + pod.template("spec.template", spec.get("template"))
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
+
+
+def _count(*path: str) -> Any:
+    return lambda document, age: at(document, *path) or 0
+
+
+STRATEGY: Final = Strategy(
+    prepare=_prepare,
+    defaults=_defaults,
+    validate=_validate,
+    validate_update=_validate_update,
+    generation=True,
+    columns=(
+        NAME,
+        Column("Desired", "integer", "Replicas asked for.", _count("spec", "replicas")),
+        Column("Current", "integer", "Replicas there are.", _count("status", "replicas")),
+        Column("Ready", "integer", "Replicas that are ready.", _count("status", "readyReplicas")),
+        AGE,
+        Column("Containers", "string", "Container names.", lambda doc, age: containers(doc), 1),
+        Column("Images", "string", "Images.", lambda doc, age: images(doc), 1),
+        Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
+    ),
+    selectable={"status.replicas": lambda doc: str(at(doc, "status", "replicas") or 0)},
+)

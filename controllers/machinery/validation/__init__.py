@@ -1,0 +1,1 @@
+"""Semantic rules: what a well-typed document must still fulfil, worded as upstream words it."""

@@ -1,0 +1,186 @@
+"""Building blocks of rules: causes as upstream words them, and the checks of names, labels and numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from scheduler_core.api.errors import Cause
+from scheduler_core.api.selectors import label_value_errors, qualified_name_errors
+
+LABEL_LENGTH_MAX: Final = 63
+SUBDOMAIN_LENGTH_MAX: Final = 253
+SHOWN_LETTERS: Final = 200
+"""Letters of a wrong value that an answer repeats."""
+
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_PORT_NAME: Final = re.compile(r"[a-z0-9-]+")
+_ENV_NAME: Final = re.compile(r"[ -<>-~]+")
+
+_LABEL_TEXT: Final = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
+    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+)
+_SUBDOMAIN_TEXT: Final = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+_SERVICE_TEXT: Final = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    "'[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
+
+
+def shown(value: Any) -> str:
+    """Return a value as it stands in a message."""
+    if isinstance(value, str):
+        return f'"{value[:SHOWN_LETTERS]}"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value)[:SHOWN_LETTERS]
+
+
+def bad(field: str, value: Any, why: str) -> Cause:
+    """Return `Invalid value`."""
+    return Cause(field, f"Invalid value: {shown(value)}: {why}", "FieldValueInvalid")
+
+
+def required(field: str, why: str = "") -> Cause:
+    """Return `Required value`."""
+    return Cause(field, f"Required value: {why}" if why else "Required value", "FieldValueRequired")
+
+
+def duplicate(field: str, value: Any) -> Cause:
+    """Return `Duplicate value`."""
+    return Cause(field, f"Duplicate value: {shown(value)}", "FieldValueDuplicate")
+
+
+def unsupported(field: str, value: Any, allowed: Iterable[str]) -> Cause:
+    """Return `Unsupported value` with what is supported."""
+    listed = ", ".join(f'"{item}"' for item in sorted(allowed))
+    return Cause(field, f"Unsupported value: {shown(value)}: supported values: {listed}", "FieldValueNotSupported")
+
+
+def not_allowed(field: str, why: str) -> Cause:
+    """Return `Forbidden`."""
+    return Cause(field, f"Forbidden: {why}", "FieldValueForbidden")
+
+
+def immutable(field: str, new: Any, old: Any) -> list[Cause]:
+    """Return the refusal of a change, empty when there is none."""
+    return [] if new == old else [bad(field, new, "field is immutable")]
+
+
+def one_of(field: str, value: Any, allowed: Iterable[str], *, needed: bool = False) -> list[Cause]:
+    """Check a word against the words that are known."""
+    if value in (None, ""):
+        return [required(field)] if needed else []
+    allowed = tuple(allowed)
+    return [] if value in allowed else [unsupported(field, value, allowed)]
+
+
+def label_name(field: str, value: str) -> list[Cause]:
+    """Check a DNS-1123 label."""
+    if len(value) > LABEL_LENGTH_MAX:
+        return [bad(field, value, f"must be no more than {LABEL_LENGTH_MAX} bytes")]
+    return [] if _LABEL.fullmatch(value) else [bad(field, value, _LABEL_TEXT)]
+
+
+def subdomain(field: str, value: str) -> list[Cause]:
+    """Check a DNS-1123 subdomain."""
+    if len(value) > SUBDOMAIN_LENGTH_MAX:
+        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} bytes")]
+    return [] if _SUBDOMAIN.fullmatch(value) else [bad(field, value, _SUBDOMAIN_TEXT)]
+
+
+def service_name(field: str, value: str) -> list[Cause]:
+    """Check a DNS-1035 label, as Services have."""
+    if len(value) > LABEL_LENGTH_MAX:
+        return [bad(field, value, f"must be no more than {LABEL_LENGTH_MAX} bytes")]
+    return [] if _SERVICE.fullmatch(value) else [bad(field, value, _SERVICE_TEXT)]
+
+
+def path_segment(field: str, value: str) -> list[Cause]:
+    """Check a name that only has to fit into a URL."""
+    if value in (".", "..") or "/" in value or "%" in value:
+        return [bad(field, value, "may not be '.' or '..' and may not contain '/' or '%'")]
+    if len(value) > SUBDOMAIN_LENGTH_MAX:
+        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} bytes")]
+    return []
+
+
+def env_name(field: str, value: str) -> list[Cause]:
+    """Check an environment variable's name: printable ASCII without `=`."""
+    if not value:
+        return [required(field)]
+    good = _ENV_NAME.fullmatch(value)
+    return [] if good else [bad(field, value, "must consist of printable ASCII characters other than '='")]
+
+
+def port_name(field: str, value: str) -> list[Cause]:
+    """Check the name of a port."""
+    if len(value) > 15:
+        return [bad(field, value, "must be no more than 15 characters")]
+    if not _PORT_NAME.fullmatch(value) or not re.search("[a-z]", value):
+        why = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-) and at least one letter (a-z)"
+        return [bad(field, value, why)]
+    if "--" in value or value.startswith("-") or value.endswith("-"):
+        return [bad(field, value, "must not contain consecutive hyphens, nor begin or end with one")]
+    return []
+
+
+def port_number(field: str, value: int) -> list[Cause]:
+    """Check a port."""
+    return [] if 1 <= value <= 65535 else [bad(field, value, "must be between 1 and 65535, inclusive")]
+
+
+def non_negative(field: str, value: int | None) -> list[Cause]:
+    """Check that a number is not below zero."""
+    return [] if value is None or value >= 0 else [bad(field, value, "must be greater than or equal to 0")]
+
+
+def labels(field: str, values: Mapping[str, str] | None) -> list[Cause]:
+    """Check labels: qualified keys, values of at most 63 letters."""
+    causes: list[Cause] = []
+    for key, value in (values or {}).items():
+        causes += [bad(field, key, why) for why in qualified_name_errors(key)]
+        causes += [bad(field, value, why) for why in label_value_errors(value)]
+    return causes
+
+
+def qualified_name(field: str, value: str) -> list[Cause]:
+    """Check a key such as a label's or a taint's: `prefix/name`."""
+    return [bad(field, value, why) for why in qualified_name_errors(value)]
+
+
+def label_value(field: str, value: str) -> list[Cause]:
+    """Check a value such as a label's."""
+    return [bad(field, value, why) for why in label_value_errors(value)]
+
+
+def label_selector(field: str, selector: Mapping[str, Any] | None) -> list[Cause]:
+    """Check a metav1.LabelSelector."""
+    if selector is None:
+        return []
+    causes = labels(f"{field}.matchLabels", selector.get("matchLabels"))
+    for index, expression in enumerate(selector.get("matchExpressions") or []):
+        where = f"{field}.matchExpressions[{index}]"
+        operator = expression.get("operator", "")
+        values = expression.get("values") or []
+        if operator in ("In", "NotIn") and not values:
+            causes.append(required(f"{where}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
+        elif operator in ("Exists", "DoesNotExist") and values:
+            why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            causes.append(not_allowed(f"{where}.values", why))
+        elif operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+            causes.append(bad(f"{where}.operator", operator, "not a valid selector operator"))
+        causes += qualified_name(f"{where}.key", expression.get("key", ""))
+        for position, value in enumerate(values):
+            causes += label_value(f"{where}.values[{position}]", value)
+    return causes
