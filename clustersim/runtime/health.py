@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -12,7 +13,8 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 logger = logging.getLogger(__name__)
 
@@ -30,12 +32,19 @@ async def readyz(request: HttpRequest) -> JsonResponse:
     probes: dict[str, Callable[[], Awaitable[str]]] = {"database": _database, "redis": _redis, "worker": _worker}
     answers = await asyncio.gather(*(_probe(name, probe) for name, probe in probes.items()))
     body = dict(zip(probes, answers, strict=True))
-    return JsonResponse(body, status=200 if all(answer == "ok" for answer in answers) else 503)
+    response = JsonResponse(body, status=200 if all(answer == "ok" for answer in answers) else 503)
+    # Asked every few moments while something is away: the part that is away logs that, not every question about it.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 async def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer with this process's counters in Prometheus' text format."""
-    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+    """Answer with the counters of the web process and the workers in Prometheus' text format."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)
+    return HttpResponse(await sync_to_async(generate_latest)(registry), content_type=CONTENT_TYPE_LATEST)
 
 
 async def _probe(name: str, probe: Callable[[], Awaitable[str]]) -> str:
@@ -43,7 +52,7 @@ async def _probe(name: str, probe: Callable[[], Awaitable[str]]) -> str:
         async with asyncio.timeout(PROBE_SECONDS):
             return await probe()
     except (TimeoutError, OSError, redis.RedisError, DatabaseError) as error:
-        logger.warning("%s is not ready: %s", name, error)
+        logger.debug("%s is not ready: %s", name, error)
         return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

@@ -91,5 +91,5 @@ class Worker(models.Model):
     """A worker process's lease: the elector's record, on real time."""
 
     identity = models.CharField(max_length=80, primary_key=True)
-    record = models.JSONField(help_text="LeaseSpec as the elector writes it")
+    record = models.JSONField(help_text="the elector's record")
     version = models.BigIntegerField(default=1)

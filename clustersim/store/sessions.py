@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from clustersim.store.models import Session
+from clustersim.store.models import Object, Revision, Session, Trace
 
 CODE_LETTERS: Final = "ACDEFGHJKMNPQRTWXY234679"
 """Letters and digits of which none is read as another (no 0/O, 1/I/L, 5/S, 2/Z pairs, 8/B, U/V)."""
@@ -149,7 +149,10 @@ def every() -> Sequence[SessionRow]:
 
 def remove(session_id: int) -> None:
     """Delete a session with its log, objects and traces."""
-    Session.objects.filter(pk=session_id).delete()
+    with transaction.atomic():
+        for model in (Trace, Object, Revision):
+            model.objects.filter(session_id=session_id).delete()
+        Session.objects.filter(pk=session_id).delete()
 
 
 def touch(session_id: int) -> bool:
@@ -185,6 +188,7 @@ def release(session_id: int, worker: str, *, epoch: int, hibernate: bool = False
     return bool(Session.objects.filter(pk=session_id, owner=worker, epoch=epoch).update(**changes))
 
 
-def revisions(session_ids: Sequence[int]) -> dict[int, int]:
-    """Return the newest revision of each session, in one query."""
-    return dict(Session.objects.filter(pk__in=session_ids).values_list("pk", "revision"))
+def unused(session_ids: Sequence[int], *, before_ms: int) -> list[int]:
+    """Return those of the sessions that nobody has used since `before_ms` (Unix milliseconds)."""
+    rows = Session.objects.filter(pk__in=session_ids, touched_ms__lt=before_ms)
+    return list(rows.values_list("pk", flat=True))

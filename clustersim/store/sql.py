@@ -29,7 +29,8 @@ TRACES_PER_POD: Final = 50
 """Attempts of one pod whose traces are kept; older ones go when a newer one is written."""
 
 _ROW: Final = (
-    "r.resource, r.namespace, r.name, r.uid, r.revision, r.data, r.verb, r.now_ms, r.actor, r.previous_revision, p.data"
+    "r.resource, r.namespace, r.name, r.uid, r.revision, r.data, "
+    "r.verb, r.now_ms, r.actor, r.previous_revision, r.read_revision, p.data"
 )
 _CURRENT: Final = "FROM store_object o JOIN store_revision r ON r.session_id = o.session_id AND r.revision = o.revision"
 
@@ -44,7 +45,7 @@ class Counters(NamedTuple):
 
 
 def _event(row: Sequence[Any]) -> Event:
-    resource, namespace, name, uid, revision, data, verb, now_ms, actor, previous_revision, previous = row
+    resource, namespace, name, uid, revision, data, verb, now_ms, actor, previous_revision, read, previous = row
     return Event(
         resource,
         namespace,
@@ -57,6 +58,7 @@ def _event(row: Sequence[Any]) -> Event:
         actor=actor,
         previous_revision=previous_revision,
         previous_data=bytes(previous) if previous is not None else None,
+        read=read,
     )
 
 
@@ -85,7 +87,6 @@ class SqlStore:
         self.seed: int
         self.epoch_ms: int
         self.seed, self.epoch_ms = rows[0]
-        self._delivered = 0
         self._mirror: Mirror | None = None
         if owner:
             self._mirror = Mirror(*self._snapshot())
@@ -120,6 +121,11 @@ class SqlStore:
     def horizon_ms(self) -> int:
         """Return the newest simulated time in the log or committed by the owner."""
         return self.counters().horizon_ms
+
+    @property
+    def seen_revision(self) -> int:
+        """Return the newest revision that the owner's instance has in memory, without asking the database."""
+        return self._mirror.revision if self._mirror is not None else 0
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the current object."""
@@ -198,11 +204,7 @@ class SqlStore:
         self._check_kept(after, counters.compacted)
         self._catch_up(counters)
         rows = self._mirror.events(after, limit)
-        if rows is None:
-            rows = self._read_events(after, limit)
-        if rows:
-            self._delivered = max(self._delivered, rows[-1].revision)
-        return rows
+        return self._read_events(after, limit) if rows is None else rows
 
     def traces(self, uid: str, limit: int = 50) -> Sequence[tuple[dict[str, Any], bytes]]:
         """Return (envelope, blob) of a pod's traces, newest first."""
@@ -264,16 +266,16 @@ class SqlStore:
             reader = self._mirror if self._mirror is not None else _Committed(self)
             buffer = BufferedTransaction(reader, revision=counters.revision, now_ms=stamp, actor=actor)
             yield buffer
-            self._write(buffer, counters, read_revision=self._delivered if fence is not None else 0)
+            self._write(buffer, counters)
         if self._mirror is not None:
             self._mirror.extend(buffer.rows)
 
-    def _write(self, buffer: BufferedTransaction, counters: Counters, *, read_revision: int) -> None:
+    def _write(self, buffer: BufferedTransaction, counters: Counters) -> None:
         if not buffer.rows and not buffer.traces and buffer.now_ms == counters.horizon_ms:
             return
         with connection.cursor() as cursor:
             if buffer.rows:
-                self._write_rows(cursor, buffer, read_revision)
+                self._write_rows(cursor, buffer)
                 self._write_objects(cursor, buffer)
             if buffer.traces:
                 self._write_traces(cursor, buffer)
@@ -282,7 +284,7 @@ class SqlStore:
                 [buffer.revision, buffer.now_ms, self.session_id],
             )
 
-    def _write_rows(self, cursor: Any, buffer: BufferedTransaction, read_revision: int) -> None:
+    def _write_rows(self, cursor: Any, buffer: BufferedTransaction) -> None:
         written_ms = real_ms()
         cursor.executemany(
             "INSERT INTO store_revision (session_id, revision, verb, resource, namespace, name, uid, "
@@ -300,7 +302,7 @@ class SqlStore:
                     row.previous_revision,
                     row.now_ms,
                     written_ms,
-                    read_revision,
+                    row.read,
                     row.actor,
                     row.data,
                 )

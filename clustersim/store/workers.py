@@ -18,7 +18,7 @@ ALIVE_MS: Final = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A worker's lease: the record (LeaseSpec plus `renewedMs`, Unix milliseconds) and its version."""
+    """A worker's lease: the elector's record as JSON (`renewMs` in Unix milliseconds) and its version."""
 
     identity: str
     record: Mapping[str, Any]
@@ -58,7 +58,7 @@ def remove(identity: str) -> None:
 def alive() -> Sequence[str]:
     """Return the identities of workers whose lease is fresh by the wall clock."""
     now_ms = real_ms()
-    return [lease.identity for lease in every() if now_ms - int(lease.record.get("renewedMs", 0)) <= ALIVE_MS]
+    return [lease.identity for lease in every() if now_ms - int(lease.record.get("renewMs", 0)) <= ALIVE_MS]
 
 
 def loads() -> dict[str, int]:

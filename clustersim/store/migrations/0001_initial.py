@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
             name="Worker",
             fields=[
                 ("identity", models.CharField(max_length=80, primary_key=True, serialize=False)),
-                ("record", models.JSONField(help_text="LeaseSpec as the elector writes it")),
+                ("record", models.JSONField(help_text="the elector's record")),
                 ("version", models.BigIntegerField(default=1)),
             ],
         ),

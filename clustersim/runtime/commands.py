@@ -1,0 +1,107 @@
+"""Asking a session's owner for something: change a command object, wait until the owner has observed it.
+
+Synchronous; call it through `sync_to_async` from asynchronous code.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any, Final
+
+from clustersim import feed
+from clustersim.store import open_store, sessions
+from clustersim.store.sql import SqlStore
+from controllers.machinery.operations import Update
+from controllers.machinery.registry import Context, Guard, Registry
+from controllers.machinery.store import copy_object
+from scheduler_core.api.draw import draw_suffix
+from scheduler_core.api.errors import ApiError, not_found
+
+Document = dict[str, Any]
+
+OBEY_SECONDS: Final = 5.0
+"""An owner that has not observed a command by then is taken to be away: the change is undone and the answer is 503."""
+
+LOOK_EVERY_SECONDS: Final = 0.01
+"""How often the status is looked at: a hundredth of what a person notices."""
+
+
+def web_context(actor: str, store: SqlStore, *, guard: Guard | None = None) -> Context:
+    """Return the registry's context of a person's write: random uids and name suffixes."""
+    return Context(
+        actor=actor,
+        epoch_ms=store.epoch_ms,
+        new_uid=lambda: str(uuid.uuid4()),
+        new_suffix=lambda: draw_suffix(uuid.uuid4().int, "generateName", ""),
+        guard=guard,
+    )
+
+
+def ask(
+    session_id: int,
+    resource: str,
+    name: str,
+    mutate: Callable[[Document], None],
+    *,
+    actor: str,
+    guard: Guard | None = None,
+    timeout: float = OBEY_SECONDS,
+) -> Document:
+    """Change a cluster-scoped command object and return it as the owner left it after obeying.
+
+    `mutate` gets a copy of the object and changes its `spec` in place.
+
+    Raises:
+        ApiError: 404 there is no such object; 403, 422 as the registry says; 503 the owner did not observe the change
+            in time, and it is undone.
+    """
+    sessions.touch(session_id)
+    store = open_store(session_id)
+    before, asked = _write(store, resource, name, mutate, web_context(actor, store, guard=guard))
+    generation = int(asked["metadata"].get("generation", 0))
+    deadline = time.monotonic() + timeout
+    while True:
+        stored = store.get(resource, "", name)
+        if stored is None:
+            raise not_found(resource, name)
+        if int(stored.object.get("status", {}).get("observedGeneration", 0)) >= generation:
+            return copy_object(stored.object)
+        if time.monotonic() >= deadline:
+            break
+        time.sleep(LOOK_EVERY_SECONDS)
+    _undo(store, resource, name, before, asked, actor)
+    raise ApiError(
+        503,
+        "ServiceUnavailable",
+        f"the session's owner did not obey within {timeout:g} s, so nothing was changed; try again in a moment",
+        name=name,
+        retry_after_seconds=1,
+    )
+
+
+def _write(
+    store: SqlStore, resource: str, name: str, mutate: Callable[[Document], None], context: Context
+) -> tuple[Document, Document]:
+    with store.transaction(context.actor) as transaction:
+        stored = transaction.get(resource, "", name)
+        if stored is None:
+            raise not_found(resource, name)
+        changed = copy_object(stored.object)
+        mutate(changed)
+        asked = Registry().apply(transaction, Update(resource, "", name, changed), context)
+        revision = transaction.revision
+    feed.wake(store.session_id, revision)
+    return stored.object, asked
+
+
+def _undo(store: SqlStore, resource: str, name: str, before: Document, asked: Document, actor: str) -> None:
+    with store.transaction(actor) as transaction:
+        stored = transaction.get(resource, "", name)
+        # Somebody else may have asked for something since: theirs stands.
+        if stored is None or stored.object["metadata"].get("generation") != asked["metadata"].get("generation"):
+            return
+        document = copy_object(stored.object)
+        document["spec"] = copy_object(before).get("spec", {})
+        Registry().apply(transaction, Update(resource, "", name, document), web_context(actor, store))

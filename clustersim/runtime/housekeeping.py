@@ -1,0 +1,62 @@
+"""What the owner does beside running: retention of the log, and noticing that nobody is there any more."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from clustersim.runtime import realtime
+from clustersim.store import retention, sessions
+
+if TYPE_CHECKING:
+    from clustersim.runtime.driver import Driver
+
+logger = logging.getLogger(__name__)
+
+RETAIN_EVERY_MS: Final = 20_000
+"""How often a session's log is measured against its limits."""
+
+IDLE_LOOK_EVERY_MS: Final = 15_000
+"""How often sessions are asked whether somebody used them."""
+
+IDLE_MS: Final = 600_000
+"""A session that nobody has used for this long hibernates."""
+
+
+class Housekeeping:
+    """Timers beside the loop."""
+
+    def __init__(self) -> None:
+        self._retain_at_ms: dict[int, int] = {}
+        self._idle_at_ms = 0
+
+    def forget(self, session_id: int) -> None:
+        """Drop a session's timers."""
+        self._retain_at_ms.pop(session_id, None)
+
+    def after_slice(self, driver: Driver) -> None:
+        """Compact one step when the session's log is over its limits: a step is one short transaction."""
+        now_ms = realtime.monotonic_ms()
+        if now_ms < self._retain_at_ms.setdefault(driver.session_id, now_ms + RETAIN_EVERY_MS):
+            return
+        more = retention.step(driver.store, realtime.unix_ms())
+        self._retain_at_ms[driver.session_id] = now_ms if more else now_ms + RETAIN_EVERY_MS
+
+    def idle(self, drivers: Mapping[int, Driver]) -> list[int]:
+        """Return the owned sessions that nobody has used for IDLE_MS and in which nothing is under way."""
+        now_ms = realtime.monotonic_ms()
+        if now_ms < self._idle_at_ms or not drivers:
+            return []
+        self._idle_at_ms = now_ms + IDLE_LOOK_EVERY_MS
+        unused = sessions.unused(list(drivers), before_ms=realtime.unix_ms() - IDLE_MS)
+        return [session_id for session_id in unused if not _replays(drivers[session_id])]
+
+
+def _replays(driver: Driver) -> bool:
+    """Return whether a replay is still running: it counts as use."""
+    for stored in driver.store.list("replays.clustersim.io")[0]:
+        status = stored.object.get("status", {})
+        if int(status.get("done", 0)) < int(status.get("total", 1)):
+            return True
+    return False

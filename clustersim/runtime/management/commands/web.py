@@ -1,0 +1,56 @@
+"""`manage.py web`: the web process, Daphne on PORT and TLS_PORT."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand
+
+BACKLOG: Final = 1024
+"""Connections that may wait to be accepted: a class that joins at once would meet Twisted's 50 and retry after 1 s."""
+
+
+def endpoints(host: str, port: int, tls_port: int, key: str, certificate: str) -> list[str]:
+    """Return Twisted's endpoint descriptions."""
+    interface = host.replace(":", r"\:")
+    listed = [f"tcp:port={port}:interface={interface}:backlog={BACKLOG}"]
+    if tls_port:
+        key, certificate = key.replace(":", r"\:"), certificate.replace(":", r"\:")
+        listed.append(f"ssl:{tls_port}:privateKey={key}:certKey={certificate}:interface={interface}:backlog={BACKLOG}")
+    return listed
+
+
+class Command(BaseCommand):
+    """Serve HTTP, websockets and, with TLS, kubectl."""
+
+    help = "Run the web process (the supervisor of `manage.py up` does this)."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        # Daphne first: its import installs the asyncio reactor, which must come before any other Twisted import.
+        from daphne.server import Server
+        from django.conf import settings
+
+        from clustersim.asgi import application
+        from clustersim.runtime import lifeline
+
+        lifeline.watch()
+        folder = settings.DATA / "tls"
+        Server(
+            application=application,
+            endpoints=endpoints(
+                settings.HOST,
+                settings.PORT,
+                settings.TLS_PORT,
+                str(folder / "server.key"),
+                str(folder / "server.pem"),
+            ),
+            server_name="clustersim",
+            # Watches and websockets end by their own rules; a plain answer is never minutes away.
+            http_timeout=None,
+            application_close_timeout=5,
+            websocket_timeout=-1,
+            # Browsers are pinged by the protocol itself (docs/protocol.md), which measures the answer.
+            ping_interval=0,
+            verbosity=0,
+        ).run()

@@ -1,0 +1,135 @@
+"""Which sessions this worker owns: the thread beside the loop that renews, observes and claims."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import threading
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from django.db import DatabaseError, close_old_connections, connection
+
+from clustersim.runtime import realtime
+from clustersim.runtime.leases import SETTINGS, Leases
+from clustersim.store import sessions, workers
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY_MS: Final = 200
+"""How often the thread looks for sessions without an owner; a hint makes it look at once."""
+
+YIELD_MS: Final = 600
+"""How long a worker with more sessions than another leaves an unowned one to that other."""
+
+STUCK_MS: Final = 30_000
+"""A loop that has not come round for this long is taken for dead: the process ends and its sessions move on."""
+
+STUCK_EXIT_CODE: Final = 70
+
+
+class Claim(NamedTuple):
+    """A session that this worker now owns."""
+
+    session_id: int
+    epoch: int
+
+
+class Ownership:
+    """Renews the lease and claims sessions, in a thread; the loop takes the claims."""
+
+    def __init__(self, identity: str, on_claim: Callable[[], None]) -> None:
+        self.identity = identity
+        self.claims: queue.SimpleQueue[Claim] = queue.SimpleQueue()
+        self.lost = threading.Event()
+        """Set when the lease was lost: the loop drops all sessions, then clears it."""
+        self.loop_came_round_ms = realtime.monotonic_ms()
+        self._on_claim = on_claim
+        self._leases = Leases(identity)
+        self._held: set[int] = set()
+        self._look = threading.Event()
+        self._stop = threading.Event()
+        self._seen_unowned_ms: dict[int, int] = {}
+        self._not_before_ms: dict[int, int] = {}
+        self._thread = threading.Thread(target=self._run, name="ownership", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def look(self) -> None:
+        """Look for sessions without an owner now."""
+        self._look.set()
+
+    def dropped(self, session_id: int, *, avoid_ms: int = 0) -> None:
+        """Note that the loop runs a session no more; for `avoid_ms` others may have it first."""
+        self._not_before_ms[session_id] = realtime.monotonic_ms() + avoid_ms
+        self._held.discard(session_id)
+
+    def stop(self) -> None:
+        """Stop renewing and give the lease up; call after the sessions are released."""
+        self._stop.set()
+        self._look.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                self._check_loop()
+                try:
+                    self._turn()
+                except DatabaseError as error:
+                    logger.warning("the database does not answer: %s", error)
+                    close_old_connections()
+                self._look.wait(LOOK_EVERY_MS / 1000)
+                self._look.clear()
+            self._leases.give_up()
+        except DatabaseError as error:
+            logger.warning("the lease was not given up: %s", error)
+        finally:
+            connection.close()
+
+    def _turn(self) -> None:
+        was_held = self._leases.held
+        self._leases.turn()
+        if was_held and not self._leases.held:
+            self.lost.set()
+            self._on_claim()
+        if self._leases.held and not self.lost.is_set():
+            self._leases.observe()
+            self._claim()
+
+    def _claim(self) -> None:
+        now_ms = realtime.monotonic_ms()
+        orphans = [
+            row for row in sessions.awake() if now_ms >= self._not_before_ms.get(row.id, 0) and self._is_orphan(row)
+        ]
+        self._seen_unowned_ms = {row.id: self._seen_unowned_ms.get(row.id, now_ms) for row in orphans}
+        if not orphans:
+            return
+        loads = workers.loads()
+        load = loads.get(self.identity, 0)
+        for row in orphans:
+            least = min(loads.get(name, 0) for name in self._leases.live())
+            if load > least and now_ms - self._seen_unowned_ms[row.id] < YIELD_MS:
+                continue
+            epoch = sessions.claim(row.id, self.identity, epoch=row.epoch)
+            if epoch is not None:
+                load += 1
+                loads[self.identity] = load
+                self._held.add(row.id)
+                logger.info("claimed", extra={"session": row.id, "epoch": epoch})
+                self.claims.put(Claim(row.id, epoch))
+                self._on_claim()
+
+    def _is_orphan(self, row: sessions.SessionRow) -> bool:
+        if row.owner == self.identity:
+            return row.id not in self._held
+        return not row.owner or not self._leases.is_live(row.owner)
+
+    def _check_loop(self) -> None:
+        """End the process when the loop hangs: renewing for it would hide that from the others."""
+        if realtime.monotonic_ms() - self.loop_came_round_ms > STUCK_MS + SETTINGS.lease_duration_ms:
+            logger.critical("the loop has not come round for %d s; ending this worker", STUCK_MS // 1000)
+            os._exit(STUCK_EXIT_CODE)

@@ -1,0 +1,194 @@
+"""`manage.py up`: Redis, the web process and the workers as children; restarted when they die, stopped together.
+
+Children run in sessions of their own, so that a Ctrl-C reaches the supervisor alone and the order of stopping is its
+choice. They hold the read end of a pipe whose write end lives here: when the supervisor is killed, they notice and end.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+logger = logging.getLogger(__name__)
+
+RESTART_FIRST_SECONDS: Final = 0.2
+RESTART_MOST_SECONDS: Final = 5.0
+"""Wait before a child that died is started again: doubled each time, back to the first after it ran for that long."""
+
+STOP_SECONDS: Final = 8.0
+"""How long a child may take to end before it is killed."""
+
+LIFELINE: Final = "CLUSTERSIM_LIFELINE"
+"""Variable that tells a child the pipe's file descriptor."""
+
+
+class Refused(Exception):
+    """`up` cannot start; the message says what to do."""
+
+
+@dataclass(slots=True)
+class Child:
+    """One process to keep alive."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    lifeline: int | None = None
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    restart_at: float = 0.0
+    wait_seconds: float = RESTART_FIRST_SECONDS
+    restarts: int = 0
+
+    def start(self) -> None:
+        """Start the process."""
+        self.process = subprocess.Popen(
+            self.command,
+            env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            pass_fds=() if self.lifeline is None else (self.lifeline,),
+        )
+        self.started_at = time.monotonic()
+
+    def look(self, now: float) -> None:
+        """Note a death and start again when its wait is over."""
+        if self.process is not None and self.process.poll() is None:
+            return
+        if self.process is not None:
+            logger.warning("%s ended with %s", self.name, _how(self.process.returncode))
+            if now - self.started_at > RESTART_MOST_SECONDS:
+                self.wait_seconds = RESTART_FIRST_SECONDS
+            self.restart_at = now + self.wait_seconds
+            self.wait_seconds = min(self.wait_seconds * 2, RESTART_MOST_SECONDS)
+            self.process = None
+        if now >= self.restart_at:
+            self.restarts += 1
+            self.start()
+
+    def signal(self, number: int) -> None:
+        """Send a signal, if it runs."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(number)
+
+    def wait(self, deadline: float) -> None:
+        """Wait for its end, and kill it at the deadline."""
+        if self.process is None:
+            return
+        try:
+            self.process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            logger.warning("%s did not stop in %g s and is killed", self.name, STOP_SECONDS)
+            self.process.kill()
+            self.process.wait()
+
+
+def _how(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Keeps children alive until a signal says stop. `first` ones stop last (Redis)."""
+
+    children: list[Child] = field(default_factory=list)
+    _stopping: bool = False
+    _poke: tuple[int, int] = field(default_factory=os.pipe)
+
+    def run(self, on_ready: Callable[[], None], is_ready: Callable[[], bool]) -> None:
+        """Start what is not started, call `on_ready` once when `is_ready`, and supervise until told to stop."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._stop)
+        # A signal writes a byte here, so that waiting ends at once (a child's death and a stop alike).
+        os.set_blocking(self._poke[1], False)
+        os.set_blocking(self._poke[0], False)
+        signal.set_wakeup_fd(self._poke[1], warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        announced = False
+        try:
+            for child in self.children:
+                if child.process is None:
+                    child.start()
+            while not self._stopping:
+                for child in self.children:
+                    child.look(time.monotonic())
+                if not announced and is_ready():
+                    announced = True
+                    on_ready()
+                self._pause(0.5 if announced else 0.03)
+        finally:
+            self.shut_down()
+
+    def shut_down(self) -> None:
+        """Stop all: the web process and the workers first, then what they lean on."""
+        for group in (self.children[1:], self.children[:1]):
+            deadline = time.monotonic() + STOP_SECONDS
+            for child in group:
+                child.signal(signal.SIGTERM)
+            for child in group:
+                child.wait(deadline)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self._stopping = True
+
+    def _pause(self, seconds: float) -> None:
+        import select
+
+        if select.select([self._poke[0]], [], [], seconds)[0]:
+            try:
+                os.read(self._poke[0], 4096)
+            except BlockingIOError:
+                return
+
+
+def hold_data_folder(data: Path) -> int:
+    """Return a file descriptor that holds this data folder for this process.
+
+    Raises:
+        Refused: another `up` runs on it.
+    """
+    descriptor = os.open(data / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise Refused(
+            f"Clustersim already runs on {data}: stop it first, or choose another folder with CLUSTERSIM_DATA"
+        ) from None
+    return descriptor
+
+
+def check_port(host: str, port: int, variable: str) -> None:
+    """Find out now, and not from a child's traceback, that a port cannot be had.
+
+    Raises:
+        Refused: the port is taken or may not be used.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise Refused(
+                f"{variable} {port} on {host} cannot be used ({error.strerror}): choose another, "
+                f"for instance {variable}={port + 1} make run"
+            ) from None
+
+
+def python_child(name: str, *arguments: str, environment: Mapping[str, str], lifeline: int) -> Child:
+    """Return a child that runs a manage.py command."""
+    manage = str(Path(__file__).resolve().parent.parent.parent / "manage.py")
+    child_environment = {**os.environ, **environment, LIFELINE: str(lifeline)}
+    return Child(name, [sys.executable, manage, *arguments], child_environment, lifeline)

@@ -1,0 +1,175 @@
+"""A worker process: owns sessions through its lease and runs them in turn, in one loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import socket
+import threading
+from types import FrameType
+from typing import Final
+
+from django.db import DatabaseError, InterfaceError, close_old_connections
+from prometheus_client import Counter, Gauge, Histogram
+
+from clustersim.feed import hints
+from clustersim.runtime import realtime
+from clustersim.runtime.driver import Driver
+from clustersim.runtime.housekeeping import Housekeeping
+from clustersim.runtime.ownership import Claim, Ownership
+from clustersim.store import sessions
+from controllers.machinery.store import Fenced
+
+logger = logging.getLogger(__name__)
+
+IDLE_WAIT_MS: Final = 250
+"""How long the loop sleeps at most: signals and claims wake it earlier."""
+
+FAILED_WAIT_MS: Final = 5_000
+"""How long this worker leaves a session alone after its cluster raised."""
+
+OWNED = Gauge("clustersim_sessions_owned", "Sessions this worker runs", multiprocess_mode="livesum")
+SLICES = Histogram(
+    "clustersim_slice_seconds",
+    "How long one session held the loop",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0),
+)
+FAILURES = Counter("clustersim_session_failures_total", "Sessions dropped because their cluster raised")
+
+
+def new_identity() -> str:
+    """Return a name that no other worker has or had."""
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+
+
+class Worker:
+    """The loop over owned sessions."""
+
+    def __init__(self, identity: str | None = None) -> None:
+        self.identity = identity or new_identity()
+        self._drivers: dict[int, Driver] = {}
+        self._wake = threading.Event()
+        self._hints: dict[int, int] = {}
+        self._hints_lock = threading.Lock()
+        self._stopping = False
+        self._ownership = Ownership(self.identity, self._wake.set)
+        self._housekeeping = Housekeeping()
+
+    def run(self) -> None:
+        """Run until SIGTERM or SIGINT; then release all sessions and the lease."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        hints.listen(self._on_hint)
+        threading.Thread(target=lambda: asyncio.run(hints.relay()), name="hints", daemon=True).start()
+        self._ownership.start()
+        logger.info("worker is up", extra={"worker": self.identity})
+        try:
+            while not self._stopping:
+                self._round()
+        finally:
+            for session_id in list(self._drivers):
+                self._release(session_id)
+            self._ownership.stop()
+        logger.info("worker is down", extra={"worker": self.identity})
+
+    def _round(self) -> None:
+        self._ownership.loop_came_round_ms = realtime.monotonic_ms()
+        if self._ownership.lost.is_set():
+            # No writing: whoever owns them now has a newer epoch, and what is in memory here is stale.
+            for session_id in list(self._drivers):
+                self._drop(session_id)
+            self._ownership.lost.clear()
+        while not self._ownership.claims.empty():
+            self._take(self._ownership.claims.get())
+        self._pass_hints()
+        now_ms = realtime.monotonic_ms()
+        for session_id, driver in list(self._drivers.items()):
+            if driver.wake_at_ms() <= now_ms:
+                self._guarded(session_id, driver)
+        for session_id in self._housekeeping.idle(self._drivers):
+            self._release(session_id, hibernate=True)
+        OWNED.set(len(self._drivers))
+        self._sleep()
+
+    def _sleep(self) -> None:
+        due_ms = min((driver.wake_at_ms() for driver in self._drivers.values()), default=1 << 62)
+        wait_ms = min(due_ms - realtime.monotonic_ms(), IDLE_WAIT_MS)
+        if wait_ms > 0:
+            self._wake.wait(wait_ms / 1000)
+        self._wake.clear()
+
+    def _take(self, claim: Claim) -> None:
+        try:
+            self._drivers[claim.session_id] = Driver(claim.session_id, claim.epoch)
+        except (Fenced, sessions.NoSession):
+            self._drop(claim.session_id)
+        except Exception:
+            logger.exception("could not start", extra={"session": claim.session_id})
+            FAILURES.inc()
+            self._drop(claim.session_id, avoid_ms=FAILED_WAIT_MS, release_epoch=claim.epoch)
+
+    def _guarded(self, session_id: int, driver: Driver) -> None:
+        """Run one slice; whatever it raises costs this session its owner, not the worker its other sessions."""
+        try:
+            with SLICES.time():
+                driver.run_slice()
+            self._housekeeping.after_slice(driver)
+        except (Fenced, sessions.NoSession) as error:
+            logger.info("let go: %s", error, extra={"session": session_id})
+            self._drop(session_id)
+        except (DatabaseError, InterfaceError):
+            # The last commit may or may not have happened: a new owner reads what did.
+            logger.exception("the database failed", extra={"session": session_id})
+            close_old_connections()
+            self._drop(session_id, release_epoch=driver.epoch)
+        except Exception:
+            logger.exception("the cluster failed", extra={"session": session_id})
+            FAILURES.inc()
+            self._drop(session_id, avoid_ms=FAILED_WAIT_MS, release_epoch=driver.epoch)
+
+    def _release(self, session_id: int, *, hibernate: bool = False) -> None:
+        driver = self._drivers[session_id]
+        try:
+            sessions.release(session_id, self.identity, epoch=driver.epoch, hibernate=hibernate)
+        except DatabaseError as error:
+            logger.warning("could not release: %s", error, extra={"session": session_id})
+        logger.info("hibernates" if hibernate else "released", extra={"session": session_id})
+        self._drop(session_id)
+
+    def _drop(self, session_id: int, *, avoid_ms: int = 0, release_epoch: int | None = None) -> None:
+        self._drivers.pop(session_id, None)
+        self._housekeeping.forget(session_id)
+        if release_epoch is not None:
+            try:
+                sessions.release(session_id, self.identity, epoch=release_epoch)
+            except DatabaseError as error:
+                logger.warning("could not release: %s", error, extra={"session": session_id})
+        self._ownership.dropped(session_id, avoid_ms=avoid_ms)
+
+    def _pass_hints(self) -> None:
+        with self._hints_lock:
+            heard, self._hints = self._hints, {}
+        for session_id, revision in heard.items():
+            driver = self._drivers.get(session_id)
+            if driver is not None:
+                driver.hint(revision)
+
+    def _on_hint(self, kind: str, session_id: int, revision: int) -> None:
+        """Take a hint, from any thread."""
+        if kind != hints.LOG:
+            return
+        driver = self._drivers.get(session_id)
+        if driver is None:
+            # A session that nobody may own yet: just made, or woken.
+            self._ownership.look()
+        elif revision > driver.store.seen_revision:
+            with self._hints_lock:
+                self._hints[session_id] = revision
+            self._wake.set()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._stopping = True
+        self._wake.set()

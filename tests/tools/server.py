@@ -1,0 +1,181 @@
+"""A started Clustersim for tests: `manage.py up` on free ports with a data folder of its own.
+
+    with running() as server:
+        httpx.get(server.url + "/readyz")
+
+`server.url` has no slash at the end; `server.tls_url` is the same over TLS; `server.data` is the data folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+READY_SECONDS = 60.0
+STOP_SECONDS = 25.0
+
+
+def free_port() -> int:
+    """Return a TCP port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 15.0, what: str = "the condition") -> Any:
+    """Return the condition's first true value; fail after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() >= deadline:
+            raise AssertionError(f"{what} did not come true within {seconds:g} s")
+        time.sleep(0.02)
+
+
+def child_pids(pid: int) -> dict[int, list[str]]:
+    """Return the direct children of a process: pid → command line (Linux)."""
+    found: dict[int, list[str]] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        with contextlib.suppress(OSError):
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[1]) == pid and fields[0] != "Z":
+                found[int(entry.name)] = (entry / "cmdline").read_text().split("\0")
+    return found
+
+
+@dataclass
+class Server:
+    """A running installation."""
+
+    port: int
+    tls_port: int
+    data: Path
+    process: subprocess.Popen[bytes]
+    log: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def tls_url(self) -> str:
+        return f"https://127.0.0.1:{self.tls_port}"
+
+    def ready(self) -> bool:
+        """Return whether /readyz answers 200."""
+        try:
+            with urllib.request.urlopen(self.url + "/readyz", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def request(
+        self, method: str, path: str, body: Any = None, token: str = "", headers: Mapping[str, str] | None = None
+    ) -> tuple[int, Any]:
+        """Return (status, decoded JSON) of a request."""
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.url + path, data=data, method=method)
+        request.add_header("Content-Type", "application/json")
+        for name, value in (headers or {}).items():
+            request.add_header(name, value)
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                text = answer.read()
+                return answer.status, json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            text = error.read()
+            with contextlib.suppress(ValueError):
+                return error.code, json.loads(text)
+            return error.code, text.decode(errors="replace")
+
+    def pids(self, name: str) -> list[int]:
+        """Return the pids of the children whose command line has this word (`web`, `worker`, `valkey-server` …)."""
+        children = child_pids(self.process.pid)
+        return sorted(pid for pid, command in children.items() if any(Path(part).name == name for part in command))
+
+    def redis_pids(self) -> list[int]:
+        """Return the pid of the embedded Redis, if it runs."""
+        children = child_pids(self.process.pid)
+        return [pid for pid, command in children.items() if any("--unixsocket" in part for part in command)] or [
+            pid for pid, command in children.items() if "redis.sock" in " ".join(command)
+        ]
+
+    def stop(self) -> int:
+        """Stop it as Ctrl-C does and return the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            return self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"`manage.py up` did not stop in {STOP_SECONDS:g} s:\n{self.tail()}") from None
+
+    def tail(self, lines: int = 60) -> str:
+        """Return the end of its log."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+
+def start(data: Path, environment: Mapping[str, str] | None = None) -> Server:
+    """Start `manage.py up` on free ports; does not wait."""
+    data.mkdir(parents=True, exist_ok=True)
+    port, tls_port = free_port(), free_port()
+    chosen = {
+        "PORT": str(port),
+        "TLS_PORT": str(tls_port),
+        "HOST": "127.0.0.1",
+        "CLUSTERSIM_DATA": str(data),
+        **(environment or {}),
+    }
+    inherited = {key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")}
+    log = data / "up.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / "manage.py"), "up"],
+            cwd=ROOT,
+            env={**inherited, **chosen},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    return Server(port, int(chosen["TLS_PORT"]), data, process, log, chosen)
+
+
+@contextlib.contextmanager
+def running(environment: Mapping[str, str] | None = None, data: Path | None = None) -> Iterator[Server]:
+    """Start an installation, wait until it is ready, stop it at the end."""
+    folder = data or Path(tempfile.mkdtemp(prefix="clustersim-"))
+    server = start(folder, environment)
+    try:
+        deadline = time.monotonic() + READY_SECONDS
+        while not server.ready():
+            if server.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"`manage.py up` is not ready:\n{server.tail()}")
+            time.sleep(0.05)
+        yield server
+    finally:
+        server.stop()
+        if data is None:
+            shutil.rmtree(folder, ignore_errors=True)
