@@ -253,14 +253,29 @@ class SchedulingQueue:
 
     # What happens around.
 
-    def move(self, event: ClusterEvent, old: Any, new: Any, now_ms: int, *, spare_uid: str = "") -> list[QueuedPod]:
+    def move(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        now_ms: int,
+        *,
+        spare_uid: str = "",
+        priority_max: int | None = None,
+    ) -> list[QueuedPod]:
         """Let parked pods go that an event may help, and keep it for pods in flight; return the pods that moved.
 
-        `spare_uid` stays where it is: the pod whose own failure the event is.
+        Args:
+            event: what happened.
+            old: the object before, for queueing hints.
+            new: the object after.
+            now_ms: simulated time.
+            spare_uid: stays where it is: the pod whose own failure the event is.
+            priority_max: pods of a higher priority stay.
         """
         moved: list[QueuedPod] = []
         for queued in list(self._parked.values()):
-            if queued.uid == spare_uid:
+            if queued.uid == spare_uid or (priority_max is not None and queued.priority > priority_max):
                 continue
             if queued.is_gated and not self._ungates(queued, event):
                 continue

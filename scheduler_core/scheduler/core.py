@@ -1,0 +1,338 @@
+"""The scheduler: cache, queue, nominations and waiting pods of one replica, and the cycles that it begins.
+
+Pure: whoever drives it sets `now_ms` before each call and carries out what cycles ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from scheduler_core.api.node import Node
+from scheduler_core.framework.events import (
+    ASSIGNED_POD_DELETE,
+    NODE_ADD,
+    ActionType,
+    ClusterEvent,
+    EventRegistration,
+    EventResource,
+)
+from scheduler_core.framework.interface import Listers
+from scheduler_core.framework.lots import KEY as LOTS
+from scheduler_core.framework.lots import Lots
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.profile import Profile
+from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.runtime import Framework
+from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.framework.status import SUCCESS, Status
+from scheduler_core.scheduler.peers import NameOrder
+from scheduler_core.scheduler.run import CycleInput, Run
+from scheduler_core.state.cache import Cache
+from scheduler_core.state.changes import node_changes, pod_changes
+from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.queue import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, SchedulingQueue
+from scheduler_core.state.queued import QueuedPod
+from scheduler_core.state.waiting import WaitingPods
+
+ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
+NODE_DELETE = ClusterEvent(EventResource.NODE, ActionType.DELETE)
+
+
+class Configuration:
+    """The profiles that a scheduler runs, built.
+
+    Attributes:
+        hash: names the configuration in traces.
+        frameworks: scheduler name → profile ready to run.
+    """
+
+    def __init__(
+        self,
+        profiles: Sequence[Profile],
+        registry: PluginRegistry,
+        *,
+        hash: str,
+        percentage: int = 100,
+        listers: Listers | None = None,
+        nominator: Nominator | None = None,
+        reuse: bool = True,
+    ) -> None:
+        """Build every profile.
+
+        Raises:
+            ProfileError: a profile cannot run.
+        """
+        self.hash = hash
+        self.percentage = percentage
+        self.frameworks: dict[str, Framework] = {
+            profile.scheduler_name: Framework(profile, registry, listers=listers, nominator=nominator, reuse=reuse)
+            for profile in profiles
+        }
+        self._registered = {name: framework.events_to_register() for name, framework in self.frameworks.items()}
+        self._heard: dict[tuple[str, ClusterEvent], tuple[tuple[str, EventRegistration], ...]] = {}
+
+    def hints(self, scheduler_name: str, event: ClusterEvent) -> Sequence[tuple[str, EventRegistration]]:
+        """Return (plugin, registration) of a profile's registrations that cover the event."""
+        found = self._heard.get((scheduler_name, event))
+        if found is None:
+            registered = self._registered.get(scheduler_name, {})
+            found = tuple(
+                (plugin, registration)
+                for plugin, registrations in registered.items()
+                for registration in registrations
+                if registration.event.covers(event)
+            )
+            self._heard[scheduler_name, event] = found
+        return found
+
+    def events(self) -> list[ClusterEvent]:
+        """Return every event that any plugin listens to, each once."""
+        return list(
+            dict.fromkeys(
+                registration.event
+                for registered in self._registered.values()
+                for registrations in registered.values()
+                for registration in registrations
+            )
+        )
+
+    def percentage_of(self, framework: Framework) -> int:
+        """Return percentageOfNodesToScore for a profile; 0 is adaptive."""
+        own = framework.profile.percentage_of_nodes_to_score
+        return self.percentage if own is None else own
+
+
+class Scheduler:
+    """One replica's scheduler."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        nominator: Nominator,
+        *,
+        seed: int,
+        initial_backoff_ms: int = INITIAL_BACKOFF_MS,
+        max_backoff_ms: int = MAX_BACKOFF_MS,
+    ) -> None:
+        """Begin with empty memory. `nominator` is the one that the configuration's plugins read."""
+        self.seed = seed
+        self.now_ms = 0
+        self.names = NameOrder()
+        self.cache = Cache()
+        self.nominator = nominator
+        self.waiting = WaitingPods()
+        self.configuration = configuration
+        self.next_configuration: Configuration | None = None
+        """Takes effect at the next cycle."""
+        self.assumed: dict[str, str] = {}
+        """uid → node of pods counted without confirmation, in order of assuming."""
+        self.pods: dict[str, PodInfo] = {}
+        """Every pod that the watch has shown, newest view."""
+        self.start_row = 0
+        self._snapshot = Snapshot()
+        self.queue = SchedulingQueue(
+            sort_key=self._sort_key,
+            pre_enqueue=self._pre_enqueue,
+            hints=self._hints,
+            nominator=nominator,
+            initial_backoff_ms=initial_backoff_ms,
+            max_backoff_ms=max_backoff_ms,
+        )
+
+    # What the watch shows.
+
+    def is_mine(self, info: PodInfo) -> bool:
+        """Return whether one of the profiles schedules this pod."""
+        return info.pod.spec.scheduler_name in self.configuration.frameworks
+
+    def observe_pod(self, new: PodInfo) -> None:
+        """Take a pod as the watch shows it, new or changed; a finished one holds nothing any more."""
+        if new.pod.is_finished:
+            self.remove_pod(new.uid)
+            return
+        old = self.pods.get(new.uid)
+        self.pods[new.uid] = new
+        if new.pod.spec.node_name:
+            self._observe_assigned(old, new)
+        elif new.pod.is_terminating and old is None:
+            # A pod that is being deleted and has no node will get none.
+            return
+        elif not self.cache.is_assumed(new.uid):
+            self._observe_waiting(old, new)
+        elif old is not None:
+            self.nominator.update(old, new)
+
+    def _observe_assigned(self, old: PodInfo | None, new: PodInfo) -> None:
+        known = old is not None and bool(old.pod.spec.node_name)
+        self.assumed.pop(new.uid, None)
+        self.cache.add_pod(new)
+        if known and old is not None:
+            for event in pod_changes(old, new):
+                self.queue.move(event, old, new, self.now_ms)
+            return
+        self._leave_queue(new.uid)
+        self.queue.move(ASSIGNED_POD_ADD, None, new, self.now_ms)
+
+    def _observe_waiting(self, old: PodInfo | None, new: PodInfo) -> None:
+        if not self.is_mine(new):
+            return
+        if new.pod.is_terminating:
+            # Upstream skips pods that are being deleted when their turn comes; here they leave at once.
+            self._leave_queue(new.uid)
+            return
+        if old is None:
+            self.queue.add(new, self.now_ms)
+            self.nominator.add(new)
+            return
+        self.queue.update(old, new, pod_changes(old, new), self.now_ms)
+        before, after = old.pod.status.nominated_node_name, new.pod.status.nominated_node_name
+        if before and before != after:
+            # What it hoped for is free for pods of no higher priority.
+            self.queue.move(ASSIGNED_POD_DELETE, old, None, self.now_ms, priority_max=new.priority)
+
+    def remove_pod(self, uid: str) -> None:
+        """Take a pod's end: deleted, or finished."""
+        info = self.pods.pop(uid, None)
+        if info is None:
+            return
+        if info.pod.spec.node_name:
+            self.cache.remove_pod(uid)
+            self.queue.move(ASSIGNED_POD_DELETE, info, None, self.now_ms)
+            return
+        nominated = self.nominator.node_of(uid)
+        self._leave_queue(uid)
+        if nominated:
+            self.queue.move(ASSIGNED_POD_DELETE, info, None, self.now_ms, priority_max=info.priority)
+
+    def _leave_queue(self, uid: str) -> None:
+        self.queue.delete(uid)
+        self.waiting.reject(uid, "", "removed")
+
+    def observe_node(self, new: Node) -> None:
+        """Take a node as the watch shows it, new or changed."""
+        known = self.cache.node(new.name)
+        old = known.node if known is not None else None
+        self.cache.add_node(new)
+        if old is None:
+            self.queue.move(NODE_ADD, None, new, self.now_ms)
+            return
+        for event in node_changes(old, new):
+            self.queue.move(event, old, new, self.now_ms)
+
+    def remove_node(self, name: str) -> None:
+        """Take a node's deletion."""
+        known = self.cache.node(name)
+        if known is None:
+            return
+        self.cache.remove_node(name)
+        self.queue.move(NODE_DELETE, known.node, None, self.now_ms)
+
+    def observe_other(self, event: ClusterEvent, old: Any, new: Any) -> None:
+        """Take a change of another kind of object (a volume, a storage class)."""
+        self.queue.move(event, old, new, self.now_ms)
+
+    # Attempts.
+
+    def begin(self, seen_revision: int) -> Run | None:
+        """Take the next pod and freeze what its attempt sees; None: nobody may go now."""
+        if self.next_configuration is not None:
+            self.configuration, self.next_configuration = self.next_configuration, None
+        queued = self.queue.pop(self.now_ms)
+        if queued is None:
+            return None
+        self.cache.update_snapshot(self._snapshot)
+        return Run(
+            queued,
+            queued.info,
+            self.configuration.frameworks[queued.pod.spec.scheduler_name],
+            self._snapshot,
+            self._input(queued, seen_revision),
+        )
+
+    def _input(self, queued: QueuedPod, seen_revision: int) -> CycleInput:
+        framework = self.configuration.frameworks[queued.pod.spec.scheduler_name]
+        sampled = self.configuration.percentage_of(framework) < 100
+        return CycleInput(
+            seen_revision=seen_revision,
+            attempt=queued.attempts,
+            assumed=dict(self.assumed),
+            nominations={info.uid: node_name for node_name, info in self.nominator.items()},
+            waiting=tuple(waiting.info.uid for waiting in self.waiting.listed()),
+            start=self.start_row,
+            order=tuple(self._snapshot.names) if sampled else (),
+            configuration=self.configuration.hash,
+            profile=framework.name,
+            now_ms=self.now_ms,
+        )
+
+    # What a cycle uses: see `peers.Core`.
+
+    def percentage_of(self, framework: Framework) -> int:
+        """Return percentageOfNodesToScore for a profile; 0 is adaptive."""
+        return self.configuration.percentage_of(framework)
+
+    def before_post_filter(self, run: Run) -> None:
+        """Give PostFilter plugins the attempt's lots."""
+        run.state.write(LOTS, Lots(self.seed, run.uid, run.given.attempt))
+
+    def assume(self, run: Run) -> None:
+        """Count the pod on its chosen node; a nomination has served its purpose."""
+        run.assumed = run.info.placed(run.chosen)
+        self.cache.assume_pod(run.assumed, run.chosen)
+        self.assumed[run.uid] = run.chosen
+        self.nominator.delete(run.uid)
+        if run.outcome is not None and len(run.snapshot):
+            self.start_row = (run.given.start + run.outcome.processed) % len(run.snapshot)
+
+    def forget(self, run: Run) -> None:
+        """Undo `assume`; a pod that the watch has confirmed meanwhile stays counted."""
+        if self.cache.is_assumed(run.uid):
+            self.cache.forget_pod(run.uid)
+        self.assumed.pop(run.uid, None)
+
+    def wait(self, run: Run) -> None:
+        """Hold the pod at Permit."""
+        assert run.assumed is not None
+        self.waiting.add(run.assumed, run.chosen, run.waits, self.now_ms)
+
+    def put_back(self, run: Run) -> PodInfo | None:
+        """Return the pod to the queue, with its newest view; None: it is gone, or has a node by now."""
+        current = self.pods.get(run.uid)
+        if current is None or current.pod.spec.node_name or current.pod.is_terminating:
+            self.queue.done(run.uid)
+            return None
+        queued = run.queued
+        queued.info = current
+        queued.message = run.message
+        queued.unschedulable_plugins = run.unschedulable_plugins
+        queued.pending_plugins = run.pending_plugins
+        self.queue.put_back(queued, self.now_ms)
+        self.nominator.add(current, run.nominated_node_name)
+        return current
+
+    def activate(self, uid: str) -> None:
+        """Move a pod to the active lane at once."""
+        self.queue.activate(uid)
+
+    def reject_waiting(self, uid: str, plugin: str, reason: str) -> bool:
+        """Reject a pod that Permit holds; return whether there was one."""
+        return self.waiting.reject(uid, plugin, reason)
+
+    # What the queue asks of the profiles.
+
+    def _framework_of(self, info: PodInfo) -> Framework | None:
+        return self.configuration.frameworks.get(info.pod.spec.scheduler_name)
+
+    def _sort_key(self, queued: QueuedPod) -> tuple[int, ...]:
+        framework = self._framework_of(queued.info)
+        if framework is None:
+            return (0, queued.timestamp_ms, queued.order)
+        return (*framework.queue_sort.sort_key(queued.info, queued.timestamp_ms), queued.order)
+
+    def _pre_enqueue(self, info: PodInfo) -> Status:
+        framework = self._framework_of(info)
+        return SUCCESS if framework is None else framework.run_pre_enqueue(info)
+
+    def _hints(self, scheduler_name: str, event: ClusterEvent) -> Sequence[tuple[str, EventRegistration]]:
+        return self.configuration.hints(scheduler_name, event)

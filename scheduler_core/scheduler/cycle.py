@@ -1,0 +1,266 @@
+"""The scheduling cycle and the binding cycle of one pod, as generators.
+
+A generator yields `Point` after each extension point (there it can be held) and an `Ask` for whatever only the loop can
+do; the driver sends back a `Reply`. Nothing else differs between a cycle in slow motion and one at full speed.
+
+    PreEnqueue QueueSort │ PreFilter Filter (PostFilter) PreScore Score │ Reserve Permit │ PreBind Bind PostBind
+    said by the queue    │ scheduling cycle, one at a time                              │ binding cycle, many at once
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from scheduler_core.api.draw import draw
+from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPermit
+from scheduler_core.framework.events import ASSIGNED_POD_DELETE
+from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, event_note, fit_error
+from scheduler_core.framework.interface import Ask, PreFilterResult, Reply, Steps
+from scheduler_core.framework.status import Code, Status, unresolvable, unschedulable
+from scheduler_core.framework.verdicts import ABSENT, PASSED, FilterOutcome
+from scheduler_core.scheduler.peers import Core
+from scheduler_core.scheduler.run import Point, Run
+
+Cycle = Generator["Point | Ask", "Reply | None", None]
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn(Ask):
+    """Run these steps beside the cycle; never waited for."""
+
+    name: str
+    steps: Steps
+
+
+@runtime_checkable
+class HasFollowUp(Protocol):
+    """A PostFilter's detail that leaves work to be done after the cycle (deleting victims)."""
+
+    def follow_up(self, core: Core) -> Steps | None:
+        """Return the steps, None where nothing is left to do."""
+        ...
+
+
+def scheduling_cycle(core: Core, run: Run) -> Cycle:
+    """Find a node for the pod and assume it there, or put the pod back with the reason."""
+    yield from decide(core, run)
+    if run.result != "scheduled":
+        yield from _give_up(core, run)
+        return
+    core.assume(run)
+    status = run.framework.run_reserve(run.state, run.info, run.chosen)
+    yield from _pass(run, "Reserve")
+    if not status.ok:
+        yield from _undo(core, run, status)
+        return
+    status, waits = run.framework.run_permit(run.state, run.info, run.chosen)
+    if status.code is Code.WAIT:
+        run.waits = dict(waits)
+        core.wait(run)
+    yield from _pass(run, "Permit")
+    if not status.ok and status.code is not Code.WAIT:
+        yield from _undo(core, run, status)
+
+
+def decide(core: Core, run: Run) -> Cycle:
+    """Run the points from PreEnqueue to Score and choose; changes nothing but the run.
+
+    Afterwards `run.result` says what came of it. This is all that a replay needs.
+    """
+    # The queue asked these two before it handed the pod out.
+    yield from _pass(run, "PreEnqueue")
+    yield from _pass(run, "QueueSort")
+    if not len(run.snapshot):
+        run.result, run.status = "no_nodes", unresolvable(NO_NODES_MESSAGE)
+        run.message = NO_NODES_MESSAGE
+        return
+    framework, state = run.framework, run.state
+    run.pre_filter, status, run.narrowing = framework.run_pre_filter(state, run.info, run.snapshot)
+    run.pre_filter_status = status
+    yield from _pass(run, "PreFilter")
+    if not status.ok and not status.rejected:
+        _break(run, status)
+        return
+    if status.ok:
+        _filter(core, run, run.pre_filter)
+        yield from _pass(run, "Filter")
+        if run.status.code is Code.ERROR:
+            return
+    feasible = _feasible_count(run)
+    if feasible == 0:
+        yield from _post_filter(core, run)
+        return
+    if feasible > 1 and run.outcome is not None:
+        rows = run.outcome.feasible
+        status = framework.run_pre_score(state, run.info, run.snapshot, rows)
+        yield from _pass(run, "PreScore")
+        if status.ok:
+            run.scores, status = framework.run_score(state, run.info, run.snapshot, run.outcome)
+        yield from _pass(run, "Score")
+        if not status.ok:
+            _break(run, status)
+            return
+    _choose(core, run)
+
+
+def _pass(run: Run, point: str) -> Cycle:
+    run.point = point
+    yield Point(point)
+
+
+def _filter(core: Core, run: Run, left: PreFilterResult) -> None:
+    run.outcome = run.framework.run_filter(
+        run.state,
+        run.info,
+        run.snapshot,
+        left,
+        run.narrowing,
+        percentage=core.percentage_of(run.framework),
+        start=run.given.start,
+    )
+    if np.any(run.outcome.first != PASSED):
+        broken = run.outcome.rows_with(Code.ERROR)
+        if broken:
+            _break(run, run.outcome.status_of(broken[0]))
+
+
+def _feasible_count(run: Run) -> int:
+    return 0 if run.outcome is None else int(np.count_nonzero(run.outcome.first == PASSED))
+
+
+def _break(run: Run, status: Status) -> None:
+    run.result, run.status, run.message = "error", status, status.message
+    run.nominated_node_name = ""
+
+
+def _post_filter(core: Core, run: Run) -> Cycle:
+    """Nobody fits: let PostFilter try to make room, and word the failure."""
+    outcome = run.outcome
+    status = run.pre_filter_status
+    if outcome is None:
+        first = np.full(len(run.snapshot), ABSENT, dtype=np.int8)
+        outcome = FilterOutcome(run.snapshot, (), {}, first, absent_status=status, processed=len(run.snapshot))
+        run.unschedulable_plugins = frozenset({status.plugin} if status.plugin else run.narrowing)
+        if status.code is Code.PENDING:
+            run.pending_plugins, run.unschedulable_plugins = run.unschedulable_plugins, frozenset()
+    else:
+        run.unschedulable_plugins = outcome.failed_plugins() | run.narrowing
+        run.pending_plugins = frozenset(outcome.status_of(row).plugin for row in outcome.rows_with(Code.PENDING))
+        run.unschedulable_plugins -= run.pending_plugins
+    text = ""
+    if run.framework.profile.at("postFilter"):
+        core.before_post_filter(run)
+        run.post_filter, run.post_filter_status = run.framework.run_post_filter(run.state, run.info, outcome)
+        text = run.post_filter_status.message
+        if run.post_filter is not None:
+            run.nominated_node_name = run.post_filter.nominated_node_name
+    run.result = "unschedulable"
+    run.message = fit_error(
+        len(run.snapshot),
+        {} if run.outcome is None else outcome.reasons(),
+        pre_filter=status.message if run.outcome is None else "",
+        post_filter=text,
+    )
+    run.status = unschedulable(run.message)
+    yield from _pass(run, "PostFilter")
+
+
+def _choose(core: Core, run: Run) -> None:
+    """Take the best node; among equals a keyed lot decides over their names in order."""
+    assert run.outcome is not None
+    rows = run.outcome.feasible if run.scores is None else run.scores.best()
+    run.best_count = len(rows)
+    number = 0
+    if len(rows) > 1:
+        number = run.draw = draw(core.seed, "tie", run.uid, run.given.attempt, below=len(rows))
+    run.chosen = core.names.pick(run.snapshot, rows, number)
+    run.result = "scheduled"
+
+
+def _undo(core: Core, run: Run, status: Status) -> Cycle:
+    """Reserve, Permit or the binding said no: give everything back, in reverse order, and put the pod back."""
+    run.framework.run_unreserve(run.state, run.info, run.chosen)
+    core.forget(run)
+    if not status.rejected:
+        # What the assumed pod took is free again: others may fit, this one too.
+        core.queue.move(ASSIGNED_POD_DELETE, run.assumed, None, core.now_ms)
+        _break(run, status)
+        yield from _give_up(core, run)
+        return
+    run.result, run.status, run.nominated_node_name = "unschedulable", status, ""
+    run.message = fit_error(1, Counter(status.reasons))
+    if status.code is Code.PENDING:
+        run.pending_plugins = frozenset({status.plugin})
+    else:
+        run.unschedulable_plugins = frozenset({status.plugin} if status.plugin else ())
+    yield from _give_up(core, run)
+    # After the pod is back, so that its own release does not wake it.
+    core.queue.move(ASSIGNED_POD_DELETE, run.assumed, None, core.now_ms, spare_uid=run.uid)
+
+
+def _give_up(core: Core, run: Run) -> Cycle:
+    """Put the pod back, say why in its condition and in an Event, and start what PostFilter left to do."""
+    rejected = run.result in ("unschedulable", "no_nodes")
+    current = core.put_back(run)
+    if current is None:
+        return
+    yield RecordEvent(current.pod, "Warning", "FailedScheduling", "Scheduling", event_note(run.message))
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable" if rejected else "SchedulerError",
+        "message": run.message,
+    }
+    yield PatchPodStatus(current.pod, condition, run.nominated_node_name)
+    detail = run.post_filter.detail if run.post_filter is not None else None
+    if isinstance(detail, HasFollowUp):
+        steps = detail.follow_up(core)
+        if steps is not None:
+            yield Spawn("preemption", steps)
+
+
+def binding_cycle(core: Core, run: Run) -> Cycle:
+    """Wait for Permit, then bind; on failure undo everything."""
+    if run.waits:
+        reply = yield WaitOnPermit(run.uid)
+        core.waiting.remove(run.uid)
+        if reply is not None and reply.error:
+            yield from _undo(core, run, unschedulable(reply.error).by(str(reply.value or "")))
+            return
+    # From here on a failure is an error, and errors wait for no event: the queue need keep none.
+    core.queue.done(run.uid)
+    assert run.assumed is not None
+    status = yield from _steps(run.framework.run_pre_bind(run.state, run.assumed, run.chosen))
+    if not status.ok:
+        yield from _undo(core, run, status)
+        return
+    yield from _pass(run, "PreBind")
+    status = yield from _steps(run.framework.run_bind(run.state, run.assumed, run.chosen))
+    if not status.ok:
+        yield from _undo(core, run, status if not status.skipped else replace(status, code=Code.ERROR))
+        return
+    run.bound = True
+    core.cache.finish_binding(run.uid, core.now_ms)
+    pod = run.info.pod
+    note = f"Successfully assigned {pod.namespace}/{pod.name} to {run.chosen}"
+    yield RecordEvent(pod, "Normal", "Scheduled", "Binding", note)
+    yield from _pass(run, "Bind")
+    run.framework.run_post_bind(run.state, run.assumed, run.chosen)
+    yield from _pass(run, "PostBind")
+
+
+def _steps(steps: Steps) -> Generator[Point | Ask, Reply | None, Status]:
+    """Hand a framework's asks on and its replies back."""
+    try:
+        ask = next(steps)
+        while True:
+            reply = yield ask
+            ask = steps.send(reply if reply is not None else Reply())
+    except StopIteration as stop:
+        status: Status = stop.value
+        return status

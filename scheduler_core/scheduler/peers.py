@@ -1,0 +1,110 @@
+"""What a cycle uses of the scheduler around it, as a protocol: the live scheduler and a replay both are one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.runtime import Framework
+from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.scheduler.run import Run
+from scheduler_core.state.cache import Cache
+from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.queue import SchedulingQueue
+from scheduler_core.state.waiting import WaitingPods
+
+
+class NameOrder:
+    """The order of node names by row, worked out once for each set of rows."""
+
+    def __init__(self) -> None:
+        self._snapshot: Snapshot | None = None
+        self._epoch = -1
+        self._rank: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self._row: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+
+    def _level(self, snapshot: Snapshot) -> None:
+        if snapshot is not self._snapshot or snapshot.epoch != self._epoch:
+            names = snapshot.names
+            self._row = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
+            self._rank = np.empty_like(self._row)
+            self._rank[self._row] = np.arange(len(names))
+            self._snapshot, self._epoch = snapshot, snapshot.epoch
+
+    def pick(self, snapshot: Snapshot, rows: NDArray[np.intp], number: int) -> str:
+        """Return the name that is the `number`-th of the rows' names in order."""
+        if len(rows) == 1:
+            return snapshot.names[int(rows[0])]
+        self._level(snapshot)
+        ranks = np.partition(self._rank[rows], number)
+        return snapshot.names[int(self._row[ranks[number]])]
+
+    def sorted(self, snapshot: Snapshot, rows: NDArray[np.intp]) -> list[str]:
+        """Return the rows' names in order."""
+        self._level(snapshot)
+        names: Sequence[str] = snapshot.names
+        return [names[row] for row in self._row[np.sort(self._rank[rows])].tolist()]
+
+
+class Core(Protocol):
+    """The scheduler around a cycle."""
+
+    seed: int
+    now_ms: int
+    names: NameOrder
+
+    @property
+    def cache(self) -> Cache:
+        """Return nodes and the pods counted on them."""
+        ...
+
+    @property
+    def queue(self) -> SchedulingQueue:
+        """Return the pods that wait for a node."""
+        ...
+
+    @property
+    def nominator(self) -> Nominator:
+        """Return who hopes to land where."""
+        ...
+
+    @property
+    def waiting(self) -> WaitingPods:
+        """Return the pods that Permit holds."""
+        ...
+
+    def percentage_of(self, framework: Framework) -> int:
+        """Return percentageOfNodesToScore for a profile; 0 is adaptive."""
+        ...
+
+    def before_post_filter(self, run: Run) -> None:
+        """Give PostFilter plugins what they may need of the attempt (its keyed lots)."""
+        ...
+
+    def assume(self, run: Run) -> None:
+        """Count the pod on its chosen node."""
+        ...
+
+    def forget(self, run: Run) -> None:
+        """Undo `assume`."""
+        ...
+
+    def wait(self, run: Run) -> None:
+        """Hold the pod at Permit."""
+        ...
+
+    def put_back(self, run: Run) -> PodInfo | None:
+        """Return the pod to the queue, with its newest view; None: it is gone, or has a node by now."""
+        ...
+
+    def activate(self, uid: str) -> None:
+        """Move a pod to the active lane at once."""
+        ...
+
+    def reject_waiting(self, uid: str, plugin: str, reason: str) -> bool:
+        """Reject a pod that Permit holds; return whether there was one."""
+        ...

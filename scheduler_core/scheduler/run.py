@@ -1,0 +1,155 @@
+"""One attempt to place one pod: what has been found so far, point by point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.interface import PostFilterResult, PreFilterResult
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.runtime import Framework
+from scheduler_core.framework.scores import Scores
+from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.framework.status import SUCCESS, Status
+from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.state.queued import QueuedPod
+
+POINTS: Final = (
+    "PreEnqueue",
+    "QueueSort",
+    "PreFilter",
+    "Filter",
+    "PostFilter",
+    "PreScore",
+    "Score",
+    "Reserve",
+    "Permit",
+    "PreBind",
+    "Bind",
+    "PostBind",
+)
+"""Extension points in the order in which a cycle passes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A cycle has passed an extension point: here it can be held."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CycleInput:
+    """Everything that a cycle's outcome follows from, besides the objects at `seen_revision`.
+
+    Attributes:
+        seen_revision: what the replica's watch had delivered.
+        attempt: number of the attempt, from 1.
+        assumed: uid → node of pods counted there without confirmation, waiting ones included.
+        nominations: uid → node.
+        waiting: uids of the pods that Permit holds.
+        start: row at which a sampled search begins.
+        order: node names by row where sampling makes the order count, else empty.
+        configuration: the configuration's hash.
+        profile: the profile's scheduler name.
+        now_ms: simulated time at the cycle's begin.
+    """
+
+    seen_revision: int
+    attempt: int
+    assumed: dict[str, str]
+    nominations: dict[str, str]
+    waiting: tuple[str, ...]
+    start: int
+    order: tuple[str, ...]
+    configuration: str
+    profile: str
+    now_ms: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the form that traces and the replica's status hold."""
+        return {
+            "seenRevision": self.seen_revision,
+            "attempt": self.attempt,
+            "assumed": self.assumed,
+            "nominations": self.nominations,
+            "waiting": list(self.waiting),
+            "start": self.start,
+            "order": list(self.order),
+            "configuration": self.configuration,
+            "profile": self.profile,
+            "nowMs": self.now_ms,
+        }
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> CycleInput:
+        """Return the input that `as_dict` wrote."""
+        return cls(
+            seen_revision=document["seenRevision"],
+            attempt=document["attempt"],
+            assumed=dict(document["assumed"]),
+            nominations=dict(document["nominations"]),
+            waiting=tuple(document["waiting"]),
+            start=document["start"],
+            order=tuple(document["order"]),
+            configuration=document["configuration"],
+            profile=document["profile"],
+            now_ms=document["nowMs"],
+        )
+
+
+@dataclass(slots=True)
+class Run:
+    """One attempt, from the queue to the binding or back.
+
+    Attributes:
+        queued: the pod's place in the queue.
+        info: the pod as the attempt sees it; what changes meanwhile counts for the next one.
+        framework: the profile.
+        snapshot: the nodes as the attempt sees them, frozen while it runs.
+        given: what the outcome follows from.
+        point: the last extension point passed.
+        outcome: what Filter said of each node; None before Filter, and when PreFilter turned the pod away.
+        scores: None unless two nodes or more were feasible.
+        best: names of the nodes with the highest total, sorted.
+        chosen: the node drawn from them.
+        draw: the lot's number, an index into `best`.
+        status: what ended the attempt; success while it goes on.
+        message: text of the failure.
+    """
+
+    queued: QueuedPod
+    info: PodInfo
+    framework: Framework
+    snapshot: Snapshot
+    given: CycleInput
+    state: CycleState = field(default_factory=CycleState)
+    point: str = ""
+    pre_filter: PreFilterResult | None = None
+    pre_filter_status: Status = SUCCESS
+    narrowing: frozenset[str] = frozenset()
+    outcome: FilterOutcome | None = None
+    post_filter: PostFilterResult | None = None
+    post_filter_status: Status | None = None
+    scores: Scores | None = None
+    best_count: int = 0
+    chosen: str = ""
+    draw: int | None = None
+    status: Status = SUCCESS
+    message: str = ""
+    result: str = ""
+    """`scheduled`, `unschedulable`, `error`, `no_nodes`; empty while nothing is decided."""
+    unschedulable_plugins: frozenset[str] = frozenset()
+    pending_plugins: frozenset[str] = frozenset()
+    nominated_node_name: str | None = None
+    """What becomes of the pod's nomination: None leaves it, empty clears it."""
+    assumed: PodInfo | None = None
+    reserved: bool = False
+    waits: dict[str, int] = field(default_factory=dict)
+    bound: bool = False
+
+    @property
+    def uid(self) -> str:
+        """Return the pod's uid."""
+        return self.info.uid

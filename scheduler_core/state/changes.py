@@ -1,0 +1,61 @@
+"""What of an object changed, as cluster events: the questions that queueing hints are asked."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from scheduler_core.api.node import Node
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventResource
+from scheduler_core.framework.node_info import PodInfo
+
+
+@lru_cache(maxsize=256)
+def _event(resource: EventResource, action: ActionType) -> ClusterEvent:
+    return ClusterEvent(resource, action)
+
+
+def pod_changes(old: PodInfo, new: PodInfo) -> tuple[ClusterEvent, ...]:
+    """Return the events of an updated pod; one that changed in no way that scheduling knows is `UPDATE_OTHER`.
+
+    Source: PodSchedulingPropertiesChange, kube-scheduler.
+    """
+    resource = EventResource.ASSIGNED_POD if new.pod.spec.node_name else EventResource.UNSCHEDULED_POD
+    before, after = old.pod, new.pod
+    actions: list[ActionType] = []
+    if before.metadata.labels != after.metadata.labels:
+        actions.append(ActionType.UPDATE_POD_LABEL)
+    if before.spec is not after.spec and before.spec != after.spec:
+        if _scaled_down(old, new):
+            actions.append(ActionType.UPDATE_POD_SCALE_DOWN)
+        if before.spec.scheduling_gates and not after.spec.scheduling_gates:
+            actions.append(ActionType.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
+        if before.spec.tolerations != after.spec.tolerations:
+            actions.append(ActionType.UPDATE_POD_TOLERATIONS)
+    return tuple(_event(resource, action) for action in actions or (ActionType.UPDATE_OTHER,))
+
+
+def _scaled_down(old: PodInfo, new: PodInfo) -> bool:
+    return any(number > new.requests.get(resource, 0) for resource, number in old.requests.items())
+
+
+def node_changes(old: Node, new: Node) -> tuple[ClusterEvent, ...]:
+    """Return the events of an updated node; none when nothing changed that scheduling knows (a heartbeat).
+
+    Source: NodeSchedulingPropertiesChange, kube-scheduler.
+    """
+    actions: list[ActionType] = []
+    if old.spec.unschedulable != new.spec.unschedulable or old.spec.taints != new.spec.taints:
+        actions.append(ActionType.UPDATE_NODE_TAINT)
+    if old.status.allocatable != new.status.allocatable:
+        actions.append(ActionType.UPDATE_NODE_ALLOCATABLE)
+    if old.metadata.labels != new.metadata.labels:
+        actions.append(ActionType.UPDATE_NODE_LABEL)
+    if _conditions(old) != _conditions(new):
+        actions.append(ActionType.UPDATE_NODE_CONDITION)
+    if old.metadata.annotations != new.metadata.annotations:
+        actions.append(ActionType.UPDATE_NODE_ANNOTATION)
+    return tuple(_event(EventResource.NODE, action) for action in actions)
+
+
+def _conditions(node: Node) -> list[tuple[str, str]]:
+    return [(condition.type, condition.status) for condition in node.status.conditions]
