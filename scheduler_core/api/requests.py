@@ -49,14 +49,13 @@ def _container_amounts(
     """Return one container's requests, its running resize included, with `defaults` for what it leaves unsaid."""
     total = amounts(container.resources.requests)
     status = statuses.get(container.name)
-    if status is not None:
-        actual = amounts(status.resources.requests) if status.resources is not None else {}
+    if status is not None and status.resources is not None:
+        actual = amounts(status.resources.requests)
         _raise_to(actual, amounts(status.allocated_resources))
-        if status.resources is not None:
-            if infeasible:
-                total = actual
-            else:
-                _raise_to(total, actual)
+        if infeasible:
+            total = actual
+        else:
+            _raise_to(total, actual)
     for resource, number in defaults.items():
         total.setdefault(resource, number)
     return total
@@ -82,10 +81,8 @@ def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None) -> Amounts
     """
     spec = pod.spec
     defaults = defaults or {}
-    statuses = {status.name: status for status in pod.status.container_statuses if status.resources is not None}
-    init_statuses = {
-        status.name: status for status in pod.status.init_container_statuses if status.resources is not None
-    }
+    statuses = {status.name: status for status in pod.status.container_statuses}
+    init_statuses = {status.name: status for status in pod.status.init_container_statuses}
     infeasible = bool(statuses or init_statuses) and pod.is_resize_infeasible
     total: Amounts = {}
     for container in spec.containers:
@@ -110,7 +107,43 @@ def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None) -> Amounts
                 total[resource] = number
     if spec.overhead:
         _add(total, amounts(spec.overhead))
-    return total
+    return {resource: number for resource, number in total.items() if is_counted(resource)}
+
+
+def has_pod_level_requests(pod: Pod) -> bool:
+    """Return whether `spec.resources` of the pod asks for anything that it may."""
+    resources = pod.spec.resources
+    return resources is not None and any(is_pod_level(resource) for resource in resources.requests)
+
+
+def non_zero_requests(pod: Pod) -> tuple[int, int]:
+    """Return (millicores, bytes) that scoring counts for a pod on a node.
+
+    With pod-level requests the defaults only stand in for a resource that neither pod nor containers ask for.
+    """
+    defaults = NON_ZERO_DEFAULTS
+    if has_pod_level_requests(pod):
+        real = pod_requests(pod)
+        defaults = {resource: number for resource, number in defaults.items() if not real.get(resource)}
+    sums = pod_requests(pod, defaults)
+    return sums.get("cpu", 0), sums.get("memory", 0)
+
+
+def is_extended(resource: str) -> bool:
+    """Return whether a resource is an extended one: it has a domain, and not Kubernetes' own."""
+    return "/" in resource and "kubernetes.io/" not in resource and not resource.startswith("requests.")
+
+
+def is_scalar(resource: str) -> bool:
+    """Return whether the scheduler counts the resource though it is none of cpu, memory and ephemeral storage."""
+    if is_extended(resource) or "kubernetes.io/" in resource:
+        return True
+    return resource.startswith(("hugepages-", "attachable-volumes-"))
+
+
+def is_counted(resource: str) -> bool:
+    """Return whether the scheduler counts the resource at all."""
+    return resource in ("cpu", "memory", "ephemeral-storage") or is_scalar(resource)
 
 
 def pod_host_ports(pod: Pod) -> tuple[tuple[str, str, int], ...]:

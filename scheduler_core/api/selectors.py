@@ -229,18 +229,23 @@ class NodeSelector(View, frozen=True):
 class CompiledTerm:
     """A node selector term that was read: conditions on labels, and on the node's name.
 
-    `names` pairs of (wanted equal, name); `error` is set when a condition could not be read, and then the term matches
-    no node.
+    `names` pairs of (wanted equal, name); `errors` say which conditions could not be read; with any, the term
+    matches no node.
     """
 
     labels: tuple[Requirement, ...] = ()
     names: tuple[tuple[bool, str], ...] = ()
     empty: bool = False
-    error: str = ""
+    errors: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> str:
+        """Return why the term could not be read, empty when it was."""
+        return aggregate(self.errors) if self.errors else ""
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
         """Return whether a node of this name and these labels matches."""
-        if self.empty or self.error:
+        if self.empty or self.errors:
             return False
         return all((name == wanted) is equal for equal, wanted in self.names) and matches_all(self.labels, labels)
 
@@ -257,7 +262,7 @@ def compile_term(term: NodeSelectorTerm, path: str = "") -> CompiledTerm:
                 requirement(written.key, written.operator, written.values, f"{path}.matchExpressions[{index}].")
             )
         except SelectorError as error:
-            errors.append(str(error).strip("[]"))
+            errors.append(str(error))
     names: list[tuple[bool, str]] = []
     for index, written in enumerate(term.match_fields):
         where = f"{path}.matchFields[{index}]"
@@ -271,7 +276,7 @@ def compile_term(term: NodeSelectorTerm, path: str = "") -> CompiledTerm:
         else:
             # Upstream reads any other field of a node as the empty text.
             names.append((written.operator == "In", "" if written.values[0] else "\x00"))
-    return CompiledTerm(tuple(labels), tuple(names), error=aggregate(errors) if errors else "")
+    return CompiledTerm(tuple(labels), tuple(names), errors=tuple(errors))
 
 
 def compile_selector(selector: NodeSelector, path: str = "nodeSelectorTerms") -> tuple[CompiledTerm, ...]:

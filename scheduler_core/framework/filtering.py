@@ -138,8 +138,10 @@ class Filtering:
                 memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
                 recombine = ALL_ROWS
                 continue
-            rows = touched.node if reads is Reads.NODE else touched.any
-            if len(rows):
+            rows = touched.rows_for(reads)
+            if isinstance(rows, slice):
+                recombine = ALL_ROWS
+            if isinstance(rows, slice) or len(rows):
                 fresh = _ask(plugin, state, pod, snapshot, rows)
                 if Code.ERROR in fresh.codes:
                     # An error's key means nothing to the plugin's own `explain`: do not mix the two.

@@ -35,8 +35,10 @@ class Reads(Enum):
     """On the Node object."""
     NODE_AND_PODS = "pods"
     """On the Node object and the pods on that node."""
+    ALL_NODES = "nodes"
+    """On the Node objects of all nodes."""
     CLUSTER = "cluster"
-    """On anything else too (other nodes, the cycle's state): never reused."""
+    """On anything else too (other pods, the cycle's state): never reused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,14 @@ import msgspec
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
 from scheduler_core.api.pod import Pod
-from scheduler_core.api.requests import NON_ZERO_DEFAULTS, Amounts, amounts, pod_host_ports, pod_requests
+from scheduler_core.api.requests import (
+    NON_ZERO_DEFAULTS,
+    Amounts,
+    amounts,
+    non_zero_requests,
+    pod_host_ports,
+    pod_requests,
+)
 
 HostPort = tuple[str, str, int]
 """(protocol, host IP, port)"""
@@ -47,9 +54,13 @@ class PodInfo:
 
     @cached_property
     def non_zero(self) -> tuple[int, int]:
-        """Return (millicores, bytes) that scoring counts, with defaults for containers that ask for nothing."""
-        sums = pod_requests(self.pod, NON_ZERO_DEFAULTS)
-        return sums.get("cpu", 0), sums.get("memory", 0)
+        """Return (millicores, bytes) that scoring counts for a pod on a node."""
+        return non_zero_requests(self.pod)
+
+    @cached_property
+    def scoring_requests(self) -> Amounts:
+        """Return what scoring counts for the pod in hand: defaults for containers that ask for nothing."""
+        return pod_requests(self.pod, NON_ZERO_DEFAULTS)
 
     @cached_property
     def host_ports(self) -> tuple[HostPort, ...]:
@@ -99,10 +110,21 @@ class NodeInfo:
     """One node, the pods on it (assumed ones included) and their sums.
 
     `node` is None while pods name a node that is not (or no longer) known. `pods` is an immutable tuple in order of
-    arrival, so that clones share it. `generation` grows with every change and is the cache's to set.
+    arrival, so that clones share it; `host_ports` are all of theirs. `generation` grows with every change and is the
+    cache's to set.
     """
 
-    __slots__ = ("allocatable", "generation", "name", "node", "non_zero_cpu", "non_zero_memory", "pods", "requested")
+    __slots__ = (
+        "allocatable",
+        "generation",
+        "host_ports",
+        "name",
+        "node",
+        "non_zero_cpu",
+        "non_zero_memory",
+        "pods",
+        "requested",
+    )
 
     def __init__(self, name: str, node: Node | None = None) -> None:
         self.name = name
@@ -112,6 +134,7 @@ class NodeInfo:
         self.allocatable: Amounts = {}
         self.non_zero_cpu = 0
         self.non_zero_memory = 0
+        self.host_ports: tuple[HostPort, ...] = ()
         self.generation = 0
         if node is not None:
             self.set_node(node)
@@ -150,6 +173,8 @@ class NodeInfo:
         cpu, memory = pod.non_zero
         self.non_zero_cpu += sign * cpu
         self.non_zero_memory += sign * memory
+        if pod.host_ports:
+            self.host_ports = tuple(port for other in self.pods for port in other.host_ports)
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -166,5 +191,6 @@ class NodeInfo:
         copy.allocatable = self.allocatable
         copy.non_zero_cpu = self.non_zero_cpu
         copy.non_zero_memory = self.non_zero_memory
+        copy.host_ports = self.host_ports
         copy.generation = self.generation
         return copy

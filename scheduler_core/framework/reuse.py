@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.snapshot import Ints, Snapshot
+from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 from scheduler_core.framework.verdicts import Verdicts
 
 SHAPES_MAX: Final = 128
@@ -26,6 +27,18 @@ class Touched:
     """Rows whose Node object changed."""
     any: NDArray[np.intp]
     """Those, and rows whose pods changed."""
+
+    def rows_for(self, reads: Reads) -> Rows:
+        """Return the rows about which a plugin must be asked again."""
+        match reads:
+            case Reads.NODE:
+                return self.node
+            case Reads.NODE_AND_PODS:
+                return self.any
+            case Reads.ALL_NODES:
+                return ALL_ROWS if len(self.node) else self.node
+            case Reads.CLUSTER:
+                return ALL_ROWS
 
 
 @dataclass(slots=True)

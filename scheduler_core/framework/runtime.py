@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.filtering import Filtering
 from scheduler_core.framework.interface import (
-    EXTENSION_POINTS,
     BindPlugin,
     EnqueueExtensions,
     Listers,
@@ -36,7 +36,7 @@ from scheduler_core.framework.interface import (
     Steps,
 )
 from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.profile import Profile
+from scheduler_core.framework.profile import ProfileConfiguration, ProfileError, resolve
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.reuse import Reuse
 from scheduler_core.framework.scores import Scores
@@ -49,16 +49,12 @@ PERMIT_TIMEOUT_MS_MAX: Final = 15 * 60 * 1000
 """Longest wait at Permit; a plugin that asks for more gets this much."""
 
 
-class ProfileError(ValueError):
-    """A profile that cannot run; the text is upstream's where upstream has one."""
-
-
 class Framework:
     """One profile, ready to run. Plugins get it as their `Handle`."""
 
     def __init__(
         self,
-        profile: Profile,
+        configuration: ProfileConfiguration,
         registry: PluginRegistry,
         *,
         listers: Listers | None = None,
@@ -68,7 +64,7 @@ class Framework:
         """Build and check the profile's plugins.
 
         Args:
-            profile: which plugins, where.
+            configuration: which plugins, where, with which arguments.
             registry: how to build them.
             listers: the cluster's other objects.
             nominator: who hopes to land where.
@@ -78,16 +74,15 @@ class Framework:
             ProfileError: a plugin does not exist, does not implement its extension point, is listed twice, or refuses
                 its arguments; or the number of QueueSort or Bind plugins is wrong.
         """
-        self.profile = profile
         self.listers: Listers = listers if listers is not None else NoListers()
         self.nominator: Nominator = nominator if nominator is not None else NoNominations()
         self.plugins: dict[str, Plugin] = {}
-        for name in profile.names():
+        for name in configuration.names():
             try:
-                self.plugins[name] = registry.build(name, profile.arguments.get(name, {}), self)
-            except ValueError as wrong:
-                raise ProfileError(f"initializing plugin {name!r}: {wrong}".replace("'", '"')) from wrong
-        self._check()
+                self.plugins[name] = registry.build(name, configuration.arguments.get(name, {}), self)
+            except (ValueError, ApiError) as wrong:
+                raise ProfileError(f'initializing plugin "{name}": {wrong}') from wrong
+        self.profile = resolve(configuration, self.plugins)
         self._pre_enqueue: list[PreEnqueuePlugin] = self._at("preEnqueue")
         self._pre_filter: list[PreFilterPlugin] = self._at("preFilter")
         self._post_filter: list[PostFilterPlugin] = self._at("postFilter")
@@ -99,38 +94,17 @@ class Framework:
         self._post_bind: list[PostBindPlugin] = self._at("postBind")
         self.queue_sort: QueueSortPlugin = self._at("queueSort")[0]
         remembered = Reuse(reuse)
-        self._filtering = Filtering([self.plugins[name] for name in profile.at("filter")], self, remembered)
+        self._filtering = Filtering(self._at("filter"), self, remembered)
         score: list[ScorePlugin] = self._at("score")
-        self._scoring = Scoring([(plugin, profile.weights.get(plugin.name, 1)) for plugin in score], remembered)
+        self._scoring = Scoring([(plugin, self.profile.weights[plugin.name]) for plugin in score], remembered)
 
     @property
     def name(self) -> str:
         """Return the profile's schedulerName."""
         return self.profile.scheduler_name
 
-    def _check(self) -> None:
-        for point, names in self.profile.plugins.items():
-            protocol = EXTENSION_POINTS[point]
-            seen: set[str] = set()
-            for name in names:
-                if not isinstance(self.plugins[name], protocol):
-                    raise ProfileError(f'plugin "{name}" does not extend {point} plugin')
-                if name in seen:
-                    raise ProfileError(f'plugin "{name}" already registered as "{point}"')
-                seen.add(name)
-        if len(self.profile.at("queueSort")) != 1:
-            count = len(self.profile.at("queueSort"))
-            raise ProfileError(
-                f"only one queue sort plugin required for profile with scheduler name {self.name!r}, but got {count}"
-            )
-        if not self.profile.at("bind"):
-            raise ProfileError(f"at least one bind plugin is needed for profile with scheduler name {self.name!r}")
-        for name in self.profile.at("score"):
-            if self.profile.weights.get(name, 1) == 0:
-                raise ProfileError(f'score plugin "{name}" is not configured with weight')
-
     def _at(self, point: str) -> list[Any]:
-        """Return the plugins of a point; `_check` has seen that they implement it."""
+        """Return the plugins of a point; `resolve` has seen that they implement it."""
         return [self.plugins[name] for name in self.profile.at(point)]
 
     # Queue.

@@ -124,8 +124,8 @@ def _level(state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: ShapeMem
                 memory.base += own * one.weight
         return
     for one in kept:
-        changed = touched.node if one.reads is Reads.NODE else touched.any
-        if not len(changed):
+        changed = touched.rows_for(one.reads)
+        if not isinstance(changed, slice) and not len(changed):
             continue
         own = memory.raw[one.name]
         fresh = _score(one.plugin, state, pod, snapshot, changed)

@@ -33,6 +33,9 @@ _BASE_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 LOG_ROWS_MAX: Final = 65_536
 """Touched rows that the change log holds; past it the log restarts and everything computed before is recomputed."""
 
+NODE_COLUMNS_MAX: Final = 1_024
+"""Columns made on demand; past it all are dropped, and made again when asked for."""
+
 
 class Snapshot:
     """N nodes as columns.
@@ -190,6 +193,8 @@ class Snapshot:
         """
         found = self._node_columns.get(key)
         if found is None:
+            if len(self._node_columns) >= NODE_COLUMNS_MAX:
+                self._node_columns.clear()
             column = np.fromiter((compute(info) for info in self.infos), dtype=np.int64, count=len(self.infos))
             found = self._node_columns[key] = (compute, column)
         return found[1]

@@ -21,7 +21,7 @@ from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.profile import Profile
+from scheduler_core.framework.profile import ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.snapshot import Snapshot
@@ -49,7 +49,7 @@ class Configuration:
 
     def __init__(
         self,
-        profiles: Sequence[Profile],
+        profiles: Sequence[ProfileConfiguration],
         registry: PluginRegistry,
         *,
         hash: str,

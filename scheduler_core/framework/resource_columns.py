@@ -1,0 +1,67 @@
+"""What the two resource score plugins share: which amounts of which resources they compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scheduler_core.api.requests import is_scalar
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.snapshot import CPU, MEMORY, Ints, Rows, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceWeight:
+    """One resource that counts, and how much."""
+
+    name: str
+    weight: int = 1
+
+
+CPU_AND_MEMORY = (ResourceWeight("cpu"), ResourceWeight("memory"))
+
+
+def resource_weights(written: Sequence[Mapping[str, Any]] | None) -> tuple[ResourceWeight, ...]:
+    """Return the resources of plugin arguments, cpu and memory where none are given; weight 0 means 1."""
+    if not written:
+        return CPU_AND_MEMORY
+    return tuple(ResourceWeight(str(one["name"]), int(one.get("weight") or 1)) for one in written)
+
+
+def pod_amounts(pod: PodInfo, resources: Sequence[ResourceWeight], *, real: bool) -> tuple[int, ...]:
+    """Return what the pod asks of each resource; without `real`, with the scoring defaults for cpu and memory."""
+    asked = pod.requests if real else pod.scoring_requests
+    return tuple(asked.get(one.name, 0) for one in resources)
+
+
+def compared(
+    snapshot: Snapshot, rows: Rows, resources: Sequence[ResourceWeight], asked: Sequence[int], *, real: bool
+) -> tuple[list[Ints], list[Ints]]:
+    """Return per resource (K,) what would be requested with the pod, and (K,) what is allocatable.
+
+    An extended resource that the pod does not ask for, or that a node lacks, counts as 0 of 0.
+    """
+    requested: list[Ints] = []
+    capacity: list[Ints] = []
+    for resource, amount in zip(resources, asked, strict=True):
+        name = resource.name
+        if is_scalar(name):
+            size = snapshot.allocatable_of(name, rows)
+            if amount == 0:
+                size = np.zeros_like(size)
+            requested.append(np.where(size == 0, 0, snapshot.requested_of(name, rows) + amount))
+        elif name in ("cpu", "memory", "ephemeral-storage"):
+            size = snapshot.allocatable_of(name, rows)
+            column = {"cpu": CPU, "memory": MEMORY}.get(name)
+            if real or column is None:
+                requested.append(snapshot.requested_of(name, rows) + amount)
+            else:
+                requested.append(snapshot.non_zero[column][rows] + amount)
+        else:
+            size = np.zeros(snapshot.count(rows), dtype=np.int64)
+            requested.append(size)
+        capacity.append(size)
+    return requested, capacity

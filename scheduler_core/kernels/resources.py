@@ -1,0 +1,118 @@
+"""Scores of resource plugins as array arithmetic. Source: noderesources of kube-scheduler 1.34."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+SCORE_MAX = 100
+
+
+def _nonzero(capacity: Ints) -> Ints:
+    """Return the capacity with 1 for 0, so that it may divide; callers blank those nodes out afterwards."""
+    return np.maximum(capacity, 1)
+
+
+def least_allocated(requested: Ints, capacity: Ints) -> Ints:
+    """Return (N,) 100 × the free share, 0 where the request exceeds the capacity."""
+    score = (capacity - requested) * SCORE_MAX // _nonzero(capacity)
+    return np.where(requested > capacity, 0, score)
+
+
+def most_allocated(requested: Ints, capacity: Ints) -> Ints:
+    """Return (N,) 100 × the used share, 100 where the request exceeds the capacity."""
+    return np.minimum(requested, capacity) * SCORE_MAX // _nonzero(capacity)
+
+
+def broken_line(x: Ints, points: Sequence[tuple[int, int]]) -> Ints:
+    """Return (N,) of the piecewise linear function through (x, y) points with rising x, flat outside them.
+
+    Divisions truncate toward zero.
+    """
+    result = np.full(len(x), points[-1][1], dtype=np.int64)
+    for index in range(len(points) - 1, 0, -1):
+        (x0, y0), (x1, y1) = points[index - 1], points[index]
+        rise = (y1 - y0) * (x - x0)
+        slope = np.sign(rise) * (np.abs(rise) // (x1 - x0))
+        result = np.where(x <= x1, y0 + slope, result)
+    return np.where(x <= points[0][0], points[0][1], result)
+
+
+def requested_to_capacity(requested: Ints, capacity: Ints, points: Sequence[tuple[int, int]]) -> Ints:
+    """Return (N,) of the shape function at the used percentage; at 100 where the request exceeds the capacity."""
+    used = np.where(requested > capacity, SCORE_MAX, requested * SCORE_MAX // _nonzero(capacity))
+    return broken_line(used, points)
+
+
+def weighted_mean(scores: Sequence[Ints], counts: Sequence[NDArray[np.bool_]], weights: Sequence[int]) -> Ints:
+    """Return (N,) Σ weight × score / Σ weight over the resources that count for a node, 0 where none does.
+
+    Args:
+        scores: per resource (N,).
+        counts: per resource (N,), whether it counts there.
+        weights: per resource.
+    """
+    total = np.zeros(len(scores[0]), dtype=np.int64)
+    weight_sum = np.zeros(len(scores[0]), dtype=np.int64)
+    for score, counted, weight in zip(scores, counts, weights, strict=True):
+        total += np.where(counted, score, 0) * weight
+        weight_sum += counted * np.int64(weight)
+    return total // _nonzero(weight_sum)
+
+
+def rounded_mean(scores: Sequence[Ints], counts: Sequence[NDArray[np.bool_]], weights: Sequence[int]) -> Ints:
+    """Return as `weighted_mean`, in floating point and rounded half away from zero; scores are not negative."""
+    total = np.zeros(len(scores[0]), dtype=np.int64)
+    weight_sum = np.zeros(len(scores[0]), dtype=np.int64)
+    for score, counted, weight in zip(scores, counts, weights, strict=True):
+        total += np.where(counted, score, 0) * weight
+        weight_sum += counted * np.int64(weight)
+    quotient = total / _nonzero(weight_sum)
+    return np.floor(quotient + 0.5).astype(np.int64)
+
+
+def balanced(requested: Sequence[Ints], capacity: Sequence[Ints]) -> Ints:
+    """Return (N,) 100 × (1 − standard deviation of the used shares), resources without capacity left out.
+
+    Shares above 1 count as 1. With two resources the deviation is half their difference.
+
+    Args:
+        requested: per resource (N,).
+        capacity: per resource (N,).
+    """
+    shares = [np.minimum(asked / _nonzero(size), 1.0) for asked, size in zip(requested, capacity, strict=True)]
+    if len(shares) == 2 and all(bool(size.all()) for size in capacity):
+        deviation = np.abs((shares[0] - shares[1]) / 2)
+        return ((1.0 - deviation) * SCORE_MAX).astype(np.int64)
+    counted = np.array([size != 0 for size in capacity])
+    share = np.where(counted, np.array(shares), 0.0)
+    number = counted.sum(axis=0)
+    mean = share.sum(axis=0) / np.maximum(number, 1)
+    square = np.zeros(share.shape[1])
+    # One resource after the other: upstream adds in this order, and the last bit of the sum may decide.
+    for one, counts in zip(share, counted, strict=True):
+        square += np.where(counts, (one - mean) * (one - mean), 0.0)
+    deviation = np.sqrt(square / np.maximum(number, 1))
+    deviation = np.where(number == 2, _half_difference(share, counted), deviation)
+    deviation = np.where(number < 2, 0.0, deviation)
+    return ((1.0 - deviation) * SCORE_MAX).astype(np.int64)
+
+
+def _half_difference(share: NDArray[np.float64], counted: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return (N,) half the difference of the two shares that count, for nodes where exactly two do."""
+    sign = np.where(counted, np.where(np.cumsum(counted, axis=0) == 1, 1.0, -1.0), 0.0)
+    half: NDArray[np.float64] = np.abs((share * sign).sum(axis=0) / 2)
+    return half
+
+
+def default_normalize(scores: Ints, *, reverse: bool = False) -> Ints:
+    """Return (K,) scores scaled so that the largest is 100, or with `reverse`, so that the smallest is best."""
+    top = int(scores.max()) if len(scores) else 0
+    if top == 0:
+        return np.full(len(scores), SCORE_MAX, dtype=np.int64) if reverse else scores
+    scaled = scores * SCORE_MAX // top
+    return SCORE_MAX - scaled if reverse else scaled

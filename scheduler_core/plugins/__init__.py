@@ -1,0 +1,1 @@
+"""The default plugins, one file each; no plugin knows another."""

@@ -1,0 +1,261 @@
+"""NodeAffinity: `spec.nodeSelector` and `spec.affinity.nodeAffinity`, and what the profile adds to every pod's.
+
+Terms are judged column by column: a label key is a column of interned values, a condition is judged once per distinct
+value, and a term is the conjunction of its conditions' masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from scheduler_core.api.meta import view
+from scheduler_core.api.pod import NodeAffinity as NodeAffinitySpec
+from scheduler_core.api.selectors import (
+    CompiledTerm,
+    NodeSelectorTerm,
+    Requirement,
+    aggregate,
+    compile_selector,
+    compile_term,
+)
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
+from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.snapshot import Ints, Mask, Rows, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
+from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.kernels.resources import default_normalize
+
+NAME: Final = "NodeAffinity"
+
+REASON_POD: Final = "node(s) didn't match Pod's node affinity/selector"
+REASON_ENFORCED: Final = "node(s) didn't match scheduler-enforced node affinity"
+REASON_CONFLICT: Final = "pod affinity terms conflict"
+
+_REASONS: Final = ((), (REASON_POD,), (REASON_ENFORCED,))
+
+Terms = tuple[CompiledTerm, ...]
+Preferred = tuple[tuple[int, CompiledTerm], ...]
+
+
+class PreferredTermError(ValueError):
+    """A preferred term that cannot be read: for those upstream fails the pod instead of ignoring the term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """What a pod demands of its node: every pair of `nodeSelector`, and any of the terms (None: no terms given)."""
+
+    selector: tuple[Requirement, ...]
+    terms: Terms | None
+
+    def matches(self, name: str, labels: Mapping[str, str]) -> bool:
+        """Return whether a node of this name and these labels will do."""
+        if not all(one.matches(labels) for one in self.selector):
+            return False
+        return self.terms is None or any(term.matches(name, labels) for term in self.terms)
+
+
+def required_of(pod: PodInfo) -> Required:
+    """Return what the pod demands; unreadable terms match nothing."""
+    spec = pod.pod.spec
+    # nodeSelector is not validated here: a value that is no label value simply equals no label.
+    selector = tuple(Requirement(key, "In", frozenset((value,))) for key, value in sorted(spec.node_selector.items()))
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    terms = compile_selector(affinity.required) if affinity is not None and affinity.required is not None else None
+    return Required(selector, terms)
+
+
+def preferred_of(affinity: NodeAffinitySpec) -> Preferred:
+    """Return (weight, term) of the preferred terms that say anything.
+
+    Raises:
+        PreferredTermError: a term cannot be read.
+    """
+    found: list[tuple[int, CompiledTerm]] = []
+    errors: list[str] = []
+    for index, written in enumerate(affinity.preferred):
+        term = compile_term(written.preference, f"[{index}]")
+        if written.weight == 0 or term.empty:
+            continue
+        errors.extend(term.errors)
+        found.append((written.weight, term))
+    if errors:
+        raise PreferredTermError(aggregate(errors))
+    return tuple(found)
+
+
+def pinned_names(terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
+    """Return the nodes that terms pin by `metadata.name In`; None when a term leaves the name open, or none exists."""
+    if not terms:
+        return None
+    names: frozenset[str] = frozenset()
+    for term in terms:
+        own: frozenset[str] | None = None
+        for field in term.match_fields:
+            if field.key == "metadata.name" and field.operator == "In":
+                values = frozenset(field.values)
+                own = values if own is None else own & values
+        if own is None:
+            return None
+        names |= own
+    return names
+
+
+class NodeAffinity:
+    """PreFilter, Filter, PreScore and Score on labels and names of nodes."""
+
+    name: ClassVar[str] = NAME
+    filter_reads: ClassVar[Reads] = Reads.NODE
+    score_reads: ClassVar[Reads] = Reads.NODE
+
+    def __init__(self, added: NodeAffinitySpec | None = None) -> None:
+        """Take the profile's addedAffinity.
+
+        Raises:
+            ValueError: a term of it cannot be read.
+        """
+        self._added_required: Terms | None = None
+        self._added_preferred: Preferred = ()
+        self._values: dict[str, int] = {}
+        self._texts: list[str] = [""]
+        if added is not None:
+            if added.required is not None:
+                self._added_required = compile_selector(added.required)
+                errors = [text for term in self._added_required for text in term.errors]
+                if errors:
+                    raise ValueError(f"parsing addedAffinity.requiredDuringScheduling: {aggregate(errors)}")
+            try:
+                self._added_preferred = preferred_of(added)
+            except PreferredTermError as wrong:
+                raise ValueError(f"parsing addedAffinity.preferredDuringScheduling: {wrong}") from wrong
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> NodeAffinity:
+        """Return the plugin for NodeAffinityArgs.
+
+        Raises:
+            ValueError: the arguments cannot be read.
+        """
+        added = arguments.get("addedAffinity")
+        return cls(None if added is None else view(added, NodeAffinitySpec))
+
+    # Columns.
+
+    def _value_id(self, key: str, info: NodeInfo) -> int:
+        """Return the number of the label's value, 0 where the label is absent."""
+        value = info.labels.get(key)
+        if value is None:
+            return 0
+        found = self._values.get(value)
+        if found is None:
+            found = self._values[value] = len(self._texts)
+            self._texts.append(value)
+        return found
+
+    def _holds(self, condition: Requirement, snapshot: Snapshot, rows: Rows) -> Mask:
+        column = snapshot.node_column((NAME, id(self), condition.key), partial(self._value_id, condition.key))[rows]
+        if len(column) == 1:
+            number = int(column[0])
+            return np.array([condition.matches_value(self._texts[number] if number else None)])
+        distinct, where = np.unique(column, return_inverse=True)
+        answers = [condition.matches_value(self._texts[number] if number else None) for number in distinct.tolist()]
+        held: Mask = np.array(answers, dtype=np.bool_)[where]
+        return held
+
+    def _term_holds(self, term: CompiledTerm, snapshot: Snapshot, rows: Rows) -> Mask:
+        count = snapshot.count(rows)
+        if term.empty or term.errors:
+            return np.zeros(count, dtype=np.bool_)
+        held = np.ones(count, dtype=np.bool_)
+        for equal, name in term.names:
+            names = (info.name == name for info in snapshot.infos_of(rows))
+            held &= np.fromiter(names, dtype=np.bool_, count=count) == equal
+        for condition in term.labels:
+            held &= self._holds(condition, snapshot, rows)
+        return held
+
+    def _any_holds(self, terms: Terms, snapshot: Snapshot, rows: Rows) -> Mask:
+        held = np.zeros(snapshot.count(rows), dtype=np.bool_)
+        for term in terms:
+            held |= self._term_holds(term, snapshot, rows)
+        return held
+
+    # Extension points.
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Return Skip for a pod without demands; the pinned nodes when every term pins some."""
+        spec = pod.pod.spec
+        affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+        required = affinity.required if affinity is not None else None
+        if required is None and self._added_required is None and not spec.node_selector:
+            return None, SKIP
+        state.write(NAME, required_of(pod))
+        names = pinned_names(required.node_selector_terms) if required is not None else None
+        if names is None:
+            return None, SUCCESS
+        if not names:
+            return None, unresolvable(REASON_CONFLICT)
+        return PreFilterResult(names), SUCCESS
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return failure for nodes that miss the profile's demands, then for those that miss the pod's."""
+        found = state.get(NAME)
+        required: Required = required_of(pod) if found is None else found
+        held = np.ones(snapshot.count(rows), dtype=np.bool_)
+        for condition in required.selector:
+            held &= self._holds(condition, snapshot, rows)
+        if required.terms is not None:
+            held &= self._any_holds(required.terms, snapshot, rows)
+        keys = np.where(held, 0, 1)
+        if self._added_required is not None:
+            keys = np.where(self._any_holds(self._added_required, snapshot, rows), keys, 2)
+        codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE_AND_UNRESOLVABLE), np.int8(0))
+        return Verdicts(codes, keys.astype(np.int64), _REASONS.__getitem__)
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Return Skip when neither pod nor profile prefers anything; Error when a preferred term cannot be read."""
+        spec = pod.pod.spec
+        affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+        if (affinity is None or not affinity.preferred) and not self._added_preferred:
+            return SKIP
+        try:
+            own = preferred_of(affinity) if affinity is not None else ()
+        except PreferredTermError as wrong:
+            return error(str(wrong))
+        state.write(f"{NAME}/preferred", (*self._added_preferred, *own))
+        return SUCCESS
+
+    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
+        """Return the sum of the weights of the preferred terms that hold."""
+        preferred: Preferred = state.read(f"{NAME}/preferred")
+        scores = np.zeros(snapshot.count(rows), dtype=np.int64)
+        for weight, term in preferred:
+            scores += self._term_holds(term, snapshot, rows) * np.int64(weight)
+        return scores
+
+    def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
+        """Return the sums scaled to 0…100."""
+        return default_normalize(scores)
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """Return nodes that come or change labels so that they match now."""
+        event = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)
+        return (EventRegistration(event, self._after_node),)
+
+    def _after_node(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+        if new is None or not self._node_matches(pod, new):
+            return QueueingHint.SKIP
+        return QueueingHint.QUEUE if old is None or not self._node_matches(pod, old) else QueueingHint.SKIP
+
+    def _node_matches(self, pod: PodInfo, node: Any) -> bool:
+        labels = node.metadata.labels
+        if self._added_required is not None and not any(t.matches(node.name, labels) for t in self._added_required):
+            return False
+        return required_of(pod).matches(node.name, labels)

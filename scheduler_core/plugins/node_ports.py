@@ -1,0 +1,66 @@
+"""NodePorts: two pods on one node cannot have the same host port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from scheduler_core.api.requests import pod_host_ports
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
+from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.node_info import HostPort, PodInfo
+from scheduler_core.framework.snapshot import Rows, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
+from scheduler_core.framework.verdicts import Verdicts, single_reason
+
+NAME: Final = "NodePorts"
+
+REASON: Final = "node(s) didn't have free ports for the requested pod ports"
+
+_ANY_IP: Final = "0.0.0.0"
+
+
+def conflicts(wanted: Iterable[HostPort], used: Iterable[HostPort]) -> bool:
+    """Return whether a wanted port is taken: same protocol and number, and same address or either of them any."""
+    taken = tuple(used)
+    return any(
+        protocol == other_protocol and port == other_port and (ip == other_ip or _ANY_IP in (ip, other_ip))
+        for protocol, ip, port in wanted
+        for other_protocol, other_ip, other_port in taken
+    )
+
+
+class NodePorts:
+    """Filter on host ports."""
+
+    name: ClassVar[str] = NAME
+    filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Return Skip for a pod that wants no host port."""
+        return None, SUCCESS if pod.host_ports else SKIP
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return failure for nodes where a wanted port is taken."""
+        infos = snapshot.infos_of(rows)
+        failed = np.fromiter(
+            (info.host_ports != () and conflicts(pod.host_ports, info.host_ports) for info in infos),
+            dtype=np.bool_,
+            count=len(infos),
+        )
+        return single_reason(failed, Code.UNSCHEDULABLE, REASON)
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """Return pods that go and give a wanted port back, and new nodes."""
+        deleted = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
+        added = ClusterEvent(EventResource.NODE, ActionType.ADD)
+        return EventRegistration(deleted, _after_pod_deleted), EventRegistration(added)
+
+
+def _after_pod_deleted(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    if old is None or not old.spec.node_name:
+        return QueueingHint.SKIP
+    return QueueingHint.QUEUE if conflicts(pod.host_ports, pod_host_ports(old)) else QueueingHint.SKIP

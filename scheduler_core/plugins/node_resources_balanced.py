@@ -1,0 +1,43 @@
+"""NodeResourcesBalancedAllocation: nodes whose resources would be used evenly are liked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.resource_columns import compared, pod_amounts, resource_weights
+from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, Status
+from scheduler_core.kernels.resources import balanced
+
+NAME: Final = "NodeResourcesBalancedAllocation"
+
+
+class NodeResourcesBalancedAllocation:
+    """Score on the deviation between the shares of each resource that would be used."""
+
+    name: ClassVar[str] = NAME
+    score_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        """Take NodeResourcesBalancedAllocationArgs: resources."""
+        self._resources = resource_weights(arguments.get("resources"))
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Return Skip for a pod that asks nothing of the resources compared."""
+        asked = pod_amounts(pod, self._resources, real=True)
+        if not any(asked):
+            return SKIP
+        state.write(NAME, asked)
+        return SUCCESS
+
+    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
+        """Return 100 × (1 − standard deviation of the shares)."""
+        asked: tuple[int, ...] | None = state.get(NAME)
+        if asked is None:
+            asked = pod_amounts(pod, self._resources, real=True)
+        requested, capacity = compared(snapshot, rows, self._resources, asked, real=True)
+        return balanced(requested, capacity)

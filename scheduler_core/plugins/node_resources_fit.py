@@ -1,0 +1,173 @@
+"""NodeResourcesFit: whether there is room for what the pod asks, and how full the node would be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from scheduler_core.api.requests import amounts, is_extended, pod_requests
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
+from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.resource_columns import compared, pod_amounts, resource_weights
+from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.framework.status import SUCCESS, Code, Status
+from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.kernels.resources import (
+    least_allocated,
+    most_allocated,
+    requested_to_capacity,
+    rounded_mean,
+    weighted_mean,
+)
+
+NAME: Final = "NodeResourcesFit"
+
+RESOURCES_MAX: Final = 61
+"""Kinds of resources that one pod may ask for; a pod with more gets Error, its reasons would not fit their key."""
+
+_TOO_MANY_PODS: Final = "Too many pods"
+
+SHAPE_SCORE_MAX: Final = 10
+"""Largest score in a RequestedToCapacityRatio shape; it is scaled to 100."""
+
+
+class NodeResourcesFit:
+    """PreFilter, Filter and Score on resources."""
+
+    name: ClassVar[str] = NAME
+    filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+    score_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        """Take NodeResourcesFitArgs: ignoredResources, ignoredResourceGroups, scoringStrategy.
+
+        Raises:
+            ValueError: the strategy is unknown.
+        """
+        self._ignored = frozenset(arguments.get("ignoredResources") or ())
+        self._ignored_groups = frozenset(arguments.get("ignoredResourceGroups") or ())
+        strategy = arguments.get("scoringStrategy") or {}
+        self._strategy = str(strategy.get("type") or "LeastAllocated")
+        if self._strategy not in ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"):
+            raise ValueError(f"scoring strategy {self._strategy} is not supported")
+        self._resources = resource_weights(strategy.get("resources"))
+        ratio = strategy.get("requestedToCapacityRatio") or {}
+        self._points = [
+            (int(point.get("utilization", 0)), int(point.get("score", 0)) * (100 // SHAPE_SCORE_MAX))
+            for point in ratio.get("shape") or ()
+        ]
+        if self._strategy == "RequestedToCapacityRatio" and not self._points:
+            raise ValueError("at least one point must be specified")
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Keep what must be checked."""
+        state.write(NAME, self._checked(pod))
+        return None, SUCCESS
+
+    def _checked(self, pod: PodInfo) -> list[tuple[str, int]]:
+        """Return (resource, amount) of what must fit; amounts of 0 always do."""
+        found = [
+            (resource, amount)
+            for resource, amount in pod.requests.items()
+            if amount > 0 and not self._ignores(resource)
+        ]
+        if len(found) > RESOURCES_MAX:
+            raise ValueError(
+                f"a pod may ask for at most {RESOURCES_MAX} kinds of resources, this one asks {len(found)}"
+            )
+        return found
+
+    def _ignores(self, resource: str) -> bool:
+        if not is_extended(resource):
+            return False
+        return resource in self._ignored or resource.partition("/")[0] in self._ignored_groups
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return failure with every resource that is short; unresolvable when one exceeds the node itself."""
+        checked: list[tuple[str, int]] | None = state.get(NAME)
+        if checked is None:
+            checked = self._checked(pod)
+        # Bit 0 of a key: too many pods; bit i + 1: the i-th resource is short.
+        keys = (snapshot.pod_count[rows] >= snapshot.pod_limit[rows]).astype(np.int64)
+        unresolvable = np.zeros(len(keys), dtype=np.bool_)
+        for index, (resource, amount) in enumerate(checked):
+            size = snapshot.allocatable_of(resource, rows)
+            short = amount > size - snapshot.requested_of(resource, rows)
+            if short.any():
+                keys |= short * np.int64(2 << index)
+                # Requested never falls below 0, so what exceeds the node is short as well.
+                unresolvable |= amount > size
+        codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE), np.int8(0))
+        codes[unresolvable] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        reasons = (_TOO_MANY_PODS, *(f"Insufficient {resource}" for resource, _ in checked))
+
+        def explain(key: int) -> tuple[str, ...]:
+            return tuple(reason for bit, reason in enumerate(reasons) if key >> bit & 1)
+
+        return Verdicts(codes, keys, explain)
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Keep what scoring counts of the pod."""
+        state.write(f"{NAME}/score", pod_amounts(pod, self._resources, real=False))
+        return SUCCESS
+
+    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
+        """Return 0…100 by the profile's strategy."""
+        asked: tuple[int, ...] | None = state.get(f"{NAME}/score")
+        if asked is None:
+            asked = pod_amounts(pod, self._resources, real=False)
+        requested, capacity = compared(snapshot, rows, self._resources, asked, real=False)
+        counts = [size != 0 for size in capacity]
+        weights = [one.weight for one in self._resources]
+        pairs = list(zip(requested, capacity, strict=True))
+        if self._strategy == "LeastAllocated":
+            return weighted_mean([least_allocated(*pair) for pair in pairs], counts, weights)
+        if self._strategy == "MostAllocated":
+            return weighted_mean([most_allocated(*pair) for pair in pairs], counts, weights)
+        scores = [requested_to_capacity(*pair, self._points) for pair in pairs]
+        # Upstream leaves a resource that scores 0 out of the weights here.
+        counts = [counted & (score > 0) for counted, score in zip(counts, scores, strict=True)]
+        return rounded_mean(scores, counts, weights)
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """Return pods that go or shrink and so free what this pod asks, and nodes that come or grow."""
+        freed = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE | ActionType.UPDATE_POD_SCALE_DOWN)
+        own = ClusterEvent(EventResource.UNSCHEDULED_POD, ActionType.UPDATE_POD_SCALE_DOWN)
+        node = ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_ALLOCATABLE)
+        return (
+            EventRegistration(freed, self._after_pod),
+            EventRegistration(own, self._after_own),
+            EventRegistration(node, self._after_node),
+        )
+
+    def _after_pod(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+        if old is None or not old.spec.node_name:
+            return QueueingHint.SKIP
+        if new is None:
+            # Its place among the allowed number of pods is free again, whatever it asked for.
+            return QueueingHint.QUEUE
+        before, after = pod_requests(old), pod_requests(new)
+        shrunk = (before.get(resource, 0) > after.get(resource, 0) for resource, _ in self._checked(pod))
+        return QueueingHint.QUEUE if any(shrunk) else QueueingHint.SKIP
+
+    def _after_own(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+        return QueueingHint.QUEUE if new is not None and new.uid == pod.uid else QueueingHint.SKIP
+
+    def _after_node(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+        if new is None:
+            return QueueingHint.SKIP
+        size = amounts(new.status.allocatable)
+        checked = self._checked(pod)
+        if size.get("pods", 0) < 1 or any(amount > size.get(resource, 0) for resource, amount in checked):
+            return QueueingHint.SKIP
+        if old is None:
+            return QueueingHint.QUEUE
+        before = amounts(old.status.allocatable)
+        grown = (
+            size.get(resource, 0) > before.get(resource, 0) for resource in ("pods", *(name for name, _ in checked))
+        )
+        return QueueingHint.QUEUE if any(grown) else QueueingHint.SKIP
