@@ -1,0 +1,53 @@
+/** The rule of detail written on the stage, with the zoom, and the note that only some cycles are told. */
+
+/** @import { Lang, View } from "../lib/types.d.ts" */
+/** @import { Layout } from "./levels.js" */
+import { setText } from "../dom/dom.js";
+import { number, text } from "../lib/text.js";
+import { h, icon } from "./dom.js";
+import { ZOOM_MAX, zoomForFiner } from "./levels.js";
+
+/** Steps of the slider, which is logarithmic. */
+const SLIDER_STEPS = 100;
+
+/**
+ * @param {HTMLElement} element
+ * @param {(zoom: number) => void} onZoom
+ */
+export function mountBanner(element, onZoom) {
+  element.className = "st-notes";
+  const level = h("b");
+  const rule = h("span");
+  const factor = h("span", { class: "st-zoom-factor" });
+  const slider = h("input", {
+    type: "range", min: "0", max: String(SLIDER_STEPS), step: "1", "data-testid": "stage-zoom",
+  });
+  slider.addEventListener("input", () => onZoom(ZOOM_MAX ** (Number(slider.value) / SLIDER_STEPS)));
+  const detail = h("div", { class: "st-banner" }, icon("eye", 16), h("p", {}, level, " ", rule), factor, slider);
+  const narrated = h("div", { class: "st-banner st-narrated", "data-testid": "stage-narrated" }, icon("info", 15), h("p"));
+  element.append(detail, narrated);
+
+  /** @param {{layout: Layout, view: View, count: number, lang: Lang}} input */
+  function render({ layout, view, count, lang }) {
+    detail.hidden = layout.level <= 2 && layout.zoom === 1;
+    if (!detail.hidden) {
+      setText(level, text(lang, "banner.level", { n: layout.level }));
+      const finer = zoomForFiner(count, layout.level);
+      const sentence = text(lang, `level.${layout.level}`, { n: number(lang, layout.inView) });
+      setText(rule, finer && layout.level > 1
+        ? `${sentence} ${text(lang, "banner.zoom", { x: number(lang, finer, 1), what: text(lang,
+          `level.${layout.level - 1}.short`) })}` : sentence);
+      setText(factor, `${number(lang, layout.zoom, 1)}×`);
+      slider.setAttribute("aria-label", text(lang, "banner.slider"));
+      slider.value = String(Math.round((SLIDER_STEPS * Math.log(layout.zoom)) / Math.log(ZOOM_MAX)));
+    }
+    const oneIn = view.clock?.narrated?.oneIn ?? 1;
+    narrated.hidden = oneIn <= 1;
+    if (oneIn > 1) {
+      setText(/** @type {HTMLElement} */ (narrated.lastElementChild), text(lang, "banner.narrated", {
+        n: number(lang, oneIn),
+      }));
+    }
+  }
+  return { render };
+}

@@ -1,0 +1,214 @@
+/** Nodes as large cards: level of detail 1, with every pod named and all plugins of a score as a table. */
+
+/** @import { TileBox } from "./levels.js" */
+/** @import { Glyph, NodeModel } from "./model.js" */
+/** @import { Pen } from "./pen.js" */
+/** @import { TileState } from "./tiles.js" */
+import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { text } from "../lib/text.js";
+import { drawGlyph, roundRect } from "./glyphs.js";
+import { drawIcon } from "./icons.js";
+import { bar, chip, scoreBar, write } from "./pen.js";
+import { footer, frame, marks } from "./tiles.js";
+
+const PAD = 12;
+const POD_ROW = 20;
+const TABLE_ROW = 15;
+
+/**
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {NodeModel} node
+ * @param {TileState} state
+ */
+export function drawCard(pen, box, node, state) {
+  const { colours } = pen;
+  const { scene } = state;
+  frame(pen, box, node, state, 8);
+  const { x, y, w } = box;
+  const right = x + w - PAD;
+  const sizeWidth = write(pen, node.size, right, y + 19, { size: 12, colour: colours.t3, align: "right" });
+  const name = write(pen, node.name, x + PAD, y + 19, { size: 15, weight: 600, width: w - 2 * PAD - sizeWidth - 26 });
+  marks(pen, node, x + PAD + name + 7, y + 19);
+  let at = y + 42;
+  for (const row of resourceRows(node)) {
+    write(pen, row.name, x + PAD, at, { size: 12, colour: colours.t2 });
+    write(pen, row.numbers, right, at, { size: 12, colour: colours.t2, align: "right" });
+    bar(pen, row.share, x + PAD + 40, at - 3, Math.max(30, w - 2 * PAD - 40 - 84), 6);
+    at += 16;
+  }
+  at = conditions(pen, node, x + PAD, at + 2, w - 2 * PAD);
+  pods(pen, node, podsArea(box, node, state), state);
+  if (scene?.feasible === false) footer(pen, box, scene.reason, scene.dim);
+  else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
+  else if (scene?.winner) {
+    drawIcon(pen.context, "crown", x + PAD, box.y + box.h - 24, 15, colours.amb);
+    write(pen, text(pen.lang, "stage.only"), x + PAD + 21, box.y + box.h - 16, {
+      size: 12, weight: 600, colour: colours.ambt,
+    });
+  } else if (scene?.feasible) {
+    write(pen, text(pen.lang, "stage.feasible"), x + PAD, box.y + box.h - 16, {
+      size: 12, weight: 500, colour: colours.grnt,
+    });
+  }
+}
+
+/** @param {NodeModel} node */
+function resourceRows(node) {
+  const share = (/** @type {number} */ used, /** @type {number} */ of) => (of > 0 ? used / of : 0);
+  const rows = [
+    {
+      name: "cpu", share: share(node.cpuUsed, node.cpuMilli),
+      numbers: `${(node.cpuUsed / 1000).toFixed(2)}/${node.cpuMilli / 1000}`,
+    },
+    {
+      name: "mem", share: share(node.memoryUsed, node.memoryBytes),
+      numbers: `${formatMemory(node.memoryUsed).replace(/ Gi$/, "")}/${formatMemory(node.memoryBytes)}`,
+    },
+    { name: "pods", share: share(node.glyphs.length, node.podsMax), numbers: `${node.glyphs.length}/${node.podsMax}` },
+  ];
+  if (node.gpus > 0) {
+    rows.push({ name: "gpu", share: share(node.gpusUsed, node.gpus), numbers: `${node.gpusUsed}/${node.gpus}` });
+  }
+  return rows;
+}
+
+/**
+ * Ready or not, and what keeps pods away: cordon and taints in words.
+ * @param {Pen} pen
+ * @param {NodeModel} node
+ * @param {number} x
+ * @param {number} y
+ * @param {number} w
+ * @returns {number} y below
+ */
+function conditions(pen, node, x, y, w) {
+  const words = [node.ready ? "Ready" : "NotReady"];
+  for (const condition of node.node.status?.conditions ?? [])
+    if (condition.type !== "Ready" && condition.status === "True") words.push(condition.type);
+  if (node.unschedulable) words.push("SchedulingDisabled");
+  for (const taint of node.taints) words.push(`${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`);
+  const dot = node.ready ? pen.colours.grn : pen.colours.ver;
+  pen.context.fillStyle = dot;
+  pen.context.beginPath();
+  pen.context.arc(x + 4, y, 3.5, 0, Math.PI * 2);
+  pen.context.fill();
+  write(pen, words.join(" · "), x + 13, y, { size: 12, colour: pen.colours.t2, width: w - 13 });
+  return y + 14;
+}
+
+/**
+ * Where the list of pods of a card lies, and how many rows it has.
+ * @param {TileBox} box
+ * @param {NodeModel} node
+ * @param {TileState} state
+ */
+export function podsArea(box, node, state) {
+  const top = box.y + 42 + (node.gpus > 0 ? 64 : 48) + 18;
+  const { scene } = state;
+  const below = scene && scene.segments.length > 0 ? 52 + TABLE_ROW * scene.segments.length
+    : scene && scene.feasible !== null ? 40 : 10;
+  const rows = Math.max(1, Math.floor((box.y + box.h - below - top) / POD_ROW));
+  return { x: box.x + PAD, y: top, w: box.w - 2 * PAD, rows };
+}
+
+/**
+ * @param {Pen} pen
+ * @param {NodeModel} node
+ * @param {{x: number, y: number, w: number, rows: number}} area
+ * @param {TileState} state
+ */
+function pods(pen, node, area, state) {
+  const { context, colours } = pen;
+  const shown = node.glyphs.length > area.rows ? area.rows - 1 : node.glyphs.length;
+  const dim = state.scene?.feasible === false ? state.scene.dim : 0;
+  for (let index = 0; index < shown; index += 1) {
+    const glyph = node.glyphs[index];
+    if (!glyph) continue;
+    const y = area.y + index * POD_ROW;
+    if (glyph.key === state.selectedPod) {
+      context.fillStyle = colours.accbg;
+      roundRect(context, area.x - 4, y, area.w + 8, POD_ROW - 1, 5);
+      context.fill();
+    }
+    context.save();
+    context.globalAlpha = 1 - 0.55 * dim;
+    drawGlyph(context, glyph, area.x, y + 3, 13, colours, pen.dpr);
+    context.restore();
+    const asks = requestsOf(pen, glyph);
+    const width = write(pen, asks, area.x + area.w, y + 10, { colour: colours.t3, align: "right" });
+    write(pen, glyph.label, area.x + 20, y + 10, { size: 12, width: area.w - 26 - width });
+  }
+  if (shown < node.glyphs.length) {
+    write(pen, text(pen.lang, "stage.morePods", { n: node.glyphs.length - shown }), area.x + 20,
+      area.y + shown * POD_ROW + 10, { size: 12, colour: colours.t2 });
+  }
+}
+
+/**
+ * What a pod asks for, or what it waits for while it is not running.
+ * @param {Pen} pen
+ * @param {Glyph} glyph
+ */
+function requestsOf(pen, glyph) {
+  if (glyph.state === "terminating" && glyph.endsAtMs !== null) {
+    return `${text(pen.lang, "state.terminating")} ${Math.max(0, Math.ceil((glyph.endsAtMs - pen.nowMs) / 1000))} s`;
+  }
+  if (glyph.state !== "running") return text(pen.lang, `state.${glyph.state}`);
+  if (glyph.cpuMilli === 0 && glyph.memoryBytes === 0) return text(pen.lang, "stage.noRequests");
+  return `${formatCpu(glyph.cpuMilli)} · ${formatMemory(glyph.memoryBytes)}`;
+}
+
+/**
+ * The pod in the row of a card under a point; null elsewhere.
+ * @param {readonly Glyph[]} glyphs
+ * @param {{x: number, y: number, w: number, rows: number}} area
+ * @param {number} px
+ * @param {number} py
+ */
+export function podRowAt(glyphs, area, px, py) {
+  if (px < area.x - 4 || px > area.x + area.w + 4 || py < area.y) return null;
+  const index = Math.floor((py - area.y) / POD_ROW);
+  const shown = glyphs.length > area.rows ? area.rows - 1 : glyphs.length;
+  return index < shown ? glyphs[index] ?? null : null;
+}
+
+/**
+ * Every plugin with what it gave, the total, and the tie or the crown.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {TileState} state
+ */
+function scoreTable(pen, box, state) {
+  const { scene, cycle } = state;
+  if (!scene || !cycle) return;
+  const { colours, context } = pen;
+  const left = box.x + PAD;
+  const right = box.x + box.w - PAD;
+  let y = box.y + box.h - 44 - TABLE_ROW * scene.segments.length;
+  context.fillStyle = colours.line;
+  context.fillRect(left, y - 4, right - left, 1);
+  scene.segments.forEach((segment, index) => {
+    context.fillStyle = colours.plugin[index % colours.plugin.length] ?? colours.acc;
+    roundRect(context, left, y + 3, 8, 8, 2);
+    context.fill();
+    write(pen, segment.plugin, left + 14, y + 7, { colour: colours.t2, width: right - left - 50 });
+    write(pen, String(Math.round(segment.value)), right, y + 7, { weight: 500, align: "right" });
+    y += TABLE_ROW;
+  });
+  const amber = scene.tied || scene.winner;
+  const at = box.y + box.h - 29;
+  const width = write(pen, String(scene.total), left, at, {
+    size: 18, weight: 600, colour: amber ? colours.ambt : colours.t1,
+  });
+  write(pen, text(pen.lang, "stage.pts"), left + width + 4, at + 1, { colour: colours.t3 });
+  if (scene.winner) {
+    const label = text(pen.lang, cycle.tie ? "stage.won" : "stage.best");
+    const wide = chip(pen, `     ${label}`, right, at, { back: colours.amb, ink: colours["on-plugin"] });
+    drawIcon(context, "crown", right - wide + 7, at - 6.5, 12, colours["on-plugin"]);
+  } else if (scene.tied) {
+    const label = text(pen.lang, cycle.tie?.drawn ? "stage.lost" : "stage.tie");
+    chip(pen, label, right, at, { back: colours.ambbg, ink: colours.ambt });
+  }
+  scoreBar(pen, scene.segments, cycle.pointsMax, left, box.y + box.h - 17, right - left, 8);
+}

@@ -1,0 +1,286 @@
+/**
+ * A scheduling cycle as a scene: what every node and every extension point shows, a given time after the cycle reached
+ * its point. Pure, so that each moment of the animation can be tested; it computes no scheduling, it shows a trace.
+ */
+
+/** @import { Cycle, Point, TraceResult } from "../lib/types.d.ts" */
+
+/** Extension points in the order of a cycle, as the rail shows them. @type {readonly Point[]} */
+export const POINTS = [
+  "PreEnqueue", "QueueSort", "PreFilter", "Filter", "PostFilter", "PreScore", "Score", "Reserve", "Permit", "PreBind",
+  "Bind", "PostBind",
+];
+
+export const DIM_MS = 160;
+export const STAGGER_MS = 12;
+export const DIM_TOTAL_MS = 400;
+export const SEGMENT_MS = 220;
+export const GLOW_MS = 300;
+
+/**
+ * @typedef {object} NodeScene
+ * @property {boolean | null} feasible null while no filter has spoken
+ * @property {number} dim 0 to 1
+ * @property {string} reason exact text of the first failing filter
+ * @property {string} plugin that rejected
+ * @property {number} total points so far
+ * @property {number | null} delta what the last plugin added; null before the first
+ * @property {readonly {plugin: string, value: number}[]} segments grown so far
+ * @property {boolean} tied
+ * @property {number} glow 0 to 1
+ * @property {boolean} winner
+ * @property {boolean} settled whether the score is complete
+ */
+
+/**
+ * @typedef {object} Scene
+ * @property {string} pod
+ * @property {Point} point
+ * @property {ReadonlyMap<string, NodeScene>} nodes
+ * @property {number} pointsMax highest possible total, the width of a score bar
+ * @property {readonly string[]} plugins that score, in order: their hues
+ * @property {{nodes: readonly string[], total: number, drawn: boolean} | null} tie
+ * @property {string} chosen "" until the lot is drawn
+ * @property {boolean} moving whether a later moment would look different
+ */
+
+/**
+ * @param {Cycle} cycle
+ * @param {number} elapsedMs real milliseconds since the cycle was first seen at its point
+ * @param {{budgetMs: number, motion: boolean, order: readonly string[], weights: Readonly<Record<string, number>>}}
+ *   options `budgetMs`: real time until the next point, to which long animations are squeezed; `order`: all node names
+ * @returns {Scene}
+ */
+export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights }) {
+  const trace = cycle.trace ?? {};
+  const at = POINTS.indexOf(cycle.point);
+  const filtered = at >= POINTS.indexOf("Filter") || trace.preFilter?.code === "Unschedulable"
+    || trace.preFilter?.code === "UnschedulableAndUnresolvable";
+  const scored = at >= POINTS.indexOf("Score") && Boolean(trace.scores);
+  const clock = { elapsedMs: motion ? elapsedMs : Infinity, budgetMs };
+  const dims = filtered ? dimming(trace, order, cycle.point === "Filter" ? clock : DONE) : null;
+  const scores = scored ? scoring(trace, weights, cycle.point === "Score" ? clock : DONE) : null;
+  const chosen = at >= POINTS.indexOf("Reserve") ? trace.chosen ?? "" : "";
+  const best = scores?.settled ? trace.best ?? [] : [];
+  const tied = new Set(best.length > 1 ? best : []);
+  const feasible = new Set(trace.feasible ?? []);
+  const reason = reasonOf(trace);
+  const nodes = new Map();
+  for (const name of order) {
+    const dim = dims?.get(name) ?? 0;
+    const fail = filtered && !feasible.has(name) ? reason(name) : null;
+    // A node that the cycle never looked at (added since, or beyond the share it samples) is neither.
+    const verdict = !filtered ? null : feasible.has(name) ? true : fail?.reason || fail?.plugin ? false : null;
+    const score = scores?.byNode.get(name);
+    nodes.set(name, {
+      feasible: verdict,
+      dim: verdict === false ? dim : 0,
+      reason: fail?.reason ?? "",
+      plugin: fail?.plugin ?? "",
+      total: score?.total ?? 0,
+      delta: score?.delta ?? null,
+      segments: score?.segments ?? [],
+      tied: tied.has(name),
+      glow: tied.has(name) ? scores?.glow ?? 0 : 0,
+      winner: chosen === name,
+      settled: scores?.settled ?? false,
+    });
+  }
+  const total = scores ? Math.max(...trace.scores?.total ?? [0]) : 0;
+  return {
+    pod: cycle.pod,
+    point: cycle.point,
+    nodes,
+    pointsMax: scores?.pointsMax ?? 0,
+    plugins: scores?.plugins ?? [],
+    tie: tied.size > 1 ? { nodes: [...tied], total, drawn: chosen !== "" } : null,
+    chosen,
+    moving: [dims?.moving, scores?.moving].some(Boolean),
+  };
+}
+
+const DONE = { elapsedMs: Infinity, budgetMs: Infinity };
+
+/**
+ * How far each infeasible node has dimmed: 160 ms each, staggered in order of name, all within 400 ms.
+ * @param {TraceResult} trace
+ * @param {readonly string[]} order
+ * @param {{elapsedMs: number, budgetMs: number}} clock
+ */
+function dimming(trace, order, { elapsedMs, budgetMs }) {
+  const feasible = new Set(trace.feasible ?? []);
+  const refused = order.filter((name) => !feasible.has(name));
+  const most = Math.min(DIM_TOTAL_MS, budgetMs);
+  const each = Math.min(DIM_MS, most / 2);
+  const stagger = Math.min(STAGGER_MS, (most - each) / Math.max(1, refused.length - 1));
+  const dims = Object.assign(new Map(), { moving: elapsedMs < each + stagger * refused.length });
+  refused.forEach((name, index) => dims.set(name, easeOut(clamp((elapsedMs - index * stagger) / each))));
+  return /** @type {Map<string, number> & {moving: boolean}} */ (dims);
+}
+
+/**
+ * Scores as far as they have risen: one plugin after the other, 220 ms each or what the pace leaves.
+ * @param {TraceResult} trace
+ * @param {Readonly<Record<string, number>>} weights
+ * @param {{elapsedMs: number, budgetMs: number}} clock
+ */
+function scoring(trace, weights, { elapsedMs, budgetMs }) {
+  const scores = /** @type {NonNullable<TraceResult["scores"]>} */ (trace.scores);
+  const plugins = Object.keys(scores.plugins);
+  const each = Math.min(SEGMENT_MS, (budgetMs * 0.8) / Math.max(1, plugins.length));
+  const grown = plugins.map((_, index) => ease(clamp((elapsedMs - index * each) / each)));
+  const settled = elapsedMs >= each * plugins.length;
+  const current = settled ? plugins.length - 1 : Math.min(plugins.length - 1, Math.floor(elapsedMs / each));
+  const byNode = new Map(scores.nodes.map((name, row) => {
+    const segments = plugins.map((plugin, index) => ({
+      plugin,
+      value: (scores.plugins[plugin]?.weighted[row] ?? 0) * (grown[index] ?? 0),
+    }));
+    const total = settled ? scores.total[row] ?? 0 : Math.round(segments.reduce((sum, s) => sum + s.value, 0));
+    const last = plugins[current];
+    return [name, { segments, total, delta: last ? scores.plugins[last]?.weighted[row] ?? 0 : null }];
+  }));
+  const glow = easeOut(clamp((elapsedMs - each * plugins.length) / GLOW_MS));
+  return {
+    plugins,
+    byNode,
+    settled,
+    glow,
+    pointsMax: plugins.reduce((sum, plugin) => sum + 100 * weightOf(scores, plugin, weights), 0),
+    moving: elapsedMs < each * plugins.length + GLOW_MS,
+  };
+}
+
+/**
+ * A plugin's weight: as configured, else as the trace itself shows it.
+ * @param {NonNullable<TraceResult["scores"]>} scores
+ * @param {string} plugin
+ * @param {Readonly<Record<string, number>>} weights
+ */
+export function weightOf(scores, plugin, weights) {
+  const configured = weights[plugin];
+  if (configured) return configured;
+  const column = scores.plugins[plugin];
+  const row = column ? column.normalized.findIndex((value) => value > 0) : -1;
+  return column && row >= 0 ? (column.weighted[row] ?? 0) / (column.normalized[row] ?? 1) : 1;
+}
+
+/**
+ * Why a node was refused: its own first failing filter, or PreFilter's answer for all of them.
+ * @param {TraceResult} trace
+ * @returns {(node: string) => {plugin: string, reason: string}}
+ */
+export function reasonOf(trace) {
+  const before = trace.preFilter;
+  const rejected = before && before.code !== "Success" && before.code !== undefined;
+  return (node) => {
+    const own = trace.firstFail?.[node];
+    if (own) return { plugin: own.plugin ?? "", reason: (own.reasons ?? []).join(", ") };
+    if (rejected) return { plugin: before.plugin ?? "", reason: (before.reasons ?? []).join(", ") };
+    return { plugin: "", reason: "" };
+  };
+}
+
+/**
+ * What a point of the rail shows.
+ * @typedef {object} RailStep
+ * @property {Point} point
+ * @property {"done" | "current" | "skipped" | "ahead"} state
+ * @property {"ratio" | "arrow" | "priority" | "skipped" | "next" | "tie" | "node" | "none" | "preempt" | "refused"
+ *   | "ok"} line which sentence the second line is
+ * @property {Record<string, string | number>} values for that sentence
+ */
+
+/**
+ * @param {Cycle} cycle
+ * @param {Readonly<Record<string, number>>} counts how many plugins a point has, by point
+ * @param {number} nodeCount
+ * @returns {RailStep[]}
+ */
+export function railSteps(cycle, counts, nodeCount) {
+  const trace = cycle.trace ?? {};
+  const at = POINTS.indexOf(cycle.point);
+  const skipped = skippedPoints(trace, at);
+  let nextTaken = false;
+  return POINTS.map((point, index) => {
+    if (skipped.has(point)) return { point, state: "skipped", line: "skipped", values: {} };
+    if (index > at) {
+      const line = nextTaken ? "none" : "next";
+      nextTaken = true;
+      return { point, state: "ahead", line, values: {} };
+    }
+    return { point, state: index === at ? "current" : "done", ...lineOf(point, trace, counts, nodeCount) };
+  });
+}
+
+/**
+ * @param {TraceResult} trace
+ * @param {number} at index of the last point that ran
+ * @returns {Set<Point>}
+ */
+function skippedPoints(trace, at) {
+  /** @type {Set<Point>} */
+  const skipped = new Set();
+  const feasible = trace.feasible?.length ?? 0;
+  if (at < POINTS.indexOf("Filter")) return skipped;
+  if (feasible > 0) skipped.add("PostFilter");
+  if (feasible === 1) skipped.add("PreScore").add("Score");
+  if (feasible === 0) for (const point of POINTS.slice(POINTS.indexOf("PreScore"))) skipped.add(point);
+  return skipped;
+}
+
+/**
+ * @param {Point} point
+ * @param {TraceResult} trace
+ * @param {Readonly<Record<string, number>>} counts
+ * @param {number} nodeCount
+ * @returns {Pick<RailStep, "line" | "values">}
+ */
+function lineOf(point, trace, counts, nodeCount) {
+  const count = counts[point] ?? 0;
+  /** @type {(n: number, of: number) => Pick<RailStep, "line" | "values">} */
+  const ratio = (n, of) => (of > 0 ? { line: "ratio", values: { n, of } } : { line: "none", values: {} });
+  switch (point) {
+    case "PreEnqueue":
+      return ratio(count, count);
+    case "QueueSort":
+      return { line: "priority", values: {} };
+    case "PreFilter":
+      return ratio(Math.max(0, count - (trace.preFilter?.skip?.length ?? 0)), count);
+    case "Filter":
+      return { line: "arrow", values: { from: nodeCount, to: trace.feasible?.length ?? 0 } };
+    case "PostFilter":
+      return trace.preemption?.nominatedNode ? { line: "preempt", values: { node: trace.preemption.nominatedNode } }
+        : { line: "refused", values: {} };
+    case "PreScore":
+      return ratio(Math.max(0, count - (trace.scores?.skip?.length ?? 0)), count);
+    case "Score": {
+      const ran = Object.keys(trace.scores?.plugins ?? {}).length;
+      const tie = trace.best?.length ?? 0;
+      return tie > 1 ? { line: "tie", values: { n: ran, of: ran, tie } } : ratio(ran, ran);
+    }
+    case "Reserve":
+    case "Bind":
+      return trace.chosen ? { line: "node", values: { node: trace.chosen } } : { line: "ok", values: {} };
+    default:
+      return count > 0 ? ratio(count, count) : { line: "ok", values: {} };
+  }
+}
+
+/** @param {number} value */
+export function clamp(value) {
+  return Math.max(0, Math.min(1, value));
+}
+
+/** @param {number} t 0 to 1 */
+export function easeOut(t) {
+  return 1 - (1 - t) ** 3;
+}
+
+/**
+ * cubic-bezier(.2, 0, 0, 1), close enough for the eye: a fast start that settles long.
+ * @param {number} t 0 to 1
+ */
+export function ease(t) {
+  return 1 - (1 - t) ** 4;
+}

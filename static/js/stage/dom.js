@@ -1,0 +1,86 @@
+/** Small helpers to make and update DOM of the stage and the Decision panel without a framework. */
+
+import { ICONS } from "./icons.js";
+
+/**
+ * An element. Keys: `class`, `text`, `on<event>` handlers, `style` as text, booleans as attributes, the rest attributes.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, any>} [props]
+ * @param {...(Node | string | null | false | undefined)} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "class") element.className = value;
+    else if (name === "text") element.textContent = value;
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children) if (child) element.append(child);
+  return element;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * An icon as inline SVG in the colour of its text.
+ * @param {string} name
+ * @param {number} [size]
+ */
+export function icon(name, size = 14) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("width", String(size));
+  svg.setAttribute("height", String(size));
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("class", `st-icon st-icon-${name}`);
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", ICONS[name]?.d ?? "");
+  if (ICONS[name]?.fill) path.setAttribute("fill", "currentColor");
+  else {
+    path.setAttribute("fill", "none");
+    path.setAttribute("stroke", "currentColor");
+    path.setAttribute("stroke-width", "1.5");
+    path.setAttribute("stroke-linecap", "round");
+    path.setAttribute("stroke-linejoin", "round");
+  }
+  svg.append(path);
+  return svg;
+}
+
+/**
+ * A ring that shows a share of a whole, for countdowns on simulated time.
+ * @param {number} share 0 to 1
+ * @param {number} [size]
+ */
+export function ring(share, size = 14) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 14 14");
+  svg.setAttribute("width", String(size));
+  svg.setAttribute("height", String(size));
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("class", "st-ring");
+  for (const part of ["track", "value"]) {
+    const circle = document.createElementNS(SVG, "circle");
+    circle.setAttribute("cx", "7");
+    circle.setAttribute("cy", "7");
+    circle.setAttribute("r", "5");
+    circle.setAttribute("pathLength", "1");
+    circle.setAttribute("class", `st-ring-${part}`);
+    svg.append(circle);
+  }
+  setRing(svg, share);
+  return svg;
+}
+
+/**
+ * @param {Element} svg made by `ring`
+ * @param {number} share 0 to 1
+ */
+export function setRing(svg, share) {
+  const value = /** @type {SVGElement} */ (svg.lastElementChild);
+  value.setAttribute("stroke-dasharray", `${Math.max(0, Math.min(1, share)).toFixed(3)} 1`);
+}

@@ -1,0 +1,132 @@
+/** Which pods fly between two views, and where from and to: geometry of the page joined with the rules of motion. */
+
+/** @import { Ui, View } from "../lib/types.d.ts" */
+/** @import { Colours } from "./colours.js" */
+/** @import { Scene } from "./cycle.js" */
+/** @import { Layout } from "./levels.js" */
+/** @import { Model } from "./model.js" */
+/** @import { Spot } from "./motion.js" */
+/** @import { Turn } from "./told.js" */
+import { MARGIN } from "./field.js";
+import { connector, motionOn } from "./motion.js";
+
+/** Connectors drawn to tied nodes; with more of them, the glow alone marks the set. */
+const CONNECTORS_MAX = 4;
+
+/**
+ * @param {HTMLElement} host
+ * @param {{scroller: HTMLElement, schedulers: HTMLElement}} parts
+ * @param {{rowOf: (key: string) => Element | null}} lanes
+ * @param {{hand: () => Element | null}} schedulers
+ * @param {ReturnType<typeof import("./overlay.js").makeOverlay>} overlay
+ */
+export function makeFlights(host, parts, lanes, schedulers, overlay) {
+  /**
+   * @param {Element} element
+   * @returns {{left: number, right: number, top: number, bottom: number, x: number, y: number}}
+   */
+  function place(element) {
+    const outer = host.getBoundingClientRect();
+    const inner = element.getBoundingClientRect();
+    const left = inner.left - outer.left;
+    const top = inner.top - outer.top;
+    return { left, top, right: left + inner.width, bottom: top + inner.height, x: left + inner.width / 2, y: top
+      + inner.height / 2 };
+  }
+
+  /**
+   * A node's box in the coordinates of the host; null while scrolled out of sight.
+   * @param {Layout} layout
+   * @param {string} name
+   */
+  function tileBox(layout, name) {
+    const box = layout.byName.get(name);
+    if (!box) return null;
+    const field = place(parts.scroller);
+    const x = field.left + MARGIN + box.x;
+    const y = field.top + MARGIN + box.y - parts.scroller.scrollTop;
+    if (y + box.h < field.top || y > field.bottom) return null;
+    return { x, y, w: box.w, h: box.h, gap: layout.level === 2 ? 9 : 6 };
+  }
+
+  /**
+   * The path from the scheduler to a node, along the gutter and the gap above its row.
+   * @param {Layout} layout
+   * @param {string} name
+   * @returns {Spot[]}
+   */
+  function pathTo(layout, name) {
+    const box = tileBox(layout, name);
+    const hand = schedulers.hand();
+    if (!box || !hand) return [];
+    const card = place(hand.closest(".st-replica") ?? hand);
+    const field = place(parts.scroller);
+    const tie = parts.schedulers.querySelector(".st-tie");
+    const y = tie ? place(tie).y : place(hand).y;
+    // Where the schedulers stand below the lanes, the way out is the right edge of that column all the same.
+    return connector({ x: card.right, y: Math.min(y, field.bottom) }, box, field.left - 4, box.gap);
+  }
+
+  /**
+   * Launches what turned between two models.
+   * @param {Model | null} before
+   * @param {{view: View, ui: Ui, model: Model}} now
+   * @param {readonly Turn[]} turns
+   * @param {Layout | null} layout
+   * @param {number} timeMs
+   */
+  function between(before, { view, ui, model }, turns, layout, timeMs) {
+    if (!before || !layout || before === model) return;
+    const rate = view.clock?.rate ?? 1;
+    if (rate > 10) return;
+    const kind = motionOn(ui.reducedMotion, rate) ? "fly" : "trail";
+    const launch = (/** @type {string} */ key, /** @type {string} */ state, /** @type {readonly Spot[]} */ path) => {
+      const glyph = model.pods.get(key);
+      if (glyph) overlay.launch({ key, look: { state, hue: glyph.hue, ring: glyph.ring }, path, startMs: timeMs, kind });
+    };
+    const told = new Set(turns.map((turn) => turn.pod));
+    for (const turn of turns) {
+      const row = lanes.rowOf(turn.pod);
+      const hand = schedulers.hand();
+      if (turn.kind === "taken" && row && hand) launch(turn.pod, "queued", [edge(place(row)), place(hand)]);
+      if (turn.kind === "reserved") launch(turn.pod, "assumed", pathTo(layout, turn.node));
+    }
+    for (const [key, glyph] of model.pods) {
+      const node = glyph.pod?.spec?.nodeName;
+      if (!node || told.has(key)) continue;
+      const old = before.pods.get(key);
+      if (!old || old === glyph || old.pod?.spec?.nodeName || old.state === "assumed") continue;
+      launch(key, "assumed", pathTo(layout, node));
+    }
+  }
+
+  /**
+   * @param {number} timeMs
+   * @param {Colours} colours
+   * @param {Scene | null} scene
+   * @param {Layout} layout
+   */
+  function paint(timeMs, colours, scene, layout) {
+    const shown = layout.level <= 3 ? connected(scene) : [];
+    const paths = shown.map((name) => pathTo(layout, name)).filter((path) => path.length > 1);
+    overlay.paint(timeMs, colours, paths, place(parts.scroller));
+  }
+
+  return { between, paint };
+}
+
+/** @param {{right: number, y: number}} box */
+function edge(box) {
+  return { x: box.right - 12, y: box.y };
+}
+
+/**
+ * Nodes that the scheduler's connector leads to now: the tie until the lot is drawn, then the winner.
+ * @param {Scene | null} scene
+ * @returns {readonly string[]}
+ */
+function connected(scene) {
+  if (!scene) return [];
+  if (scene.chosen) return scene.point === "PostBind" ? [] : [scene.chosen];
+  return scene.tie && scene.tie.nodes.length <= CONNECTORS_MAX ? scene.tie.nodes : [];
+}

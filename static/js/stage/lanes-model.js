@@ -1,0 +1,195 @@
+/** What the queue lanes show, from the queue as its scheduler last wrote it. Pure. */
+
+/** @import { PodSlim, QueuedPod, QueueStatus } from "../lib/types.d.ts" */
+
+/** A lane with more pods than this shows counts by group instead of names. */
+export const LANE_ROWS_MAX = 8;
+/** kube-scheduler's backoff: one second, doubled with each attempt, at most ten. */
+export const BACKOFF_INITIAL_MS = 1_000;
+export const BACKOFF_MAX_MS = 10_000;
+
+/**
+ * @typedef {object} LaneRow
+ * @property {string} key of the pod
+ * @property {number | null} priority
+ * @property {"queued" | "gated" | "assumed" | "hand" | "unseen"} state
+ * @property {number} readyAtMs simulated; 0 where nothing counts down
+ * @property {number} spanMs the whole of the countdown
+ * @property {string} plugin
+ * @property {string} message
+ * @property {readonly string[]} wakes
+ */
+
+/** @typedef {{label: string, values: Record<string, string | number>, count: number}} LaneGroup */
+
+/**
+ * @typedef {object} Lane
+ * @property {"active" | "backoff" | "unschedulable" | "gated" | "permit"} name
+ * @property {number} count
+ * @property {readonly LaneRow[]} rows at most LANE_ROWS_MAX
+ * @property {readonly LaneGroup[]} groups in place of rows
+ * @property {number} listed how many of `count` the groups were made from
+ */
+
+/**
+ * @param {QueueStatus} queue
+ * @param {readonly PodSlim[]} unseen pending pods that no queue has taken in yet
+ * @param {string} inHand key of the pod in hand, or ""
+ * @param {number} nowMs simulated
+ * @returns {Lane[]}
+ */
+export function laneModels(queue, unseen, inHand, nowMs) {
+  const fresh = unseen.map((pod) => ({
+    pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
+    uid: pod.metadata.uid ?? "",
+    priority: pod.spec?.priority ?? 0,
+    gates: (pod.spec?.schedulingGates ?? []).map((gate) => gate.name),
+  })).filter((entry) => entry.pod !== inHand);
+  const gates = fresh.filter((entry) => entry.gates.length > 0);
+  const open = fresh.filter((entry) => entry.gates.length === 0);
+  const active = [
+    ...queue.active.filter((entry) => entry.pod !== inHand).map((entry) => rowOf(entry, "queued")),
+    ...open.map((entry) => rowOf(entry, "unseen")),
+  ].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
+  const hand = inHand ? [rowOf(handEntry(queue, inHand), "hand")] : [];
+  const waiting = queue.waiting.map((entry) => ({
+    ...rowOf({ pod: entry.pod, uid: entry.uid }, "assumed"),
+    plugin: entry.plugins.map((plugin) => plugin.name).join(", "),
+    readyAtMs: Math.min(...entry.plugins.map((plugin) => plugin.untilMs)),
+    spanMs: 60_000,
+  }));
+  const cut = queue.counts;
+  return [
+    lane("active", [...hand, ...active], count(cut["active"], queue.active) + open.length, byPriority),
+    lane("backoff", queue.backoff.map(backoffRow), count(cut["backoff"], queue.backoff),
+      (rows) => byTimeLeft(rows, nowMs)),
+    lane("unschedulable", queue.unschedulable.map((entry) => rowOf(entry, "queued")),
+      count(cut["unschedulable"], queue.unschedulable), byPlugin),
+    lane("gated", [
+      ...queue.gated.map((entry) => rowOf(entry, "gated")),
+      ...gates.map((entry) => ({ ...rowOf(entry, "gated"), plugin: "SchedulingGates", message: entry.gates.join(", ") })),
+    ], count(cut["gated"], queue.gated) + gates.length, byPlugin),
+    lane("permit", waiting, count(cut["waiting"], queue.waiting), byPlugin),
+  ];
+}
+
+/**
+ * @param {number | undefined} counted
+ * @param {readonly unknown[]} list
+ */
+function count(counted, list) {
+  return Math.max(counted ?? 0, list.length);
+}
+
+/**
+ * @param {QueueStatus} queue
+ * @param {string} pod
+ * @returns {QueuedPod}
+ */
+function handEntry(queue, pod) {
+  return queue.active.find((entry) => entry.pod === pod) ?? { pod, uid: "" };
+}
+
+/**
+ * @param {QueuedPod} entry
+ * @param {LaneRow["state"]} state
+ * @returns {LaneRow}
+ */
+function rowOf(entry, state) {
+  return {
+    key: entry.pod,
+    priority: entry.priority ?? null,
+    state,
+    readyAtMs: 0,
+    spanMs: 0,
+    plugin: (entry.plugins ?? (entry.plugin ? [entry.plugin] : [])).join(", "),
+    message: entry.message ?? "",
+    wakes: entry.wakes ?? [],
+  };
+}
+
+/** @param {QueuedPod} entry */
+function backoffRow(entry) {
+  const spanMs = Math.min(BACKOFF_INITIAL_MS * 2 ** Math.max(0, (entry.attempts ?? 1) - 1), BACKOFF_MAX_MS);
+  return { ...rowOf(entry, "queued"), readyAtMs: entry.readyAtMs ?? 0, spanMs };
+}
+
+/**
+ * @param {Lane["name"]} name
+ * @param {readonly LaneRow[]} rows
+ * @param {number} total
+ * @param {(rows: readonly LaneRow[]) => LaneGroup[]} group
+ * @returns {Lane}
+ */
+function lane(name, rows, total, group) {
+  const many = Math.max(total, rows.length) > LANE_ROWS_MAX;
+  const hand = rows.filter((row) => row.state === "hand");
+  const queued = rows.filter((row) => row.state !== "hand");
+  return {
+    name,
+    count: Math.max(total, queued.length),
+    rows: many ? hand : rows,
+    groups: many ? group(queued) : [],
+    listed: queued.length,
+  };
+}
+
+/** @param {readonly LaneRow[]} rows */
+function byPriority(rows) {
+  return tally(rows, (row) => ({ label: "number", values: { n: row.priority ?? 0 } }))
+    .sort((a, b) => Number(b.values["n"]) - Number(a.values["n"]));
+}
+
+/**
+ * @param {readonly LaneRow[]} rows
+ * @param {number} nowMs
+ */
+function byTimeLeft(rows, nowMs) {
+  const edges = [1, 5, 10];
+  return tally(rows, (row) => {
+    const left = (row.readyAtMs - nowMs) / 1000;
+    const index = edges.findIndex((edge) => left < edge);
+    return index === 0 ? { label: "under", values: { to: 1 } }
+      : { label: "between", values: { from: edges[index - 1] ?? 5, to: edges[index] ?? 10 } };
+  }).sort((a, b) => Number(a.values["to"]) - Number(b.values["to"]));
+}
+
+/** @param {readonly LaneRow[]} rows */
+function byPlugin(rows) {
+  return tally(rows, (row) => ({ label: "plugin", values: { plugin: row.plugin || "?" } }))
+    .sort((a, b) => b.count - a.count);
+}
+
+/**
+ * @param {readonly LaneRow[]} rows
+ * @param {(row: LaneRow) => {label: string, values: Record<string, string | number>}} groupOf
+ * @returns {LaneGroup[]}
+ */
+function tally(rows, groupOf) {
+  /** @type {Map<string, LaneGroup>} */
+  const groups = new Map();
+  for (const row of rows) {
+    const group = groupOf(row);
+    const key = `${group.label} ${Object.values(group.values).join(" ")}`;
+    const known = groups.get(key);
+    if (known) known.count += 1;
+    else groups.set(key, { ...group, count: 1 });
+  }
+  return [...groups.values()];
+}
+
+/**
+ * A FitError's node part as its counted reasons, for the short form in the lane.
+ * @param {string} message
+ * @returns {{nodes: number, reasons: {count: number, reason: string}[]}}
+ */
+export function fitReasons(message) {
+  const head = /^0\/(\d+) nodes are available: ?(.*)$/s.exec(message);
+  if (!head) return { nodes: 0, reasons: [] };
+  const histogram = (head[2] ?? "").split(/\. (?=preemption: |no new claims|not found)/)[0] ?? "";
+  const reasons = histogram.replace(/\.\s*$/, "").split(/, (?=\d+ )/).flatMap((part) => {
+    const match = /^(\d+) (.+)$/s.exec(part);
+    return match ? [{ count: Number(match[1]), reason: match[2] ?? "" }] : [];
+  });
+  return { nodes: Number(head[1]), reasons };
+}

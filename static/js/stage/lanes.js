@@ -1,0 +1,191 @@
+/** The scheduling queue as lanes: active, backoff, unschedulable, gated, and Permit's waiting room. */
+
+/** @import { Dispatch, Lang } from "../lib/types.d.ts" */
+/** @import { Colours } from "./colours.js" */
+/** @import { Lane, LaneGroup, LaneRow } from "./lanes-model.js" */
+/** @import { Glyph } from "./model.js" */
+import { number, text } from "../lib/text.js";
+import { setText, syncList } from "../dom/dom.js";
+import { h, icon, ring, setRing } from "./dom.js";
+import { glyphElement } from "./glyphs.js";
+import { fitReasons } from "./lanes-model.js";
+
+const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "no", gated: "lock", permit: "people" };
+
+/**
+ * @typedef {object} LanesInput
+ * @property {readonly Lane[]} lanes
+ * @property {(key: string) => Glyph | null} glyphOf
+ * @property {string} selectedPod
+ * @property {Colours} colours
+ * @property {Lang} lang
+ * @property {boolean} paused
+ */
+
+/**
+ * @param {HTMLElement} element
+ * @param {Dispatch} dispatch
+ */
+export function mountLanes(element, dispatch) {
+  element.className = "st-lanes";
+  /** @type {LaneRow[]} */
+  let counting = [];
+
+  /** @param {LanesInput} input */
+  function render(input) {
+    counting = input.lanes.flatMap((lane) => lane.rows.filter((row) => row.readyAtMs > 0));
+    syncList(element, input.lanes, (lane) => lane.name, createLane, (section, lane) => updateLane(section, lane, input));
+  }
+
+  /**
+   * Moves the countdowns on; everything else waits for the next view.
+   * @param {number} nowMs simulated
+   * @param {Lang} lang
+   */
+  function tick(nowMs, lang) {
+    for (const row of counting) {
+      const line = element.querySelector(`[data-counting="${CSS.escape(row.key)}"]`);
+      if (!line) continue;
+      const left = Math.max(0, row.readyAtMs - nowMs);
+      const circle = line.querySelector(".st-ring");
+      if (circle) setRing(circle, row.spanMs > 0 ? left / row.spanMs : 0);
+      const words = line.querySelector(".st-row-value");
+      if (words) setText(words, text(lang, "stage.seconds", { n: (left / 1000).toFixed(1) }));
+    }
+  }
+
+  /**
+   * Where a pod's row is, for a flight to start from; null while it is not listed.
+   * @param {string} key
+   */
+  function rowOf(key) {
+    return element.querySelector(`[data-pod="${CSS.escape(key)}"]`)
+      ?? element.querySelector('[data-testid="queue-lane-active"]');
+  }
+
+  /** @param {Lane} lane */
+  function createLane(lane) {
+    const header = h("header", { class: "st-lane-head" }, icon(LANE_ICONS[lane.name], 13),
+      h("h3", { class: "st-lane-name" }), h("span", { class: "st-lane-count" }),
+      h("span", { class: "st-lane-means" }));
+    return h("section", { class: "st-lane", "data-testid": `queue-lane-${lane.name}` }, header,
+      h("ul", { class: "st-lane-rows" }), h("p", { class: "st-lane-note" }));
+  }
+
+  /**
+   * @param {HTMLElement} section
+   * @param {Lane} lane
+   * @param {LanesInput} input
+   */
+  function updateLane(section, lane, input) {
+    const { lang } = input;
+    const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (section.querySelector(`.st-lane-${name}`));
+    setText(part("name"), text(lang, `lane.${lane.name}`));
+    setText(part("count"), number(lang, lane.count));
+    setText(part("means"), text(lang, lane.groups.length > 0 ? `lane.${lane.name}.by` : `lane.${lane.name}.means`));
+    section.setAttribute("aria-label", `${text(lang, `lane.${lane.name}`)}, ${lane.count}`);
+    const rows = /** @type {(LaneRow | LaneGroup)[]} */ ([...lane.rows, ...lane.groups]);
+    section.dataset["empty"] = String(rows.length === 0);
+    const most = Math.max(1, ...lane.groups.map((group) => group.count));
+    syncList(part("rows"), rows, (row) => rowKey(row, input), () => h("li", { class: "st-row-item" }), (item, row) => {
+      if ("count" in row) updateGroup(item, row, most, lang);
+      else updateRow(item, row, lane, input);
+    });
+    const partial = lane.groups.length > 0 && lane.listed < lane.count;
+    setText(part("note"), partial
+      ? text(lang, "lane.partial", { n: number(lang, lane.listed), of: number(lang, lane.count) }) : "");
+  }
+
+  /**
+   * @param {HTMLElement} item
+   * @param {LaneRow} row
+   * @param {Lane} lane
+   * @param {LanesInput} input
+   */
+  function updateRow(item, row, lane, input) {
+    const { lang } = input;
+    const glyph = input.glyphOf(row.key);
+    const name = glyph?.label ?? row.key.split("/").pop() ?? row.key;
+    const look = `${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
+      + `${row.wakes.join()} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.paused}`;
+    if (item.dataset["look"] !== look) {
+      const focused = item.contains(document.activeElement);
+      item.dataset["look"] = look;
+      item.replaceChildren(rowButton(row, lane, name, glyph, input), ...rowDetails(row, lane, lang));
+      if (focused) item.querySelector("button")?.focus();
+    }
+    item.querySelector("button")?.setAttribute("aria-pressed", String(row.key === input.selectedPod));
+  }
+
+  /**
+   * @param {LaneRow} row
+   * @param {Lane} lane
+   * @param {string} name
+   * @param {Glyph | null} glyph
+   * @param {LanesInput} input
+   */
+  function rowButton(row, lane, name, glyph, { lang, colours }) {
+    const hand = row.state === "hand";
+    const state = row.state === "assumed" ? "assumed" : row.state === "gated" ? "gated" : "queued";
+    const drawing = glyphElement({ state, hue: glyph?.hue ?? 4, ring: glyph?.ring ?? false }, 12, colours);
+    const value = lane.name === "gated" ? row.message.replace(/^waiting for scheduling gates: /, "") || row.plugin
+      : row.readyAtMs > 0 ? "" : row.priority === null ? "" : number(lang, row.priority);
+    const label = hand ? text(lang, "lane.inHand", { pod: name }) : name;
+    return h("button", {
+      type: "button", class: `st-row st-row-${row.state}`, "data-pod": row.key, title: row.key,
+      "data-counting": row.readyAtMs > 0 ? row.key : undefined,
+      onclick: () => dispatch({ type: "select", resource: "pods", key: row.key }),
+    }, hand ? null : drawing, h("span", { class: "st-row-name", text: label }),
+    row.readyAtMs > 0 ? ring(1) : null, h("span", { class: "st-row-value", text: value }));
+  }
+
+  return { render, tick, rowOf };
+}
+
+/**
+ * @param {LaneRow | LaneGroup} row
+ * @param {LanesInput} _input
+ */
+function rowKey(row, _input) {
+  return "count" in row ? `group ${row.label} ${Object.values(row.values).join(" ")}` : row.key;
+}
+
+/**
+ * Why a pod waits, in the scheduler's words, and what will wake it.
+ * @param {LaneRow} row
+ * @param {Lane} lane
+ * @param {Lang} lang
+ */
+function rowDetails(row, lane, lang) {
+  if (row.state === "unseen") return [h("p", { class: "st-row-why", text: text(lang, "lane.unseen") })];
+  if (lane.name !== "unschedulable") return [];
+  const { nodes, reasons } = fitReasons(row.message);
+  const first = reasons[0];
+  const said = reasons.length === 1 && first
+    ? text(lang, "lane.rejectedAll", { reason: first.reason, n: first.count, of: nodes })
+    : reasons.length > 1 ? reasons.map(({ count, reason }) => `${count} ${reason}`).join(", ") : row.message;
+  const why = h("p", { class: "st-row-why", title: row.message }, h("b", { text: row.plugin }), ` ${text(lang,
+    "lane.rejected")} ${said}`);
+  const wakes = row.wakes.length > 0
+    ? h("p", { class: "st-row-why st-row-wakes", text: text(lang, "lane.wakes", { events: row.wakes.join(", ") }) }) : null;
+  return wakes ? [why, wakes] : [why];
+}
+
+/**
+ * @param {HTMLElement} item
+ * @param {LaneGroup} group
+ * @param {number} most
+ * @param {Lang} lang
+ */
+function updateGroup(item, group, most, lang) {
+  if (!item.firstElementChild) {
+    item.append(h("div", { class: "st-group" }, h("span", { class: "st-group-name" }),
+      h("span", { class: "st-group-bar" }, h("span")), h("span", { class: "st-row-value" })));
+  }
+  const values = Object.fromEntries(Object.entries(group.values).map(([name, value]) =>
+    [name, typeof value === "number" ? number(lang, value) : value]));
+  const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (item.querySelector(name));
+  setText(part(".st-group-name"), text(lang, `group.${group.label}`, values));
+  part(".st-group-bar > span").style.width = `${Math.round((100 * group.count) / most)}%`;
+  setText(part(".st-row-value"), number(lang, group.count));
+}

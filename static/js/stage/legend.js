@@ -1,0 +1,74 @@
+/** The legend: what a glyph's shape and hue mean, how the detail was chosen, and what hues stand for. */
+
+/** @import { Dispatch, Lang, Ui } from "../lib/types.d.ts" */
+/** @import { Colours } from "./colours.js" */
+/** @import { Layout } from "./levels.js" */
+/** @import { Group } from "./model.js" */
+import { setText, syncList } from "../dom/dom.js";
+import { number, text } from "../lib/text.js";
+import { h, icon } from "./dom.js";
+import { glyphElement } from "./glyphs.js";
+
+const STATES = ["queued", "assumed", "bound", "pulling", "running", "terminating", "nominated", "victim", "gated",
+  "failed"];
+const COLOURS_BY = /** @type {const} */ (["owner", "priority", "person"]);
+/** Groups named in the legend; the rest are a number, and each pod says its own in the inspector. */
+const GROUPS_SHOWN = 9;
+
+/**
+ * @param {HTMLElement} element
+ * @param {Dispatch} dispatch
+ */
+export function mountLegend(element, dispatch) {
+  element.className = "st-legend";
+  const states = h("ul", { class: "st-legend-list" });
+  const groups = h("ul", { class: "st-legend-list" });
+  const stateTitle = h("b");
+  const colourTitle = h("b");
+  const detail = h("span", { class: "st-legend-side", "data-testid": "stage-detail" });
+  const by = h("span", { class: "st-legend-side st-legend-by" });
+  const choices = COLOURS_BY.map((name) =>
+    h("button", { type: "button", "data-by": name, onclick: () => dispatch({ type: "colourBy", by: name }) }));
+  element.append(h("div", { class: "st-legend-row" }, stateTitle, states, detail),
+    h("div", { class: "st-legend-row" }, colourTitle, groups, by));
+  let look = "";
+
+  /** @param {{groups: readonly Group[], layout: Layout, ui: Ui, colours: Colours}} input */
+  function render({ groups: used, layout, ui, colours }) {
+    const { lang } = ui;
+    const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} `
+      + used.map((group) => `${group.key}:${group.label}`).join(" ");
+    if (next === look) return;
+    look = next;
+    setText(stateTitle, text(lang, "legend.state"));
+    setText(colourTitle, text(lang, "legend.colour"));
+    states.replaceChildren(...STATES.map((state) =>
+      h("li", {}, glyphElement({ state, hue: 0, ring: false }, 13, colours), h("span", { text: text(lang,
+        `state.${state}`) }))));
+    const named = used.slice(0, GROUPS_SHOWN);
+    syncList(groups, named, (group) => group.key, () => h("li"), (item, group) => {
+      item.replaceChildren(glyphElement({ state: "running", hue: group.hue, ring: group.ring }, 10, colours),
+        h("span", { text: group.label || text(lang, "legend.nobody") }));
+    });
+    if (used.length > named.length) {
+      groups.append(h("li", { "data-key": "more", text: text(lang, "legend.more", { n: used.length - named.length }) }));
+    }
+    detail.replaceChildren(icon("search", 13), h("span", { text: detailText(layout, lang) }));
+    by.replaceChildren(text(lang, "legend.by"), " ", ...choices.flatMap((button, index) => {
+      const name = COLOURS_BY[index];
+      setText(button, text(lang, `legend.by.${name}`));
+      button.setAttribute("aria-pressed", String(ui.colourBy === name));
+      return index === 0 ? [button] : [" · ", button];
+    }));
+  }
+  return { render };
+}
+
+/**
+ * The rule of detail in a few words.
+ * @param {Layout} layout
+ * @param {Lang} lang
+ */
+export function detailText(layout, lang) {
+  return text(lang, "legend.detail", { n: number(lang, layout.inView), what: text(lang, `level.${layout.level}.short`) });
+}

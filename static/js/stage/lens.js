@@ -1,0 +1,160 @@
+/** What appears beside the pointer: a pod or node in words, and from level 4 a lens of six nodes in finer detail. */
+
+/** @import { FieldInput } from "./field.js" */
+/** @import { TileBox } from "./levels.js" */
+/** @import { Glyph, NodeModel } from "./model.js" */
+import { setText } from "../dom/dom.js";
+import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { text } from "../lib/text.js";
+import { h } from "./dom.js";
+import { stateOf } from "./field.js";
+import { drawSmallTile } from "./tiles.js";
+
+const COLUMNS = 3;
+const ROWS = 2;
+const TILE = { w: 96, h: 74, gap: 8 };
+
+/**
+ * @param {HTMLElement} host the stage, which must be positioned
+ */
+export function mountLens(host) {
+  const title = h("b");
+  const hint = h("span");
+  const canvas = h("canvas");
+  const lens = h("div", { class: "st-lens", "aria-hidden": "true" }, h("header", {}, title, hint), canvas,
+    h("p", { class: "st-lens-reason" }));
+  const tip = h("div", { class: "st-tip", "aria-hidden": "true" });
+  lens.hidden = tip.hidden = true;
+  host.append(lens, tip);
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+
+  function hide() {
+    lens.hidden = tip.hidden = true;
+  }
+
+  /**
+   * @param {FieldInput} input
+   * @param {{box: TileBox, node: NodeModel, glyph: Glyph | null}} hit
+   * @param {{x: number, y: number}} at in the host
+   */
+  function show(input, hit, at) {
+    if (input.layout.level >= 4) showLens(input, hit.node, at);
+    else showTip(input, hit, at);
+  }
+
+  /**
+   * @param {FieldInput} input
+   * @param {NodeModel} node
+   * @param {{x: number, y: number}} at
+   */
+  function showLens(input, node, at) {
+    tip.hidden = true;
+    const zone = input.layout.zones.find((one) => one.nodes.includes(node.name));
+    if (!zone) return;
+    const index = zone.nodes.indexOf(node.name);
+    const perRow = rowLength(input, zone.nodes);
+    const names = around(zone.nodes, index, perRow);
+    setText(title, text(input.lang, "lens.title", {
+      zone: zone.name || text(input.lang, "stage.noZone"), from: names[0] ?? "", to: names[names.length - 1] ?? "",
+    }));
+    setText(hint, text(input.lang, "lens.level"));
+    const scene = input.scene?.nodes.get(node.name);
+    setText(/** @type {HTMLElement} */ (lens.lastElementChild), scene?.feasible === false
+      ? `${node.name}: ${scene.reason}` : describe(input, node));
+    drawLens(input, names);
+    place(lens, at, 320, 226);
+  }
+
+  /**
+   * @param {FieldInput} input
+   * @param {readonly string[]} names
+   */
+  function drawLens(input, names) {
+    const dpr = Math.max(1, window.devicePixelRatio || 1);
+    const width = COLUMNS * (TILE.w + TILE.gap);
+    const height = ROWS * (TILE.h + TILE.gap);
+    canvas.width = width * dpr;
+    canvas.height = height * dpr;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    context.setTransform(dpr, 0, 0, dpr, 4 * dpr, 4 * dpr);
+    const pen = { context, colours: input.colours, dpr, lang: input.lang, nowMs: input.nowMs };
+    names.forEach((name, index) => {
+      const node = input.model.nodes.get(name);
+      if (!node) return;
+      const x = (index % COLUMNS) * (TILE.w + TILE.gap);
+      const y = Math.floor(index / COLUMNS) * (TILE.h + TILE.gap);
+      drawSmallTile(pen, { name, x, y, w: TILE.w, h: TILE.h }, node, stateOf(input, node));
+    });
+  }
+
+  /**
+   * @param {FieldInput} input
+   * @param {{box: TileBox, node: NodeModel, glyph: Glyph | null}} hit
+   * @param {{x: number, y: number}} at
+   */
+  function showTip(input, { node, glyph }, at) {
+    lens.hidden = true;
+    const lines = glyph
+      ? [glyph.key, `${text(input.lang, `state.${glyph.state}`)} · ${formatCpu(glyph.cpuMilli)} cpu · `
+        + `${formatMemory(glyph.memoryBytes)} · ${text(input.lang, "hand.priority", { n: glyph.priority })}`]
+      : [node.name, describe(input, node)];
+    tip.replaceChildren(h("b", { text: lines[0] }), h("span", { text: lines[1] }));
+    place(tip, at, 240, 54);
+  }
+
+  /**
+   * @param {HTMLElement} box
+   * @param {{x: number, y: number}} at
+   * @param {number} width
+   * @param {number} height
+   */
+  function place(box, at, width, height) {
+    box.hidden = false;
+    const x = at.x + 18 + width > host.clientWidth ? at.x - width - 14 : at.x + 18;
+    const y = Math.max(8, Math.min(at.y + 14, host.clientHeight - height - 8));
+    box.style.transform = `translate(${Math.round(Math.max(8, x))}px, ${Math.round(y)}px)`;
+  }
+
+  return { show, hide };
+}
+
+/**
+ * How many nodes of a zone lie in one row of the field.
+ * @param {FieldInput} input
+ * @param {readonly string[]} names
+ */
+function rowLength(input, names) {
+  const first = input.layout.byName.get(names[0] ?? "");
+  const next = names.findIndex((name) => (input.layout.byName.get(name)?.y ?? 0) > (first?.y ?? 0));
+  return next > 0 ? next : names.length;
+}
+
+/**
+ * Six names around one: three of its row, three of the row below, or above at the end.
+ * @param {readonly string[]} names
+ * @param {number} index
+ * @param {number} perRow
+ */
+function around(names, index, perRow) {
+  const rowStart = Math.floor(index / perRow) * perRow;
+  const rowEnd = Math.min(names.length, rowStart + perRow);
+  const start = Math.max(rowStart, Math.min(index - 1, rowEnd - COLUMNS));
+  const other = start + perRow < names.length ? start + perRow : Math.max(0, start - perRow);
+  const upper = names.slice(Math.min(start, other), Math.min(start, other) + COLUMNS);
+  const lower = start === other ? [] : names.slice(Math.max(start, other), Math.max(start, other) + COLUMNS);
+  return [...upper, ...lower];
+}
+
+/**
+ * @param {FieldInput} input
+ * @param {NodeModel} node
+ */
+function describe(input, node) {
+  const taints = node.taints.map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`);
+  return [
+    `cpu ${formatCpu(node.cpuUsed)}/${formatCpu(node.cpuMilli)}`,
+    `mem ${formatMemory(node.memoryUsed)}/${formatMemory(node.memoryBytes)}`,
+    text(input.lang, "outline.podCount", { n: node.glyphs.length }), ...taints,
+  ].join(" · ");
+}

@@ -1,0 +1,285 @@
+/**
+ * Levels of detail and where everything lies: pure geometry, in CSS pixels of the node area. The rule looks at the
+ * number of nodes in view, so zooming in raises the detail.
+ */
+
+/** @typedef {1 | 2 | 3 | 4 | 5} Level */
+
+/**
+ * @typedef {object} TileBox
+ * @property {string} name
+ * @property {number} x
+ * @property {number} y
+ * @property {number} w
+ * @property {number} h
+ */
+
+/**
+ * @typedef {object} ZoneBox
+ * @property {string} name
+ * @property {number} x
+ * @property {number} y left and top of the heading
+ * @property {number} w
+ * @property {readonly string[]} nodes
+ */
+
+/**
+ * @typedef {object} Layout
+ * @property {Level} level
+ * @property {number} zoom
+ * @property {number} inView nodes that the rule counts: all of them divided by the zoom
+ * @property {readonly ZoneBox[]} zones
+ * @property {readonly TileBox[]} tiles
+ * @property {ReadonlyMap<string, TileBox>} byName
+ * @property {number} height of the whole content
+ */
+
+/** The most nodes in view that a level takes; above the last one it is level 5. */
+export const LEVEL_NODES_MAX = [4, 39, 399, 1999];
+
+/** How far the stage may be zoomed in: until a single node of the largest supported cluster is a card. */
+export const ZOOM_MAX = 1250;
+
+export const ZONE_HEADING = 24;
+/** Nodes in one block of level 5. */
+export const RACK_NODES = 20;
+
+const TILE = {
+  2: { w: 150, h: 116, gapX: 6, gapY: 9 },
+  3: { w: 96, h: 74, gapX: 6, gapY: 6 },
+  4: { w: 16, h: 16, gapX: 2, gapY: 2 },
+  5: { w: 40, h: 40, gapX: 4, gapY: 4 },
+};
+/** Below this a cell of level 4 would no longer show its load line. */
+const CELL_MIN = 11;
+
+/**
+ * The level for a number of nodes in view.
+ * @param {number} inView
+ * @returns {Level}
+ */
+export function levelFor(inView) {
+  const index = LEVEL_NODES_MAX.findIndex((most) => inView <= most);
+  return /** @type {Level} */ (index === -1 ? 5 : index + 1);
+}
+
+/**
+ * The nodes that the rule counts at a zoom; at least one.
+ * @param {number} count
+ * @param {number} zoom
+ */
+export function nodesInView(count, zoom) {
+  return Math.max(1, Math.ceil(count / Math.max(1, zoom)));
+}
+
+/**
+ * The zoom at which the next finer level begins, with one decimal rounded up; null at the finest.
+ * @param {number} count
+ * @param {Level} level
+ */
+export function zoomForFiner(count, level) {
+  const most = LEVEL_NODES_MAX[level - 2];
+  return most === undefined ? null : Math.ceil((count / most) * 10) / 10;
+}
+
+/**
+ * @typedef {object} LayoutInput
+ * @property {readonly {name: string, nodes: readonly string[]}[]} zones
+ * @property {number} width of the node area
+ * @property {number} height of the node area
+ * @property {number} zoom 1 = everything counts as in view
+ */
+
+/**
+ * Where zones and nodes lie. Zones stand side by side as columns while they fit at level 2, else one below the other.
+ * @param {LayoutInput} input
+ * @returns {Layout}
+ */
+export function layoutNodes({ zones, width, height, zoom }) {
+  const count = zones.reduce((sum, zone) => sum + zone.nodes.length, 0);
+  const inView = nodesInView(count, zoom);
+  const level = levelFor(inView);
+  const box = boxFor(level, { zones, width, height, zoom, count });
+  const columns = Math.max(1, Math.floor((width + box.gapX) / (box.w + box.gapX)));
+  const placed =
+    level === 2 && zones.length > 1 && zones.length <= columns
+      ? sideBySide(zones, box, Math.floor(columns / zones.length))
+      : stacked(zones, box, columns, level);
+  return { level, zoom, inView, ...placed, byName: new Map(placed.tiles.map((tile) => [tile.name, tile])) };
+}
+
+/** @typedef {{w: number, h: number, gapX: number, gapY: number}} Box */
+
+/**
+ * @param {Level} level
+ * @param {LayoutInput & {count: number}} input
+ * @returns {Box}
+ */
+function boxFor(level, { zones, width, height, count }) {
+  if (level === 1) return cardBox(width, height, count);
+  if (level === 2) return fitColumns(TILE[2], width, zones.length);
+  if (level === 4) return cellBox(zones, width, height);
+  return TILE[level];
+}
+
+/**
+ * Tiles take up what is left beside whole columns, at most a fifth more than their natural width.
+ * @param {Box} box
+ * @param {number} width
+ * @param {number} zoneCount
+ * @returns {Box}
+ */
+function fitColumns(box, width, zoneCount) {
+  const columns = Math.max(1, Math.floor((width + box.gapX) / (box.w + box.gapX)));
+  const used = zoneCount > 1 && zoneCount <= columns ? Math.floor(columns / zoneCount) * zoneCount : columns;
+  const w = Math.min(Math.floor((width + box.gapX) / used) - box.gapX, Math.round(box.w * 1.2));
+  return { ...box, w: Math.max(Math.min(box.w, width), w) };
+}
+
+/**
+ * @param {number} width
+ * @param {number} height
+ * @param {number} count
+ * @returns {Box}
+ */
+function cardBox(width, height, count) {
+  const gap = 10;
+  const columns = Math.min(Math.max(1, count), Math.max(1, Math.floor((width + gap) / (210 + gap))));
+  const rows = Math.ceil(Math.max(1, count) / columns);
+  const w = Math.min(340, Math.floor((width + gap) / columns) - gap);
+  const free = Math.floor((height - ZONE_HEADING - gap) / rows) - gap;
+  return { w, h: Math.max(236, Math.min(360, free)), gapX: gap, gapY: gap };
+}
+
+/**
+ * The largest cell of level 4 with which everything fits without scrolling, within its limits.
+ * @param {LayoutInput["zones"]} zones
+ * @param {number} width
+ * @param {number} height
+ * @returns {Box}
+ */
+function cellBox(zones, width, height) {
+  for (let side = TILE[4].w; side > CELL_MIN; side -= 1) {
+    const columns = Math.max(1, Math.floor((width + 2) / (side + 2)));
+    const needed = zones.reduce(
+      (sum, zone) => sum + ZONE_HEADING + Math.ceil(zone.nodes.length / columns) * (side + 2) + 4, 0,
+    );
+    if (needed <= height) return { w: side, h: side, gapX: 2, gapY: 2 };
+  }
+  return { w: CELL_MIN, h: CELL_MIN, gapX: 2, gapY: 2 };
+}
+
+/**
+ * @param {LayoutInput["zones"]} zones
+ * @param {Box} box
+ * @param {number} columnsEach
+ */
+function sideBySide(zones, box, columnsEach) {
+  /** @type {ZoneBox[]} */
+  const zoneBoxes = [];
+  /** @type {TileBox[]} */
+  const tiles = [];
+  let height = 0;
+  zones.forEach((zone, index) => {
+    const x = index * columnsEach * (box.w + box.gapX);
+    zoneBoxes.push({ name: zone.name, x, y: 0, w: columnsEach * (box.w + box.gapX) - box.gapX, nodes: zone.nodes });
+    zone.nodes.forEach((name, at) => {
+      tiles.push({
+        name,
+        x: x + (at % columnsEach) * (box.w + box.gapX),
+        y: ZONE_HEADING + Math.floor(at / columnsEach) * (box.h + box.gapY),
+        w: box.w,
+        h: box.h,
+      });
+    });
+    height = Math.max(height, ZONE_HEADING + Math.ceil(zone.nodes.length / columnsEach) * (box.h + box.gapY));
+  });
+  return { zones: zoneBoxes, tiles, height };
+}
+
+/**
+ * @param {LayoutInput["zones"]} zones
+ * @param {Box} box
+ * @param {number} columns
+ * @param {Level} level
+ */
+function stacked(zones, box, columns, level) {
+  /** @type {ZoneBox[]} */
+  const zoneBoxes = [];
+  /** @type {TileBox[]} */
+  const tiles = [];
+  // At level 5 a block stands for a rack; all its nodes share the block's box so that any of them can be found.
+  const perBlock = level === 5 ? RACK_NODES : 1;
+  let y = 0;
+  for (const zone of zones) {
+    zoneBoxes.push({ name: zone.name, x: 0, y, w: columns * (box.w + box.gapX) - box.gapX, nodes: zone.nodes });
+    y += ZONE_HEADING;
+    zone.nodes.forEach((name, index) => {
+      const at = Math.floor(index / perBlock);
+      tiles.push({
+        name,
+        x: (at % columns) * (box.w + box.gapX),
+        y: y + Math.floor(at / columns) * (box.h + box.gapY),
+        w: box.w,
+        h: box.h,
+      });
+    });
+    y += Math.ceil(Math.ceil(zone.nodes.length / perBlock) / columns) * (box.h + box.gapY) + 4;
+  }
+  return { zones: zoneBoxes, tiles, height: y };
+}
+
+/**
+ * The node under a point of the content; null between nodes.
+ * @param {Layout} layout
+ * @param {number} x
+ * @param {number} y
+ * @returns {TileBox | null}
+ */
+export function tileAt(layout, x, y) {
+  return layout.tiles.find((t) => x >= t.x && x < t.x + t.w && y >= t.y && y < t.y + t.h) ?? null;
+}
+
+/**
+ * The node that an arrow key leads to: the nearest in that direction, preferring the same row or column.
+ * @param {Layout} layout
+ * @param {string} from
+ * @param {"left" | "right" | "up" | "down"} direction
+ * @returns {string}
+ */
+export function neighbour(layout, from, direction) {
+  const here = layout.byName.get(from);
+  if (!here) return layout.tiles[0]?.name ?? from;
+  const horizontal = direction === "left" || direction === "right";
+  const sign = direction === "left" || direction === "up" ? -1 : 1;
+  let best = from;
+  let bestCost = Infinity;
+  for (const tile of layout.tiles) {
+    const along = sign * (horizontal ? tile.x - here.x : tile.y - here.y);
+    if (along <= 0) continue;
+    const across = Math.abs(horizontal ? tile.y - here.y : tile.x - here.x);
+    const cost = along + across * 3;
+    if (cost < bestCost) {
+      bestCost = cost;
+      best = tile.name;
+    }
+  }
+  return best;
+}
+
+/**
+ * The scroll position that keeps the node under the pointer where it is when the zoom changes.
+ * @param {Layout} before
+ * @param {Layout} after
+ * @param {number} scroll of `before`
+ * @param {number} pointerY within the node area
+ */
+export function scrollAfterZoom(before, after, scroll, pointerY) {
+  const y = scroll + pointerY;
+  let anchor = before.tiles[0];
+  for (const tile of before.tiles) {
+    if (!anchor || Math.abs(tile.y + tile.h / 2 - y) < Math.abs(anchor.y + anchor.h / 2 - y)) anchor = tile;
+  }
+  const moved = anchor && after.byName.get(anchor.name);
+  return moved ? Math.max(0, moved.y + moved.h / 2 - pointerY) : 0;
+}

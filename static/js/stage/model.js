@@ -1,0 +1,324 @@
+/**
+ * What the stage draws, reckoned from the folded view: nodes with their pods as glyphs, what they hold and what is
+ * assumed on them. Pure. Nodes whose pods did not change keep their identity, so that only changed tiles are redrawn.
+ */
+
+/** @import { NodeSlim, PodSlim, PodState, QueueStatus, Slim, Taint, Ui, View } from "../lib/types.d.ts" */
+import {
+  GPU_RESOURCE, ZONE_LABEL, authorOf, compareNames, conditionOf, cycleUnderWay, isTerminal, objectsOf, ownerOf,
+  podRequests, podState, queueOfLeader, resourcesOf,
+} from "../state/selectors.js";
+import { OWNER_HUES } from "./colours.js";
+
+/**
+ * @typedef {object} Glyph one pod as it is drawn
+ * @property {string} key namespace/name
+ * @property {string} name
+ * @property {string} label name without the hash that a Deployment puts into it
+ * @property {string} uid
+ * @property {PodState | "victim"} state
+ * @property {number} hue 0-based owner hue
+ * @property {boolean} ring whether the hue is used a second time
+ * @property {string} group what the hue stands for: an owner, a priority or a person
+ * @property {number} priority
+ * @property {number} cpuMilli
+ * @property {number} memoryBytes
+ * @property {number | null} endsAtMs simulated time at which a terminating pod is gone
+ * @property {PodSlim | null} pod
+ */
+
+/**
+ * @typedef {object} NodeModel
+ * @property {string} name
+ * @property {string} zone
+ * @property {boolean} ready
+ * @property {boolean} unschedulable
+ * @property {readonly Taint[]} taints
+ * @property {string} size "4 CPU · 8 Gi"
+ * @property {number} cpuMilli allocatable
+ * @property {number} memoryBytes allocatable
+ * @property {number} podsMax allocatable
+ * @property {number} gpus allocatable
+ * @property {number} cpuUsed requested by its pods, assumed ones too; millicores
+ * @property {number} memoryUsed bytes
+ * @property {number} gpusUsed
+ * @property {readonly Glyph[]} glyphs
+ * @property {NodeSlim} node
+ */
+
+/** @typedef {{key: string, label: string, hue: number, ring: boolean}} Group one entry of the legend of colours */
+
+/**
+ * @typedef {object} Model
+ * @property {ReadonlyMap<string, NodeModel>} nodes
+ * @property {readonly {name: string, nodes: readonly string[], pods: number}[]} zones
+ * @property {ReadonlyMap<string, Glyph>} pods by key
+ * @property {readonly Group[]} groups
+ * @property {QueueStatus} queue
+ * @property {readonly PodSlim[]} unseen pending pods that no queue has taken in yet
+ */
+
+/**
+ * A function from view to model that remembers what it made last.
+ * @returns {(view: View, ui: Ui) => Model}
+ */
+export function modelMaker() {
+  /** @type {Map<string, Group>} */
+  let groups = new Map();
+  let colourBy = "";
+  /** @type {Map<string, NodeModel>} */
+  let lastNodes = new Map();
+  /** @type {WeakMap<PodSlim, {state: string, glyph: Glyph}>} */
+  let glyphs = new WeakMap();
+  /** @type {{inputs: unknown[], model: Model} | null} */
+  let last = null;
+
+  return (view, ui) => {
+    const queue = queueOfLeader(view);
+    const inputs = [
+      objectsOf(view, "pods"), objectsOf(view, "nodes"), objectsOf(view, "replicasets.apps"),
+      objectsOf(view, "queues.clustersim.io"), objectsOf(view, "replicas.clustersim.io"), ui.colourBy,
+      ui.colourBy === "person" ? view.people : null,
+    ];
+    if (last && inputs.every((input, index) => input === last?.inputs[index])) return last.model;
+    if (ui.colourBy !== colourBy) {
+      colourBy = ui.colourBy;
+      groups = new Map();
+      glyphs = new WeakMap();
+      lastNodes = new Map();
+    }
+    const { assumed, taken } = takenIn(view, queue);
+    const victims = victimsOf(view);
+    const byNode = groupPods(view, assumed);
+    const podMap = new Map();
+    const glyphOf = (/** @type {PodSlim} */ pod) => {
+      const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
+      const state = victims.has(key) ? "victim" : stateOf(pod, assumed.has(key));
+      const known = glyphs.get(pod);
+      const glyph = known?.state === state ? known.glyph : makeGlyph(view, pod, key, state, ui.colourBy, groups);
+      if (glyph !== known?.glyph) glyphs.set(pod, { state, glyph });
+      podMap.set(key, glyph);
+      return glyph;
+    };
+    const nodes = new Map();
+    const nodeList = /** @type {NodeSlim[]} */ ([...objectsOf(view, "nodes").values()]);
+    nodeList.sort((a, b) => compareNames(a.metadata.name, b.metadata.name));
+    for (const node of nodeList) {
+      const name = node.metadata.name;
+      const own = (byNode.get(name) ?? []).map(glyphOf);
+      nodes.set(name, nodeModel(node, own, lastNodes.get(name)));
+    }
+    const waiting = byNode.get("") ?? [];
+    waiting.forEach(glyphOf);
+    const unseen = waiting.filter((pod) => !taken.has(pod.metadata.uid ?? "") && !isTerminal(pod));
+    lastNodes = nodes;
+    const model = { nodes, zones: zonesOf(nodes), pods: podMap, groups: sortedGroups(groups, podMap), queue, unseen };
+    last = { inputs, model };
+    return model;
+  };
+}
+
+/**
+ * Pods that the scheduler has taken in: where they are assumed, and the uids that some queue, the hand or a binding
+ * knows of.
+ * @param {View} view
+ * @param {QueueStatus} queue
+ */
+function takenIn(view, queue) {
+  /** @type {Map<string, string>} */
+  const assumed = new Map();
+  /** @type {Set<string>} */
+  const taken = new Set();
+  for (const list of [queue.active, queue.backoff, queue.unschedulable, queue.gated])
+    for (const entry of list) taken.add(entry.uid);
+  for (const entry of [...queue.waiting, ...queue.binding]) {
+    taken.add(entry.uid);
+    assumed.set(entry.pod, entry.node);
+  }
+  const under = cycleUnderWay(view);
+  if (under) {
+    taken.add(under.cycle.uid);
+    const chosen = under.cycle.trace?.chosen;
+    if (chosen && AFTER_RESERVE.has(under.cycle.point)) assumed.set(under.cycle.pod, chosen);
+  }
+  return { assumed, taken };
+}
+
+const AFTER_RESERVE = new Set(["Reserve", "Permit", "PreBind", "Bind", "PostBind"]);
+
+/**
+ * Victims that the preemption of the cycle under way has chosen.
+ * @param {View} view
+ * @returns {ReadonlySet<string>}
+ */
+function victimsOf(view) {
+  return new Set(cycleUnderWay(view)?.cycle.trace?.preemption?.victims ?? []);
+}
+
+/**
+ * @param {View} view
+ * @param {ReadonlyMap<string, string>} assumed
+ */
+function groupPods(view, assumed) {
+  /** @type {Map<string, PodSlim[]>} */
+  const byNode = new Map();
+  for (const pod of /** @type {Iterable<PodSlim>} */ (objectsOf(view, "pods").values())) {
+    const name = pod.spec?.nodeName || assumed.get(`${pod.metadata.namespace}/${pod.metadata.name}`) || "";
+    const list = byNode.get(name);
+    if (list) list.push(pod);
+    else byNode.set(name, [pod]);
+  }
+  return byNode;
+}
+
+/**
+ * @param {PodSlim} pod
+ * @param {boolean} isAssumed
+ * @returns {PodState}
+ */
+function stateOf(pod, isAssumed) {
+  const state = podState(pod);
+  return isAssumed && !pod.spec?.nodeName && state !== "terminating" ? "assumed" : state;
+}
+
+/**
+ * @param {View} view
+ * @param {PodSlim} pod
+ * @param {string} key
+ * @param {PodState | "victim"} state
+ * @param {Ui["colourBy"]} colourBy
+ * @param {Map<string, Group>} groups
+ * @returns {Glyph}
+ */
+function makeGlyph(view, pod, key, state, colourBy, groups) {
+  const requests = podRequests(pod);
+  const group = groupOf(view, pod, colourBy, groups);
+  const deleted = pod.metadata.deletionTimestamp;
+  return {
+    key,
+    name: pod.metadata.name,
+    label: shortName(pod),
+    uid: pod.metadata.uid ?? "",
+    state,
+    hue: group.hue,
+    ring: group.ring,
+    group: group.key,
+    priority: pod.spec?.priority ?? 0,
+    cpuMilli: requests.cpuMilli,
+    memoryBytes: requests.memoryBytes,
+    endsAtMs: deleted ? Date.parse(deleted) - view.epochMs : null,
+    pod,
+  };
+}
+
+/**
+ * A pod's name as people say it: without the hash that a Deployment's ReplicaSet puts into it.
+ * @param {{metadata: {name: string, labels?: Record<string, string>}}} pod
+ */
+export function shortName(pod) {
+  const hash = pod.metadata.labels?.["pod-template-hash"];
+  return hash ? pod.metadata.name.replace(`-${hash}`, "") : pod.metadata.name;
+}
+
+/**
+ * @param {View} view
+ * @param {PodSlim} pod
+ * @param {Ui["colourBy"]} colourBy
+ * @param {Map<string, Group>} groups grows: hues are given in order of appearance and never change afterwards
+ * @returns {Group}
+ */
+function groupOf(view, pod, colourBy, groups) {
+  let key;
+  let label;
+  if (colourBy === "priority") key = label = String(pod.spec?.priority ?? 0);
+  else if (colourBy === "person") {
+    const author = authorOf(view, pod);
+    key = author?.slug ?? "";
+    label = author?.name ?? "";
+  } else {
+    const owner = ownerOf(view, pod);
+    // Pods that nobody owns share the first part of their name, so that a click on the palette ten times is one hue.
+    label = owner.kind === "Pod" ? owner.name.replace(/-[a-z0-9]{1,6}$/, "") : owner.name;
+    key = owner.kind === "Pod" ? `Pod ${label}` : `${owner.kind} ${pod.metadata.namespace}/${label}`;
+  }
+  let group = groups.get(key);
+  if (!group) {
+    const index = groups.size;
+    group = { key, label, hue: index % OWNER_HUES, ring: index >= OWNER_HUES };
+    groups.set(key, group);
+  }
+  return group;
+}
+
+/**
+ * @param {NodeSlim} node
+ * @param {Glyph[]} glyphs
+ * @param {NodeModel | undefined} before
+ * @returns {NodeModel}
+ */
+function nodeModel(node, glyphs, before) {
+  glyphs.sort((a, b) => compareNames(a.pod?.metadata.creationTimestamp ?? "", b.pod?.metadata.creationTimestamp ?? "")
+    || compareNames(a.name, b.name));
+  const same = before?.node === node && before.glyphs.length === glyphs.length
+    && glyphs.every((glyph, index) => glyph === before.glyphs[index]);
+  if (same && before) return before;
+  const allocatable = resourcesOf(node.status?.allocatable ?? {});
+  const counted = glyphs.filter((glyph) => glyph.pod && !isTerminal(glyph.pod));
+  const sum = (/** @type {(glyph: Glyph) => number} */ read) => counted.reduce((total, glyph) => total + read(glyph), 0);
+  const gpus = allocatable.extended[GPU_RESOURCE] ?? 0;
+  return {
+    name: node.metadata.name,
+    zone: node.metadata.labels?.[ZONE_LABEL] ?? "",
+    ready: conditionOf(node.status?.conditions, "Ready")?.status === "True",
+    unschedulable: Boolean(node.spec?.unschedulable),
+    taints: node.spec?.taints ?? [],
+    size: sizeOf(allocatable.cpuMilli, allocatable.memoryBytes, gpus),
+    cpuMilli: allocatable.cpuMilli,
+    memoryBytes: allocatable.memoryBytes,
+    podsMax: allocatable.pods,
+    gpus,
+    cpuUsed: sum((glyph) => glyph.cpuMilli),
+    memoryUsed: sum((glyph) => glyph.memoryBytes),
+    gpusUsed: sum((glyph) => (glyph.pod ? podRequests(glyph.pod).extended[GPU_RESOURCE] ?? 0 : 0)),
+    glyphs,
+    node,
+  };
+}
+
+/**
+ * @param {number} cpuMilli
+ * @param {number} memoryBytes
+ * @param {number} gpus
+ */
+function sizeOf(cpuMilli, memoryBytes, gpus) {
+  const cpu = `${Math.round(cpuMilli / 10) / 100} CPU`;
+  const memory = `${Math.round((memoryBytes / 2 ** 30) * 10) / 10} Gi`;
+  return gpus > 0 ? `${cpu} ${memory} ${gpus} GPU` : `${cpu} · ${memory}`;
+}
+
+/**
+ * @param {ReadonlyMap<string, NodeModel>} nodes in order of name
+ * @returns {Model["zones"]}
+ */
+function zonesOf(nodes) {
+  /** @type {Map<string, {name: string, nodes: string[], pods: number}>} */
+  const byZone = new Map();
+  for (const node of nodes.values()) {
+    let zone = byZone.get(node.zone);
+    if (!zone) byZone.set(node.zone, (zone = { name: node.zone, nodes: [], pods: 0 }));
+    zone.nodes.push(node.name);
+    zone.pods += node.glyphs.length;
+  }
+  return [...byZone.values()].sort((a, b) => Number(a.name === "") - Number(b.name === "")
+    || compareNames(a.name, b.name));
+}
+
+/**
+ * The groups that have a pod now, in the order their hues were given.
+ * @param {ReadonlyMap<string, Group>} groups
+ * @param {ReadonlyMap<string, Glyph>} pods
+ */
+function sortedGroups(groups, pods) {
+  const used = new Set([...pods.values()].map((glyph) => glyph.group));
+  return [...groups.values()].filter((group) => used.has(group.key));
+}

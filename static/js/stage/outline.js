@@ -1,0 +1,200 @@
+/**
+ * The field of nodes as a table for keyboard and screen reader: what the canvas shows, in words. Arrow keys move over
+ * nodes as they lie on the stage; Enter selects; the pods of the focused node are buttons in its row.
+ */
+
+/** @import { Dispatch, Lang } from "../lib/types.d.ts" */
+/** @import { NodeScene, Scene } from "./cycle.js" */
+/** @import { Layout } from "./levels.js" */
+/** @import { Glyph, Model, NodeModel } from "./model.js" */
+import { setText, syncList } from "../dom/dom.js";
+import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { number, text } from "../lib/text.js";
+import { h } from "./dom.js";
+import { neighbour } from "./levels.js";
+
+/** Real milliseconds between updates of a large table: a reader cannot follow more, and layout costs frames. */
+const SLOW_UPDATE_MS = 1_000;
+/** Nodes up to which the table follows every view. */
+const FAST_NODES_MAX = 60;
+/** Nodes up to which every row lists its pods; above it, only the focused row does. */
+const PODS_IN_ALL_ROWS_NODES_MAX = 60;
+
+/**
+ * @typedef {object} OutlineInput
+ * @property {Model} model
+ * @property {Layout} layout
+ * @property {Scene | null} scene
+ * @property {string} selectedNode
+ * @property {Lang} lang
+ */
+
+const ARROWS = /** @type {const} */ ({ ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" });
+
+/**
+ * @param {HTMLElement} element
+ * @param {Dispatch} dispatch
+ * @param {(node: string) => void} onFocus "" when focus leaves
+ */
+export function mountOutline(element, dispatch, onFocus) {
+  element.className = "st-outline";
+  const caption = h("caption");
+  const headRow = h("tr");
+  const body = h("tbody");
+  element.append(h("table", {}, caption, h("thead", {}, headRow), body));
+  /** @type {OutlineInput | null} */
+  let input = null;
+  let focused = "";
+  let paintedAt = -Infinity;
+  let pending = false;
+
+  body.addEventListener("keydown", (event) => {
+    const button = /** @type {HTMLElement} */ (event.target).closest("button");
+    const row = button?.closest("tr");
+    if (!input || !button || !row) return;
+    const direction = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
+    if (direction) {
+      event.preventDefault();
+      focusNode(neighbour(input.layout, row.dataset["key"] ?? "", direction));
+    } else if (event.key === "Home" || event.key === "End") {
+      event.preventDefault();
+      const tiles = input.layout.tiles;
+      focusNode((event.key === "Home" ? tiles[0] : tiles[tiles.length - 1])?.name ?? "");
+    } else if (event.key === "Escape") {
+      dispatch({ type: "deselect" });
+    }
+  });
+  body.addEventListener("focusin", (event) => {
+    const row = /** @type {HTMLElement} */ (event.target).closest("tr");
+    const name = row?.dataset["key"] ?? "";
+    if (name === focused) return;
+    focused = name;
+    if (input) paint(input);
+    onFocus(name);
+  });
+  body.addEventListener("focusout", (event) => {
+    if (body.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
+    focused = "";
+    onFocus("");
+  });
+  body.addEventListener("click", (event) => {
+    const button = /** @type {HTMLElement} */ (event.target).closest("button");
+    const pod = button?.dataset["pod"];
+    const node = button?.dataset["node"];
+    if (pod) dispatch({ type: "select", resource: "pods", key: pod });
+    else if (node) dispatch({ type: "select", resource: "nodes", key: node });
+  });
+
+  /** @param {string} name */
+  function focusNode(name) {
+    const button = body.querySelector(`button[data-node="${CSS.escape(name)}"]`);
+    if (button instanceof HTMLElement) button.focus({ preventScroll: true });
+  }
+
+  /**
+   * @param {OutlineInput} next
+   * @param {number} nowMs real
+   */
+  function render(next, nowMs) {
+    const first = input === null || input.lang !== next.lang;
+    input = next;
+    if (!first && next.model.nodes.size > FAST_NODES_MAX && nowMs - paintedAt < SLOW_UPDATE_MS) {
+      pending = true;
+      return;
+    }
+    paintedAt = nowMs;
+    pending = false;
+    paint(next);
+  }
+
+  /**
+   * Catches up with what `render` put off.
+   * @param {number} nowMs real
+   */
+  function tick(nowMs) {
+    if (!pending || !input || nowMs - paintedAt < SLOW_UPDATE_MS) return;
+    paintedAt = nowMs;
+    pending = false;
+    paint(input);
+  }
+
+  /** @param {OutlineInput} now */
+  function paint(now) {
+    const { lang, model, scene } = now;
+    setText(caption, text(lang, "outline.caption", { n: number(lang, model.nodes.size) }));
+    const heads = ["node", "zone", "cpu", "memory", "verdict", "pods"];
+    syncList(headRow, heads, (head) => head, () => h("th", { scope: "col" }), (cell, head) =>
+      setText(cell, text(lang, `outline.${head}`)));
+    const nodes = now.layout.tiles.flatMap((tile) => model.nodes.get(tile.name) ?? []);
+    const first = nodes[0]?.name ?? "";
+    const stop = focused || (model.nodes.has(now.selectedNode) ? now.selectedNode : first);
+    const all = nodes.length <= PODS_IN_ALL_ROWS_NODES_MAX;
+    syncList(body, nodes, (node) => node.name, createRow, (row, node) =>
+      updateRow(row, node, scene?.nodes.get(node.name) ?? null, {
+        lang, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode,
+      }));
+  }
+
+  return { render, tick, focusNode };
+}
+
+/** @param {NodeModel} node */
+function createRow(node) {
+  return h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", "data-node": node.name, text: node.name })),
+    h("td"), h("td"), h("td"), h("td"), h("td", {}, h("ul")));
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {NodeModel} node
+ * @param {NodeScene | null} scene
+ * @param {{lang: Lang, reachable: boolean, pods: boolean, selected: boolean}} options
+ */
+function updateRow(row, node, scene, { lang, reachable, pods, selected }) {
+  const [name, zone, cpu, memory, verdict, list] = /** @type {HTMLElement[]} */ ([...row.children]);
+  if (!name || !zone || !cpu || !memory || !verdict || !list) return;
+  const button = /** @type {HTMLElement} */ (name.firstElementChild);
+  const tabIndex = reachable ? 0 : -1;
+  if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
+  button.setAttribute("aria-pressed", String(selected));
+  setText(zone, node.zone);
+  setText(cpu, `${formatCpu(node.cpuUsed)} / ${formatCpu(node.cpuMilli)}`);
+  setText(memory, `${formatMemory(node.memoryUsed)} / ${formatMemory(node.memoryBytes)}`);
+  setText(verdict, verdictText(node, scene, lang));
+  const shown = pods ? node.glyphs : [];
+  syncList(/** @type {HTMLElement} */ (list.firstElementChild), shown, (glyph) => glyph.key, () =>
+    h("li", {}, h("button", { type: "button" })), (item, glyph) => updatePod(item, glyph, tabIndex, lang));
+  if (!pods) list.title = text(lang, "outline.podCount", { n: node.glyphs.length });
+}
+
+/**
+ * @param {HTMLElement} item
+ * @param {Glyph} glyph
+ * @param {number} tabIndex
+ * @param {Lang} lang
+ */
+function updatePod(item, glyph, tabIndex, lang) {
+  const button = /** @type {HTMLElement} */ (item.firstElementChild);
+  button.dataset["pod"] = glyph.key;
+  if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
+  setText(button, `${glyph.key}, ${text(lang, `state.${glyph.state}`)}`);
+}
+
+/**
+ * @param {NodeModel} node
+ * @param {NodeScene | null} scene
+ * @param {Lang} lang
+ */
+function verdictText(node, scene, lang) {
+  const words = [];
+  if (!node.ready) words.push(text(lang, "stage.notReady"));
+  if (node.unschedulable) words.push("SchedulingDisabled");
+  for (const taint of node.taints) words.push(`${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`);
+  if (scene?.feasible === false) words.push(scene.reason);
+  else if (scene?.feasible) {
+    words.push(scene.segments.length > 0 ? `${scene.total} ${text(lang, "stage.pts")}` : text(lang, "stage.feasible"));
+    if (scene.winner) words.push(text(lang, "stage.winner"));
+    else if (scene.tied) words.push(text(lang, "stage.tie"));
+  }
+  return words.join("; ");
+}

@@ -1,0 +1,210 @@
+/** Words, bars and textures on a canvas: what every kind of tile is drawn with. */
+
+/** @import { Lang } from "../lib/types.d.ts" */
+/** @import { Colours } from "./colours.js" */
+import { roundRect } from "./glyphs.js";
+
+/**
+ * @typedef {object} Pen
+ * @property {CanvasRenderingContext2D} context
+ * @property {Colours} colours
+ * @property {number} dpr
+ * @property {Lang} lang
+ * @property {number} nowMs simulated
+ */
+
+/** Most measured widths kept. */
+const WIDTHS_MAX = 20_000;
+
+/** @type {Map<string, number>} */
+const widths = new Map();
+
+/**
+ * @param {Pen} pen
+ * @param {string} text
+ */
+export function widthOf({ context }, text) {
+  const key = `${context.font}|${text}`;
+  let width = widths.get(key);
+  if (width === undefined) {
+    if (widths.size >= WIDTHS_MAX) widths.clear();
+    width = context.measureText(text).width;
+    widths.set(key, width);
+  }
+  return width;
+}
+
+/**
+ * The text, cut with an ellipsis where it is too wide.
+ * @param {Pen} pen
+ * @param {string} text
+ * @param {number} width
+ */
+export function fit(pen, text, width) {
+  if (widthOf(pen, text) <= width) return text;
+  let low = 0;
+  let high = text.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (widthOf(pen, `${text.slice(0, middle)}…`) <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low > 0 ? `${text.slice(0, low)}…` : "";
+}
+
+/**
+ * Lines of a text broken between words, at most so many; the last one is cut where more would follow.
+ * @param {Pen} pen
+ * @param {string} text
+ * @param {number} width
+ * @param {number} most
+ */
+export function wrap(pen, text, width, most) {
+  /** @type {string[]} */
+  const lines = [];
+  let line = "";
+  // Chinese has no spaces to break at: every character is a place.
+  for (const word of text.match(/[⺀-鿿＀-￯]|[^\s⺀-鿿＀-￯]+\s*/g) ?? []) {
+    if (line && widthOf(pen, (line + word).trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = word;
+    } else line += word;
+  }
+  if (line) lines.push(line.trimEnd());
+  if (lines.length <= most) return lines.map((one) => fit(pen, one, width));
+  return [...lines.slice(0, most - 1), fit(pen, `${lines.slice(most - 1).join(" ")}`, width)];
+}
+
+/**
+ * Writes one line of text.
+ * @param {Pen} pen
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y of the middle of the line
+ * @param {{size?: number, weight?: number, colour?: string, align?: CanvasTextAlign, width?: number}} [style]
+ * @returns {number} the written width
+ */
+export function write(pen, text, x, y, { size = 11, weight = 400, colour, align = "left", width } = {}) {
+  const { context, colours } = pen;
+  const font = `${weight} ${size}px ${colours.font}`;
+  if (context.font !== font) context.font = font;
+  context.fillStyle = colour ?? colours.t1;
+  context.textAlign = align;
+  context.textBaseline = "middle";
+  const shown = width === undefined ? text : fit(pen, text, width);
+  context.fillText(shown, x, y + 0.5);
+  return widthOf(pen, shown);
+}
+
+/**
+ * A resource bar: requested of allocatable, with a notch at 80 %.
+ * @param {Pen} pen
+ * @param {number} share 0 to 1, more where overcommitted
+ * @param {number} x
+ * @param {number} y top
+ * @param {number} w
+ * @param {number} h
+ */
+export function bar({ context, colours }, share, x, y, w, h) {
+  context.fillStyle = colours.line;
+  roundRect(context, x, y, w, h, 2);
+  context.fill();
+  const filled = Math.max(0, Math.min(1, share)) * w;
+  if (filled > 0) {
+    context.fillStyle = colours.owner[4] ?? colours.t3;
+    roundRect(context, x, y, Math.max(2, filled), h, 2);
+    context.fill();
+  }
+  context.fillStyle = colours.surf;
+  context.fillRect(x + w * 0.8 - 0.75, y, 1.5, h);
+}
+
+/**
+ * The stacked bar of a score.
+ * @param {Pen} pen
+ * @param {readonly {value: number}[]} segments
+ * @param {number} pointsMax the width stands for
+ * @param {number} x
+ * @param {number} y
+ * @param {number} w
+ * @param {number} h
+ */
+export function scoreBar({ context, colours }, segments, pointsMax, x, y, w, h) {
+  context.save();
+  roundRect(context, x, y, w, h, 2);
+  context.clip();
+  context.fillStyle = colours.sunk;
+  context.fillRect(x, y, w, h);
+  let at = x;
+  segments.forEach((segment, index) => {
+    const width = pointsMax > 0 ? (segment.value / pointsMax) * w : 0;
+    if (width <= 0) return;
+    context.fillStyle = colours.plugin[index % colours.plugin.length] ?? colours.acc;
+    context.fillRect(at, y, Math.max(0.5, width - 1), h);
+    at += width;
+  });
+  context.restore();
+}
+
+/** @type {Map<string, CanvasPattern | null>} */
+const hatches = new Map();
+
+/**
+ * The texture of "not possible", over the current path.
+ * @param {Pen} pen
+ * @param {number} [spacing]
+ */
+export function hatch({ context, colours, dpr }, spacing = 7) {
+  const key = `${colours.key}|${spacing}|${dpr}`;
+  if (!hatches.has(key)) hatches.set(key, hatchPattern(context, colours, spacing, dpr));
+  const pattern = hatches.get(key);
+  if (!pattern) return;
+  context.fillStyle = pattern;
+  context.fill();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Colours} colours
+ * @param {number} spacing
+ * @param {number} dpr
+ */
+function hatchPattern(context, colours, spacing, dpr) {
+  const side = Math.round(spacing * dpr);
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = side;
+  const ink = canvas.getContext("2d");
+  if (!ink) return null;
+  ink.strokeStyle = colours.hatch;
+  ink.globalAlpha = 0.55;
+  ink.lineWidth = 1.3 * dpr;
+  ink.beginPath();
+  for (const offset of [-side, 0, side]) {
+    ink.moveTo(offset - 1, side + 1);
+    ink.lineTo(offset + side + 1, -1);
+  }
+  ink.stroke();
+  const pattern = context.createPattern(canvas, "repeat");
+  pattern?.setTransform(new DOMMatrix().scale(1 / dpr));
+  return pattern;
+}
+
+/**
+ * A chip with text, its right edge at x.
+ * @param {Pen} pen
+ * @param {string} text
+ * @param {number} right
+ * @param {number} y of the middle
+ * @param {{back: string, ink: string}} paint
+ * @returns {number} its width
+ */
+export function chip(pen, text, right, y, { back, ink }) {
+  const { context, colours } = pen;
+  context.font = `600 11px ${colours.font}`;
+  const width = widthOf(pen, text) + 14;
+  context.fillStyle = back;
+  roundRect(context, right - width, y - 9, width, 18, 9);
+  context.fill();
+  write(pen, text, right - width + 7, y, { size: 11, weight: 600, colour: ink });
+  return width;
+}

@@ -1,0 +1,72 @@
+/** The rail of extension points: done, current, skipped, ahead, and what each of them did. */
+
+/** @import { Cycle, Lang } from "../lib/types.d.ts" */
+/** @import { RailStep } from "./cycle.js" */
+import { setText } from "../dom/dom.js";
+import { number, text } from "../lib/text.js";
+import { POINTS, railSteps } from "./cycle.js";
+import { h } from "./dom.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * @param {HTMLElement} element
+ */
+export function mountRail(element) {
+  element.setAttribute("role", "list");
+  element.className = "st-rail";
+  const steps = POINTS.map((point, index) => {
+    const name = h("span", { class: "st-point-name", text: point });
+    const line = h("span", { class: "st-point-line" });
+    const step = h("div", { class: "st-point", role: "listitem", "data-point": point }, name, line);
+    step.prepend(chevron(index === 0));
+    element.append(step);
+    return { step, line };
+  });
+
+  /**
+   * @param {Cycle | null} cycle
+   * @param {Readonly<Record<string, number>>} counts plugins by point
+   * @param {number} nodeCount
+   * @param {Lang} lang
+   */
+  function render(cycle, counts, nodeCount, lang) {
+    element.setAttribute("aria-label", text(lang, "rail.label"));
+    const told = cycle ? railSteps(cycle, counts, nodeCount) : null;
+    steps.forEach(({ step, line }, index) => {
+      const one = told?.[index];
+      const state = one?.state ?? "ahead";
+      step.dataset["state"] = state;
+      if (state === "current") step.setAttribute("aria-current", "step");
+      else step.removeAttribute("aria-current");
+      setText(line, one ? lineText(one, lang) : "");
+      step.title = text(lang, `point.${POINTS[index]}`);
+    });
+  }
+  return { render };
+}
+
+/**
+ * @param {RailStep} step
+ * @param {Lang} lang
+ */
+function lineText({ line, values }, lang) {
+  if (line === "none") return "";
+  const shown = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === "number" ? number(lang, value) : value]),
+  );
+  return text(lang, `rail.${line}`, shown);
+}
+
+/** @param {boolean} first whether its left side is straight */
+function chevron(first) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 100 36");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", first ? "M3 .5H90L99.5 18 90 35.5H3Q1 35.5 1 33V3Q1 .5 3 .5Z" : "M.5 .5H90L99.5 18 90 35.5H.5L9.5 18Z");
+  path.setAttribute("vector-effect", "non-scaling-stroke");
+  svg.append(path);
+  return svg;
+}

@@ -1,0 +1,296 @@
+/** The scheduler replicas: the leader with its crown, lease and the pod in hand; standbys; bindings under way. */
+
+/** @import { Cycle, Dispatch, Lang, QueueStatus, ReplicaSlim, View } from "../lib/types.d.ts" */
+/** @import { Colours } from "./colours.js" */
+/** @import { Scene } from "./cycle.js" */
+/** @import { Glyph, Model } from "./model.js" */
+import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { number, text } from "../lib/text.js";
+import { replicas } from "../state/selectors.js";
+import { setText, syncList } from "../dom/dom.js";
+import { h, icon, ring, setRing } from "./dom.js";
+import { glyphElement } from "./glyphs.js";
+
+/** Bindings named in the card; more of them become a number. */
+const BINDINGS_SHOWN = 4;
+/** A lease without a duration of its own counts as kube-scheduler's default. */
+const LEASE_MS = 15_000;
+
+/**
+ * @typedef {object} SchedulersInput
+ * @property {View} view
+ * @property {Model} model
+ * @property {Cycle | null} cycle
+ * @property {Scene | null} scene
+ * @property {string} cycleReplica identity of the replica whose cycle it is
+ * @property {Colours} colours
+ * @property {Lang} lang
+ */
+
+/**
+ * @param {HTMLElement} element
+ * @param {Dispatch} dispatch
+ */
+export function mountSchedulers(element, dispatch) {
+  element.className = "st-schedulers";
+  const list = h("div", { class: "st-replicas" });
+  const binding = h("section", { class: "st-card st-binding" }, h("h3", { class: "st-binding-title" }),
+    h("ul", { class: "st-binding-list" }));
+  const controllers = h("section", { class: "st-card st-controllers" }, h("h3"), h("ul"));
+  element.append(list, binding, controllers);
+  /** @type {readonly ReplicaSlim[]} */
+  let shown = [];
+  let lang = /** @type {Lang} */ ("en");
+
+  /** @param {SchedulersInput} input */
+  function render(input) {
+    lang = input.lang;
+    const all = [...replicas(input.view, "kube-scheduler")];
+    all.sort((a, b) => Number(isLeader(b)) - Number(isLeader(a)));
+    shown = all;
+    syncList(list, all, (replica) => replica.metadata.name, () => h("section", { class: "st-card st-replica" }),
+      (card, replica) => updateReplica(card, replica, input));
+    updateBinding(binding, input);
+    updateControllers(controllers, input);
+  }
+
+  /**
+   * Moves lease countdowns on.
+   * @param {number} nowMs simulated
+   */
+  function tick(nowMs) {
+    for (const replica of shown) {
+      const card = list.querySelector(`[data-key="${CSS.escape(replica.metadata.name)}"]`);
+      const line = card?.querySelector(".st-lease-text");
+      if (!card || !line) continue;
+      const lease = replica.status?.lease;
+      const leads = isLeader(replica);
+      const from = leads ? lease?.renewedAtMs : lease?.observedAtMs;
+      const left = lease && from !== undefined ? Math.max(0, from + (lease.durationMs || LEASE_MS) - nowMs) : null;
+      const key = left === null ? "replica.noLease" : leads ? "replica.lease" : "replica.expiry";
+      setText(line, text(lang, key, { n: ((left ?? 0) / 1000).toFixed(1) }));
+      const circle = card.querySelector(".st-ring");
+      if (circle && lease) setRing(circle, (left ?? 0) / (lease.durationMs || LEASE_MS));
+    }
+  }
+
+  /** Where the pod in hand is drawn; null while no hand is shown. */
+  function hand() {
+    return element.querySelector(".st-hand-glyph") ?? element.querySelector(".st-replica[data-leader='true']");
+  }
+
+  /**
+   * @param {HTMLElement} card
+   * @param {ReplicaSlim} replica
+   * @param {SchedulersInput} input
+   */
+  function updateReplica(card, replica, input) {
+    const leads = isLeader(replica);
+    const crashed = replica.status?.state === "Crashed";
+    card.dataset["leader"] = String(leads);
+    card.dataset["state"] = crashed ? "crashed" : leads ? "leader" : "standby";
+    card.setAttribute("data-testid", `replica-${replica.metadata.name}`);
+    const mine = input.cycleReplica === replica.metadata.name;
+    const cycle = mine ? input.cycle : null;
+    const look = JSON.stringify([leads, crashed, input.lang, cycle?.uid, cycle?.attempt, mine && input.scene?.chosen,
+      mine && tieLook(input.scene), input.colours.key, input.view.me?.role, glyphLook(input, cycle),
+      replica.status?.clockSkewMs, replica.status?.clockRate]);
+    if (card.dataset["look"] !== look) {
+      card.dataset["look"] = look;
+      const focused = card.contains(document.activeElement);
+      card.replaceChildren(...head(replica, leads, crashed, input.lang));
+      if (leads) card.append(...handSections(input, cycle, mine ? input.scene : null, dispatch));
+      if (focused) card.querySelector("button")?.focus();
+    }
+    const lag = card.querySelector(".st-lag");
+    if (lag) setText(lag, standbyText(replica, input));
+  }
+
+  return { render, tick, hand };
+}
+
+/** @param {ReplicaSlim} replica */
+function isLeader(replica) {
+  return Boolean(replica.status?.leading) && replica.status?.state !== "Crashed";
+}
+
+/** @param {Scene | null} scene */
+function tieLook(scene) {
+  return scene?.tie ? [scene.tie.nodes, scene.tie.drawn, scene.chosen] : null;
+}
+
+/**
+ * @param {SchedulersInput} input
+ * @param {Cycle | null} cycle
+ */
+function glyphLook({ model }, cycle) {
+  const glyph = cycle ? model.pods.get(cycle.pod) : null;
+  return glyph ? [glyph.hue, glyph.state] : null;
+}
+
+/**
+ * kube-scheduler-0 as people call it on the stage.
+ * @param {string} identity
+ */
+export function replicaLabel(identity) {
+  return identity.replace(/^kube-(?=scheduler|controller)/, "");
+}
+
+/**
+ * @param {ReplicaSlim} replica
+ * @param {boolean} leads
+ * @param {boolean} crashed
+ * @param {Lang} lang
+ */
+function head(replica, leads, crashed, lang) {
+  const name = h("h3", { class: "st-replica-name", title: replica.metadata.name },
+    leads ? icon("crown", 17) : h("span", { class: crashed ? "st-dot st-dot-crashed" : "st-dot" }),
+    h("span", { text: replicaLabel(replica.metadata.name) }));
+  if (crashed) return [name, h("p", { class: "st-replica-line st-crashed", text: text(lang, "replica.crashed") })];
+  const lease = h("p", { class: "st-replica-line st-lease" }, leads ? ring(1, 15) : null,
+    h("span", { class: "st-lease-text" }));
+  return leads ? [name, lease] : [name, h("p", { class: "st-replica-line st-lag" }), lease];
+}
+
+/**
+ * @param {ReplicaSlim} replica
+ * @param {SchedulersInput} input
+ */
+function standbyText(replica, { view, lang }) {
+  const skew = replica.status?.clockSkewMs ?? 0;
+  if (skew !== 0) {
+    return text(lang, "replica.skew", { n: `${skew > 0 ? "+" : "−"}${Math.abs(skew / 1000).toFixed(1)}` });
+  }
+  const lag = Math.max(0, view.revision - (replica.status?.seenRevision ?? view.revision));
+  return replica.status?.seenRevision === undefined ? text(lang, "replica.standby")
+    : text(lang, "replica.lag", { n: number(lang, lag) });
+}
+
+/**
+ * The pod in hand and, once the scores are in, the tie and its lot.
+ * @param {SchedulersInput} input
+ * @param {Cycle | null} cycle
+ * @param {Scene | null} scene
+ * @param {Dispatch} dispatch
+ */
+function handSections(input, cycle, scene, dispatch) {
+  const { lang, model } = input;
+  if (!cycle) {
+    return [h("div", { class: "st-card-part st-hand-empty" }, h("p", { class: "st-hint", text: text(lang, "hand.empty") }))];
+  }
+  const glyph = model.pods.get(cycle.pod) ?? null;
+  const name = glyph?.label ?? cycle.pod.split("/").pop() ?? cycle.pod;
+  const square = h("span", { class: "st-hand-glyph" },
+    glyphElement({ state: "queued", hue: glyph?.hue ?? 4, ring: false }, 30, input.colours));
+  const parts = [h("div", { class: "st-card-part" },
+    h("p", { class: "st-hint", text: text(lang, "hand.title", { n: cycle.attempt }) }),
+    h("button", {
+      type: "button", class: "st-hand", title: cycle.pod,
+      onclick: () => dispatch({ type: "select", resource: "pods", key: cycle.pod, tab: "decision" }),
+    }, square, h("span", { class: "st-hand-words" }, h("b", { text: name }),
+      h("span", { text: text(lang, "hand.priority", { n: number(lang, glyph?.priority ?? 0) }) }))),
+    h("p", { class: "st-hand-asks" }, ...asks(glyph, lang)))];
+  const tie = scene?.tie ? tiePart(input, cycle, scene, dispatch) : null;
+  if (tie) parts.push(tie);
+  return parts;
+}
+
+/**
+ * What the pod asks for, a line each.
+ * @param {Glyph | null} glyph
+ * @param {Lang} lang
+ */
+function asks(glyph, lang) {
+  if (!glyph) return [];
+  const spec = glyph.pod?.spec ?? {};
+  const lines = [glyph.cpuMilli || glyph.memoryBytes
+    ? `${formatCpu(glyph.cpuMilli)} cpu · ${formatMemory(glyph.memoryBytes)}` : text(lang, "stage.noRequests")];
+  for (const [name, value] of Object.entries(spec["nodeSelector"] ?? {})) {
+    lines.push(text(lang, "hand.selector", { label: `${name.split("/").pop()}=${value}` }));
+  }
+  for (const spread of spec["topologySpreadConstraints"] ?? []) {
+    lines.push(text(lang, "hand.spread", { key: String(spread.topologyKey ?? "").split("/").pop() ?? "" }));
+  }
+  if (spec["affinity"]?.podAffinity) lines.push(text(lang, "hand.near"));
+  if (spec["affinity"]?.podAntiAffinity) lines.push(text(lang, "hand.apart"));
+  if (spec["affinity"]?.nodeAffinity) lines.push(text(lang, "hand.nodeAffinity"));
+  return lines.map((line) => h("span", { text: line }));
+}
+
+/**
+ * @param {SchedulersInput} input
+ * @param {Cycle} cycle
+ * @param {Scene} scene
+ * @param {Dispatch} dispatch
+ */
+function tiePart({ view, lang }, cycle, scene, dispatch) {
+  const tie = /** @type {NonNullable<Scene["tie"]>} */ (scene.tie);
+  const names = listOf(tie.nodes, lang);
+  const seed = String(view.session?.seed ?? "");
+  const lot = cycle.trace?.lot;
+  const said = tie.drawn && lot
+    ? text(lang, "tie.drawn", { seed, draw: lot.draw, last: lot.below - 1, node: scene.chosen })
+    : text(lang, "tie.equal", { nodes: names, seed });
+  const teacher = view.me?.role === "teacher";
+  return h("div", { class: "st-card-part st-tie" },
+    h("h4", { class: "st-tie-title" }, icon("dice", 14),
+      h("span", { text: text(lang, "tie.title", { n: tie.nodes.length, total: number(lang, tie.total) }) })),
+    h("p", { text: said }),
+    !tie.drawn && teacher ? h("button", {
+      type: "button", class: "st-draw", text: text(lang, "tie.draw"), onclick: () => dispatch({ type: "step", by: "point" }),
+    }) : null);
+}
+
+/**
+ * "n2 and n6", "n1, n2 and 4 more".
+ * @param {readonly string[]} names
+ * @param {Lang} lang
+ */
+function listOf(names, lang) {
+  if (names.length <= 2) return names.join(text(lang, "list.and"));
+  if (names.length === 3) return `${names[0]}, ${names[1]}${text(lang, "list.and")}${names[2]}`;
+  return text(lang, "list.more", { names: names.slice(0, 2).join(", "), n: names.length - 2 });
+}
+
+/**
+ * @param {HTMLElement} card
+ * @param {SchedulersInput} input
+ */
+function updateBinding(card, { model, lang, colours }) {
+  /** @type {QueueStatus["binding"]} */
+  const all = [...model.queue.binding, ...model.queue.waiting];
+  const total = Math.max(all.length, (model.queue.counts["binding"] ?? 0) + (model.queue.counts["waiting"] ?? 0));
+  card.hidden = total === 0;
+  setText(/** @type {HTMLElement} */ (card.querySelector("h3")), text(lang, "binding.title", { n: number(lang, total) }));
+  const list = /** @type {HTMLElement} */ (card.querySelector("ul"));
+  syncList(list, all.slice(0, BINDINGS_SHOWN), (entry) => entry.uid, () => h("li"), (item, entry) => {
+    const glyph = model.pods.get(entry.pod);
+    const look = `${glyph?.hue} ${glyph?.state} ${entry.node} ${colours.key}`;
+    if (item.dataset["look"] === look) return;
+    item.dataset["look"] = look;
+    const state = glyph?.state === "bound" ? "bound" : "assumed";
+    item.replaceChildren(glyphElement({ state, hue: glyph?.hue ?? 4, ring: false }, 12, colours),
+      h("span", { text: `${glyph?.label ?? entry.pod.split("/").pop()} → ${entry.node}` }));
+  });
+}
+
+/**
+ * Replicas of the controller manager, a line each: who leads, who stands by, who has crashed.
+ * @param {HTMLElement} card
+ * @param {SchedulersInput} input
+ */
+function updateControllers(card, { view, lang }) {
+  const all = replicas(view, "kube-controller-manager");
+  card.hidden = all.length === 0;
+  setText(/** @type {HTMLElement} */ (card.querySelector("h3")), text(lang, "controllers.title"));
+  const list = /** @type {HTMLElement} */ (card.querySelector("ul"));
+  syncList(list, all, (replica) => replica.metadata.name, () => h("li"), (item, replica) => {
+    const state = replica.status?.state === "Crashed" ? "crashed" : isLeader(replica) ? "leader" : "standby";
+    if (item.dataset["state"] === `${state} ${lang}`) return;
+    item.dataset["state"] = `${state} ${lang}`;
+    item.className = `st-controller st-controller-${state}`;
+    item.replaceChildren(state === "leader" ? icon("crown", 13) : h("span", { class: `st-dot st-dot-${state}` }),
+      h("span", { text: replicaLabel(replica.metadata.name).replace("controller-manager", "manager") }),
+      h("span", { class: "st-controller-state", text: text(lang, `controllers.${state}`) }));
+  });
+}

@@ -1,0 +1,306 @@
+/**
+ * The stage: the living picture of the cluster. `render` takes the newest view; one requestAnimationFrame loop paints
+ * it, so views in between are skipped. The canvas shows nodes and motion, lanes and schedulers are DOM.
+ */
+
+/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+/** @import { Scene } from "./cycle.js" */
+/** @import { FieldInput } from "./field.js" */
+/** @import { Layout } from "./levels.js" */
+/** @import { Model } from "./model.js" */
+/** @import { Told } from "./told.js" */
+import { setText } from "../dom/dom.js";
+import { text } from "../lib/text.js";
+import { simTimeMsAt } from "../state/view.js";
+import { mountBanner } from "./banner.js";
+import { readColours } from "./colours.js";
+import { cycleScene } from "./cycle.js";
+import { h } from "./dom.js";
+import { makeField } from "./field.js";
+import { makeFlights } from "./flights.js";
+import { mountGestures } from "./gestures.js";
+import { laneModels } from "./lanes-model.js";
+import { mountLanes } from "./lanes.js";
+import { mountLegend } from "./legend.js";
+import { mountLens } from "./lens.js";
+import { layoutNodes, scrollAfterZoom } from "./levels.js";
+import { modelMaker } from "./model.js";
+import { mountOutline } from "./outline.js";
+import { makeOverlay } from "./overlay.js";
+import { mountRail } from "./rail.js";
+import { mountSchedulers } from "./schedulers.js";
+import { LINGER_MS, pointBudgetMs, profileOf, tell } from "./told.js";
+
+/**
+ * @param {HTMLElement} element filled by the stage; its size decides the layout
+ * @param {Dispatch} dispatch
+ */
+export function mountStage(element, dispatch) {
+  const parts = build(element);
+  const rail = mountRail(parts.rail);
+  const banner = mountBanner(parts.notes, (zoom) => setZoom(zoom, null));
+  const lanes = mountLanes(parts.lanes, dispatch);
+  const schedulers = mountSchedulers(parts.schedulers, dispatch);
+  const legend = mountLegend(parts.legend, dispatch);
+  const lens = mountLens(element);
+  const field = makeField(parts.scroller, parts.canvas);
+  const overlay = makeOverlay(element, parts.overlay);
+  const outline = mountOutline(parts.outline, dispatch, focusNode);
+  const flights = makeFlights(element, parts, lanes, schedulers, overlay);
+  const makeModel = modelMaker();
+
+  /** @type {{view: View, ui: Ui, model: Model} | null} */
+  let now = null;
+  /** @type {Told | null} */
+  let told = null;
+  /** @type {Layout | null} */
+  let layout = null;
+  let colours = readColours(element);
+  let theme = "";
+  let zoom = 1;
+  let focused = "";
+  let hovered = "";
+  let paintedRevision = 0;
+  let frame = 0;
+  /** @type {number[]} */
+  let frameTimes = [];
+  let namesKey = "";
+
+  /**
+   * @param {View} view
+   * @param {Ui} ui
+   */
+  function render(view, ui) {
+    if (ui.theme !== theme) {
+      theme = ui.theme;
+      colours = readColours(element);
+    }
+    const before = now;
+    const model = makeModel(view, ui);
+    now = { view, ui, model };
+    const timeMs = performance.now();
+    const next = tell(told, view, timeMs);
+    told = next.told;
+    relayout(false);
+    renderParts(timeMs);
+    flights.between(before?.model ?? null, now, next.turns, layout, timeMs);
+    announce(next.turns);
+    const selected = ui.selected;
+    if (selected && selected !== before?.ui.selected && selected.resource === "nodes") reveal(selected.key);
+  }
+
+  /**
+   * DOM that follows the view.
+   * @param {number} timeMs real
+   */
+  function renderParts(timeMs) {
+    if (!now || !layout) return;
+    const { view, ui, model } = now;
+    const scene = sceneAt(timeMs);
+    const under = told && told.endedMs === null ? told : null;
+    const selectedPod = ui.selected?.resource === "pods" ? ui.selected.key : "";
+    rail.render(told?.cycle ?? null, profileOf(view, told?.cycle.profile ?? "").counts, model.nodes.size, ui.lang);
+    banner.render({ layout, view, count: model.nodes.size, lang: ui.lang });
+    lanes.render({
+      lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", simNow()),
+      glyphOf: (key) => model.pods.get(key) ?? null, selectedPod, colours, lang: ui.lang,
+      paused: view.clock?.paused ?? true,
+    });
+    schedulers.render({
+      view, model, cycle: under?.cycle ?? null, scene, cycleReplica: under?.replica ?? "", colours, lang: ui.lang,
+    });
+    legend.render({ groups: model.groups, layout, ui, colours });
+    outline.render({ model, layout, scene, selectedNode: nodeSelected(), lang: ui.lang }, timeMs);
+    parts.empty.hidden = model.nodes.size > 0 || !view.ready;
+    setText(parts.empty, text(ui.lang, "stage.empty"));
+    element.dataset["level"] = String(layout.level);
+    parts.scroller.setAttribute("aria-label", text(ui.lang, "stage.label"));
+  }
+
+  /** @param {boolean} force */
+  function relayout(force) {
+    if (!now) return;
+    const width = Math.max(60, parts.scroller.clientWidth - 12);
+    const height = Math.max(60, parts.scroller.clientHeight - 12);
+    const { model } = now;
+    const key = `${width} ${height} ${zoom} ${model.zones.map((zone) => `${zone.name}:${zone.nodes.join()}`).join("|")}`;
+    if (!force && key === namesKey) return;
+    namesKey = key;
+    layout = layoutNodes({ zones: model.zones, width, height, zoom });
+    parts.spacer.style.height = `${Math.ceil(layout.height + 12)}px`;
+  }
+
+  /**
+   * The cycle as it looks at a moment; null while none is told.
+   * @param {number} timeMs real
+   * @returns {Scene | null}
+   */
+  function sceneAt(timeMs) {
+    if (!told || !now) return null;
+    const { weights } = profileOf(now.view, told.cycle.profile);
+    const fast = (now.view.clock?.rate ?? 1) > 10 && !now.view.clock?.paused;
+    return cycleScene(told.cycle, timeMs - told.sinceMs, {
+      budgetMs: pointBudgetMs(now.view), motion: !now.ui.reducedMotion && !fast, order: [...now.model.nodes.keys()],
+      weights,
+    });
+  }
+
+  function simNow() {
+    return now ? simTimeMsAt(now.view.clock, Date.now()) : 0;
+  }
+
+  function nodeSelected() {
+    const selected = now?.ui.selected;
+    return selected?.resource === "nodes" ? selected.key : "";
+  }
+
+  /** @returns {FieldInput | null} */
+  function fieldInput(/** @type {Scene | null} */ scene) {
+    if (!now || !layout) return null;
+    const selected = now.ui.selected;
+    return {
+      model: now.model, layout, scene, colours, lang: now.ui.lang, nowMs: simNow(), selectedNode: nodeSelected(),
+      selectedPod: selected?.resource === "pods" ? selected.key : "", focused, hovered,
+    };
+  }
+
+  /** @type {Scene | null} */
+  let lastScene = null;
+  let lastTold = /** @type {Told | null} */ (null);
+  let lastTick = 0;
+
+  /** @param {number} timeMs */
+  function loop(timeMs) {
+    frame = requestAnimationFrame(loop);
+    frameTimes.push(timeMs);
+    while ((frameTimes[0] ?? timeMs) < timeMs - 1000) frameTimes.shift();
+    if (!now || !layout) return;
+    if (told?.endedMs != null && !now.view.clock?.paused && timeMs - told.endedMs > LINGER_MS) {
+      told = null;
+      renderParts(timeMs);
+    }
+    if (told !== lastTold || lastScene?.moving) {
+      const settledBefore = lastScene?.tie;
+      lastScene = sceneAt(timeMs);
+      lastTold = told;
+      if (Boolean(lastScene?.tie) !== Boolean(settledBefore)) renderParts(timeMs);
+    }
+    const input = fieldInput(lastScene);
+    if (input) field.paint(input);
+    flights.paint(timeMs, colours, lastScene, layout);
+    if (timeMs - lastTick > 80) {
+      lastTick = timeMs;
+      lanes.tick(simNow(), now.ui.lang);
+      schedulers.tick(simNow());
+      outline.tick(timeMs);
+    }
+    paintedRevision = now.view.revision;
+  }
+
+  /**
+   * @param {number} wanted
+   * @param {number | null} pointerY within the field; null zooms about its top
+   */
+  function setZoom(wanted, pointerY) {
+    if (!now || !layout) return;
+    const before = layout;
+    const scroll = parts.scroller.scrollTop;
+    zoom = Math.max(1, Math.min(Math.max(1, now.model.nodes.size), wanted));
+    relayout(false);
+    if (layout === before) return;
+    parts.scroller.scrollTop = scrollAfterZoom(before, layout, scroll, pointerY ?? 40);
+    lens.hide();
+    renderParts(performance.now());
+  }
+
+  /** @param {string} name */
+  function focusNode(name) {
+    focused = name;
+    if (name) reveal(name);
+  }
+
+  /** @param {string} name */
+  function reveal(name) {
+    const box = layout?.byName.get(name);
+    if (!box) return;
+    const { scrollTop, clientHeight } = parts.scroller;
+    if (box.y < scrollTop) parts.scroller.scrollTop = Math.max(0, box.y - 28);
+    else if (box.y + box.h > scrollTop + clientHeight - 12) parts.scroller.scrollTop = box.y + box.h - clientHeight + 20;
+  }
+
+  /** @param {ReturnType<typeof tell>["turns"]} turns */
+  function announce(turns) {
+    if (!now) return;
+    const { lang } = now.ui;
+    for (const turn of turns) {
+      if (turn.kind === "reserved") setText(parts.live, text(lang, "live.chosen", { pod: turn.pod, node: turn.node }));
+      if (turn.kind === "refused") setText(parts.live, text(lang, "live.refused", { pod: turn.pod, message: turn.message }));
+    }
+  }
+
+  const gestures = mountGestures(parts.scroller, {
+    zoomBy: (factor, y) => setZoom(zoom * factor, y),
+    resetZoom: () => setZoom(1, null),
+    hover: (x, y) => {
+      const input = fieldInput(lastScene);
+      const hit = input && field.hit(input, x, y);
+      hovered = hit?.node.name ?? "";
+      parts.scroller.style.cursor = hit ? "pointer" : "";
+      const edge = element.getBoundingClientRect();
+      if (input && hit) lens.show(input, hit, { x: x - edge.left, y: y - edge.top });
+      else lens.hide();
+    },
+    leave: () => {
+      hovered = "";
+      lens.hide();
+    },
+    click: (x, y) => {
+      const input = fieldInput(lastScene);
+      const hit = input && field.hit(input, x, y);
+      if (hit?.glyph) dispatch({ type: "select", resource: "pods", key: hit.glyph.key });
+      else if (hit) dispatch({ type: "select", resource: "nodes", key: hit.node.name });
+    },
+  });
+  const resized = new ResizeObserver(() => {
+    relayout(false);
+    renderParts(performance.now());
+  });
+  resized.observe(parts.scroller);
+  frame = requestAnimationFrame(loop);
+
+  return {
+    render,
+    /** Frames painted in the last second. */
+    fps: () => frameTimes.length,
+    /** The revision of the view that is on the canvas. */
+    paintedRevision: () => paintedRevision,
+    destroy() {
+      cancelAnimationFrame(frame);
+      resized.disconnect();
+      gestures.destroy();
+      element.replaceChildren();
+    },
+  };
+}
+
+/** @param {HTMLElement} element */
+function build(element) {
+  const rail = h("div");
+  const notes = h("div");
+  const lanes = h("div");
+  const schedulers = h("div");
+  const canvas = h("canvas", { class: "st-canvas", "aria-hidden": "true" });
+  const spacer = h("div", { class: "st-spacer" });
+  const scroller = h("div", { class: "st-field", role: "region", tabindex: "-1" }, canvas, spacer);
+  const empty = h("p", { class: "st-empty" });
+  const legend = h("footer");
+  const overlay = h("canvas", { class: "st-overlay", "aria-hidden": "true" });
+  const outline = h("div");
+  const live = h("p", { class: "st-hidden", "aria-live": "polite" });
+  element.classList.add("st-stage");
+  element.dataset["testid"] ??= "stage";
+  const side = h("div", { class: "st-side" }, lanes, schedulers);
+  element.replaceChildren(rail, notes, h("div", { class: "st-body" }, side, h("div", { class: "st-nodes" }, scroller,
+    empty, outline)), legend, overlay, live);
+  return { rail, notes, lanes, schedulers, scroller, canvas, spacer, empty, legend, overlay, outline, live };
+}

@@ -1,0 +1,464 @@
+/** Nodes as tiles, small tiles, cells and racks: levels of detail 2 to 5. Level 1 is in card.js. */
+
+/** @import { NodeScene, Scene } from "./cycle.js" */
+/** @import { TileBox } from "./levels.js" */
+/** @import { Glyph, NodeModel } from "./model.js" */
+/** @import { Pen } from "./pen.js" */
+import { text } from "../lib/text.js";
+import { heatStep } from "./colours.js";
+import { drawGlyph, roundRect } from "./glyphs.js";
+import { drawIcon } from "./icons.js";
+import { bar, chip, fit, hatch, scoreBar, widthOf, wrap, write } from "./pen.js";
+
+/**
+ * @typedef {object} TileState what is drawn on a node besides itself
+ * @property {NodeScene | null} scene
+ * @property {Scene | null} cycle
+ * @property {boolean} selected
+ * @property {boolean} focused
+ * @property {boolean} hovered
+ * @property {string} selectedPod
+ */
+
+export const GLYPH_SIZE = 14;
+const GLYPH_PITCH = 17;
+const PAD = 9;
+
+/**
+ * The frame of a tile: solid and raised, amber with a glow in the tie set, dashed and hatched where it cannot be.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {NodeModel} node
+ * @param {TileState} state
+ * @param {number} radius
+ */
+export function frame(pen, box, node, state, radius) {
+  const { context, colours } = pen;
+  const { scene } = state;
+  const { x, y, w, h } = box;
+  const out = scene?.feasible === false || !node.ready;
+  const dim = scene?.feasible === false ? scene.dim : node.ready ? 0 : 1;
+  const lit = scene?.tied || scene?.winner;
+  if (lit) {
+    context.save();
+    context.globalAlpha = scene?.winner ? 1 : scene?.glow ?? 1;
+    context.fillStyle = colours.ambbg;
+    roundRect(context, x - 3, y - 4, w + 6, h + 8, radius + 3);
+    context.fill();
+    context.restore();
+  } else if (!out) {
+    // Two thin strokes below the tile read as its shadow at a hundredth of a blur's cost.
+    context.fillStyle = colours.line;
+    roundRect(context, x, y + 1, w, h, radius);
+    context.fill();
+  }
+  context.fillStyle = dim > 0 ? colours.stage : colours.surf;
+  roundRect(context, x + 0.5, y + 0.5, w - 1, h - 1, radius);
+  context.fill();
+  if (dim > 0) {
+    context.save();
+    context.globalAlpha = dim;
+    hatch(pen);
+    context.restore();
+  }
+  context.strokeStyle = lit ? colours.amb : colours.line2;
+  context.lineWidth = lit ? 2 : 1;
+  if (out && dim > 0.5) context.setLineDash([4, 3]);
+  roundRect(context, x + 0.5, y + 0.5, w - 1, h - 1, radius);
+  context.stroke();
+  context.setLineDash([]);
+  outline(pen, box, state, radius);
+}
+
+/**
+ * Selection, hover and keyboard focus around a node.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {TileState} state
+ * @param {number} radius
+ */
+export function outline({ context, colours }, { x, y, w, h }, state, radius) {
+  if (!state.selected && !state.focused && !state.hovered) return;
+  context.strokeStyle = colours.acc;
+  context.lineWidth = state.selected || state.focused ? 2 : 1;
+  const out = state.focused ? 1.5 : 0;
+  roundRect(context, x + 0.5 - out, y + 0.5 - out, w - 1 + 2 * out, h - 1 + 2 * out, radius + out);
+  context.stroke();
+}
+
+/**
+ * Marks beside a node's name: a tag for taints, a lock where it is cordoned.
+ * @param {Pen} pen
+ * @param {NodeModel} node
+ * @param {number} x
+ * @param {number} y of the middle
+ * @returns {number} where the next mark would stand
+ */
+export function marks(pen, node, x, y) {
+  let at = x;
+  if (node.taints.length > 0) {
+    drawIcon(pen.context, "tag", at, y - 6, 12, pen.colours.t2);
+    at += 15;
+  }
+  if (node.unschedulable) {
+    drawIcon(pen.context, "lock", at, y - 6, 12, pen.colours.t2);
+    at += 15;
+  }
+  return at;
+}
+
+/**
+ * Glyphs of pods in rows, and where each stands.
+ * @param {Pen} pen
+ * @param {readonly Glyph[]} glyphs
+ * @param {{x: number, y: number, w: number, rows: number, size: number, pitch: number, dim: number, selectedPod: string}}
+ *   area `y`: top of the first row
+ */
+export function glyphRows(pen, glyphs, { x, y, w, rows, size, pitch, dim, selectedPod }) {
+  const { context, colours, dpr } = pen;
+  const columns = Math.max(1, Math.floor((w + pitch - size) / pitch));
+  const room = columns * rows;
+  const shown = glyphs.length > room ? room - 2 : glyphs.length;
+  context.save();
+  if (dim > 0) context.globalAlpha = 1 - 0.55 * dim;
+  for (let index = 0; index < shown; index += 1) {
+    const glyph = glyphs[index];
+    if (!glyph) continue;
+    const gx = x + (index % columns) * pitch;
+    const gy = y + Math.floor(index / columns) * pitch;
+    drawGlyph(context, glyph, gx, gy, size, colours, dpr);
+    if (glyph.key === selectedPod) {
+      context.strokeStyle = colours.acc;
+      context.lineWidth = 1.5;
+      roundRect(context, gx - 1.5, gy - 1.5, size + 3, size + 3, 4);
+      context.stroke();
+    }
+  }
+  context.restore();
+  if (shown < glyphs.length) {
+    const gx = x + (shown % columns) * pitch;
+    write(pen, `+${glyphs.length - shown}`, gx, y + Math.floor(shown / columns) * pitch + size / 2, {
+      size: 11, weight: 500, colour: colours.t2,
+    });
+  }
+}
+
+/**
+ * The pod whose glyph lies under a point of a tile of level 1 to 3; null elsewhere.
+ * @param {readonly Glyph[]} glyphs
+ * @param {{x: number, y: number, w: number, rows: number, size: number, pitch: number}} area
+ * @param {number} px
+ * @param {number} py
+ */
+export function glyphAt(glyphs, { x, y, w, rows, size, pitch }, px, py) {
+  const columns = Math.max(1, Math.floor((w + pitch - size) / pitch));
+  const column = Math.floor((px - x + 1.5) / pitch);
+  const row = Math.floor((py - y + 1.5) / pitch);
+  if (column < 0 || column >= columns || row < 0 || row >= rows) return null;
+  const index = row * columns + column;
+  const shown = glyphs.length > columns * rows ? columns * rows - 2 : glyphs.length;
+  return index < shown ? glyphs[index] ?? null : null;
+}
+
+/**
+ * Where the glyphs of a tile of level 2 stand: one row while a cycle is told on it, else as many as there is room.
+ * @param {TileBox} box
+ * @param {boolean} scored
+ */
+export function glyphArea(box, scored) {
+  const rows = scored ? 1 : Math.max(1, Math.floor((box.h - 58 - 6) / GLYPH_PITCH));
+  return { x: box.x + PAD, y: box.y + 57, w: box.w - 2 * PAD, rows, size: GLYPH_SIZE - 1, pitch: GLYPH_PITCH };
+}
+
+/**
+ * Level 2: name, size, bars, pods, and the cycle's verdict and score.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {NodeModel} node
+ * @param {TileState} state
+ */
+export function drawTile(pen, box, node, state) {
+  const { colours } = pen;
+  const { scene, cycle } = state;
+  frame(pen, box, node, state, 8);
+  const { x, y, w, h } = box;
+  const right = x + w - PAD;
+  const sizeWidth = write(pen, node.size, right, y + 15, { colour: colours.t3, align: "right" });
+  const nameWidth = write(pen, node.name, x + PAD, y + 15, {
+    size: 13, weight: 600, width: w - 2 * PAD - sizeWidth - (node.taints.length || node.unschedulable ? 22 : 6),
+  });
+  marks(pen, node, x + PAD + nameWidth + 6, y + 15);
+  bars(pen, node, x + PAD, y + 34, w - 2 * PAD);
+  const scored = scene !== null && scene.feasible !== null;
+  const refused = scene?.feasible === false;
+  const dim = refused ? scene.dim : node.ready ? 0 : 1;
+  const reason = refused ? scene.reason : node.ready ? "" : text(pen.lang, "stage.notReady");
+  glyphRows(pen, node.glyphs, { ...glyphArea(box, scored || reason !== ""), dim, selectedPod: state.selectedPod });
+  if (reason) footer(pen, box, reason, dim);
+  else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);
+  else if (scene?.winner) only(pen, box);
+  else if (scene?.feasible) write(pen, text(pen.lang, "stage.feasible"), x + PAD, y + h - 16, {
+    weight: 500, colour: colours.grnt,
+  });
+}
+
+/**
+ * @param {Pen} pen
+ * @param {NodeModel} node
+ * @param {number} x
+ * @param {number} y of the middle of the first bar
+ * @param {number} w
+ */
+export function bars(pen, node, x, y, w) {
+  const cpu = `${trim(node.cpuUsed / 1000, 2)}/${trim(node.cpuMilli / 1000, 1)}`;
+  const memory = `${trim(node.memoryUsed / 2 ** 30, 1)}/${trim(node.memoryBytes / 2 ** 30, 1)}`;
+  const rows = /** @type {const} */ ([
+    ["cpu", cpu, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0],
+    ["mem", memory, node.memoryBytes ? node.memoryUsed / node.memoryBytes : 0],
+  ]);
+  rows.forEach(([name, numbers, share], index) => {
+    const at = y + index * 13;
+    write(pen, name, x, at, { colour: pen.colours.t2 });
+    write(pen, numbers, x + w, at, { size: 11.5, colour: pen.colours.t2, align: "right" });
+    bar(pen, share, x + 28, at - 3, Math.max(20, w - 28 - 44), 6);
+  });
+}
+
+/**
+ * @param {number} value
+ * @param {number} digits at most
+ */
+function trim(value, digits) {
+  return digits === 2 ? value.toFixed(value === 0 ? 0 : 2) : String(Math.round(value * 10) / 10);
+}
+
+/**
+ * The exact reason, at full contrast, on a plain ground.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {string} reason
+ * @param {number} dim
+ */
+export function footer(pen, box, reason, dim) {
+  const { context, colours } = pen;
+  context.font = `500 11px ${colours.font}`;
+  const lines = wrap(pen, reason, box.w - 2 * PAD - 17, 2);
+  const height = lines.length * 14 + 10;
+  const top = box.y + box.h - height;
+  context.save();
+  context.globalAlpha = dim;
+  context.fillStyle = colours.stage;
+  roundRect(context, box.x + 1, top, box.w - 2, height - 1, 7);
+  context.fill();
+  context.fillRect(box.x + 1, top, box.w - 2, 8);
+  context.fillStyle = colours.line;
+  context.fillRect(box.x + 1, top, box.w - 2, 1);
+  drawIcon(context, "no", box.x + PAD - 1, top + 6, 11, colours.t2);
+  lines.forEach((line, index) =>
+    write(pen, line, box.x + PAD + 15, top + 12 + index * 14, { weight: 500, colour: colours.t1 }));
+  context.restore();
+}
+
+/**
+ * The rising total, what the last plugin added, the tie or the crown, and the stacked bar.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {NodeScene} scene
+ * @param {Scene} cycle
+ */
+function score(pen, box, scene, cycle) {
+  const { colours } = pen;
+  const y = box.y + box.h - 28;
+  const amber = scene.tied || scene.winner;
+  let x = box.x + PAD;
+  x += write(pen, String(scene.total), x, y, { size: 18, weight: 600, colour: amber ? colours.ambt : colours.t1 }) + 4;
+  x += write(pen, text(pen.lang, "stage.pts"), x, y + 1, { colour: colours.t3 }) + 7;
+  const right = box.x + box.w - PAD;
+  let chipWidth = 0;
+  if (scene.winner) chipWidth = winnerChip(pen, cycle, right, y);
+  else if (scene.tied) {
+    chipWidth = chip(pen, text(pen.lang, cycle.tie?.drawn ? "stage.lost" : "stage.tie"), right, y, {
+      back: colours.ambbg, ink: colours.ambt,
+    });
+  }
+  if (scene.delta !== null && x + 30 < right - chipWidth) {
+    const sign = scene.delta > 0 ? `↑ +${scene.delta}` : `+${scene.delta}`;
+    write(pen, sign, x, y + 1, { weight: 500, colour: colours.t2 });
+  }
+  scoreBar(pen, scene.segments, cycle.pointsMax, box.x + PAD, box.y + box.h - 17, box.w - 2 * PAD, 8);
+}
+
+/**
+ * @param {Pen} pen
+ * @param {Scene} cycle
+ * @param {number} right
+ * @param {number} y
+ */
+function winnerChip(pen, cycle, right, y) {
+  const { colours } = pen;
+  const label = text(pen.lang, cycle.tie ? "stage.won" : "stage.best");
+  const width = chip(pen, `     ${label}`, right, y, { back: colours.amb, ink: colours["on-plugin"] });
+  drawIcon(pen.context, "crown", right - width + 7, y - 6.5, 12, colours["on-plugin"]);
+  return width;
+}
+
+/**
+ * The winner where nothing was scored, because it alone was feasible.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ */
+function only(pen, box) {
+  const y = box.y + box.h - 18;
+  drawIcon(pen.context, "crown", box.x + PAD, y - 7, 13, pen.colours.amb);
+  write(pen, text(pen.lang, "stage.only"), box.x + PAD + 18, y, { weight: 600, colour: pen.colours.ambt });
+}
+
+/**
+ * Level 3: name, total or a short reason, pods as dots, one bar.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {NodeModel} node
+ * @param {TileState} state
+ */
+export function drawSmallTile(pen, box, node, state) {
+  const { colours } = pen;
+  const { scene } = state;
+  frame(pen, box, node, state, 6);
+  const { x, y, w, h } = box;
+  const refused = scene?.feasible === false;
+  const amber = scene?.tied || scene?.winner;
+  const said = refused ? shortReason(scene.reason, scene.plugin) : scene && scene.segments.length > 0
+    ? String(scene.total) : node.unschedulable ? "cordon" : node.ready ? "" : "NotReady";
+  const taken = said ? write(pen, said, x + w - 7, y + 12, {
+    weight: amber ? 600 : 400, colour: amber ? colours.ambt : colours.t2, align: "right",
+  }) + 4 : 0;
+  write(pen, node.name, x + 7, y + 12, { size: 12, weight: 600, width: w - 14 - taken });
+  glyphRows(pen, node.glyphs, { ...smallArea(box), dim: refused ? scene.dim : 0, selectedPod: state.selectedPod });
+  bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4);
+}
+
+/** @param {TileBox} box */
+export function smallArea(box) {
+  return { x: box.x + 7, y: box.y + 23, w: box.w - 14, rows: 3, size: 9, pitch: 12 };
+}
+
+/**
+ * One word for a reason, where the sentence has no room: it stands in full in the lens and the inspector.
+ * @param {string} reason
+ * @param {string} plugin
+ */
+export function shortReason(reason, plugin) {
+  const insufficient = /Insufficient ([\w./-]+)/.exec(reason);
+  if (insufficient) return (insufficient[1] ?? "").split("/").pop() ?? "";
+  if (/too many pods/i.test(reason)) return "pods";
+  return SHORT[plugin] ?? plugin.replace(/^(Node|Pod)/, "");
+}
+
+/** @type {Record<string, string>} */
+const SHORT = {
+  TaintToleration: "taint", NodeUnschedulable: "cordon", NodeAffinity: "affinity", NodePorts: "port", NodeName: "name",
+  InterPodAffinity: "affinity", PodTopologySpread: "spread", VolumeBinding: "volume", VolumeZone: "zone",
+};
+
+/**
+ * Level 4: a cell filled by score or else by load, a load line, hatch or a cross where refused.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {NodeModel} node
+ * @param {TileState} state
+ */
+export function drawCell(pen, box, node, state) {
+  const { context, colours } = pen;
+  const { scene, cycle } = state;
+  const { x, y, w, h } = box;
+  const refused = scene?.feasible === false;
+  const load = node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0;
+  const scored = cycle && scene && scene.segments.length > 0;
+  const step = heatStep(scored ? (100 * scene.total) / Math.max(1, cycle.pointsMax) : load * 100);
+  context.fillStyle = refused || !node.ready ? colours.stage : colours.heat[step] ?? colours.line;
+  roundRect(context, x, y, w, h, 3);
+  context.fill();
+  if (refused || !node.ready) {
+    hatch(pen, 5);
+    if (node.taints.length > 0 && w >= 12) drawIcon(context, "cross", x + w / 2 - 5, y + h / 2 - 5, 10, colours.t2);
+  } else if (step === 0) {
+    context.strokeStyle = colours.line;
+    context.lineWidth = 1;
+    context.stroke();
+  }
+  if (!refused) {
+    context.fillStyle = step > 3 ? colours["heat-high-text"] : colours["heat-low-text"];
+    context.globalAlpha = 0.7;
+    context.fillRect(x + 3, y + h - 4, Math.max(load > 0 ? 1 : 0, (w - 6) * Math.min(1, load)), 2);
+    context.globalAlpha = 1;
+  }
+  if (scene?.tied || scene?.winner) {
+    context.strokeStyle = colours.amb;
+    context.lineWidth = 2;
+    roundRect(context, x, y, w, h, 3);
+    context.stroke();
+  }
+  outline(pen, box, state, 3);
+}
+
+/**
+ * Level 5: twenty nodes as one block with a small histogram of their scores or load.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {readonly {node: NodeModel, state: TileState}[]} members
+ */
+export function drawRack(pen, box, members) {
+  const { context, colours } = pen;
+  const { x, y, w, h } = box;
+  const refused = members.filter(({ state }) => state.scene?.feasible === false).length;
+  const lit = members.some(({ state }) => state.scene?.tied || state.scene?.winner);
+  context.fillStyle = colours.surf;
+  roundRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 4);
+  context.fill();
+  if (refused === members.length) hatch(pen, 5);
+  const bins = histogram(members);
+  const most = Math.max(1, ...bins);
+  bins.forEach((count, index) => {
+    const height = (count / most) * (h - 18);
+    context.fillStyle = colours.heat[index] ?? colours.acc;
+    context.fillRect(x + 5 + index * 5, y + h - 4 - height, 4, height);
+  });
+  write(pen, String(members.length - refused), x + 4, y + 8, { size: 11, weight: 600, colour: colours.t2 });
+  context.strokeStyle = lit ? colours.amb : colours.line2;
+  context.lineWidth = lit ? 2 : 1;
+  roundRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 4);
+  context.stroke();
+  for (const { state } of members) outline(pen, box, state, 4);
+}
+
+/**
+ * How many feasible members fall into each step of the heat scale.
+ * @param {readonly {node: NodeModel, state: TileState}[]} members
+ */
+function histogram(members) {
+  const bins = [0, 0, 0, 0, 0, 0];
+  for (const { node, state } of members) {
+    if (state.scene?.feasible === false) continue;
+    const scored = state.cycle && state.scene && state.scene.segments.length > 0;
+    const value = scored ? (100 * (state.scene?.total ?? 0)) / Math.max(1, state.cycle?.pointsMax ?? 1)
+      : node.cpuMilli ? (100 * node.cpuUsed) / node.cpuMilli : 0;
+    const step = heatStep(value);
+    bins[step] = (bins[step] ?? 0) + 1;
+  }
+  return bins;
+}
+
+/**
+ * The heading of a zone: its name and how many of its nodes fit.
+ * @param {Pen} pen
+ * @param {{name: string, x: number, y: number, w: number}} zone
+ * @param {string} detail
+ */
+export function drawZone(pen, zone, detail) {
+  const name = zone.name || text(pen.lang, "stage.noZone");
+  pen.context.font = `600 13px ${pen.colours.font}`;
+  const shown = fit(pen, name, zone.w - 10);
+  write(pen, shown, zone.x, zone.y + 9, { size: 13, weight: 600 });
+  const at = zone.x + widthOf(pen, shown) + 8;
+  write(pen, detail, at, zone.y + 9, { size: 12, colour: pen.colours.t2, width: Math.max(0, zone.x + zone.w - at) });
+}

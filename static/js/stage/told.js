@@ -1,0 +1,99 @@
+/**
+ * Which cycle the stage is telling, since when, and which pods should fly: what changes between two views. No DOM.
+ */
+
+/** @import { Cycle, View } from "../lib/types.d.ts" */
+import { cycleUnderWay, objectAt } from "../state/selectors.js";
+import { POINTS } from "./cycle.js";
+
+/** Real milliseconds for which a finished cycle stays on the stage while time runs; held time keeps it. */
+export const LINGER_MS = 1_200;
+
+/**
+ * @typedef {object} Told
+ * @property {Cycle} cycle
+ * @property {string} replica
+ * @property {number} sinceMs real milliseconds at which its point was first seen
+ * @property {number | null} endedMs real milliseconds since which it is over; null while under way
+ */
+
+/**
+ * @typedef {{kind: "taken", pod: string} | {kind: "reserved", pod: string, node: string}
+ *   | {kind: "refused", pod: string, message: string}} Turn something worth showing as motion or saying aloud
+ */
+
+/**
+ * The told cycle after a new view, and what turned between the two.
+ * @param {Told | null} before
+ * @param {View} view
+ * @param {number} nowMs real
+ * @returns {{told: Told | null, turns: Turn[]}}
+ */
+export function tell(before, view, nowMs) {
+  const under = cycleUnderWay(view);
+  if (!under) {
+    if (!before) return { told: null, turns: [] };
+    const endedMs = before.endedMs ?? nowMs;
+    const stays = view.clock?.paused || nowMs - endedMs < LINGER_MS;
+    return { told: stays ? { ...before, endedMs } : null, turns: [] };
+  }
+  const { cycle } = under;
+  const replica = under.replica.metadata.name;
+  const same = before?.endedMs === null && before.cycle.uid === cycle.uid && before.cycle.attempt === cycle.attempt
+    && before.replica === replica;
+  const told = {
+    cycle, replica, endedMs: null,
+    sinceMs: same && before.cycle.point === cycle.point ? before.sinceMs : nowMs,
+  };
+  return { told, turns: turnsOf(same ? before.cycle : null, cycle) };
+}
+
+/**
+ * @param {Cycle | null} before
+ * @param {Cycle} cycle
+ * @returns {Turn[]}
+ */
+function turnsOf(before, cycle) {
+  /** @type {Turn[]} */
+  const turns = before ? [] : [{ kind: "taken", pod: cycle.pod }];
+  const reserve = POINTS.indexOf("Reserve");
+  const at = POINTS.indexOf(cycle.point);
+  const was = before ? POINTS.indexOf(before.point) : -1;
+  const chosen = cycle.trace?.chosen;
+  if (chosen && at >= reserve && was < reserve) turns.push({ kind: "reserved", pod: cycle.pod, node: chosen });
+  const message = cycle.trace?.fitError;
+  if (message && !before?.trace?.fitError) turns.push({ kind: "refused", pod: cycle.pod, message });
+  return turns;
+}
+
+/**
+ * Weights of scores and the number of plugins by extension point, as the profile of a cycle is configured.
+ * @param {View} view
+ * @param {string} profile
+ * @returns {{weights: Record<string, number>, counts: Record<string, number>}}
+ */
+export function profileOf(view, profile) {
+  const config = objectAt(view, "schedulerconfigs.clustersim.io", "default");
+  const profiles = /** @type {{schedulerName: string, plugins: {name: string, weight?: number, points?: string[]}[]}[]} */ (
+    config?.status?.["profiles"] ?? []);
+  const found = profiles.find((one) => one.schedulerName === profile) ?? profiles[0];
+  /** @type {Record<string, number>} */
+  const weights = {};
+  /** @type {Record<string, number>} */
+  const counts = {};
+  for (const plugin of found?.plugins ?? []) {
+    if (plugin.weight) weights[plugin.name] = plugin.weight;
+    for (const point of plugin.points ?? []) counts[point] = (counts[point] ?? 0) + 1;
+  }
+  return { weights, counts };
+}
+
+/**
+ * Real milliseconds that a told cycle spends at a point: what the animation may take.
+ * @param {View} view
+ */
+export function pointBudgetMs(view) {
+  const clock = view.clock;
+  if (!clock || clock.paused || clock.held || clock.pace <= 0) return Infinity;
+  return clock.pace / Math.max(0.01, Math.min(clock.rate, clock.effectiveRate || clock.rate));
+}
