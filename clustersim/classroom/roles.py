@@ -18,7 +18,7 @@ from scheduler_core.api.kinds import find_resource
 READ_VERBS: Final = frozenset({"get", "list", "watch"})
 
 STUDENT_PRIORITY_MAX: Final = 1_000_000_000
-"""The highest priority of a person's class (upstream's HighestUserDefinablePriority); above it pods are the system's."""
+"""The highest priority of a person's class, upstream's HighestUserDefinablePriority; above it pods are the system's."""
 
 _STUDENT_SUBRESOURCES: Final = frozenset({"", "scale", "eviction", "log"})
 _STUDENT_NEVER: Final = frozenset({"resourcequotas"})

@@ -1,0 +1,225 @@
+"""Applying a file of objects: each one created or brought up to date through the registry, each with its own result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from clustersim.classroom.auth import STUDENT, Principal
+from clustersim.classroom.writing import GROUP, context_for
+from clustersim.feed.hints import wake
+from clustersim.store import SqlStore
+from controllers.machinery.operations import Create, Operation, Patch
+from controllers.machinery.registry import Context, Registry, attempt
+from controllers.machinery.store import Transaction
+from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.api.kinds import Kind, find_kind
+
+Document = dict[str, Any]
+
+_ORDER: Final = ("Namespace", "PriorityClass", "ResourceQuota", "ServiceAccount", "ConfigMap", "Node", "Service")
+_LATE: Final = ("ReplicaSet", "Pod", "Event")
+_SERVER_FIELDS: Final = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+)
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a file is applied. `namespace` is for objects that name none."""
+
+    namespace: str
+    field_validation: Literal["Ignore", "Warn", "Strict"] = "Warn"
+    dry_run: bool = False
+    create_namespaces: bool = False
+
+
+@dataclass(slots=True)
+class Entry:
+    """One object of the file and what became of it."""
+
+    index: int
+    object: Document
+    action: str = "failed"
+    name: str = ""
+    namespace: str = ""
+    error: ApiError | None = None
+    warnings: Sequence[str] = ()
+
+    def as_dict(self) -> Document:
+        """Return the wire form of docs/session-api.md."""
+        result: Document = {
+            "index": self.index,
+            "apiVersion": _text(self.object, "apiVersion"),
+            "kind": _text(self.object, "kind"),
+            "namespace": self.namespace,
+            "name": self.name,
+            "action": self.action,
+            "warnings": list(self.warnings),
+        }
+        if self.error is not None:
+            result["error"] = self.error.status()
+        return result
+
+
+def import_objects(store: SqlStore, principal: Principal, objects: Sequence[Document], options: Options) -> Document:
+    """Apply the objects and return the answer of `POST …/import`: results in the order of the file and their counts."""
+    entries = [Entry(index, document) for index, document in enumerate(objects)]
+    new_uids: dict[str, str] = {}
+    ordered = sorted(entries, key=_rank)
+    if options.create_namespaces:
+        ordered = [*_missing_namespaces(store, ordered, options), *ordered]
+    for start in range(0, len(ordered), GROUP):
+        with store.transaction(principal.actor) as transaction:
+            for entry in ordered[start : start + GROUP]:
+                _apply(transaction, entry, new_uids, context(principal, store, options), options)
+            revision = transaction.revision
+        wake(store.session_id, revision)
+    counts = dict.fromkeys(("created", "configured", "unchanged", "failed"), 0)
+    for entry in entries:
+        counts[entry.action] += 1
+    return {"results": [entry.as_dict() for entry in entries], **counts}
+
+
+def context(principal: Principal, store: SqlStore, options: Options) -> Context:
+    """Return a fresh context: its warnings belong to one object."""
+    return context_for(
+        principal,
+        store.epoch_ms,
+        field_validation=options.field_validation,
+        field_manager="clustersim-import",
+        dry_run=options.dry_run,
+    )
+
+
+def default_namespace(principal: Principal) -> str:
+    """Return where objects go that name no namespace."""
+    return principal.namespace if principal.role == STUDENT else "default"
+
+
+def _text(document: Document, field: str) -> str:
+    value = document.get(field)
+    return value if isinstance(value, str) else ""
+
+
+def _rank(entry: Entry) -> int:
+    """Owners before what they own, and what others refer to first."""
+    kind = _text(entry.object, "kind")
+    if kind in _ORDER:
+        return _ORDER.index(kind)
+    return len(_ORDER) + (1 + _LATE.index(kind) if kind in _LATE else 0)
+
+
+def _missing_namespaces(store: SqlStore, entries: Sequence[Entry], options: Options) -> Iterator[Entry]:
+    """Yield namespaces that objects of the file live in and neither file nor session has."""
+    known = {stored.name for stored in store.list("namespaces")[0]}
+    known |= {_text(_metadata(entry.object), "name") for entry in entries if _text(entry.object, "kind") == "Namespace"}
+    for entry in entries:
+        kind = find_kind(_text(entry.object, "apiVersion"), _text(entry.object, "kind"))
+        namespace = _text(_metadata(entry.object), "namespace") or options.namespace
+        if kind is not None and kind.namespaced and namespace not in known:
+            known.add(namespace)
+            yield Entry(-1, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+
+
+def _metadata(document: Document) -> Document:
+    metadata = document.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _apply(
+    transaction: Transaction, entry: Entry, new_uids: dict[str, str], context: Context, options: Options
+) -> None:
+    """Write one object and note what became of it."""
+    metadata = _metadata(entry.object)
+    entry.name, entry.namespace = _text(metadata, "name"), _text(metadata, "namespace")
+    try:
+        kind = _kind(entry.object)
+        entry.namespace = (entry.namespace or options.namespace) if kind.namespaced else ""
+        operation, before = _operation(transaction, kind, entry, new_uids)
+    except ApiError as error:
+        entry.error = error
+        return
+    result = attempt(Registry(), transaction, operation, context)
+    entry.warnings = tuple(context.warnings)
+    if result.error is not None:
+        entry.error = result.error
+        return
+    assert result.object is not None
+    written = result.object["metadata"]
+    entry.name = written["name"]
+    old_uid = _text(metadata, "uid")
+    if old_uid:
+        new_uids[old_uid] = written["uid"]
+    if before is None:
+        entry.action = "created"
+    else:
+        same = written.get("resourceVersion") == before["metadata"].get("resourceVersion") and not options.dry_run
+        entry.action = "unchanged" if same or result.object == before else "configured"
+
+
+def _kind(document: Document) -> Kind:
+    api_version, name = _text(document, "apiVersion"), _text(document, "kind")
+    if not api_version or not name:
+        missing = [field for field in ("apiVersion", "kind") if not _text(document, field)]
+        raise bad_request(
+            f"the object has no {' and no '.join(missing)}; write what it is",
+            [Cause(field, "Required value", "FieldValueRequired") for field in missing],
+        )
+    kind = find_kind(api_version, name)
+    if kind is None:
+        raise ApiError(
+            404,
+            "NotFound",
+            f'no matches for kind "{name}" in version "{api_version}": this cluster does not have it; leave it out',
+            kind=name,
+            group=api_version.partition("/")[0] if "/" in api_version else "",
+        )
+    return kind
+
+
+def _operation(
+    transaction: Transaction, kind: Kind, entry: Entry, new_uids: dict[str, str]
+) -> tuple[Operation, Document | None]:
+    """Return what to ask of the registry, and the object as it is now."""
+    document = _cleaned(entry.object, entry.namespace if kind.namespaced else "", new_uids)
+    stored = transaction.get(kind.resource, entry.namespace, entry.name) if entry.name else None
+    if stored is None:
+        return Create(kind.resource, entry.namespace, document), None
+    if "status" in kind.subresources:
+        document.pop("status", None)
+    return Patch(kind.resource, entry.namespace, entry.name, document, "strategic"), stored.object
+
+
+def _cleaned(document: Document, namespace: str, new_uids: dict[str, str]) -> Document:
+    """Return the object as a person would have written it: without what servers set."""
+    if not isinstance(document.get("metadata", {}), dict):
+        return dict(document)  # the schema names the field
+    metadata = {name: value for name, value in _metadata(document).items() if name not in _SERVER_FIELDS}
+    if namespace:
+        metadata["namespace"] = namespace
+    else:
+        metadata.pop("namespace", None)
+    annotations = metadata.get("annotations")
+    if isinstance(annotations, dict) and _LAST_APPLIED in annotations:
+        metadata["annotations"] = {name: text for name, text in annotations.items() if name != _LAST_APPLIED}
+    owners = metadata.pop("ownerReferences", None)
+    if isinstance(owners, list):
+        # An owner that did not come along has another uid here, and the collector would take its orphans away.
+        known = [
+            {**owner, "uid": new_uids[owner["uid"]]}
+            for owner in owners
+            if isinstance(owner, dict) and isinstance(owner.get("uid"), str) and owner["uid"] in new_uids
+        ]
+        if known:
+            metadata["ownerReferences"] = known
+    return {**document, "metadata": metadata}

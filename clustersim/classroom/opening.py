@@ -1,0 +1,103 @@
+"""Opening a session from a template, and seating people in it with what their role needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import transaction
+
+from clustersim.classroom import importing, manifests, people
+from clustersim.classroom.auth import TEACHER, Principal
+from clustersim.classroom.templates import IMPORT, TEMPLATES, Template
+from clustersim.classroom.writing import refuse_first, write
+from clustersim.store import open_store, sessions
+from clustersim.store.sessions import SessionRow
+from controllers.bootstrap import initial_objects
+from controllers.machinery.operations import Create
+from scheduler_core.api.errors import Cause, invalid
+from scheduler_core.api.kinds import by_kind
+
+TITLE_LENGTH_MAX: Final = sessions.TITLE_LENGTH_MAX
+SEED_MAX: Final = 2**53 - 1
+"""The largest seed: exact in every JSON reader."""
+
+STUDENT_QUOTA: Final = {"pods": "50", "requests.cpu": "16", "requests.memory": "32Gi"}
+"""What one student's namespace may hold: a third of a small teaching cluster's nodes full of pods."""
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session just opened: its teacher, their token, the secret of their link, and what the file gave (import)."""
+
+    session: SessionRow
+    teacher: Principal
+    token: str
+    secret: str
+    imported: Document | None = None
+
+
+def open_session(title: str, template: str, seed: int | None, teacher_name: str, manifest: str | None = None) -> Opened:
+    """Make a session with the template's objects in it and its teacher's seat.
+
+    Raises:
+        ApiError: 422 an unknown template; 400, 413 a file that cannot be read. Nothing is made then.
+    """
+    objects = None
+    if template == IMPORT:
+        if not manifest:
+            raise invalid("Session", "clustersim.io", title, [Cause("manifest", "give the text of the file")])
+        objects = manifests.read(manifest.encode())
+    plan = TEMPLATES["empty"] if template == IMPORT else TEMPLATES.get(template)
+    if plan is None:
+        known = ", ".join([*TEMPLATES, IMPORT])
+        raise invalid("Session", "clustersim.io", title, [Cause("template", f"{template!r} is none of {known}")])
+    with transaction.atomic():
+        session = sessions.create(title, template, seed)
+        fill(session.id, plan)
+        teacher = people.seat(session, teacher_name, TEACHER)
+        token, secret = people.new_token(teacher), people.new_link(teacher)
+    imported = None
+    if objects is not None:
+        options = importing.Options("default", create_namespaces=True)
+        imported = importing.import_objects(open_store(session.id), teacher, objects, options)
+    return Opened(session, teacher, token, secret, imported)
+
+
+def fill(session_id: int, template: Template) -> None:
+    """Write what every session begins with and what the template adds, in one transaction."""
+    documents = [*initial_objects(replicas=template.replicas, pace=template.pace), *template.objects()]
+    refuse_first(write(open_store(session_id), [creation(document) for document in documents]))
+
+
+def creation(document: Document) -> Create:
+    """Return the operation that creates a document where its metadata says."""
+    kind = by_kind(document["apiVersion"], document["kind"])
+    namespace = document["metadata"].get("namespace", "default") if kind.namespaced else ""
+    return Create(kind.resource, namespace, document)
+
+
+def seat_student(session: SessionRow, name: str) -> tuple[Principal, str]:
+    """Return (the student, a token) with the namespace and its quota made."""
+    with transaction.atomic():
+        student = people.seat(session, name, "student")
+        token = people.new_token(student)
+        namespace = {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": student.namespace, "annotations": {"clustersim.io/created-by": student.slug}},
+        }
+        quota = {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "student", "namespace": student.namespace},
+            "spec": {"hard": dict(STUDENT_QUOTA)},
+        }
+        results = write(open_store(session.id), [creation(namespace), creation(quota)])
+        # A teacher may have made the namespace beforehand; the seat takes it as it is.
+        refuse_first(
+            result for result in results if result.error is not None and result.error.reason != "AlreadyExists"
+        )
+    return student, token

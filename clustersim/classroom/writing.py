@@ -1,0 +1,67 @@
+"""Writes of people through the registry: their context, and operations in short transactions."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal
+
+from clustersim.classroom.auth import Principal
+from clustersim.classroom.roles import guard_for
+from clustersim.feed.hints import wake
+from clustersim.store import SqlStore
+from controllers.machinery.operations import Operation, Result
+from controllers.machinery.registry import Context, Registry, attempt
+from scheduler_core.api.draw import draw_suffix
+
+GROUP: Final = 25
+"""Operations of one transaction: a few milliseconds, so that nobody else's write waits long behind an import."""
+
+SESSION_ACTOR: Final = "session"
+"""The author of what nobody did: a template's objects, a student's namespace."""
+
+
+def context_for(
+    principal: Principal | None,
+    epoch_ms: int,
+    *,
+    field_validation: Literal["Ignore", "Warn", "Strict"] = "Warn",
+    field_manager: str = "",
+    dry_run: bool = False,
+) -> Context:
+    """Return the registry's context of one write by a person, or by the session itself."""
+    return Context(
+        actor=SESSION_ACTOR if principal is None else principal.actor,
+        epoch_ms=epoch_ms,
+        new_uid=lambda: str(uuid.uuid4()),
+        new_suffix=lambda: draw_suffix(uuid.uuid4().int, "generateName", ""),
+        field_validation=field_validation,
+        field_manager=field_manager,
+        dry_run=dry_run,
+        creator={} if principal is None else principal.creator,
+        guard=None if principal is None else guard_for(principal),
+    )
+
+
+def write(store: SqlStore, operations: Sequence[Operation], **context: Any) -> list[Result]:
+    """Apply operations by the session itself in one transaction, each with its own result."""
+    registry = Registry()
+    with store.transaction(SESSION_ACTOR) as transaction:
+        results = [
+            attempt(registry, transaction, operation, context_for(None, store.epoch_ms, **context))
+            for operation in operations
+        ]
+        revision = transaction.revision
+    wake(store.session_id, revision)
+    return results
+
+
+def refuse_first(results: Iterable[Result]) -> None:
+    """Raise the first refusal among the results.
+
+    Raises:
+        ApiError: that one.
+    """
+    for result in results:
+        if result.error is not None:
+            raise result.error
