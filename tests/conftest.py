@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
+from tests.tools import databases, postgres
 from tests.tools import server as server_module
 
 
@@ -21,3 +23,21 @@ def live_server_up() -> Iterator[server_module.Server]:
     """Yield one running installation (`manage.py up`, SQLite, embedded Redis) for the whole run."""
     with server_module.running() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def postgresql_url() -> Iterator[str]:
+    """Yield the DATABASE_URL of a real PostgreSQL, started for this run."""
+    with postgres.running() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDbBlocker
+) -> Iterator[str]:
+    """Point Django at a real SQLite file or PostgreSQL, for tests with threads and processes; yield its URL."""
+    url = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else ""
+    folder = tmp_path_factory.mktemp("database")
+    with django_db_blocker.unblock(), databases.using(url, folder):
+        yield url or f"sqlite:///{folder / 'clustersim.sqlite3'}"

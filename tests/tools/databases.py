@@ -1,0 +1,33 @@
+"""Points Django's default database at another one for the length of a test, in all threads."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.db import connections
+
+from clustersim import environment
+
+
+@contextlib.contextmanager
+def using(url: str, data: Path) -> Iterator[None]:
+    """Use DATABASE_URL `url` (empty: SQLite in `data`), with its tables made."""
+    before = connections.settings["default"]
+    after = connections.configure_settings({"default": environment.database(url, data)})["default"]
+    _switch(after)
+    try:
+        call_command("migrate", verbosity=0, interactive=False)
+        yield
+    finally:
+        _switch(before)
+
+
+def _switch(settings: dict[str, Any]) -> None:
+    connections["default"].close()
+    connections.settings["default"] = settings
+    # This thread's wrapper is made anew from the settings; threads that start from now on make theirs from them.
+    del connections["default"]
