@@ -66,7 +66,7 @@ def is_pod_level(resource: str) -> bool:
     return resource in ("cpu", "memory") or resource.startswith("hugepages-")
 
 
-def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None) -> Amounts:
+def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None, *, pod_level: bool = True) -> Amounts:
     """Return what the pod asks of a node.
 
     max(containers + sidecars, each init container's peak with the sidecars started before it), pod-level requests over
@@ -75,6 +75,7 @@ def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None) -> Amounts
     Args:
         pod: the pod.
         defaults: amounts for containers that leave a resource unsaid, as scoring wants them; none for fitting.
+        pod_level: whether the pod's own `spec.resources` count.
 
     Raises:
         QuantityError: a quantity cannot be read.
@@ -101,7 +102,7 @@ def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None) -> Amounts
                 _add(asked, sidecars)
             _raise_to(peak, asked)
         _raise_to(total, peak)
-    if spec.resources is not None:
+    if pod_level and spec.resources is not None:
         for resource, number in amounts(spec.resources.requests).items():
             if is_pod_level(resource):
                 total[resource] = number

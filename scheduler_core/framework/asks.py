@@ -20,6 +20,8 @@ class PatchPodStatus(Ask):
     pod: Pod
     condition: Mapping[str, str] | None = None
     nominated_node_name: str | None = None
+    awaited: bool = False
+    """Whether the steps go on only once the answer is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,10 +82,11 @@ class BindPod(Ask):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of an Ask: `error` is empty when it was done."""
+    """What came of an Ask: `error` is empty when it was done; `code` is the HTTP status of a refusal."""
 
     error: str = ""
     value: Any = None
+    code: int = 0
 
 
 Steps = Generator[Ask, Reply, Status]

@@ -59,8 +59,11 @@ class PodInfo:
 
     @cached_property
     def scoring_requests(self) -> Amounts:
-        """Return what scoring counts for the pod in hand: defaults for containers that ask for nothing."""
-        return pod_requests(self.pod, NON_ZERO_DEFAULTS)
+        """Return what scoring counts for the pod in hand: defaults for containers that ask for nothing.
+
+        Pod-level requests do not count here: upstream's score plugins leave them out for the pod being placed.
+        """
+        return pod_requests(self.pod, NON_ZERO_DEFAULTS, pod_level=False)
 
     @cached_property
     def host_ports(self) -> tuple[HostPort, ...]:

@@ -53,8 +53,9 @@ class ImageLocality:
             present = sizes >= 0
             holders = int(np.count_nonzero(present))
             if holders:
-                scaled = (sizes * (holders / len(snapshot))).astype(np.int64)
-                total += np.where(present, scaled, 0)[rows]
+                # One image has one size: the first node's word counts, as in upstream's cache.
+                size = int(sizes[int(np.argmax(present))])
+                total += present[rows] * np.int64(size * (holders / len(snapshot)))
         limit = SIZE_BYTES_MAX * max(len(containers), 1)
         clipped = np.clip(total, SIZE_BYTES_MIN, limit)
         return MAX_NODE_SCORE * (clipped - SIZE_BYTES_MIN) // (limit - SIZE_BYTES_MIN)

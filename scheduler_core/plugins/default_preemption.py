@@ -1,0 +1,74 @@
+"""DefaultPreemption: when no node fits, find the one where displacing lesser pods costs least, and displace them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
+from scheduler_core.framework.interface import PostFilterResult
+from scheduler_core.framework.lots import KEY as LOTS
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.status import SUCCESS, Status, unresolvable
+from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.preemption.budgets import RESOURCE, budgets_of
+from scheduler_core.preemption.carry_out import HELD, Holds, carry_out
+from scheduler_core.preemption.evaluator import Limits, evaluate
+
+NAME: Final = "DefaultPreemption"
+
+
+class DefaultPreemption:
+    """PostFilter, and PreEnqueue while a preemption is under way."""
+
+    name: ClassVar[str] = NAME
+
+    def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
+        """Read DefaultPreemptionArgs.
+
+        Raises:
+            ValueError: an argument is out of range.
+        """
+        limits = Limits(
+            int(arguments.get("minCandidateNodesPercentage", Limits().percentage)),
+            int(arguments.get("minCandidateNodesAbsolute", Limits().absolute)),
+        )
+        if not 0 <= limits.percentage <= 100:
+            raise ValueError(
+                f"minCandidateNodesPercentage: Invalid value: {limits.percentage}: not in valid range [0, 100]"
+            )
+        if limits.absolute < 0:
+            raise ValueError(
+                f"minCandidateNodesAbsolute: Invalid value: {limits.absolute}: not in valid range [0, inf)"
+            )
+        if not limits.percentage and not limits.absolute:
+            raise ValueError("minCandidateNodesPercentage and minCandidateNodesAbsolute cannot both be zero")
+        self._limits = limits
+        self._handle = handle
+        self._holds = Holds()
+
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """Hold the pod back while its victims are being told to go."""
+        return unresolvable(HELD) if pod.uid in self._holds else SUCCESS
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """A pod that goes may be a victim."""
+        return (EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)),)
+
+    def post_filter(
+        self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
+    ) -> tuple[PostFilterResult | None, Status]:
+        """Nominate the node that costs least."""
+        found, result, status = evaluate(
+            self._handle,
+            state,
+            pod,
+            outcome,
+            budgets=budgets_of(self._handle.listers.list(RESOURCE)),
+            limits=self._limits,
+            lots=state.get(LOTS),
+        )
+        found.act = lambda candidate, peers: carry_out(pod, candidate, NAME, self._holds, peers)
+        return PostFilterResult(None if result is None else result.nominated_node_name, found), status

@@ -1,0 +1,134 @@
+"""Validation of plugin arguments (pluginConfig), worded as upstream's `validation_pluginargs.go`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.meta import view
+from scheduler_core.api.pod import NodeAffinity
+from scheduler_core.api.selectors import compile_selector, compile_term, qualified_name_errors
+
+_STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
+
+_Errors = Iterator[Cause]
+
+
+def argument_errors(plugin: str, arguments: Mapping[str, Any], path: str) -> list[Cause]:
+    """Return what is wrong with a plugin's arguments; plugins without a check here check their own when built."""
+    check = _CHECKS.get(plugin)
+    if check is None:
+        return []
+    try:
+        return list(check(arguments, path))
+    except (TypeError, AttributeError, KeyError):
+        return [Cause(path, "Invalid value: a member has the wrong type", "FieldValueTypeInvalid")]
+
+
+def _unknown(arguments: Mapping[str, Any], known: frozenset[str], path: str) -> _Errors:
+    for field in arguments:
+        if field not in known and field not in ("apiVersion", "kind"):
+            yield Cause(f"{path}.{field}", f'unknown field "{field}"', "FieldValueNotSupported")
+
+
+def _resources(resources: list[Mapping[str, Any]], path: str, weight_max: int) -> _Errors:
+    for index, one in enumerate(resources):
+        where = f"{path}[{index}]"
+        weight = one.get("weight", 1)
+        if not isinstance(weight, int) or not 1 <= weight <= weight_max:
+            text = "not in valid range [1-100]" if weight_max == 100 else f"must be {weight_max}"
+            yield Cause(f"{where}.weight", f"Invalid value: {weight}: resource weight of {one['name']} {text}")
+        for text in qualified_name_errors(one["name"]):
+            yield Cause(f"{where}.name", f'Invalid value: "{one["name"]}": {text}')
+
+
+def _fit(arguments: Mapping[str, Any], path: str) -> _Errors:
+    known = frozenset({"ignoredResources", "ignoredResourceGroups", "scoringStrategy"})
+    yield from _unknown(arguments, known, path)
+    for index, name in enumerate(arguments.get("ignoredResources") or ()):
+        for text in qualified_name_errors(name):
+            yield Cause(f"{path}.ignoredResources[{index}]", f'Invalid value: "{name}": {text}')
+    for index, group in enumerate(arguments.get("ignoredResourceGroups") or ()):
+        where = f"{path}.ignoredResourceGroups[{index}]"
+        if "/" in group:
+            yield Cause(where, f"Invalid value: \"{group}\": resource group name can't contain '/'")
+        else:
+            for text in qualified_name_errors(group):
+                yield Cause(where, f'Invalid value: "{group}": {text}')
+    strategy = arguments.get("scoringStrategy")
+    if strategy is None:
+        return
+    where = f"{path}.scoringStrategy"
+    yield from _unknown(strategy, frozenset({"type", "resources", "requestedToCapacityRatio"}), where)
+    kind = strategy.get("type", _STRATEGIES[0])
+    if kind not in _STRATEGIES:
+        listed = ", ".join(f'"{one}"' for one in _STRATEGIES)
+        yield Cause(
+            f"{where}.type", f'Unsupported value: "{kind}": supported values: {listed}', "FieldValueNotSupported"
+        )
+    yield from _resources(strategy.get("resources") or [], f"{where}.resources", 100)
+    if kind == "RequestedToCapacityRatio":
+        ratio = strategy.get("requestedToCapacityRatio") or {}
+        yield from _shape(ratio.get("shape") or [], f"{where}.requestedToCapacityRatio.shape")
+
+
+def _shape(points: list[Mapping[str, Any]], path: str) -> _Errors:
+    if not points:
+        yield Cause(path, "Required value: at least one point must be specified", "FieldValueRequired")
+    previous: int | None = None
+    for index, point in enumerate(points):
+        utilization, score = point.get("utilization", 0), point.get("score", 0)
+        where = f"{path}[{index}]"
+        if not 0 <= utilization <= 100:
+            yield Cause(f"{where}.utilization", f"Invalid value: {utilization}: not in valid range [0-100]")
+        if previous is not None and utilization <= previous:
+            text = f"Invalid value: {utilization}: utilization values must be sorted in increasing order"
+            yield Cause(f"{where}.utilization", text)
+        if not 0 <= score <= 10:
+            yield Cause(f"{where}.score", f"Invalid value: {score}: not in valid range [0-10]")
+        previous = utilization
+
+
+def _balanced(arguments: Mapping[str, Any], path: str) -> _Errors:
+    yield from _unknown(arguments, frozenset({"resources"}), path)
+    seen: set[str] = set()
+    for index, one in enumerate(arguments.get("resources") or ()):
+        if one["name"] in seen:
+            yield Cause(f"{path}.resources[{index}].name", f'Duplicate value: "{one["name"]}"', "FieldValueDuplicate")
+        seen.add(one["name"])
+        if one.get("weight", 1) != 1:
+            text = f"Invalid value: {one['weight']}: resource weight of {one['name']} must be 1"
+            yield Cause(f"{path}.resources[{index}].weight", text)
+
+
+def _node_affinity(arguments: Mapping[str, Any], path: str) -> _Errors:
+    yield from _unknown(arguments, frozenset({"addedAffinity"}), path)
+    written = arguments.get("addedAffinity")
+    if written is None:
+        return
+    where = f"{path}.addedAffinity"
+    try:
+        added = view(written, NodeAffinity)
+    except ApiError as wrong:
+        yield Cause(where, wrong.message)
+        return
+    if added.required is not None:
+        field = f"{where}.requiredDuringSchedulingIgnoredDuringExecution"
+        for term in compile_selector(added.required, f"{field}.nodeSelectorTerms"):
+            yield from (_cause(error) for error in term.errors)
+    for index, preferred in enumerate(added.preferred):
+        field = f"{where}.preferredDuringSchedulingIgnoredDuringExecution[{index}]"
+        yield from (_cause(error) for error in compile_term(preferred.preference, field).errors)
+
+
+def _cause(error: str) -> Cause:
+    field, _, message = error.partition(": ")
+    return Cause(field, message)
+
+
+_CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any], str], _Errors]]] = {
+    "NodeResourcesFit": _fit,
+    "NodeResourcesBalancedAllocation": _balanced,
+    "NodeAffinity": _node_affinity,
+}
