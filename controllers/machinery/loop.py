@@ -8,9 +8,10 @@ kubelets. It never calls the store and never waits. The loop calls it with a `Ti
 * lists and gets (`tick.list`, `tick.get`: the committed state, never what the same tick has emitted).
 
 The loop is a heap of (time, priority, sequence) entries. Entries of the same time run in batches, the *ticks*: at most
-`TICK_EVENTS_MAX` events or `TICK_OPERATIONS_MAX` operations. What a tick emitted is committed in one transaction, each
-operation with its own result; the results come back to whoever asked as an entry of the same time (`settle`), and the
-rows come back to everybody through the watch (`observe`), the writer included. A refusal is a result like any other.
+`TICK_EVENTS_MAX` events or `TICK_OPERATIONS_MAX` operations. What a tick emitted is committed in one transaction (in
+several, where one event asks for more), each operation with its own result. The results come back to whoever asked as
+an entry of the same time (`settle`), and the rows come back to everybody through the watch (`observe`), the writer
+included. A refusal is a result like any other.
 
 Time moves only from entry to entry. A watch row is delivered at its stamp, so a person's write is seen at the simulated
 time it was written. Before the loop leaves a time it makes the store's horizon pass it, so that no later write can be
@@ -35,9 +36,9 @@ from controllers.machinery.store import Event, Gone, Store, Stored
 TICK_EVENTS_MAX: Final = 64
 """Events that share one transaction; past it the tick is committed and the rest of that time runs in the next one."""
 
-TICK_OPERATIONS_MAX: Final = 100
-"""Operations after which a tick is committed early: keeps a transaction near 5 ms, so that a person's write waits
-little."""
+TICK_OPERATIONS_MAX: Final = 50
+"""Operations after which a tick is committed early, and operations that one transaction holds: keeps it near 5 ms, so
+that a person's write waits little."""
 
 PULL_ROWS_MAX: Final = 5_000
 """Rows read from the store at once; more are read in the next round."""
@@ -123,8 +124,8 @@ class Slot:
     inbox: list[Event] = field(default_factory=list)
     behind: bool = False
     """Rows were dropped from the inbox: the next delivery reads them from the store."""
-    timers: dict[Hashable, int] = field(default_factory=dict)
-    """Timer → sequence number of its valid heap entry."""
+    timers: dict[Hashable, tuple[int, int]] = field(default_factory=dict)
+    """Timer → (time, sequence number) of its valid heap entry."""
 
     @property
     def running(self) -> bool:
@@ -225,6 +226,9 @@ class Loop:
         self.single_events = False
         """One event a tick: what stepping asks for."""
         self.slots: dict[str, Slot] = {}
+        self.on_failure: Callable[[Slot, Exception], None] | None = None
+        """Told of an exception that a component raised; it is stopped then, and what it emitted in that call is
+        dropped. None: the exception goes on to the caller."""
         self.after_event: Callable[[Slot, Tick], None] | None = None
         """Called after each event within its tick; the session's own reporting hangs here."""
         self._commit = commit
@@ -275,7 +279,10 @@ class Loop:
 
     def plan(self, slot: Slot, timer: Hashable, at_ms: int) -> None:
         """Plan a component's timer at the loop's time `at_ms`."""
-        slot.timers[timer] = self._push(max(at_ms, self.now_ms), slot, "fire", timer)
+        at_ms = max(at_ms, self.now_ms)
+        known = slot.timers.get(timer)
+        if known is None or known[0] != at_ms:
+            slot.timers[timer] = (at_ms, self._push(at_ms, slot, "fire", timer))
 
     # -- running ------------------------------------------------------------------------------------------------
 
@@ -390,13 +397,27 @@ class Loop:
         slot = entry.slot
         if entry.incarnation != slot.incarnation:
             return False
-        return entry.kind != "fire" or slot.timers.get(entry.payload) == entry.sequence
+        return entry.kind != "fire" or slot.timers.get(entry.payload) == (entry.time_ms, entry.sequence)
 
     def _dispatch(self, entry: _Entry) -> None:
         slot = entry.slot
         component = slot.component
         assert component is not None, "an entry of a stopped component was left valid"
         tick = Tick(self, slot)
+        emitted = len(self.emitted)
+        try:
+            self._call(entry, slot, component, tick)
+        except Exception as error:
+            if self.on_failure is None:
+                raise
+            del self.emitted[emitted:]
+            self.crash(slot)
+            self.on_failure(slot, error)
+            return
+        if self.after_event is not None:
+            self.after_event(slot, tick)
+
+    def _call(self, entry: _Entry, slot: Slot, component: Component, tick: Tick) -> None:
         match entry.kind:
             case "start":
                 component.start(tick)
@@ -407,8 +428,6 @@ class Loop:
             case "fire":
                 del slot.timers[entry.payload]
                 component.fire(entry.payload, tick)
-        if self.after_event is not None:
-            self.after_event(slot, tick)
 
     def _deliver(self, slot: Slot, component: Component, tick: Tick) -> None:
         if slot.behind:
@@ -445,7 +464,10 @@ class Loop:
         emissions = self.emitted
         self.emitted = []
         before = self.position
-        results = self._commit(emissions, self.now_ms, self.position)
+        results: list[Result] = []
+        for start in range(0, len(emissions), TICK_OPERATIONS_MAX):
+            chunk = emissions[start : start + TICK_OPERATIONS_MAX]
+            results.extend(self._commit(chunk, self.now_ms, before))
         self._horizon_ms = max(self._horizon_ms, self.now_ms)
         answers: dict[str, list[Answer]] = {}
         for emission, result in zip((e for e in emissions if e.operation is not None), results, strict=True):

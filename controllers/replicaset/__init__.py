@@ -1,0 +1,5 @@
+"""The ReplicaSet controller."""
+
+from controllers.replicaset.controller import ReplicaSetController
+
+__all__ = ["ReplicaSetController"]

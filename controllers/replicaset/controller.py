@@ -1,0 +1,264 @@
+"""Keeps as many pods as a ReplicaSet asks for.
+
+Source: k8s.io/kubernetes/pkg/controller/replicaset/replica_set.go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from typing import Any, ClassVar, Final
+
+from controllers.machinery.clock import wire_time
+from controllers.machinery.expectations import Expectations
+from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.machinery.operations import Create, Delete, Operation, Result, Update
+from controllers.machinery.ownership import claim, index_ownership, labels_of, requirements_of
+from controllers.machinery.pods import (
+    controller_of,
+    deletion_order,
+    is_active,
+    is_available,
+    owner_reference,
+    ready_since_ms,
+)
+from scheduler_core.api.errors import ApiError
+from scheduler_core.api.selectors import matches_all
+
+Document = dict[str, Any]
+
+BURST_REPLICAS: Final = 500
+"""Pods created or deleted in one reconciliation; the rest follows when these have been seen."""
+
+SLOW_START_FIRST: Final = 1
+"""Creations come in batches of 1, 2, 4 …: a template that is refused is refused a few times, not hundreds of times."""
+
+RESOURCE: Final = "replicasets.apps"
+
+
+class ReplicaSetController:
+    """Reconciles ReplicaSets, by key."""
+
+    NAME: ClassVar[str] = "replicaset"
+    RESOURCES: ClassVar[tuple[str, ...]] = (RESOURCE, "pods")
+
+    def __init__(self, setup: Setup) -> None:
+        """Index pods by owner and listen to both kinds."""
+        self._sets = setup.informers[RESOURCE]
+        self._pods = setup.informers["pods"]
+        self._queue = setup.queue
+        self._expectations = Expectations()
+        index_ownership(self._pods)
+        self._sets.add_index("controller", _controller_uid)
+        self._sets.add_index("namespace", _namespace)
+        self._sets.add_index("uid", _uid)
+        self._sets.add_handler(self._set_changed)
+        self._pods.add_handler(self._pod_changed)
+
+    # -- what makes work ----------------------------------------------------------------------------------------
+
+    def _set_changed(self, old: Document | None, new: Document | None) -> None:
+        document = new or old
+        assert document is not None, "a change has a state before or after"
+        if new is None:
+            self._expectations.forget(key_of(document))
+        self._queue.add(key_of(document))
+
+    def _pod_changed(self, old: Document | None, new: Document | None) -> None:
+        pod = new or old
+        assert pod is not None, "a change has a state before or after"
+        owner = self._owner_key(pod)
+        if old is not None and new is not None:
+            before = self._owner_key(old)
+            if before is not None and before != owner:
+                self._queue.add(before)
+        if owner is not None:
+            if new is None or "deletionTimestamp" in new["metadata"]:
+                self._expectations.deleted(owner, pod["metadata"]["uid"])
+            elif old is None:
+                self._expectations.created(owner)
+            self._queue.add(owner)
+        elif controller_of(pod) is None and new is not None:
+            self._queue_matching(pod)
+
+    def _queue_matching(self, pod: Document) -> None:
+        """An orphan appeared or changed: any set that selects it may adopt it."""
+        for candidate in self._sets.indexed("namespace", pod["metadata"]["namespace"]):
+            requirements = requirements_of(candidate["spec"].get("selector"))
+            if requirements and matches_all(requirements, labels_of(pod)):
+                self._queue.add(key_of(candidate))
+
+    def _owner_key(self, pod: Document) -> str | None:
+        reference = controller_of(pod)
+        if reference is None or reference.get("kind") != "ReplicaSet":
+            return None
+        return f"{pod['metadata']['namespace']}/{reference['name']}"
+
+    # -- reconciliation -----------------------------------------------------------------------------------------
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Create or delete pods, then write what there is into the status."""
+        owner = self._sets.get(*split_key(key))
+        if owner is None:
+            self._expectations.forget(key)
+            return
+        requirements = requirements_of(owner["spec"].get("selector"))
+        if requirements is None:
+            return
+        pods, adoptions, orphans = claim(owner, requirements, self._pods)
+        if adoptions:
+            results = yield adoptions
+            taken = {result.object["metadata"]["uid"] for result in results if result.object is not None}
+            pods = pods + [orphan for orphan in orphans if orphan["metadata"]["uid"] in taken]
+        failure: ApiError | None = None
+        if self._expectations.satisfied(key, work.now_ms) and "deletionTimestamp" not in owner["metadata"]:
+            failure = yield from self._manage(key, owner, [pod for pod in pods if is_active(pod)], work)
+        current = self._sets.get(*split_key(key)) or owner
+        status = _status(current, pods, failure, work)
+        if status != current.get("status"):
+            metadata = {"name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}
+            body = {"metadata": metadata, "status": status}
+            results = yield [Update(RESOURCE, owner["metadata"]["namespace"], metadata["name"], body, "status")]
+            _must_unless_gone(results[0])
+        if failure is not None:
+            raise failure
+        min_ready_seconds = current["spec"].get("minReadySeconds", 0)
+        if min_ready_seconds and status["readyReplicas"] != status["availableReplicas"]:
+            work.queue.add_at(key, work.now_ms + min_ready_seconds * 1000)
+
+    def _manage(
+        self, key: str, owner: Document, active: list[Document], work: Work
+    ) -> Generator[Sequence[Operation], Sequence[Result], ApiError | None]:
+        difference = len(active) - owner["spec"].get("replicas", 1)
+        if difference < 0:
+            return (yield from self._create(key, owner, min(-difference, BURST_REPLICAS), work))
+        if difference > 0:
+            return (yield from self._delete(key, owner, active, min(difference, BURST_REPLICAS), work))
+        return None
+
+    def _create(
+        self, key: str, owner: Document, count: int, work: Work
+    ) -> Generator[Sequence[Operation], Sequence[Result], ApiError | None]:
+        self._expectations.expect_creations(key, count, work.now_ms)
+        pod = _pod_of(owner)
+        left, size = count, SLOW_START_FIRST
+        while left:
+            batch = min(left, size)
+            results = yield [Create("pods", owner["metadata"]["namespace"], pod)] * batch
+            failure = self._created(key, owner, results, work)
+            left -= batch
+            if failure is not None:
+                # What was skipped will not be seen either.
+                self._expectations.created(key, left)
+                return failure
+            size *= 2
+        return None
+
+    def _created(self, key: str, owner: Document, results: Sequence[Result], work: Work) -> ApiError | None:
+        failure: ApiError | None = None
+        for result in results:
+            if result.error is None:
+                name = must(result)["metadata"]["name"]
+                work.event(owner, "ReplicaSet", "SuccessfulCreate", f"Created pod: {name}")
+                continue
+            self._expectations.created(key)
+            if any(cause.reason == "NamespaceTerminating" for cause in result.error.causes):
+                continue
+            failure = failure or result.error
+            message = f"Error creating: {result.error.message}"
+            work.event(owner, "ReplicaSet", "FailedCreate", message, event_type="Warning")
+        return failure
+
+    def _delete(
+        self, key: str, owner: Document, active: list[Document], count: int, work: Work
+    ) -> Generator[Sequence[Operation], Sequence[Result], ApiError | None]:
+        ranks = Counter(pod["spec"]["nodeName"] for pod in self._related(owner) if pod["spec"].get("nodeName"))
+        chosen = deletion_order(active, ranks, work.unix_ms)[:count] if count < len(active) else active
+        self._expectations.expect_deletions(key, [pod["metadata"]["uid"] for pod in chosen], work.now_ms)
+        results = yield [
+            Delete("pods", pod["metadata"]["namespace"], pod["metadata"]["name"], uid=pod["metadata"]["uid"])
+            for pod in chosen
+        ]
+        failure: ApiError | None = None
+        for pod, result in zip(chosen, results, strict=True):
+            name = pod["metadata"]["name"]
+            if result.error is None:
+                work.event(owner, "ReplicaSet", "SuccessfulDelete", f"Deleted pod: {name}")
+                continue
+            self._expectations.deleted(key, pod["metadata"]["uid"])
+            if result.error.code != 404:
+                failure = failure or result.error
+                message = f"Error deleting: {result.error.message}"
+                work.event(owner, "ReplicaSet", "FailedDelete", message, event_type="Warning")
+        return failure
+
+    def _related(self, owner: Document) -> list[Document]:
+        """Return the active pods of all ReplicaSets of the same controller: they share its nodes."""
+        reference = controller_of(owner)
+        siblings = [owner] if reference is None else self._sets.indexed("controller", reference["uid"])
+        return [
+            pod
+            for sibling in siblings
+            for pod in self._pods.indexed("controller", sibling["metadata"]["uid"])
+            if is_active(pod)
+        ]
+
+
+def _controller_uid(document: Document) -> list[str]:
+    reference = controller_of(document)
+    return [reference["uid"]] if reference is not None else []
+
+
+def _namespace(document: Document) -> list[str]:
+    return [document["metadata"]["namespace"]]
+
+
+def _uid(document: Document) -> list[str]:
+    return [document["metadata"]["uid"]]
+
+
+def _pod_of(owner: Document) -> Document:
+    """Return the pod that the template asks for."""
+    template = owner["spec"].get("template") or {}
+    given = template.get("metadata") or {}
+    metadata = {field: given[field] for field in ("labels", "annotations", "finalizers") if given.get(field)}
+    metadata["generateName"] = owner["metadata"]["name"] + "-"
+    metadata["ownerReferences"] = [owner_reference(owner)]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
+
+
+def _status(owner: Document, pods: Sequence[Document], failure: ApiError | None, work: Work) -> Document:
+    """Return the status that the present pods and the last attempt amount to."""
+    active = [pod for pod in pods if is_active(pod)]
+    wanted = ((owner["spec"].get("template") or {}).get("metadata") or {}).get("labels") or {}
+    min_ready_seconds = owner["spec"].get("minReadySeconds", 0)
+    old = owner.get("status") or {}
+    status: Document = {
+        "replicas": len(active),
+        "fullyLabeledReplicas": sum(1 for pod in active if wanted.items() <= labels_of(pod).items()),
+        "readyReplicas": sum(1 for pod in active if ready_since_ms(pod) is not None),
+        "availableReplicas": sum(1 for pod in active if is_available(pod, min_ready_seconds, work.unix_ms)),
+        "observedGeneration": owner["metadata"].get("generation", 1),
+    }
+    conditions = [entry for entry in old.get("conditions") or () if entry["type"] != "ReplicaFailure"]
+    if failure is not None:
+        known = next((entry for entry in old.get("conditions") or () if entry["type"] == "ReplicaFailure"), None)
+        reason = "FailedDelete" if len(active) > owner["spec"].get("replicas", 1) else "FailedCreate"
+        since = known["lastTransitionTime"] if known is not None else wire_time(work.unix_ms)
+        conditions.append(
+            {
+                "type": "ReplicaFailure",
+                "status": "True",
+                "lastTransitionTime": since,
+                "reason": reason,
+                "message": failure.message,
+            }
+        )
+    if conditions:
+        status["conditions"] = conditions
+    return status
+
+
+def _must_unless_gone(result: Result) -> None:
+    if result.error is not None and result.error.code != 404:
+        raise result.error
