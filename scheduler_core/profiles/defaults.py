@@ -9,6 +9,7 @@ from scheduler_core.framework.profile import DEFAULT_SCHEDULER_NAME, MULTI_POINT
 from scheduler_core.framework.registry import PluginFactory, PluginRegistry
 from scheduler_core.plugins import (
     default_binder,
+    default_preemption,
     image_locality,
     node_affinity,
     node_name,
@@ -30,6 +31,7 @@ IN_TREE: Final[Mapping[str, PluginFactory]] = {
     node_affinity.NAME: lambda arguments, handle: node_affinity.NodeAffinity.from_arguments(arguments),
     node_ports.NAME: lambda arguments, handle: node_ports.NodePorts(),
     node_resources_fit.NAME: lambda arguments, handle: node_resources_fit.NodeResourcesFit(arguments),
+    default_preemption.NAME: default_preemption.DefaultPreemption,
     node_resources_balanced.NAME: lambda arguments, handle: node_resources_balanced.NodeResourcesBalancedAllocation(
         arguments
     ),
@@ -47,6 +49,7 @@ DEFAULT_ORDER: Final[tuple[tuple[str, int], ...]] = (
     (node_affinity.NAME, 2),
     (node_ports.NAME, 0),
     (node_resources_fit.NAME, 1),
+    (default_preemption.NAME, 0),
     (node_resources_balanced.NAME, 1),
     (image_locality.NAME, 1),
     (default_binder.NAME, 0),

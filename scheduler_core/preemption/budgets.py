@@ -1,0 +1,71 @@
+"""PodDisruptionBudgets: which victims would break one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scheduler_core.api.errors import ApiError
+from scheduler_core.api.meta import view
+from scheduler_core.api.selectors import LabelSelector, Requirement, SelectorError, matches_all
+from scheduler_core.framework.node_info import PodInfo
+
+RESOURCE: Final = "poddisruptionbudgets.policy"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What preemption reads of one PodDisruptionBudget."""
+
+    namespace: str
+    selector: tuple[Requirement, ...]
+    allowed: int
+    disrupted: frozenset[str]
+    """Names of pods whose eviction is counted already."""
+
+
+def budgets_of(documents: Sequence[Mapping[str, Any]]) -> list[Budget]:
+    """Return the budgets; one whose selector is empty or cannot be read protects nothing, as upstream has it."""
+    budgets: list[Budget] = []
+    for document in documents:
+        selector = document.get("spec", {}).get("selector")
+        if not selector:
+            continue
+        try:
+            requirements = view(selector, LabelSelector).requirements()
+        except (ApiError, SelectorError):
+            continue
+        if not requirements:
+            continue
+        status = document.get("status") or {}
+        budgets.append(
+            Budget(
+                document["metadata"].get("namespace") or "default",
+                requirements,
+                int(status.get("disruptionsAllowed") or 0),
+                frozenset(status.get("disruptedPods") or ()),
+            )
+        )
+    return budgets
+
+
+def split(pods: Sequence[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodInfo], list[PodInfo]]:
+    """Return (pods whose eviction breaks a budget, the others), both in the order given.
+
+    The order matters: budgets are spent by the pods that come first.
+    """
+    left = [budget.allowed for budget in budgets]
+    breaking: list[PodInfo] = []
+    others: list[PodInfo] = []
+    for info in pods:
+        broken = False
+        labels = info.pod.metadata.labels
+        for index, budget in enumerate(budgets) if labels else ():
+            if budget.namespace != info.pod.namespace or info.pod.name in budget.disrupted:
+                continue
+            if matches_all(budget.selector, labels):
+                left[index] -= 1
+                broken = broken or left[index] < 0
+        (breaking if broken else others).append(info)
+    return breaking, others

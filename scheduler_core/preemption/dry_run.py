@@ -1,0 +1,111 @@
+"""The dry run on one node: take all lesser pods away, then give back as many as possible, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.framework.status import Status, error, unresolvable
+from scheduler_core.preemption.budgets import Budget, split
+from scheduler_core.preemption.importance import by_importance
+
+NO_VICTIMS: Final = "No preemption victims found for incoming pod"
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What the dry run decided about one lesser pod.
+
+    Attributes:
+        info: the pod.
+        breaks_budget: its eviction would break a PodDisruptionBudget.
+        spared: it was given back and the preemptor still fitted.
+        refusal: where it was not: what the filters said with it back on the node.
+    """
+
+    info: PodInfo
+    breaks_budget: bool
+    spared: bool
+    refusal: Status
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the form that traces hold."""
+        return {
+            "pod": self.info.key,
+            "uid": self.info.uid,
+            "priority": self.info.priority,
+            "startTime": self.info.pod.status.start_time,
+            "breaksBudget": self.breaks_budget,
+            "fate": "reprieved" if self.spared else "victim",
+            "plugin": self.refusal.plugin,
+            "reasons": list(self.refusal.reasons),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node that preemption can free, and at what cost.
+
+    Attributes:
+        node_name: the node.
+        victims: pods that would go, the most important first; at least one.
+        violations: how many of them break a budget.
+        fates: every lesser pod of the node, in the order in which reprieve was tried.
+    """
+
+    node_name: str
+    victims: tuple[PodInfo, ...]
+    violations: int
+    fates: tuple[Fate, ...]
+
+
+class DryRun:
+    """Dry runs of one preemptor in one cycle."""
+
+    def __init__(self, handle: Handle, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> None:
+        self._handle = handle
+        self._state = state
+        self._pod = pod
+        self._snapshot = snapshot
+
+    def on(self, row: int, budgets: Sequence[Budget]) -> Candidate | Status:
+        """Return the candidate, or why the row is none."""
+        lesser = [info for info in self._snapshot.infos[row].pods if info.priority < self._pod.priority]
+        if not lesser:
+            return unresolvable(NO_VICTIMS)
+        trial, state = self._snapshot.what_if([row]), self._state.clone()
+        for info in lesser:
+            status = self._remove(state, trial, info)
+            if not status.ok:
+                return status
+        status = self._handle.filter_node_with_nominated(state, self._pod, trial, 0)
+        if not status.ok:
+            return status
+        breaking, others = split(by_importance(lesser), budgets)
+        fates: list[Fate] = []
+        for info, breaks in [(info, True) for info in breaking] + [(info, False) for info in others]:
+            trial.add_pod(0, info)
+            status = self._handle.run_add_pod(state, self._pod, info, trial, 0)
+            if not status.ok:
+                return status
+            refusal = self._handle.filter_node_with_nominated(state, self._pod, trial, 0)
+            if not refusal.ok:
+                status = self._remove(state, trial, info)
+                if not status.ok:
+                    return status
+            fates.append(Fate(info, breaks, refusal.ok, refusal))
+        victims = by_importance([fate.info for fate in fates if not fate.spared])
+        name = self._snapshot.names[row]
+        if not victims:
+            return error(f'expected at least one victim pod on node "{name}"')
+        violations = sum(fate.breaks_budget and not fate.spared for fate in fates)
+        return Candidate(name, tuple(victims), violations, tuple(fates))
+
+    def _remove(self, state: CycleState, trial: Snapshot, info: PodInfo) -> Status:
+        trial.remove_pod(0, info.uid)
+        return self._handle.run_remove_pod(state, self._pod, info, trial, 0)

@@ -1,0 +1,229 @@
+"""One preemption attempt: eligibility, candidates, choice. Changes nothing; `carry_out` acts on what it found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.fit_error import fit_error
+from scheduler_core.framework.interface import PostFilterResult, Steps
+from scheduler_core.framework.lots import Lots
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.framework.status import SUCCESS, Code, Status, error, unschedulable
+from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.preemption.budgets import Budget
+from scheduler_core.preemption.carry_out import Peers
+from scheduler_core.preemption.choice import LOT, Choice, choose
+from scheduler_core.preemption.dry_run import Candidate, DryRun
+
+NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
+NEVER: Final = "not eligible due to preemptionPolicy=Never."
+TERMINATING: Final = "not eligible due to a terminating pod on the nominated node."
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many candidates are looked for: DefaultPreemptionArgs."""
+
+    percentage: int = 10
+    """minCandidateNodesPercentage"""
+    absolute: int = 100
+    """minCandidateNodesAbsolute"""
+
+    def wanted(self, nodes: int) -> int:
+        """Return after how many candidates the search may stop."""
+        return min(max(nodes * self.percentage // 100, self.absolute), nodes)
+
+
+@dataclass(slots=True)
+class Preemption:
+    """What one attempt found: kept by traces, acted on by `carry_out`.
+
+    Attributes:
+        pod: the preemptor.
+        eligible: it may preempt at all; `why_not` says why not.
+        candidates: every node that could be freed, in the order of the search.
+        node_status: nodes tried in vain → why.
+        choice: the criteria's outcome; None without candidates.
+        draw: the lot's number, an index into the ties; None where there was no tie.
+        chosen: the candidate that is nominated.
+        clears: the pod's nomination, if it has one, is to be cleared.
+        act: carries the choice out beside the cycles; None: nobody has said how.
+    """
+
+    pod: PodInfo
+    eligible: bool = True
+    why_not: str = ""
+    candidates: list[Candidate] = field(default_factory=list)
+    node_status: dict[str, Status] = field(default_factory=dict)
+    choice: Choice | None = None
+    draw: int | None = None
+    chosen: Candidate | None = None
+    clears: bool = False
+    act: Callable[[Candidate, Peers], Steps | None] | None = None
+
+    def follow_up(self, core: Peers) -> Steps | None:
+        """Return the steps that free the chosen node; None where nothing is to be done."""
+        if self.chosen is None or self.act is None:
+            return None
+        return self.act(self.chosen, core)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the conformance format's `preemption` object but for `code` and `reasons`, which are PostFilter's."""
+        return {
+            "eligible": self.eligible,
+            "nominatedNode": "" if self.chosen is None else self.chosen.node_name,
+            "clearsNomination": self.clears,
+            "victims": [] if self.chosen is None else [info.key for info in self.chosen.victims],
+            "candidates": {
+                candidate.node_name: {
+                    "victims": [info.key for info in candidate.victims],
+                    "numPDBViolations": candidate.violations,
+                }
+                for candidate in self.candidates
+            },
+            "nodeStatus": {name: status.as_dict() for name, status in self.node_status.items()},
+            "ties": [] if self.choice is None else list(self.choice.ties),
+        }
+
+    def explain(self) -> dict[str, Any]:
+        """Return what a screen needs beyond FORMAT's keys: each pod's fate, each node's cost and end."""
+        choice = self.choice
+        eliminated: dict[str, str] = {}
+        if choice is not None and self.chosen is not None:
+            eliminated = {node: LOT for node in choice.ties if node != self.chosen.node_name} | choice.eliminated
+        return {
+            "eligible": self.eligible,
+            "whyNot": self.why_not,
+            "candidates": [
+                {
+                    "node": candidate.node_name,
+                    "fates": [fate.as_dict() for fate in candidate.fates],
+                    "costs": {} if choice is None else _finite(choice.costs[candidate.node_name]),
+                    "eliminatedBy": eliminated.get(candidate.node_name, ""),
+                }
+                for candidate in self.candidates
+            ],
+            "draw": self.draw,
+        }
+
+
+def _finite(costs: dict[str, float]) -> dict[str, float | None]:
+    return {name: cost if abs(cost) != float("inf") else None for name, cost in costs.items()}
+
+
+def why_not_eligible(pod: PodInfo, snapshot: Snapshot, nominated_status: Status) -> str:
+    """Return why the pod may not preempt, empty when it may.
+
+    Args:
+        pod: the preemptor.
+        snapshot: the cycle's nodes.
+        nominated_status: what Filter said of the node that the pod is nominated to.
+    """
+    if pod.pod.spec.preemption_policy == "Never":
+        return NEVER
+    nominated = pod.pod.status.nominated_node_name
+    row = snapshot.row_of.get(nominated) if nominated else None
+    if row is None or nominated_status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+        return ""
+    for other in snapshot.infos[row].pods:
+        if other.priority < pod.priority and _terminates_by_preemption(other):
+            return TERMINATING
+    return ""
+
+
+def _terminates_by_preemption(info: PodInfo) -> bool:
+    return info.pod.is_terminating and any(
+        condition.type == "DisruptionTarget"
+        and condition.status == "True"
+        and condition.reason == "PreemptionByScheduler"
+        for condition in info.pod.status.conditions
+    )
+
+
+def evaluate(
+    handle: Handle,
+    state: CycleState,
+    pod: PodInfo,
+    outcome: FilterOutcome,
+    *,
+    budgets: Sequence[Budget] = (),
+    limits: Limits = Limits(),
+    lots: Lots | None = None,
+) -> tuple[Preemption, PostFilterResult | None, Status]:
+    """Look for a node that preemption can free.
+
+    Args:
+        handle: the framework.
+        state: the cycle's state after PreFilter and Filter; dry runs clone it.
+        pod: the preemptor.
+        outcome: what Filter said of each node.
+        budgets: the cluster's PodDisruptionBudgets.
+        limits: how many candidates to look for.
+        lots: where the search begins and which of equals is taken; None: the first in name order, for both.
+
+    Returns:
+        What was found, and PostFilter's answer (without detail).
+    """
+    found = Preemption(pod)
+    snapshot = outcome.snapshot
+    nominated_row = snapshot.row_of.get(pod.pod.status.nominated_node_name)
+    nominated_status = SUCCESS if nominated_row is None else outcome.status_of(nominated_row)
+    found.why_not = why_not_eligible(pod, snapshot, nominated_status)
+    if found.why_not:
+        found.eligible = False
+        return found, None, unschedulable(f"preemption: {found.why_not}")
+    broken = _search(found, DryRun(handle, state, pod, snapshot), outcome, budgets, limits, lots)
+    if not found.candidates:
+        if broken:
+            return found, None, error(f"preemption: {'; '.join(broken)}")
+        counts: Counter[str] = Counter()
+        for status in found.node_status.values():
+            counts.update(status.reasons)
+        untried = len(snapshot) - len(found.node_status)
+        if untried:
+            counts[NOT_HELPFUL] += untried
+        found.clears = True
+        return found, PostFilterResult(""), unschedulable(f"preemption: {fit_error(len(snapshot), counts)}")
+    found.choice = choose(found.candidates)
+    ties = found.choice.ties
+    if len(ties) > 1 and lots is not None:
+        found.draw = lots.draw("preemption-tie", len(ties))
+    name = ties[found.draw or 0]
+    found.chosen = next(candidate for candidate in found.candidates if candidate.node_name == name)
+    return found, PostFilterResult(name), SUCCESS
+
+
+def _search(
+    found: Preemption,
+    dry_run: DryRun,
+    outcome: FilterOutcome,
+    budgets: Sequence[Budget],
+    limits: Limits,
+    lots: Lots | None,
+) -> list[str]:
+    """Dry-run the nodes where eviction might help until there are enough candidates; return texts of errors."""
+    snapshot = outcome.snapshot
+    rows = sorted(outcome.rows_with(Code.UNSCHEDULABLE), key=snapshot.names.__getitem__)
+    wanted = limits.wanted(len(rows))
+    begin = lots.draw("preemption-offset", len(rows)) if lots is not None and wanted < len(rows) else 0
+    broken: list[str] = []
+    harmless = False
+    for row in rows[begin:] + rows[:begin]:
+        if harmless and len(found.candidates) >= wanted:
+            break
+        answer = dry_run.on(row, budgets)
+        if isinstance(answer, Candidate):
+            found.candidates.append(answer)
+            # Candidates that break budgets alone never end the search.
+            harmless = harmless or answer.violations == 0
+            continue
+        if answer.code is Code.ERROR:
+            broken.append(answer.message)
+        found.node_status[snapshot.names[row]] = answer
+    return broken
