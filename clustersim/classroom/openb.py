@@ -156,7 +156,7 @@ def start_replay(
         "nodes": {"created": created, "unchanged": len(trace.nodes) - created},
         "pods": trace.pod_count,
         "divisor": ratio,
-        "left_out": list(LEFT_OUT),
+        "leftOut": list(LEFT_OUT),
     }
 
 
