@@ -36,7 +36,7 @@ export function mountBanner(element, onZoom) {
       const sentence = text(lang, `level.${layout.level}`, { n: number(lang, layout.inView) });
       setText(rule, finer && layout.level > 1
         ? `${sentence} ${text(lang, "banner.zoom", { x: number(lang, finer, 1), what: text(lang,
-          `level.${layout.level - 1}.short`) })}` : sentence);
+          `level.${layout.level - 1}.zoom`) })}` : sentence);
       setText(factor, `${number(lang, layout.zoom, 1)}×`);
       slider.setAttribute("aria-label", text(lang, "banner.slider"));
       slider.value = String(Math.round((SLIDER_STEPS * Math.log(layout.zoom)) / Math.log(ZOOM_MAX)));

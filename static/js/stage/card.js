@@ -9,11 +9,13 @@ import { text } from "../lib/text.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, scoreBar, write } from "./pen.js";
-import { footer, frame, marks } from "./tiles.js";
+import { footer, frame, glyphAt, glyphRows, marks } from "./tiles.js";
 
 const PAD = 12;
 const POD_ROW = 20;
-const TABLE_ROW = 15;
+const TABLE_ROW = 13;
+/** With fewer rows than this for its pods, a card shows them as glyphs. */
+const ROWS_MIN = 3;
 
 /**
  * @param {Pen} pen
@@ -83,7 +85,7 @@ function resourceRows(node) {
  * @returns {number} y below
  */
 function conditions(pen, node, x, y, w) {
-  const words = [node.ready ? "Ready" : "NotReady"];
+  const words = [node.ready ? "Ready" : "NotReady", ...(node.zone ? [node.zone] : [])];
   for (const condition of node.node.status?.conditions ?? [])
     if (condition.type !== "Ready" && condition.status === "True") words.push(condition.type);
   if (node.unschedulable) words.push("SchedulingDisabled");
@@ -98,28 +100,35 @@ function conditions(pen, node, x, y, w) {
 }
 
 /**
- * Where the list of pods of a card lies, and how many rows it has.
+ * Where the pods of a card lie: as named rows, or as glyphs (`pitch` > 0) where the score leaves no room for names.
  * @param {TileBox} box
  * @param {NodeModel} node
  * @param {TileState} state
  */
 export function podsArea(box, node, state) {
-  const top = box.y + 42 + (node.gpus > 0 ? 64 : 48) + 18;
+  const top = box.y + 42 + 16 * resourceRows(node).length + 17;
   const { scene } = state;
-  const below = scene && scene.segments.length > 0 ? 52 + TABLE_ROW * scene.segments.length
+  const below = scene && scene.segments.length > 0 ? 50 + TABLE_ROW * scene.segments.length
     : scene && scene.feasible !== null ? 40 : 10;
-  const rows = Math.max(1, Math.floor((box.y + box.h - below - top) / POD_ROW));
-  return { x: box.x + PAD, y: top, w: box.w - 2 * PAD, rows };
+  const height = box.y + box.h - below - top;
+  const area = { x: box.x + PAD, y: top, w: box.w - 2 * PAD };
+  const rows = Math.floor(height / POD_ROW);
+  if (rows >= Math.min(ROWS_MIN, node.glyphs.length)) return { ...area, rows: Math.max(1, rows), pitch: 0, size: 0 };
+  return { ...area, rows: Math.max(1, Math.floor(height / 17)), pitch: 17, size: 13 };
 }
 
 /**
  * @param {Pen} pen
  * @param {NodeModel} node
- * @param {{x: number, y: number, w: number, rows: number}} area
+ * @param {ReturnType<typeof podsArea>} area
  * @param {TileState} state
  */
 function pods(pen, node, area, state) {
   const { context, colours } = pen;
+  if (area.pitch > 0) {
+    glyphRows(pen, node.glyphs, { ...area, dim: 0, selectedPod: state.selectedPod });
+    return;
+  }
   const shown = node.glyphs.length > area.rows ? area.rows - 1 : node.glyphs.length;
   const dim = state.scene?.feasible === false ? state.scene.dim : 0;
   for (let index = 0; index < shown; index += 1) {
@@ -162,11 +171,12 @@ function requestsOf(pen, glyph) {
 /**
  * The pod in the row of a card under a point; null elsewhere.
  * @param {readonly Glyph[]} glyphs
- * @param {{x: number, y: number, w: number, rows: number}} area
+ * @param {ReturnType<typeof podsArea>} area
  * @param {number} px
  * @param {number} py
  */
 export function podRowAt(glyphs, area, px, py) {
+  if (area.pitch > 0) return glyphAt(glyphs, area, px, py);
   if (px < area.x - 4 || px > area.x + area.w + 4 || py < area.y) return null;
   const index = Math.floor((py - area.y) / POD_ROW);
   const shown = glyphs.length > area.rows ? area.rows - 1 : glyphs.length;
@@ -185,7 +195,7 @@ function scoreTable(pen, box, state) {
   const { colours, context } = pen;
   const left = box.x + PAD;
   const right = box.x + box.w - PAD;
-  let y = box.y + box.h - 44 - TABLE_ROW * scene.segments.length;
+  let y = box.y + box.h - 42 - TABLE_ROW * scene.segments.length;
   context.fillStyle = colours.line;
   context.fillRect(left, y - 4, right - left, 1);
   scene.segments.forEach((segment, index) => {

@@ -101,10 +101,11 @@ export function layoutNodes({ zones, width, height, zoom }) {
   const level = levelFor(inView);
   const box = boxFor(level, { zones, width, height, zoom, count });
   const columns = Math.max(1, Math.floor((width + box.gapX) / (box.w + box.gapX)));
+  const columnsEach = Math.floor(columns / Math.max(1, zones.length));
   const placed =
-    level === 2 && zones.length > 1 && zones.length <= columns
-      ? sideBySide(zones, box, Math.floor(columns / zones.length))
-      : stacked(zones, box, columns, level);
+    level === 1 ? flowing(zones, box, columns)
+    : level === 2 && zones.length > 1 && columnsEach > 0 ? sideBySide(zones, box, columnsEach)
+    : stacked(zones, box, columns, level);
   return { level, zoom, inView, ...placed, byName: new Map(placed.tiles.map((tile) => [tile.name, tile])) };
 }
 
@@ -118,6 +119,7 @@ export function layoutNodes({ zones, width, height, zoom }) {
 function boxFor(level, { zones, width, height, count }) {
   if (level === 1) return cardBox(width, height, count);
   if (level === 2) return fitColumns(TILE[2], width, zones.length);
+  if (level === 3) return fitColumns(TILE[3], width, 1);
   if (level === 4) return cellBox(zones, width, height);
   return TILE[level];
 }
@@ -147,8 +149,8 @@ function cardBox(width, height, count) {
   const columns = Math.min(Math.max(1, count), Math.max(1, Math.floor((width + gap) / (210 + gap))));
   const rows = Math.ceil(Math.max(1, count) / columns);
   const w = Math.min(340, Math.floor((width + gap) / columns) - gap);
-  const free = Math.floor((height - ZONE_HEADING - gap) / rows) - gap;
-  return { w, h: Math.max(236, Math.min(360, free)), gapX: gap, gapY: gap };
+  const free = Math.floor(height / rows) - gap;
+  return { w, h: Math.max(236, Math.min(380, free)), gapX: gap, gapY: gap };
 }
 
 /**
@@ -167,6 +169,23 @@ function cellBox(zones, width, height) {
     if (needed <= height) return { w: side, h: side, gapX: 2, gapY: 2 };
   }
   return { w: CELL_MIN, h: CELL_MIN, gapX: 2, gapY: 2 };
+}
+
+/**
+ * Cards one after the other: so few nodes need no headings, each card names its zone.
+ * @param {LayoutInput["zones"]} zones
+ * @param {Box} box
+ * @param {number} columns
+ */
+function flowing(zones, box, columns) {
+  const tiles = zones.flatMap((zone) => zone.nodes).map((name, at) => ({
+    name,
+    x: (at % columns) * (box.w + box.gapX),
+    y: Math.floor(at / columns) * (box.h + box.gapY),
+    w: box.w,
+    h: box.h,
+  }));
+  return { zones: [], tiles, height: Math.ceil(tiles.length / columns) * (box.h + box.gapY) };
 }
 
 /**

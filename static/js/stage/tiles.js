@@ -118,7 +118,7 @@ export function glyphRows(pen, glyphs, { x, y, w, rows, size, pitch, dim, select
   const { context, colours, dpr } = pen;
   const columns = Math.max(1, Math.floor((w + pitch - size) / pitch));
   const room = columns * rows;
-  const shown = glyphs.length > room ? room - 2 : glyphs.length;
+  const shown = glyphs.length > room ? room - 1 : glyphs.length;
   context.save();
   if (dim > 0) context.globalAlpha = 1 - 0.55 * dim;
   for (let index = 0; index < shown; index += 1) {
@@ -156,7 +156,7 @@ export function glyphAt(glyphs, { x, y, w, rows, size, pitch }, px, py) {
   const row = Math.floor((py - y + 1.5) / pitch);
   if (column < 0 || column >= columns || row < 0 || row >= rows) return null;
   const index = row * columns + column;
-  const shown = glyphs.length > columns * rows ? columns * rows - 2 : glyphs.length;
+  const shown = glyphs.length > columns * rows ? columns * rows - 1 : glyphs.length;
   return index < shown ? glyphs[index] ?? null : null;
 }
 
@@ -183,11 +183,12 @@ export function drawTile(pen, box, node, state) {
   frame(pen, box, node, state, 8);
   const { x, y, w, h } = box;
   const right = x + w - PAD;
-  const sizeWidth = write(pen, node.size, right, y + 15, { colour: colours.t3, align: "right" });
-  const nameWidth = write(pen, node.name, x + PAD, y + 15, {
-    size: 13, weight: 600, width: w - 2 * PAD - sizeWidth - (node.taints.length || node.unschedulable ? 22 : 6),
+  const nameWidth = write(pen, node.name, x + PAD, y + 15, { size: 13, weight: 600, width: w - 2 * PAD });
+  // The name is what people type: the marks, then the size give way to it.
+  const sizeWidth = write(pen, node.size, right, y + 15, {
+    colour: colours.t3, align: "right", width: Math.max(0, w - 2 * PAD - nameWidth - 6),
   });
-  marks(pen, node, x + PAD + nameWidth + 6, y + 15);
+  if (w - 2 * PAD - nameWidth - sizeWidth > 24) marks(pen, node, x + PAD + nameWidth + 6, y + 15);
   bars(pen, node, x + PAD, y + 34, w - 2 * PAD);
   const scored = scene !== null && scene.feasible !== null;
   const refused = scene?.feasible === false;
@@ -242,8 +243,9 @@ function trim(value, digits) {
 export function footer(pen, box, reason, dim) {
   const { context, colours } = pen;
   context.font = `500 11px ${colours.font}`;
-  const lines = wrap(pen, reason, box.w - 2 * PAD - 17, 2);
-  const height = lines.length * 14 + 10;
+  const lines = wrap(pen, reason, box.w - PAD - 15 - 4, 3);
+  const pitch = lines.length > 2 ? 12 : 14;
+  const height = lines.length * pitch + 10;
   const top = box.y + box.h - height;
   context.save();
   context.globalAlpha = dim;
@@ -255,7 +257,7 @@ export function footer(pen, box, reason, dim) {
   context.fillRect(box.x + 1, top, box.w - 2, 1);
   drawIcon(context, "no", box.x + PAD - 1, top + 6, 11, colours.t2);
   lines.forEach((line, index) =>
-    write(pen, line, box.x + PAD + 15, top + 12 + index * 14, { weight: 500, colour: colours.t1 }));
+    write(pen, line, box.x + PAD + 15, top + 12 + index * pitch, { weight: 500, colour: colours.t1 }));
   context.restore();
 }
 
@@ -272,7 +274,8 @@ function score(pen, box, scene, cycle) {
   const amber = scene.tied || scene.winner;
   let x = box.x + PAD;
   x += write(pen, String(scene.total), x, y, { size: 18, weight: 600, colour: amber ? colours.ambt : colours.t1 }) + 4;
-  x += write(pen, text(pen.lang, "stage.pts"), x, y + 1, { colour: colours.t3 }) + 7;
+  // The crown's chip needs the room of the unit; the unit stands on every other tile.
+  if (!scene.winner) x += write(pen, text(pen.lang, "stage.pts"), x, y + 1, { colour: colours.t3 }) + 7;
   const right = box.x + box.w - PAD;
   let chipWidth = 0;
   if (scene.winner) chipWidth = winnerChip(pen, cycle, right, y);
@@ -380,7 +383,7 @@ export function drawCell(pen, box, node, state) {
   context.fill();
   if (refused || !node.ready) {
     hatch(pen, 5);
-    if (node.taints.length > 0 && w >= 12) drawIcon(context, "cross", x + w / 2 - 5, y + h / 2 - 5, 10, colours.t2);
+    if (node.taints.length > 0) drawIcon(context, "cross", x + w / 2 - 4.5, y + h / 2 - 4.5, 9, colours.t2);
   } else if (step === 0) {
     context.strokeStyle = colours.line;
     context.lineWidth = 1;
