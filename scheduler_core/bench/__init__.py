@@ -1,0 +1,1 @@
+"""Scheduling speed on fixed workloads: cycles alone, without binding, storage or watch."""
