@@ -1,6 +1,7 @@
 /** Requests to the session API and the Kubernetes API. Every refusal is thrown as ApiError with its Status. */
 
 /** @import { ApiStatus, Slim } from "../lib/types.d.ts" */
+import { kindNamed } from "../lib/kinds.js";
 
 /** Milliseconds after which a request counts as lost; the owner answers commands within 5 s. */
 export const REQUEST_TIMEOUT_MS = 15_000;
@@ -27,14 +28,16 @@ export class ApiError extends Error {
  * One request with JSON (or given text) in the body; answers with the decoded body, or null when there is none.
  * @param {string} method
  * @param {string} path
- * @param {unknown} [body] an object is sent as JSON, a string as it is
+ * @param {unknown} [body] an object is sent as JSON, a string or a form as it is
  * @param {{type?: string, accept?: string, timeoutMs?: number}} [options]
  * @returns {Promise<any>}
  */
 export async function request(method, path, body, options = {}) {
   /** @type {Record<string, string>} */
   const headers = { Accept: options.accept ?? "application/json" };
-  if (body !== undefined) headers["Content-Type"] = options.type ?? "application/json";
+  // A form names its own boundary, so the browser writes that header.
+  const ready = typeof body === "string" || body instanceof FormData;
+  if (body !== undefined && !(body instanceof FormData)) headers["Content-Type"] = options.type ?? "application/json";
   let response;
   let text;
   try {
@@ -42,7 +45,7 @@ export async function request(method, path, body, options = {}) {
       method,
       headers,
       credentials: "same-origin",
-      body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
+      body: body === undefined ? null : ready ? body : JSON.stringify(body),
       signal: AbortSignal.timeout(options.timeoutMs ?? REQUEST_TIMEOUT_MS),
     });
     text = await response.text();
@@ -91,6 +94,11 @@ export class SessionApi {
    */
   enter(secret) {
     return request("POST", `${this.session}/enter`, { secret });
+  }
+
+  /** What the session is and who is asking. */
+  read() {
+    return request("GET", this.session);
   }
 
   /** @param {string} name */
@@ -156,6 +164,15 @@ export class SessionApi {
   }
 
   /**
+   * Create a document of a kind that lib/kinds.js names.
+   * @param {Record<string, any>} document
+   * @param {string} namespace where to put a document that names none
+   */
+  createDocument(document, namespace) {
+    return this.create(kindNamed(document["kind"]), document, namespace);
+  }
+
+  /**
    * @param {import("../lib/kinds.js").Kind} kind
    * @param {string} namespace
    * @param {string} name
@@ -163,17 +180,6 @@ export class SessionApi {
    */
   get(kind, namespace, name) {
     return request("GET", this.path(kind, namespace, name));
-  }
-
-  /**
-   * The whole object as YAML text.
-   * @param {import("../lib/kinds.js").Kind} kind
-   * @param {string} namespace
-   * @param {string} name
-   * @returns {Promise<string>}
-   */
-  getYaml(kind, namespace, name) {
-    return request("GET", this.path(kind, namespace, name), undefined, { accept: "application/yaml" });
   }
 
   /**

@@ -1,8 +1,6 @@
 /** Texts of the home page, the top bar, palette, forms, inspector and dock. */
 
-export const PAGE = {
-  /** @type {Record<string, string>} */
-  en: {},
-  /** @type {Record<string, string>} */
-  "zh-hans": {},
-};
+import { EN } from "./page.en.js";
+import { ZH_HANS } from "./page.zh-hans.js";
+
+export const PAGE = { en: EN, "zh-hans": ZH_HANS };

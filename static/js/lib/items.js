@@ -1,0 +1,306 @@
+/**
+ * What the palette offers: for each item its place, its form fields and the document it stands for. Pure: names, zone
+ * and namespace come in with the values.
+ */
+
+/**
+ * @typedef {object} Field
+ * @property {string} name
+ * @property {string} label text key
+ * @property {string} path field path in the document, for errors of the server
+ * @property {"text" | "number" | "select" | "pairs"} type
+ * @property {string} [unit] text shown behind the input
+ * @property {readonly string[]} [options]
+ */
+
+/** @typedef {Record<string, string>} Values */
+
+/**
+ * @typedef {object} Item
+ * @property {string} id `node-small`, `pod-gpu`, `deployment`; also the data-testid after `palette-`
+ * @property {"nodes" | "pods" | "workloads" | "policies"} group
+ * @property {string} icon
+ * @property {number} [hue] owner hue of the pod's square
+ * @property {boolean} [filled]
+ * @property {string} label text key
+ * @property {string} [note] what stands right of the label
+ * @property {string} kind
+ * @property {string} stem how generated names begin; "" asks for a workload name
+ * @property {Values} defaults
+ * @property {readonly Field[]} fields
+ * @property {(values: Values) => Record<string, any>} build
+ */
+
+export const HIGH_PRIORITY_CLASS = "high-priority";
+export const GPU = "nvidia.com/gpu";
+const IMAGE = "nginx:1.27";
+
+/**
+ * @param {string} name
+ * @param {string} path
+ * @param {Field["type"]} [type]
+ * @param {Partial<Field>} [more]
+ * @returns {Field}
+ */
+function field(name, path, type = "text", more = {}) {
+  return { name, label: `field_${name}`, path, type, ...more };
+}
+
+/**
+ * `a=b, c=d` as an object; entries without a value get "".
+ * @param {string | undefined} text
+ * @returns {Record<string, string>}
+ */
+export function readPairs(text) {
+  const entries = (text ?? "").split(/[,\n]/).map((part) => part.trim()).filter(Boolean);
+  return Object.fromEntries(entries.map((part) => {
+    const at = part.indexOf("=");
+    return at < 0 ? [part, ""] : [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+  }));
+}
+
+/**
+ * Only the entries with something in them: an empty field of the form stands for "not said".
+ * @param {Record<string, string | undefined>} entries
+ * @returns {Record<string, string>}
+ */
+function given(entries) {
+  return /** @type {Record<string, string>} */ (
+    Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== ""))
+  );
+}
+
+const NODE_FIELDS = [
+  field("name", "metadata.name"),
+  field("cpu", "status.capacity.cpu", "text", { unit: "CPU" }),
+  field("memory", "status.capacity.memory"),
+  field("gpu", `status.capacity[${GPU}]`, "number"),
+  field("maxPods", "status.capacity.pods", "number"),
+  field("zone", "metadata.labels"),
+  field("labels", "metadata.labels", "pairs"),
+  field("taints", "spec.taints", "pairs"),
+];
+
+/**
+ * `key=value:Effect` entries as taints; the effect is NoSchedule unless said.
+ * @param {string | undefined} text
+ * @returns {{key: string, value?: string, effect: string}[]}
+ */
+export function readTaints(text) {
+  return (text ?? "").split(/[,\n]/).map((part) => part.trim()).filter(Boolean).map((part) => {
+    const [pair = "", effect = "NoSchedule"] = part.split(":");
+    const [key = "", value] = pair.split("=");
+    return value === undefined ? { key, effect } : { key, value, effect };
+  });
+}
+
+/** @param {Values} values */
+function buildNode(values) {
+  const amounts = given({
+    cpu: values["cpu"], memory: values["memory"], pods: values["maxPods"], [GPU]: values["gpu"],
+  });
+  const name = values["name"] ?? "";
+  const taints = readTaints(values["taints"]);
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name,
+      labels: {
+        "kubernetes.io/hostname": name,
+        ...given({ "topology.kubernetes.io/zone": values["zone"] }),
+        ...readPairs(values["labels"]),
+      },
+    },
+    ...(taints.length ? { spec: { taints } } : {}),
+    status: { capacity: amounts, allocatable: amounts },
+  };
+}
+
+/**
+ * @param {string} size
+ * @param {string} note
+ * @param {Values} values
+ * @returns {Item}
+ */
+function node(size, note, values) {
+  return {
+    id: `node-${size}`, group: "nodes", icon: "node", label: `size_${size}`, note, kind: "Node", stem: "n",
+    defaults: { maxPods: "110", ...values }, fields: NODE_FIELDS, build: buildNode,
+  };
+}
+
+const CONTAINER = "spec.containers[0]";
+const POD_FIELDS = [
+  field("name", "metadata.name"),
+  field("namespace", "metadata.namespace"),
+  field("image", `${CONTAINER}.image`),
+  field("cpu", `${CONTAINER}.resources.requests.cpu`, "text", { unit: "CPU" }),
+  field("memory", `${CONTAINER}.resources.requests.memory`),
+  field("gpu", `${CONTAINER}.resources.limits[${GPU}]`, "number"),
+  field("priorityClass", "spec.priorityClassName"),
+  field("nodeSelector", "spec.nodeSelector", "pairs"),
+  field("tolerations", "spec.tolerations", "pairs"),
+  field("labels", "metadata.labels", "pairs"),
+];
+
+/** @param {Values} values */
+function podSpec(values) {
+  const gpu = given({ [GPU]: values["gpu"] });
+  const requests = { ...given({ cpu: values["cpu"], memory: values["memory"] }), ...gpu };
+  const selector = readPairs(values["nodeSelector"]);
+  const tolerations = readTaints(values["tolerations"]).map(({ key, value, effect }) =>
+    value === undefined ? { key, operator: "Exists", effect } : { key, operator: "Equal", value, effect });
+  const resources = {
+    ...(Object.keys(requests).length ? { requests } : {}),
+    ...(Object.keys(gpu).length ? { limits: gpu } : {}),
+  };
+  return {
+    containers: [{
+      name: "main",
+      image: values["image"] || IMAGE,
+      ...(Object.keys(resources).length ? { resources } : {}),
+    }],
+    ...given({ priorityClassName: values["priorityClass"] }),
+    ...(Object.keys(selector).length ? { nodeSelector: selector } : {}),
+    ...(tolerations.length ? { tolerations } : {}),
+  };
+}
+
+/** @param {Values} values */
+function buildPod(values) {
+  const labels = readPairs(values["labels"]);
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: values["name"],
+      ...given({ namespace: values["namespace"] }),
+      ...(Object.keys(labels).length ? { labels } : {}),
+    },
+    spec: podSpec(values),
+  };
+}
+
+/**
+ * @param {string} size
+ * @param {number} hue
+ * @param {string} note
+ * @param {Values} values
+ * @param {string} stem
+ * @returns {Item}
+ */
+function pod(size, hue, note, values, stem) {
+  return {
+    id: `pod-${size}`, group: "pods", icon: "", hue, filled: size === "high-priority", label: `pod_${size}`, note,
+    kind: "Pod", stem, defaults: { image: IMAGE, ...values }, fields: POD_FIELDS, build: buildPod,
+  };
+}
+
+const TEMPLATE = "spec.template.spec.containers[0]";
+const WORKLOAD_FIELDS = [
+  field("name", "metadata.name"),
+  field("namespace", "metadata.namespace"),
+  field("replicas", "spec.replicas", "number"),
+  field("image", `${TEMPLATE}.image`),
+  field("cpu", `${TEMPLATE}.resources.requests.cpu`, "text", { unit: "CPU" }),
+  field("memory", `${TEMPLATE}.resources.requests.memory`),
+  field("priorityClass", "spec.template.spec.priorityClassName"),
+  field("nodeSelector", "spec.template.spec.nodeSelector", "pairs"),
+  field("tolerations", "spec.template.spec.tolerations", "pairs"),
+];
+
+/**
+ * @param {"Deployment" | "ReplicaSet"} kind
+ * @returns {Item}
+ */
+function workload(kind) {
+  return {
+    id: kind.toLowerCase(), group: "workloads", icon: "layers", label: kind, kind, stem: "",
+    defaults: { replicas: "3", image: IMAGE, cpu: "250m", memory: "256Mi" }, fields: WORKLOAD_FIELDS,
+    build: (values) => ({
+      apiVersion: "apps/v1",
+      kind,
+      metadata: { name: values["name"], ...given({ namespace: values["namespace"] }) },
+      spec: {
+        replicas: Number(values["replicas"] ?? 1),
+        selector: { matchLabels: { app: values["name"] } },
+        template: { metadata: { labels: { app: values["name"] } }, spec: podSpec(values) },
+      },
+    }),
+  };
+}
+
+/** @type {readonly Item[]} */
+export const ITEMS = [
+  node("small", "2", { cpu: "2", memory: "4Gi" }),
+  node("medium", "4", { cpu: "4", memory: "8Gi" }),
+  node("large", "8", { cpu: "8", memory: "16Gi" }),
+  node("gpu", "2 GPU", { cpu: "8", memory: "64Gi", gpu: "2" }),
+  pod("small", 3, "250m", { cpu: "250m", memory: "256Mi" }, "small-"),
+  pod("medium", 1, "½", { cpu: "500m", memory: "512Mi" }, "medium-"),
+  pod("large", 5, "1", { cpu: "1", memory: "1Gi" }, "large-"),
+  pod("gpu", 6, "1", { cpu: "500m", memory: "1Gi", gpu: "1" }, "gpu-"),
+  pod("besteffort", 7, "", {}, "besteffort-"),
+  pod("high-priority", 4, "", { cpu: "500m", memory: "512Mi", priorityClass: HIGH_PRIORITY_CLASS }, "high-"),
+  workload("Deployment"),
+  workload("ReplicaSet"),
+  {
+    id: "service", group: "workloads", icon: "service", label: "Service", kind: "Service", stem: "svc-",
+    defaults: { selector: "app=web", port: "80" },
+    fields: [
+      field("name", "metadata.name"),
+      field("namespace", "metadata.namespace"),
+      field("selector", "spec.selector", "pairs"),
+      field("port", "spec.ports[0].port", "number"),
+    ],
+    build: (values) => ({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: values["name"], ...given({ namespace: values["namespace"] }) },
+      spec: { selector: readPairs(values["selector"]), ports: [{ port: Number(values["port"]) }] },
+    }),
+  },
+  {
+    id: "namespace", group: "workloads", icon: "folder", label: "Namespace", kind: "Namespace", stem: "team-",
+    defaults: {}, fields: [field("name", "metadata.name")],
+    build: (values) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: values["name"] } }),
+  },
+  {
+    id: "priorityclass", group: "policies", icon: "arrow-up", label: "item_priorityclass", kind: "PriorityClass",
+    stem: "priority-", defaults: { value: "1000", preemptionPolicy: "PreemptLowerPriority" },
+    fields: [
+      field("name", "metadata.name"),
+      field("value", "value", "number"),
+      field("preemptionPolicy", "preemptionPolicy", "select", { options: ["PreemptLowerPriority", "Never"] }),
+      field("description", "description"),
+    ],
+    build: (values) => ({
+      apiVersion: "scheduling.k8s.io/v1",
+      kind: "PriorityClass",
+      metadata: { name: values["name"] },
+      value: Number(values["value"]),
+      ...given({ preemptionPolicy: values["preemptionPolicy"], description: values["description"] }),
+    }),
+  },
+];
+
+const BY_ID = new Map(ITEMS.map((item) => [item.id, item]));
+
+/** @param {string} id */
+export function itemOf(id) {
+  return BY_ID.get(id) ?? null;
+}
+
+/**
+ * The form field a server's field path belongs to: the longest path that begins it.
+ * @param {readonly Field[]} fields
+ * @param {string} path
+ */
+export function fieldOfPath(fields, path) {
+  const candidates = fields.filter((candidate) => {
+    const rest = path.startsWith(candidate.path) ? path.slice(candidate.path.length) : null;
+    return rest !== null && (rest === "" || rest[0] === "." || rest[0] === "[");
+  });
+  return candidates.sort((a, b) => b.path.length - a.path.length)[0] ?? null;
+}

@@ -1,0 +1,248 @@
+/** Wiring of the session page: the socket feeds the view, each frame paints the newest one, intents go out. */
+
+/** @import { DecisionPanel, Lang, Slim, Stage, Theme, Ui, View } from "./lib/types.d.ts" */
+import { createYamlTab } from "./forms/yaml_tab.js";
+import { createIntents, saveYaml } from "./intents.js";
+import { kindOfResource, splitKey } from "./lib/kinds.js";
+import { text } from "./lib/text.js";
+import { Actions, refusalOf } from "./net/actions.js";
+import { DecisionLoader } from "./net/decisions.js";
+import { rememberSession } from "./net/recent.js";
+import { ApiError, SessionApi } from "./net/rest.js";
+import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";
+import { mount as mountAnnouncer } from "./panels/announcer.js";
+import { mount as mountDock } from "./panels/dock.js";
+import { mount as mountInspector } from "./panels/inspector.js";
+import { mount as mountPalette } from "./panels/palette.js";
+import { mount as mountPhone } from "./panels/phone.js";
+import { mount as mountToast } from "./panels/toast.js";
+import { mount as mountTopbar } from "./panels/topbar.js";
+import { installProbe } from "./probe.js";
+import { refusedWrite } from "./state/roles.js";
+import { applyMessage, emptyView, simTimeMsAt } from "./state/view.js";
+
+/** @type {{code: string, title: string, lang: Lang, theme: Theme, release: string, plotly: string}} */
+const START = JSON.parse(document.getElementById("start")?.textContent ?? "{}");
+const PHONE = window.matchMedia("(max-width: 599px)");
+const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+/** @param {string} id */
+const region = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+const api = new SessionApi(START.code);
+let view = emptyView();
+/** @type {Ui} */
+let ui = {
+  lang: START.lang, theme: START.theme, selected: null, colourBy: "owner", nowMs: 0,
+  reducedMotion: STILL.matches, connection: "connecting", phone: PHONE.matches, fps: 0,
+  decisions: { pod: "", traces: [], selectedTraceId: "", loading: false },
+};
+let joinUrl = `${location.origin}/join/${START.code}`;
+/** Server time minus this browser's, so that simulated time agrees on every screen. */
+let serverOffsetMs = 0;
+let dirty = true;
+
+/** @param {Partial<Ui>} change */
+const setUi = (change) => {
+  ui = { ...ui, ...change };
+  dirty = true;
+};
+
+const toast = mountToast(region("toasts"));
+const decisions = new DecisionLoader(api, () => setUi({ decisions: decisions.state }));
+const actions = new Actions(api, () => view);
+const dispatch = createIntents({
+  actions, decisions, setUi,
+  view: () => view,
+  ui: () => ui,
+  toast: toast.show,
+  openTab: (tab) => inspector.openTab(tab),
+  session: () => ({ code: START.code, joinUrl }),
+});
+
+const yamlTab = createYamlTab({
+  load: (object) => api.get(.../** @type {Parameters<typeof api.get>} */ (addressOf(object))),
+  save: (object, yaml) => refusalOf(
+    () => saveYaml(actions, object.resource, keyed(object), yaml), text(ui.lang, "unreachable")),
+});
+/** @param {Slim} object */
+function keyed(object) {
+  return object.metadata.namespace ? `${object.metadata.namespace}/${object.metadata.name}` : object.metadata.name;
+}
+/** @param {Slim} object */
+function addressOf(object) {
+  const { namespace, name } = splitKey(keyed(object));
+  return [kindOfResource(object.resource), namespace, name];
+}
+
+const decisionRoot = document.createElement("div");
+decisionRoot.className = "decision-root";
+/** @type {DecisionPanel | "loading" | null} */
+let decisionPanel = null;
+/** Plotly is 4 MB: it and the charts are fetched when a decision is first opened, and never on a phone's other tabs. */
+async function loadDecision() {
+  decisionPanel = "loading";
+  const [{ mountDecision }] = await Promise.all([import("./stage/decision.js"), loadScript(START.plotly)]);
+  decisionPanel = mountDecision(decisionRoot, dispatch);
+  dirty = true;
+}
+/** @param {string} address */
+function loadScript(address) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", () => reject(new Error(address)));
+    document.head.append(script);
+  });
+}
+
+const topbar = mountTopbar(region("top-bar"), dispatch, START);
+const palette = mountPalette(region("palette"), dispatch);
+const dock = mountDock(region("dock"), dispatch);
+const phone = mountPhone(region("phone"), dispatch);
+const announcer = mountAnnouncer(region("announcer"));
+const inspector = mountInspector(region("inspector"), dispatch, {
+  yaml: {
+    element: yamlTab.element,
+    show: (object, current, newest) => {
+      const refused = refusedWrite(newest.me, object.metadata.namespace ?? "");
+      yamlTab.show(object, current,
+        refused ? text(current.lang, refused, { namespace: newest.me?.namespace ?? "" }) : "");
+    },
+  },
+  decision: {
+    element: decisionRoot,
+    show: (current) => {
+      if (decisionPanel === null) void loadDecision();
+      if (decisionPanel && decisionPanel !== "loading") {
+        const { theme, lang } = current;
+        const { traces, selectedTraceId, loading } = current.decisions;
+        decisionPanel.render({ traces, selectedTraceId, loading, theme, lang });
+      }
+    },
+  },
+});
+
+/** @type {Stage | null} */
+let stage = null;
+async function loadStage() {
+  const { mountStage } = await import("./stage/stage.js");
+  stage ??= mountStage(region("stage"), dispatch);
+  dirty = true;
+}
+const onLayout = () => {
+  setUi({ phone: PHONE.matches, reducedMotion: STILL.matches });
+  if (!PHONE.matches && !stage) void loadStage();
+};
+PHONE.addEventListener("change", onLayout);
+STILL.addEventListener("change", onLayout);
+
+/** @type {ReturnType<typeof openSocket> | null} */
+let socket = null;
+function connect() {
+  socket = openSocket(START.code, {
+    revision: () => (view.ready && !view.gone ? view.revision : null),
+    onStatus: (connection) => setUi({ connection }),
+    onRefused: (code) => location.replace(code === CLOSED_NO_SESSION ? "/" : `/join/${START.code}`),
+    onFrame: (frame) => {
+      if (frame.type === "hello") {
+        serverOffsetMs = frame.serverUnixMs - Date.now();
+        // A page of another release would fold frames it may not understand.
+        if (frame.release !== START.release) location.reload();
+        rememberSession({
+          code: START.code, title: frame.session.title, role: frame.me.role, revision: frame.revision, atMs: Date.now(),
+        });
+      }
+      const wasGone = view.gone;
+      view = applyMessage(view, frame);
+      if (view.gone && !wasGone) socket?.resubscribe();
+      dirty = true;
+    },
+  });
+}
+
+const probe = installProbe(() => view, () => ui);
+function paint() {
+  requestAnimationFrame(paint);
+  probe.frame();
+  const nowMs = simTimeMsAt(view.clock, Date.now() + serverOffsetMs);
+  topbar.tick(view, nowMs);
+  const second = Math.floor(nowMs / 1000) !== Math.floor(ui.nowMs / 1000);
+  ui = { ...ui, nowMs };
+  if (!dirty && !second) return;
+  dirty = false;
+  decisions.follow(view, ui.selected?.resource === "pods" && inspector.tab === "decision" ? ui.selected.key : "");
+  renderFrame();
+  stage?.render(view, ui);
+  probe.painted(view.revision);
+}
+
+function renderFrame() {
+  const banner = region("banner");
+  const key = ui.connection === "offline" ? "offline" : view.ready ? "" : ui.connection === "live" ? "loading" : "connecting";
+  banner.hidden = !key;
+  if (key) banner.textContent = text(ui.lang, key, { revision: view.revision });
+  banner.classList.toggle("bad", key === "offline");
+  topbar.render(view, ui);
+  announcer.render(view, ui);
+  if (ui.phone) phone.render(view, ui);
+  else {
+    palette.render(view, ui);
+    dock.render(view, ui);
+  }
+  inspector.render(view, ui);
+  document.body.classList.toggle("has-selection", ui.selected !== null);
+}
+
+document.addEventListener("keydown", (event) => {
+  const target = /** @type {HTMLElement} */ (event.target);
+  const typing = target.closest("input, textarea, select, dialog, [contenteditable]");
+  if (event.key === "Escape" && !target.closest("dialog, input, textarea")) dispatch({ type: "deselect" });
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "/") {
+    event.preventDefault();
+    palette.focusSearch();
+  }
+  if (event.key === " " && !target.closest("button, a, summary, [role=tab], [role=option], [role=grid]")) {
+    event.preventDefault();
+    dispatch({ type: view.clock?.paused ? "play" : "pause" });
+  }
+});
+// A refused control stays reachable by keyboard; using it says why it is refused instead of doing nothing.
+document.addEventListener("click", (event) => {
+  const refused = /** @type {Element} */ (event.target).closest("[aria-disabled=true]");
+  if (!refused) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const reason = refused.getAttribute("title");
+  if (reason) toast.show(reason, true, text(ui.lang, "close"));
+}, true);
+window.addEventListener("pagehide", () => {
+  if (view.session && view.me)
+    rememberSession({
+      code: START.code, title: view.session.title, role: view.me.role, revision: view.revision, atMs: Date.now(),
+    });
+});
+
+async function start() {
+  const secret = decodeURIComponent(location.hash.slice(1));
+  if (secret) {
+    await refusalOf(() => api.enter(secret), "");
+    // The secret signs in whoever has it, so it must not stay in the bar on the wall.
+    history.replaceState(null, "", location.pathname);
+  }
+  try {
+    const session = await api.read();
+    joinUrl = session.joinUrl;
+  } catch (problem) {
+    const code = problem instanceof ApiError ? problem.status.code : 0;
+    if (code === 401 || code === 403) return location.replace(`/join/${START.code}`);
+    if (code === 404) return location.replace("/");
+  }
+  connect();
+}
+
+onLayout();
+requestAnimationFrame(paint);
+void start();

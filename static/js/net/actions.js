@@ -1,0 +1,205 @@
+/** What intents ask of the server: each function sends the requests of one intent and answers with a refusal or null. */
+
+/** @import { Command } from "../lib/commands.js" */
+/** @import { Item, Values } from "../lib/items.js" */
+/** @import { Slim, View } from "../lib/types.d.ts" */
+/** @import { SessionApi } from "./rest.js" */
+import { changeTaints } from "../lib/commands.js";
+import { HIGH_PRIORITY_CLASS, itemOf } from "../lib/items.js";
+import { kindNamed, kindOfResource, splitKey } from "../lib/kinds.js";
+import { numberedName, workloadName } from "../state/names.js";
+import { objectAt, zones } from "../state/selectors.js";
+import { ApiError } from "./rest.js";
+
+/** @typedef {{message: string, causes: {field: string, message: string}[], code: number}} Refused */
+
+/** Names tried for one click: two people who click at once ask for the same one, and the second moves on. */
+const NAME_TRIES_MAX = 6;
+const HIGH_PRIORITY_VALUE = 1_000_000;
+
+export class Actions {
+  /**
+   * @param {SessionApi} api
+   * @param {() => View} view
+   */
+  constructor(api, view) {
+    this.api = api;
+    this.view = view;
+  }
+
+  /** The namespace of what this person creates. */
+  get namespace() {
+    return this.view().me?.namespace || "default";
+  }
+
+  /**
+   * A palette item's values as a click would create it: a free name, the emptiest zone.
+   * @param {Item} item
+   * @param {Values} [wanted]
+   * @returns {Values}
+   */
+  valuesFor(item, wanted = {}) {
+    const view = this.view();
+    const kind = kindNamed(item.kind);
+    const namespace = kind.namespaced ? (wanted["namespace"] || this.namespace) : "";
+    const name = item.stem
+      ? numberedName(view, kind.resource, namespace, item.stem)
+      : workloadName(view, kind.resource, namespace);
+    /** @type {Values} */
+    const values = { ...item.defaults, name };
+    if (kind.namespaced) values["namespace"] = namespace;
+    if (item.kind === "Node") values["zone"] = emptiestZone(view);
+    return { ...values, ...wanted };
+  }
+
+  /**
+   * Create a palette item; a generated name that is taken meanwhile is replaced by the next one.
+   * @param {Item} item
+   * @param {Values} [wanted]
+   * @returns {Promise<Slim>}
+   */
+  async createItem(item, wanted = {}) {
+    if (item.id === "pod-high-priority") await this.ensureHighPriorityClass();
+    const values = this.valuesFor(item, wanted);
+    const kind = kindNamed(item.kind);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.api.create(kind, item.build(values), this.namespace);
+      } catch (problem) {
+        const taken = problem instanceof ApiError && problem.status.reason === "AlreadyExists";
+        if (!taken || wanted["name"] || tries >= NAME_TRIES_MAX) throw problem;
+        values["name"] = followingName(values["name"] ?? "");
+      }
+    }
+  }
+
+  /** The palette's high-priority pod needs its class; whoever may make it does. */
+  async ensureHighPriorityClass() {
+    const view = this.view();
+    if (view.me?.role !== "teacher" || objectAt(view, "priorityclasses.scheduling.k8s.io", HIGH_PRIORITY_CLASS)) return;
+    const item = itemOf("priorityclass");
+    if (!item) return;
+    try {
+      const values = { ...item.defaults, name: HIGH_PRIORITY_CLASS, value: String(HIGH_PRIORITY_VALUE) };
+      await this.api.create(kindNamed("PriorityClass"), item.build(values), "");
+    } catch (problem) {
+      if (!(problem instanceof ApiError && problem.status.reason === "AlreadyExists")) throw problem;
+    }
+  }
+
+  /**
+   * @param {string} resource
+   * @param {string} key
+   */
+  async remove(resource, key) {
+    const kind = kindOfResource(resource);
+    const { namespace, name } = splitKey(key);
+    if (kind) await this.api.delete(kind, namespace, name);
+  }
+
+  /**
+   * @param {string} node
+   * @param {ReturnType<typeof import("../lib/items.js").readTaints>} add
+   * @param {{key: string, effect: string}[]} remove
+   */
+  async taint(node, add, remove) {
+    const known = objectAt(this.view(), "nodes", node);
+    // The list is replaced whole by a merge patch, so it carries the version it was read at: a 409 beats a lost taint.
+    const patch = {
+      metadata: { resourceVersion: known?.metadata.resourceVersion },
+      spec: { taints: changeTaints(known?.spec?.["taints"] ?? [], add, remove) },
+    };
+    await this.api.patch(kindNamed("Node"), "", node, patch);
+  }
+
+  /**
+   * @param {string} node
+   * @param {Values} values
+   */
+  async label(node, values) {
+    const labels = { [values["key"] ?? ""]: values["value"] ?? "" };
+    await this.api.patch(kindNamed("Node"), "", node, { metadata: { labels } });
+  }
+
+  /**
+   * Do what a typed command says; answers with the text key of what was done, and the object to select.
+   * @param {Command} command
+   * @returns {Promise<{key: string, values: Record<string, string | number>, select?: {resource: string, key: string}}>}
+   */
+  async run(command) {
+    if (command.verb === "create") {
+      const item = itemOf(command.item);
+      if (!item) throw new Error(`no palette item ${command.item}`);
+      const made = await this.createItem(item, command.values);
+      return { key: "done_create", values: { kind: item.kind, name: made.metadata.name } };
+    }
+    const { kind, namespace, name } = command.target;
+    const key = namespace ? `${namespace}/${name}` : name;
+    const at = { resource: kind.resource, key };
+    switch (command.verb) {
+      case "get":
+        await this.api.get(kind, namespace, name);
+        return { key: "", values: {}, select: at };
+      case "delete":
+        await this.api.delete(kind, namespace, name);
+        return { key: "done_delete", values: { kind: kind.kind, name } };
+      case "scale":
+        await this.api.patch(kind, namespace, name, { spec: { replicas: command.replicas } });
+        return { key: "done_scale", values: { name, replicas: command.replicas } };
+      case "cordon":
+        await this.api.patch(kind, namespace, name, { spec: { unschedulable: command.unschedulable || null } });
+        return { key: command.unschedulable ? "done_cordon" : "done_uncordon", values: { name } };
+      case "label":
+        await this.api.patch(kind, namespace, name, { metadata: { labels: command.labels } });
+        return { key: "done_label", values: { name } };
+      case "taint":
+        await this.taint(name, command.add, command.remove);
+        return { key: "done_taint", values: { name } };
+    }
+  }
+
+  /**
+   * @param {string} yaml
+   * @param {Item} item its kind says where the document goes
+   */
+  createYaml(yaml, item) {
+    const kind = kindNamed(item.kind);
+    const namespace = /^ {2}namespace: *["']?([a-z0-9-]+)/m.exec(yaml)?.[1] ?? this.namespace;
+    return this.api.createYaml(kind, namespace, yaml, false);
+  }
+}
+
+/**
+ * A refusal in the shape that forms show; throws on what is no refusal.
+ * @param {() => Promise<unknown>} work
+ * @param {string} unreachable what to say when no answer came
+ * @returns {Promise<Refused | null>}
+ */
+export async function refusalOf(work, unreachable) {
+  try {
+    await work();
+    return null;
+  } catch (problem) {
+    if (!(problem instanceof ApiError)) throw problem;
+    const { code } = problem.status;
+    return { message: code === 0 ? unreachable : problem.message, causes: problem.causes, code };
+  }
+}
+
+/**
+ * The zone label for one more node: that of the zone with the fewest; "" where nodes have none.
+ * @param {View} view
+ */
+export function emptiestZone(view) {
+  const named = zones(view).filter((zone) => zone.name !== "");
+  return named.sort((a, b) => a.nodes.length - b.nodes.length)[0]?.name ?? "";
+}
+
+/**
+ * The next name after one that is taken: n4 → n5, web → web-2, web-2 → web-3.
+ * @param {string} name
+ */
+export function followingName(name) {
+  const match = /^(.*?)(\d+)$/.exec(name);
+  return match ? `${match[1]}${Number(match[2]) + 1}` : `${name}-2`;
+}

@@ -1,0 +1,119 @@
+/** The decisions about the selected pod: fetched when they may have changed, with the cycle in hand put before them. */
+
+/** @import { Trace, View } from "../lib/types.d.ts" */
+/** @import { SessionApi } from "./rest.js" */
+import { cycleUnderWay, objectAt } from "../state/selectors.js";
+
+/** Milliseconds between two fetches for one pod: a paced cycle changes its status at every point. */
+const FETCH_EVERY_MS = 300;
+
+/**
+ * @typedef {object} Decisions
+ * @property {string} pod
+ * @property {Trace[]} traces newest first
+ * @property {string} selectedTraceId
+ * @property {boolean} loading
+ */
+
+export class DecisionLoader {
+  /**
+   * @param {SessionApi} api
+   * @param {() => void} onChange
+   */
+  constructor(api, onChange) {
+    this.api = api;
+    this.onChange = onChange;
+    /** @type {Decisions} */
+    this.state = { pod: "", traces: [], selectedTraceId: "", loading: false };
+    this.version = "";
+    this.chosen = "";
+    this.fetchedAtMs = -FETCH_EVERY_MS;
+    this.timer = 0;
+    /** @type {Trace[]} */
+    this.fetched = [];
+  }
+
+  /** @param {string} id */
+  select(id) {
+    this.chosen = id;
+    this.state = { ...this.state, selectedTraceId: id };
+    this.onChange();
+  }
+
+  /**
+   * Follow one pod in the newest view; "" follows none.
+   * @param {View} view
+   * @param {string} pod namespace/name
+   */
+  follow(view, pod) {
+    const object = pod ? objectAt(view, "pods", pod) : null;
+    const held = cycleUnderWay(view)?.cycle;
+    const inHand = held && held.uid === object?.metadata.uid ? held : null;
+    const version = [pod, object?.metadata.uid, object?.metadata.resourceVersion, inHand?.traceId, inHand?.point].join("|");
+    if (version === this.version) return;
+    this.version = version;
+    if (pod !== this.state.pod) {
+      this.chosen = "";
+      this.fetched = [];
+      this.state = { pod, traces: [], selectedTraceId: "", loading: Boolean(pod) };
+      this.fetchedAtMs = -FETCH_EVERY_MS;
+    }
+    this.merge(view);
+    if (pod) this.schedule(view);
+  }
+
+  /** @param {View} view */
+  schedule(view) {
+    clearTimeout(this.timer);
+    const wait = Math.max(0, this.fetchedAtMs + FETCH_EVERY_MS - performance.now());
+    this.timer = window.setTimeout(() => void this.fetch(view), wait);
+  }
+
+  /** @param {View} view */
+  async fetch(view) {
+    const { pod } = this.state;
+    const version = this.version;
+    this.fetchedAtMs = performance.now();
+    try {
+      const traces = await this.api.decisions(pod);
+      if (pod !== this.state.pod) return;
+      this.fetched = traces;
+    } catch {
+      // A pod without any cycle answers 404; the panel says that none has taken it.
+      if (pod !== this.state.pod) return;
+    }
+    this.state = { ...this.state, loading: false };
+    if (version === this.version) this.merge(view);
+    this.onChange();
+  }
+
+  /**
+   * The fetched traces, led by the cycle under way as far as it has gone.
+   * @param {View} view
+   */
+  merge(view) {
+    const under = cycleUnderWay(view);
+    const cycle = under?.cycle;
+    let traces = this.fetched;
+    if (under && cycle && cycle.pod === this.state.pod && cycle.trace) {
+      /** @type {Trace} */
+      const current = {
+        id: cycle.traceId,
+        revision: view.revision,
+        seenRevision: cycle.seenRevision,
+        simTime: cycle.startedAtMs / 1000,
+        pod: cycle.pod,
+        uid: cycle.uid,
+        replica: under.replica.metadata.name,
+        profile: cycle.profile,
+        attempt: cycle.attempt,
+        point: cycle.point,
+        result: cycle.trace,
+      };
+      traces = [current, ...traces.filter((trace) => trace.id !== current.id)];
+    }
+    const kept = traces.some((trace) => trace.id === this.chosen) ? this.chosen : (traces[0]?.id ?? "");
+    this.state = { ...this.state, traces, selectedTraceId: kept };
+    this.onChange();
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The session's websocket: it connects, resumes after the last revision, answers pings and tries again with back-off.
+ * It keeps no objects; every frame goes to `onFrame`.
+ */
+
+/** @import { Frame } from "../lib/types.d.ts" */
+
+/** Milliseconds before the first new try; doubled for each further one up to the maximum, with jitter. */
+const RETRY_FIRST_MS = 400;
+const RETRY_MAX_MS = 8_000;
+/** Milliseconds without any frame after which the connection counts as dead: the server pings every 10 s. */
+const SILENCE_MAX_MS = 35_000;
+
+/** Close codes after which trying again cannot help. */
+export const CLOSED_UNAUTHORIZED = 4401;
+export const CLOSED_NO_SESSION = 4404;
+
+/**
+ * @typedef {object} SocketHandlers
+ * @property {(frame: Frame) => void} onFrame
+ * @property {(status: "connecting" | "live" | "offline") => void} onStatus
+ * @property {(code: number) => void} onRefused the server will not have us: 4401, 4403, 4404
+ * @property {() => number | null} revision where to resume; null asks for a fresh list
+ */
+
+/**
+ * @param {string} code
+ * @param {SocketHandlers} handlers
+ * @returns {{resubscribe: () => void, close: () => void}}
+ */
+export function openSocket(code, handlers) {
+  const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/sessions/${code}`;
+  /** @type {WebSocket | null} */
+  let socket = null;
+  let tries = 0;
+  let retryTimer = 0;
+  let silenceTimer = 0;
+  let closed = false;
+
+  const subscribe = () => {
+    const revision = handlers.revision();
+    send(revision === null ? { type: "subscribe" } : { type: "subscribe", revision });
+  };
+  const send = (/** @type {object} */ frame) => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
+  };
+  const heard = () => {
+    clearTimeout(silenceTimer);
+    silenceTimer = window.setTimeout(() => socket?.close(), SILENCE_MAX_MS);
+  };
+  const receive = (/** @type {MessageEvent} */ event) => {
+    heard();
+    /** @type {Frame} */
+    const frame = JSON.parse(event.data);
+    if (frame.type === "ping") {
+      send({ type: "pong", id: frame.id });
+      return;
+    }
+    handlers.onFrame(frame);
+    if (frame.type === "hello") {
+      tries = 0;
+      subscribe();
+      handlers.onStatus("live");
+    }
+  };
+  const connect = () => {
+    clearTimeout(retryTimer);
+    handlers.onStatus("connecting");
+    socket = new WebSocket(address);
+    heard();
+    socket.addEventListener("message", receive);
+    socket.addEventListener("close", (event) => {
+      clearTimeout(silenceTimer);
+      if (closed) return;
+      if (event.code === CLOSED_UNAUTHORIZED || event.code === CLOSED_NO_SESSION || event.code === 4403) {
+        closed = true;
+        handlers.onRefused(event.code);
+        return;
+      }
+      handlers.onStatus("offline");
+      tries += 1;
+      const wait = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** (tries - 1));
+      // Jitter: thirty browsers that lost the same server must not come back in the same instant.
+      retryTimer = window.setTimeout(connect, wait * (0.5 + Math.random() / 2));
+    });
+  };
+  const onOnline = () => {
+    if (!closed && socket?.readyState !== WebSocket.OPEN) {
+      socket?.close();
+      tries = 0;
+    }
+  };
+  window.addEventListener("online", onOnline);
+  connect();
+  return {
+    resubscribe: subscribe,
+    close: () => {
+      closed = true;
+      clearTimeout(retryTimer);
+      clearTimeout(silenceTimer);
+      window.removeEventListener("online", onOnline);
+      socket?.close();
+    },
+  };
+}

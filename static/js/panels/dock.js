@@ -1,0 +1,127 @@
+/** The dock: Kubernetes Events, and the log of changes as they came with their authors. */
+
+/** @import { Dispatch, LogRow, Ui, View } from "../lib/types.d.ts" */
+import { element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
+import { clockTime, number, text } from "../lib/text.js";
+import { events } from "../state/selectors.js";
+import { keyOf } from "../state/view.js";
+import { eventRows } from "./events.js";
+
+const TABS = /** @type {const} */ (["events", "log"]);
+/** Kinds whose rows tell only that the machinery breathes: renewals, clock and queue status. */
+const QUIET = new Set([
+  "leases.coordination.k8s.io", "clocks.clustersim.io", "queues.clustersim.io", "replicas.clustersim.io", "events",
+]);
+/** Log rows drawn, newest first. */
+const LOG_ROWS_MAX = 150;
+const SIGNS = { ADDED: "●", MODIFIED: "◆", DELETED: "✕" };
+
+/**
+ * @param {HTMLElement} root
+ * @param {Dispatch} dispatch
+ */
+export function mount(root, dispatch) {
+  const tabs = element("div", { class: "tabs", role: "tablist" });
+  const warnings = element("label", { class: "dock-filter" });
+  const onlyWarnings = element("input", { type: "checkbox" });
+  const warningsText = element("span");
+  warnings.append(onlyWarnings, warningsText);
+  const fold = element("button", { class: "ghost", type: "button" }, icon("chevron-down"));
+  const list = element("div", { class: "event-list", role: "tabpanel", tabindex: "0" });
+  root.append(element("div", { class: "dock-head" }, [tabs, warnings, fold]), list);
+
+  /** @type {typeof TABS[number]} */
+  let tab = "events";
+  const buttons = TABS.map((name) => {
+    const button = element("button", { type: "button", role: "tab", "data-testid": `dock-${name}` });
+    button.addEventListener("click", () => {
+      tab = name;
+      shown = null;
+      list.replaceChildren();
+      root.classList.remove("folded");
+      dispatch({ type: "tab", tab: `dock-${name}` });
+    });
+    return button;
+  });
+  tabs.append(...buttons);
+  /** @type {unknown} */
+  let shown = null;
+  let shownLang = "";
+  onlyWarnings.addEventListener("change", () => {
+    shown = null;
+    dispatch({ type: "tab", tab: `dock-${tab}` });
+  });
+  fold.addEventListener("click", () => {
+    root.classList.toggle("folded");
+    root.parentElement?.classList.toggle("dock-folded", root.classList.contains("folded"));
+    dispatch({ type: "tab", tab: `dock-${tab}` });
+  });
+
+  return {
+    /**
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(view, ui) {
+      const folded = root.classList.contains("folded");
+      setAttribute(root, "aria-label", text(ui.lang, "dock"));
+      TABS.forEach((name, index) => {
+        const button = /** @type {HTMLElement} */ (buttons[index]);
+        setText(button, text(ui.lang, `tab_${name}`));
+        setAttribute(button, "aria-selected", String(name === tab && !folded));
+      });
+      setText(warningsText, text(ui.lang, "filter_warnings"));
+      warnings.hidden = tab !== "events" || folded;
+      const foldLabel = text(ui.lang, folded ? "dock_unfold" : "dock_fold");
+      setAttribute(fold, "aria-label", foldLabel);
+      setAttribute(fold, "title", foldLabel);
+      setAttribute(fold, "aria-expanded", String(!folded));
+      const source = tab === "events" ? view.objects.get("events") : view.rows;
+      if (folded || (shown === source && shownLang === ui.lang && source !== undefined)) return;
+      shown = source;
+      shownLang = ui.lang;
+      if (tab === "events") {
+        const all = events(view);
+        const wanted = onlyWarnings.checked ? all.filter((event) => event.type === "Warning") : all;
+        eventRows(list, wanted, view, ui, dispatch, true);
+      } else logRows(list, view, ui, dispatch);
+    },
+  };
+}
+
+/**
+ * @param {Element} list
+ * @param {View} view
+ * @param {Ui} ui
+ * @param {Dispatch} dispatch
+ */
+function logRows(list, view, ui, dispatch) {
+  const rows = view.rows.filter((row) => !QUIET.has(row.resource)).slice(-LOG_ROWS_MAX).reverse();
+  if (rows.length === 0) {
+    list.replaceChildren(element("p", { class: "none" }, text(ui.lang, "log_none")));
+    return;
+  }
+  if (list.firstElementChild?.matches(".none")) list.replaceChildren();
+  syncList(list, rows, (row) => String(row.revision), (row) => logRow(row, view, ui, dispatch));
+}
+
+/**
+ * @param {LogRow} row
+ * @param {View} view
+ * @param {Ui} ui
+ * @param {Dispatch} dispatch
+ */
+function logRow(row, view, ui, dispatch) {
+  const name = element("button", { class: "link", type: "button" }, row.object.metadata.name);
+  name.addEventListener("click", () => dispatch({ type: "select", resource: row.resource, key: keyOf(row.object) }));
+  const slug = row.actor.startsWith("user:") ? row.actor.slice(5) : "";
+  const person = slug ? view.people.find((candidate) => candidate.slug === slug) : undefined;
+  return element("div", { class: `log-row verb-${row.verb.toLowerCase()}`, role: "row" }, [
+    element("time", {}, clockTime(view.epochMs + row.simTimeMs, true)),
+    element("span", { class: "revision" }, number(ui.lang, row.revision)),
+    element("span", { class: "sign", title: text(ui.lang, `verb_${row.verb}`) }, SIGNS[row.verb]),
+    element("span", {}, row.resource.split(".")[0]),
+    name,
+    element("span", { class: slug ? "actor person" : "actor" }, person?.name ?? (slug || row.actor)),
+  ]);
+}

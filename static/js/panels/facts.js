@@ -1,0 +1,265 @@
+/** What the Summary tab says about an object: rows of label and value, by kind. Pure but for the links it makes. */
+
+/** @import { Dispatch, NodeSlim, PodSlim, Slim, Ui, View } from "../lib/types.d.ts" */
+import { element } from "../dom/dom.js";
+import { kindNamed, kindOfResource } from "../lib/kinds.js";
+import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { age, clockTime, text } from "../lib/text.js";
+import { nodes, objectsOf, ownerOf, podRequests, podsByNode } from "../state/selectors.js";
+import { keyOf } from "../state/view.js";
+
+/** Rows of a list of owned objects; a Deployment of a thousand names its first ones. */
+const LINKS_MAX = 60;
+
+/**
+ * @typedef {Node | string} Content
+ * @typedef {[label: string, value: Content | readonly Content[]]} Fact
+ * @typedef {{view: View, ui: Ui, dispatch: Dispatch, t: (key: string, values?: Record<string, string | number>) => string}} Scope
+ */
+
+/**
+ * @param {Slim} object
+ * @param {View} view
+ * @param {Ui} ui
+ * @param {Dispatch} dispatch
+ * @returns {readonly Fact[]}
+ */
+export function factsOf(object, view, ui, dispatch) {
+  /** @type {Scope} */
+  const scope = { view, ui, dispatch, t: (key, values) => text(ui.lang, key, values) };
+  const own = FACTS[object.resource]?.(object, scope) ?? [];
+  return [...own, ...common(object, scope)];
+}
+
+/** @type {Record<string, (object: any, scope: Scope) => Fact[]>} */
+const FACTS = {
+  pods: podFacts,
+  nodes: nodeFacts,
+  "deployments.apps": workloadFacts,
+  "replicasets.apps": workloadFacts,
+  services: (object, { t }) => [
+    [t("f_selector"), pairs(object.spec?.selector)],
+    [t("field_port"), (object.spec?.ports ?? []).map((/** @type {any} */ port) => String(port.port)).join(", ")],
+  ],
+  "priorityclasses.scheduling.k8s.io": (object, { t }) => [
+    [t("f_value"), String(object.value ?? 0)],
+    [t("f_policy"), object.preemptionPolicy ?? "PreemptLowerPriority"],
+    [t("f_default"), t(object.globalDefault ? "yes" : "no")],
+    ...(object.description ? [/** @type {Fact} */ ([t("f_description"), object.description])] : []),
+  ],
+  "leases.coordination.k8s.io": (object, { t }) => [
+    [t("f_holder"), object.spec?.holderIdentity ?? ""],
+    [t("f_renewed"), String(object.spec?.renewTime ?? "")],
+    [t("f_duration"), `${object.spec?.leaseDurationSeconds ?? 0} s`],
+    [t("f_transitions"), String(object.spec?.leaseTransitions ?? 0)],
+  ],
+  "replicas.clustersim.io": (object, { t }) => [
+    [t("f_component"), object.spec?.component ?? ""],
+    [t("f_holder"), object.status?.lease?.holder ?? ""],
+    [t("f_seen"), String(object.status?.seenRevision ?? "")],
+  ],
+};
+
+/**
+ * @param {PodSlim} pod
+ * @param {Scope} scope
+ * @returns {Fact[]}
+ */
+function podFacts(pod, scope) {
+  const { t, view } = scope;
+  const { spec, status } = pod;
+  const owner = ownerOf(view, pod);
+  /** @type {Fact[]} */
+  const facts = [
+    [t("f_node"), spec?.nodeName ? link(scope, "nodes", spec.nodeName, spec.nodeName) : "–"],
+    [t("f_phase"), status?.reason ? `${status.phase}: ${status.reason}` : (status?.phase ?? "Pending")],
+    [t("f_requests"), requestsText(pod, t)],
+    [t("f_priority"), spec?.priorityClassName ? `${spec.priority ?? 0} (${spec.priorityClassName})` : String(spec?.priority ?? 0)],
+  ];
+  if (status?.nominatedNodeName)
+    facts.splice(1, 0, [t("f_nominated"), link(scope, "nodes", status.nominatedNodeName, status.nominatedNodeName)]);
+  if (owner.kind !== "Pod") facts.push([t("owner_is"), ownerLink(pod, scope)]);
+  if (spec?.schedulingGates?.length) facts.push([t("f_gates"), spec.schedulingGates.map((gate) => gate.name).join(", ")]);
+  if (spec?.schedulerName && spec.schedulerName !== "default-scheduler") facts.push([t("f_scheduler"), spec.schedulerName]);
+  facts.push([t("f_containers"), (spec?.containers ?? []).map((container) => containerLine(pod, container, t))]);
+  facts.push(...conditions(pod, t));
+  return facts;
+}
+
+/**
+ * @param {PodSlim} pod
+ * @param {{name: string, image?: string}} container
+ * @param {Scope["t"]} t
+ */
+function containerLine(pod, container, t) {
+  const status = pod.status?.containerStatuses?.find((candidate) => candidate.name === container.name);
+  const waiting = status?.state?.waiting?.reason ?? status?.state?.terminated?.reason;
+  const restarts = status?.restartCount ? ` · ${t("f_restarts", { count: status.restartCount })}` : "";
+  return element("div", { class: "line" }, [
+    element("code", {}, container.image ?? container.name), waiting ? ` ${waiting}` : "", restarts,
+  ]);
+}
+
+/**
+ * @param {PodSlim} pod
+ * @param {Scope["t"]} t
+ */
+export function requestsText(pod, t) {
+  const { cpuMilli, memoryBytes, extended } = podRequests(pod);
+  const parts = [];
+  if (cpuMilli) parts.push(`${formatCpu(cpuMilli)} cpu`);
+  if (memoryBytes) parts.push(formatMemory(memoryBytes));
+  for (const [name, amount] of Object.entries(extended)) parts.push(`${amount} ${name}`);
+  return parts.join(" · ") || t("f_requests_none");
+}
+
+/**
+ * @param {NodeSlim} node
+ * @param {Scope} scope
+ * @returns {Fact[]}
+ */
+function nodeFacts(node, scope) {
+  const { t, view } = scope;
+  const summary = nodes(view).find((candidate) => candidate.name === node.metadata.name);
+  if (!summary) return [];
+  const { requested, allocatable } = summary;
+  /** @type {Content[]} */
+  const bars = [
+    bar(t("f_cpu"), requested.cpuMilli, allocatable.cpuMilli, formatCpu),
+    bar(t("f_memory"), requested.memoryBytes, allocatable.memoryBytes, formatMemory),
+    bar(t("f_pods"), requested.pods, allocatable.pods, String),
+    ...Object.keys(allocatable.extended).map((name) =>
+      bar(name, requested.extended[name] ?? 0, allocatable.extended[name] ?? 0, String)),
+  ];
+  const pods = (podsByNode(view).get(node.metadata.name) ?? []).slice(0, LINKS_MAX);
+  return [
+    [t("f_resources"), bars],
+    ...(summary.zone ? [/** @type {Fact} */ ([t("f_zone"), summary.zone])] : []),
+    [t("f_taints"), summary.taints.length ? summary.taints.map((taint) => element("div", { class: "line" },
+      element("code", {}, `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`))) : "–"],
+    ...conditions(node, t),
+    [`${t("f_podsOn")} (${summary.pods.length})`, pods.map((pod) => link(scope, "pods", keyOf(pod), pod.metadata.name))],
+  ];
+}
+
+/**
+ * @param {string} label
+ * @param {number} used
+ * @param {number} total
+ * @param {(amount: number) => string} format
+ */
+function bar(label, used, total, format) {
+  const share = total ? Math.min(100, (used / total) * 100) : 0;
+  const fill = element("i");
+  fill.style.width = `${share}%`;
+  return element("div", { class: "bar-row" }, [
+    element("span", {}, label),
+    element("span", { class: "bar", role: "presentation" }, fill),
+    element("span", {}, `${format(used)} / ${format(total)}`),
+  ]);
+}
+
+/**
+ * @param {Slim} object
+ * @param {Scope} scope
+ * @returns {Fact[]}
+ */
+function workloadFacts(object, scope) {
+  const { t } = scope;
+  const ready = object.status?.["readyReplicas"] ?? 0;
+  return [
+    [t("f_replicas"), `${t("of", { used: ready, total: object.spec?.["replicas"] ?? 1 })} ${t("f_ready")}`],
+    [t("f_selector"), pairs(object.spec?.["selector"]?.matchLabels)],
+    ...conditions(object, t),
+    ...owned(object, scope),
+  ];
+}
+
+/**
+ * @param {Slim} object
+ * @param {Scope} scope
+ * @returns {Fact[]}
+ */
+function owned(object, scope) {
+  /** @type {Content[]} */
+  const links = [];
+  for (const resource of ["replicasets.apps", "pods"])
+    for (const [key, candidate] of objectsOf(scope.view, resource))
+      if (candidate.metadata.ownerReferences?.some((reference) => reference.uid === object.metadata.uid))
+        if (links.length < LINKS_MAX) links.push(link(scope, resource, key, candidate.metadata.name));
+  return links.length ? [[scope.t("f_owned"), links]] : [];
+}
+
+/**
+ * @param {Slim} object
+ * @param {Scope["t"]} t
+ * @returns {Fact[]}
+ */
+function conditions(object, t) {
+  /** @type {{type: string, status: string, reason?: string, message?: string}[]} */
+  const list = object.status?.["conditions"] ?? [];
+  if (list.length === 0) return [];
+  return [[t("f_conditions"), list.map((condition) => element("div", { class: "line condition" }, [
+    element("span", { class: `chip ${condition.status === "True" ? "accent" : ""}` }, `${condition.type} ${condition.status}`),
+    condition.reason ? ` ${condition.reason}` : "",
+    condition.message ? element("q", { class: "mono" }, condition.message) : null,
+  ]))]];
+}
+
+/**
+ * @param {Slim} object
+ * @param {Scope} scope
+ * @returns {Fact[]}
+ */
+function common(object, { t, view, ui }) {
+  const { labels, creationTimestamp, resourceVersion } = object.metadata;
+  /** @type {Fact[]} */
+  const facts = [];
+  if (labels && Object.keys(labels).length) facts.push([t("f_labels"), pairs(labels)]);
+  if (creationTimestamp) {
+    const made = Date.parse(creationTimestamp);
+    facts.push([t("f_age"), `${age(view.epochMs + ui.nowMs - made)} · ${clockTime(made)}`]);
+  }
+  facts.push(["resourceVersion", resourceVersion ?? ""]);
+  return facts;
+}
+
+/** @param {Record<string, string> | undefined} entries */
+function pairs(entries) {
+  return Object.entries(entries ?? {}).map(([key, value]) =>
+    element("div", { class: "line" }, element("code", {}, value ? `${key}=${value}` : key)));
+}
+
+/**
+ * A button that selects another object.
+ * @param {Pick<Scope, "dispatch">} scope
+ * @param {string} resource
+ * @param {string} key
+ * @param {string} label
+ */
+export function link({ dispatch }, resource, key, label) {
+  const button = element("button", { class: "link", type: "button" }, label);
+  button.addEventListener("click", () => dispatch({ type: "select", resource, key }));
+  return button;
+}
+
+/**
+ * The owner by name, linked when this page knows the object.
+ * @param {Slim} object
+ * @param {Pick<Scope, "view" | "dispatch">} scope
+ */
+export function ownerLink(object, scope) {
+  const direct = object.metadata.ownerReferences?.find((reference) => reference.controller);
+  if (!direct) return "";
+  const shown = object.resource === "pods" ? ownerOf(scope.view, /** @type {PodSlim} */ (object)) : direct;
+  const known = ["Deployment", "ReplicaSet", "Node"].includes(shown.kind);
+  if (!known) return `${shown.kind} ${shown.name}`;
+  const kind = kindNamed(shown.kind);
+  const key = kind.namespaced ? `${object.metadata.namespace}/${shown.name}` : shown.name;
+  return link(scope, kind.resource, key, shown.name);
+}
+
+/** @param {Slim} object */
+export function kindName(object) {
+  return kindOfResource(object.resource)?.kind ?? object.resource;
+}

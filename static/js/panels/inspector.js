@@ -1,0 +1,233 @@
+/** The inspector: head, tabs and the tab that is open, for whatever is selected. */
+
+/** @import { Dispatch, PodSlim, Slim, Ui, View } from "../lib/types.d.ts" */
+import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
+import { text } from "../lib/text.js";
+import { refusedWrite } from "../state/roles.js";
+import { authorOf, conditionOf, cycleUnderWay, eventsAbout, objectAt, podState } from "../state/selectors.js";
+import { eventRows } from "./events.js";
+import { factsOf, kindName, ownerLink } from "./facts.js";
+
+/** @typedef {"summary" | "decision" | "yaml" | "events"} Tab */
+
+/**
+ * What main.js puts into two of the tabs.
+ * @typedef {object} Guests
+ * @property {{show: (object: Slim, ui: Ui, view: View) => void, element: HTMLElement}} yaml
+ * @property {{show: (ui: Ui) => void, element: HTMLElement}} decision
+ */
+
+/**
+ * @param {HTMLElement} root
+ * @param {Dispatch} dispatch
+ * @param {Guests} guests
+ */
+export function mount(root, dispatch, guests) {
+  const head = element("header", { class: "inspector-head" });
+  const tabs = element("div", { class: "tabs", role: "tablist" });
+  const body = element("div", { class: "inspector-body", role: "tabpanel", tabindex: "0" });
+  const empty = element("div", { class: "inspector-empty" });
+  const content = element("div", { class: "inspector-content" }, [head, tabs, body]);
+  root.append(empty, content);
+
+  /** @type {Tab} */
+  let tab = "summary";
+  let shownTabs = "";
+  let shownHead = "";
+  let shownBody = "";
+  /** @type {Slim | null} */
+  let last = null;
+  /** @type {ReadonlyMap<string, Slim> | undefined} */
+  let shownPods;
+
+  /** @param {Tab} next */
+  const open = (next) => {
+    tab = next;
+    shownBody = "";
+    shownTabs = "";
+    dispatch({ type: "tab", tab: next });
+  };
+  tabs.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
+    const all = /** @type {HTMLElement[]} */ ([...tabs.children]);
+    const at = all.findIndex((button) => button.getAttribute("aria-selected") === "true");
+    const next = all[(at + (event.key === "ArrowRight" ? 1 : all.length - 1)) % all.length];
+    next?.click();
+    tabs.querySelector(`[aria-selected="true"]`)?.dispatchEvent(new FocusEvent("focus"));
+  });
+
+  return {
+    /** @param {string} wanted */
+    openTab(wanted) {
+      tab = /** @type {Tab} */ (wanted);
+    },
+    get tab() {
+      return tab;
+    },
+    /**
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(view, ui) {
+      setAttribute(root, "aria-label", text(ui.lang, "inspector"));
+      const selected = ui.selected;
+      const object = selected && objectAt(view, selected.resource, selected.key);
+      empty.hidden = Boolean(object);
+      content.hidden = !object;
+      if (!object) {
+        renderEmpty(ui, Boolean(selected) && view.ready);
+        shownHead = shownBody = shownTabs = "";
+        return;
+      }
+      last = object;
+      const pod = object.resource === "pods";
+      if (!pod && tab === "decision") tab = "summary";
+      renderHead(object, view, ui);
+      renderTabs(object, view, ui);
+      renderBody(object, view, ui);
+    },
+  };
+
+  /**
+   * @param {Ui} ui
+   * @param {boolean} wasDeleted
+   */
+  function renderEmpty(ui, wasDeleted) {
+    const gone = wasDeleted && last ? text(ui.lang, "gone", { kind: kindName(last), name: last.metadata.name }) : "";
+    const title = gone || text(ui.lang, "nothing_selected");
+    const hint = text(ui.lang, "nothing_hint");
+    if (empty.textContent === title + hint) return;
+    empty.replaceChildren(element("h2", {}, title), element("p", { class: "hint" }, hint));
+  }
+
+  /**
+   * @param {Slim} object
+   * @param {View} view
+   * @param {Ui} ui
+   */
+  function renderHead(object, view, ui) {
+    const state = stateOf(object, view);
+    const author = authorOf(view, object);
+    const key = [object.metadata.uid, object.metadata.resourceVersion, state.key, author?.name, ui.lang].join("|");
+    if (key === shownHead) return;
+    shownHead = key;
+    const t = (/** @type {string} */ name) => text(ui.lang, name);
+    const { namespace, name } = object.metadata;
+    /** @type {(Node | string)[]} */
+    const line = [kindName(object)];
+    if (namespace) line.push(` · ${t("namespace_is")} `, element("b", {}, namespace));
+    const owner = ownerLink(object, { view, dispatch });
+    if (owner) line.push(` · ${t("owner_is")} `, owner);
+    if (author) line.push(` · ${t("by")} `, element("b", {}, author.name));
+    const refused = refusedWrite(view.me, namespace ?? "");
+    const label = text(ui.lang, "delete_named", { name });
+    const remove = element("button", {
+      class: "ghost", type: "button", "aria-label": label, "data-testid": "inspector-delete",
+      title: refused ? text(ui.lang, refused, { namespace: view.me?.namespace ?? "" }) : label,
+      "aria-disabled": refused ? "true" : undefined,
+    }, icon("trash"));
+    remove.addEventListener("click", () => {
+      if (ui.selected) dispatch({ type: "delete", ...ui.selected });
+    });
+    head.replaceChildren();
+    append(head, [
+      element("div", { class: "inspector-title" }, [
+        element("span", { class: `glyph ${state.key}`, "aria-hidden": "true" },
+          object.resource === "nodes" ? icon("node") : object.resource === "pods" ? null : icon("layers")),
+        element("h2", { "data-testid": "inspector-name" }, name),
+        element("span", { class: `chip ${state.tone}`, "data-testid": "inspector-state" }, t(state.key)),
+        remove,
+      ]),
+      element("p", { class: "inspector-line" }, line),
+    ]);
+  }
+
+  /**
+   * @param {Slim} object
+   * @param {View} view
+   * @param {Ui} ui
+   */
+  function renderTabs(object, view, ui) {
+    const count = eventsAbout(view, object).length;
+    const names = object.resource === "pods"
+      ? /** @type {Tab[]} */ (["summary", "decision", "yaml", "events"])
+      : /** @type {Tab[]} */ (["summary", "yaml", "events"]);
+    const key = [names.length, count, tab, ui.lang].join("|");
+    if (key === shownTabs) return;
+    const focused = tabs.contains(document.activeElement);
+    shownTabs = key;
+    tabs.replaceChildren(...names.map((name) => {
+      const button = element("button", {
+        type: "button", role: "tab", "aria-selected": String(name === tab), tabindex: name === tab ? 0 : -1,
+        "data-testid": `inspector-tab-${name}`,
+      }, text(ui.lang, `tab_${name}`) + (name === "events" && count ? ` ${count}` : ""));
+      button.addEventListener("click", () => open(name));
+      return button;
+    }));
+    if (focused) /** @type {HTMLElement | null} */ (tabs.querySelector("[aria-selected=true]"))?.focus();
+  }
+
+  /**
+   * @param {Slim} object
+   * @param {View} view
+   * @param {Ui} ui
+   */
+  function renderBody(object, view, ui) {
+    // Ages tick by the simulated second; everything else changes with the object.
+    const second = tab === "summary" ? Math.floor(ui.nowMs / 1000) : 0;
+    if (tab === "yaml" || tab === "decision") {
+      const guest = guests[tab].element;
+      if (body.firstElementChild !== guest) body.replaceChildren(guest);
+      if (tab === "yaml") guests.yaml.show(object, ui, view);
+      else guests.decision.show(ui);
+      shownBody = tab;
+      setText(empty, "");
+      return;
+    }
+    const related = tab === "summary" ? [view.objects.get("pods"), view.objects.get("replicasets.apps")] : [];
+    const key = [tab, object.metadata.uid, object.metadata.resourceVersion, second, ui.lang].join("|");
+    if (key === shownBody && tab === "summary" && related[0] === shownPods) return;
+    shownPods = related[0];
+    if (tab === "events") {
+      if (shownBody !== "events") body.replaceChildren(element("div", { class: "event-list" }));
+      eventRows(/** @type {Element} */ (body.firstElementChild), eventsAbout(view, object), view, ui, dispatch, false);
+      shownBody = "events";
+      return;
+    }
+    shownBody = key;
+    const focusAt = [...body.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement));
+    body.replaceChildren(element("dl", { class: "facts" }, factsOf(object, view, ui, dispatch).flatMap(([label, value]) => {
+      const cell = element("dd");
+      append(cell, /** @type {any} */ (value));
+      return [element("dt", {}, label), cell];
+    })));
+    if (focusAt >= 0) body.querySelectorAll("button")[focusAt]?.focus();
+  }
+}
+
+/**
+ * The chip beside the name: what state the object is in and in which tone to say it.
+ * @param {Slim} object
+ * @param {View} view
+ * @returns {{key: string, tone: string}}
+ */
+function stateOf(object, view) {
+  if (object.resource === "pods") {
+    const pod = /** @type {PodSlim} */ (object);
+    const inHand = cycleUnderWay(view)?.cycle.uid === pod.metadata.uid;
+    const state = podState(pod);
+    const tone = { running: "good", failed: "bad", terminating: "bad", nominated: "ghostly" }[/** @type {string} */ (state)];
+    return inHand ? { key: "state_cycle", tone: "accent" } : { key: `state_${state}`, tone: tone ?? "" };
+  }
+  if (object.metadata.deletionTimestamp) return { key: "state_terminating", tone: "bad" };
+  if (object.resource === "nodes") {
+    const ready = conditionOf(object.status?.["conditions"], "Ready")?.status === "True";
+    if (!ready) return { key: "state_notready", tone: "bad" };
+    return object.spec?.["unschedulable"] ? { key: "state_cordoned", tone: "" } : { key: "state_ready", tone: "good" };
+  }
+  if (object.resource === "replicas.clustersim.io") {
+    if (object.status?.["state"] === "Crashed") return { key: "state_crashed", tone: "bad" };
+    return object.status?.["leading"] ? { key: "state_leading", tone: "accent" } : { key: "state_standby", tone: "" };
+  }
+  return { key: "", tone: "none" };
+}

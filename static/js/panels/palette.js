@@ -1,0 +1,273 @@
+/** The palette: what a click creates, the search box above it, the command line below. */
+
+/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+/** @import { Item } from "../lib/items.js" */
+import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
+import { HIGH_PRIORITY_CLASS, ITEMS } from "../lib/items.js";
+import { kindNamed } from "../lib/kinds.js";
+import { text } from "../lib/text.js";
+import { refusedCluster, refusedWrite } from "../state/roles.js";
+import { leader, objectAt, replicas } from "../state/selectors.js";
+import { mountSearch } from "./search.js";
+
+const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "policies"]);
+
+/**
+ * What else the palette does; `run` says what a click means now, `reason` why it cannot.
+ * @typedef {object} Tool
+ * @property {string} id
+ * @property {"policies" | "faults" | "files"} group
+ * @property {string} icon
+ * @property {(view: View, ui: Ui) => string} label
+ * @property {(view: View, ui: Ui) => string} reason "" when it may be used
+ * @property {(view: View, ui: Ui, dispatch: Dispatch) => void} run
+ */
+
+/**
+ * @param {HTMLElement} root
+ * @param {Dispatch} dispatch
+ */
+export function mount(root, dispatch) {
+  const searchRoot = element("div", { class: "search" });
+  const scroller = element("div", { class: "palette-items" });
+  const prompt = element("form", { class: "command" }, element("span", { class: "prompt", "aria-hidden": "true" }, "❯"));
+  const command = element("input", {
+    class: "mono", name: "command", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    "data-testid": "command-line",
+  });
+  prompt.append(command);
+  append(root, [searchRoot, scroller, prompt]);
+
+  /** @type {string[]} */
+  const history = [];
+  let at = 0;
+  prompt.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const line = command.value.trim();
+    if (!line) return;
+    history.push(line);
+    at = history.length;
+    command.value = "";
+    dispatch({ type: "command", line });
+  });
+  command.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    at = Math.max(0, Math.min(history.length, at + (event.key === "ArrowUp" ? -1 : 1)));
+    command.value = history[at] ?? "";
+  });
+
+  const search = mountSearch(searchRoot, dispatch);
+  /** @type {View | null} */
+  let view = null;
+  /** @type {Ui | null} */
+  let ui = null;
+  /** @type {{update: () => void}[]} */
+  let buttons = [];
+  let shownLang = "";
+
+  const build = () => {
+    buttons = [];
+    const groups = [...GROUPS.map((group) => [group, group]), ["faults", "faults"], ["files", "files"]];
+    scroller.replaceChildren(...groups.map(([group = ""]) => {
+      const entries = [
+        ...ITEMS.filter((item) => item.group === group).map(itemButton),
+        ...TOOLS.filter((tool) => tool.group === group).map(toolButton),
+      ];
+      return element("section", { class: `palette-group group-${group}` }, [
+        element("h3", {}, text(ui?.lang ?? "en", `group_${group}`)),
+        element("div", { class: "palette-grid" }, entries),
+      ]);
+    }));
+  };
+
+  /** @param {Item} item */
+  function itemButton(item) {
+    const label = element("span", { class: "label" });
+    const button = element("button", { class: "palette-item", type: "button", "data-testid": `palette-${item.id}` }, [
+      item.hue ? swatch(item) : icon(item.icon), label, item.note ? element("small", {}, item.note) : null,
+    ]);
+    const more = element("button", { class: "palette-more", type: "button", "data-testid": `palette-${item.id}-form` },
+      icon("more"));
+    const open = () => dispatch({ type: "openForm", item: item.id });
+    button.addEventListener("click", (event) => {
+      if (event.shiftKey) open();
+      else dispatch({ type: "create", item: item.id });
+    });
+    button.addEventListener("contextmenu", (event) => {
+      event.preventDefault();
+      open();
+    });
+    more.addEventListener("click", open);
+    buttons.push({
+      update() {
+        if (!view || !ui) return;
+        const shown = text(ui.lang, item.label);
+        const full = item.group === "nodes" ? `Node, ${shown}` : item.group === "pods" ? `Pod, ${shown}` : shown;
+        setText(label, shown);
+        const reason = refusalOf(item, view, ui);
+        setAttribute(button, "aria-disabled", reason ? "true" : null);
+        setAttribute(button, "title", reason || text(ui.lang, "create_title", { item: full }));
+        setAttribute(button, "aria-label", text(ui.lang, "create_title", { item: full }));
+        setAttribute(more, "aria-label", text(ui.lang, "edit_first", { item: full }));
+        setAttribute(more, "title", text(ui.lang, "edit_first", { item: full }));
+      },
+    });
+    return element("div", { class: "palette-cell" }, [button, more]);
+  }
+
+  /** @param {Tool} tool */
+  function toolButton(tool) {
+    const label = element("span", { class: "label" });
+    const button = element("button", { class: "palette-item", type: "button", "data-testid": `palette-${tool.id}` }, [
+      icon(tool.icon), label,
+    ]);
+    button.addEventListener("click", () => {
+      if (view && ui && !tool.reason(view, ui)) tool.run(view, ui, dispatch);
+    });
+    buttons.push({
+      update() {
+        if (!view || !ui) return;
+        setText(label, tool.label(view, ui));
+        const reason = tool.reason(view, ui);
+        setAttribute(button, "aria-disabled", reason ? "true" : null);
+        setAttribute(button, "title", reason || null);
+      },
+    });
+    return element("div", { class: "palette-cell" }, button);
+  }
+
+  return {
+    /**
+     * @param {View} newest
+     * @param {Ui} current
+     */
+    render(newest, current) {
+      view = newest;
+      ui = current;
+      if (shownLang !== current.lang) {
+        shownLang = current.lang;
+        build();
+        setAttribute(command, "aria-label", text(current.lang, "command_label"));
+        setAttribute(command, "placeholder", text(current.lang, "command_hint"));
+        setAttribute(root, "aria-label", text(current.lang, "palette"));
+      }
+      for (const button of buttons) button.update();
+      search.render(newest, current);
+    },
+    focusSearch: search.focus,
+  };
+}
+
+/** @param {Item} item */
+function swatch(item) {
+  return element("span", { class: `swatch hue-${item.hue}${item.filled ? " filled" : ""}`, "aria-hidden": "true" });
+}
+
+/**
+ * @param {Item} item
+ * @param {View} view
+ * @param {Ui} ui
+ */
+function refusalOf(item, view, ui) {
+  const namespaced = kindNamed(item.kind).namespaced;
+  const refused = refusedWrite(view.me, namespaced ? (view.me?.namespace ?? "") : "");
+  if (refused) return text(ui.lang, refused, { namespace: view.me?.namespace ?? "" });
+  const missing = item.id === "pod-high-priority" && view.me?.role !== "teacher"
+    && !objectAt(view, "priorityclasses.scheduling.k8s.io", HIGH_PRIORITY_CLASS);
+  return missing ? text(ui.lang, "reason_no_class", { name: HIGH_PRIORITY_CLASS }) : "";
+}
+
+/**
+ * @param {View} view
+ * @param {Ui} ui
+ */
+function nodeReason(view, ui) {
+  const refused = refusedCluster(view.me);
+  if (refused) return text(ui.lang, refused);
+  return selectedNode(view, ui) ? "" : text(ui.lang, "reason_no_node");
+}
+
+/**
+ * @param {View} view
+ * @param {Ui} ui
+ */
+function selectedNode(view, ui) {
+  return ui.selected?.resource === "nodes" ? objectAt(view, "nodes", ui.selected.key) : null;
+}
+
+/**
+ * The replica a fault would hit: the selected one, else the scheduler that leads; the first crashed one to recover.
+ * @param {View} view
+ * @param {Ui} ui
+ * @param {"crash" | "recover"} kind
+ */
+function replicaFor(view, ui, kind) {
+  const crashed = kind === "recover";
+  const fits = replicas(view).filter((replica) => (replica.status?.state === "Crashed") === crashed);
+  const chosen = fits.find((replica) =>
+    ui.selected?.resource === "replicas.clustersim.io" && ui.selected.key === replica.metadata.name);
+  return chosen ?? (crashed ? fits[0] : leader(view, "kube-scheduler")) ?? null;
+}
+
+/**
+ * @param {"crash" | "recover"} kind
+ * @param {string} iconName
+ * @returns {Tool}
+ */
+function fault(kind, iconName) {
+  return {
+    id: kind, group: "faults", icon: iconName,
+    label: (_view, ui) => text(ui.lang, `item_${kind}`),
+    reason: (view, ui) => {
+      const refused = refusedCluster(view.me);
+      if (refused) return text(ui.lang, refused);
+      if (replicaFor(view, ui, kind)) return "";
+      return text(ui.lang, kind === "crash" ? "reason_no_leader" : "reason_none_crashed");
+    },
+    run: (view, ui, dispatch) => {
+      const replica = replicaFor(view, ui, kind);
+      if (replica) dispatch({ type: "fault", identity: replica.metadata.name, kind });
+    },
+  };
+}
+
+/** @type {readonly Tool[]} */
+const TOOLS = [
+  {
+    id: "taint", group: "policies", icon: "tag", label: (_view, ui) => text(ui.lang, "item_taint"), reason: nodeReason,
+    run: (_view, _ui, dispatch) => dispatch({ type: "openForm", item: "taint" }),
+  },
+  {
+    id: "label", group: "policies", icon: "tag", label: (_view, ui) => text(ui.lang, "item_label"), reason: nodeReason,
+    run: (_view, _ui, dispatch) => dispatch({ type: "openForm", item: "label" }),
+  },
+  {
+    id: "cordon", group: "policies", icon: "ban",
+    label: (view, ui) => text(ui.lang, selectedNode(view, ui)?.spec?.["unschedulable"] ? "item_uncordon" : "item_cordon"),
+    reason: nodeReason,
+    run: (view, ui, dispatch) => {
+      const node = selectedNode(view, ui);
+      const verb = node?.spec?.["unschedulable"] ? "uncordon" : "cordon";
+      if (node) dispatch({ type: "command", line: `${verb} ${node.metadata.name}` });
+    },
+  },
+  fault("crash", "bolt"),
+  fault("recover", "heart"),
+  {
+    id: "yaml", group: "files", icon: "file", label: (_view, ui) => text(ui.lang, "item_yaml"),
+    reason: (view, ui) => {
+      const refused = refusedWrite(view.me, view.me?.namespace ?? "");
+      return refused ? text(ui.lang, refused) : "";
+    },
+    run: (_view, _ui, dispatch) => dispatch({ type: "openImport", kind: "yaml" }),
+  },
+  {
+    id: "openb", group: "files", icon: "upload", label: (_view, ui) => text(ui.lang, "item_openb"),
+    reason: (view, ui) => {
+      const refused = refusedCluster(view.me);
+      return refused ? text(ui.lang, refused) : "";
+    },
+    run: (_view, _ui, dispatch) => dispatch({ type: "openImport", kind: "openb" }),
+  },
+];

@@ -1,0 +1,85 @@
+/** Who is present: overlapping initials, the count, and a list on demand. */
+
+/** @import { Person, Ui, View } from "../lib/types.d.ts" */
+import { element, setAttribute, setText, syncList } from "../dom/dom.js";
+import { number, text } from "../lib/text.js";
+
+/** Faces in the bar; the rest is the count. */
+const FACES_MAX = 4;
+
+/**
+ * @param {HTMLElement} root
+ */
+export function mountPeople(root) {
+  const faces = element("span", { class: "faces", "aria-hidden": "true" });
+  const count = element("span", { class: "people-count" });
+  const list = element("ul", { class: "people-list" });
+  const heading = element("h3");
+  const popover = element("div", { class: "popover people-popover", popover: "auto", id: "people-popover" }, [
+    heading, list,
+  ]);
+  const button = element("button", {
+    class: "people-button", type: "button", "data-testid": "people", popovertarget: "people-popover",
+  }, [faces, count]);
+  root.append(button, popover);
+  /** @type {readonly Person[] | null} */
+  let shown = null;
+  let shownLang = "";
+
+  return {
+    /**
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(view, ui) {
+      if (view.people === shown && ui.lang === shownLang) return;
+      shown = view.people;
+      shownLang = ui.lang;
+      const online = view.people.filter((person) => person.online);
+      setText(count, number(ui.lang, online.length));
+      setText(heading, text(ui.lang, "people"));
+      setAttribute(button, "aria-label", text(ui.lang, "people_here", { count: online.length }));
+      syncList(faces, online.slice(0, FACES_MAX), (person) => person.id, face);
+      const sorted = [...view.people].sort(
+        (a, b) => Number(b.online) - Number(a.online) || a.name.localeCompare(b.name),
+      );
+      syncList(list, sorted, (person) => person.id, personRow, (row, person) => {
+        row.classList.toggle("away", !person.online);
+        const note = person.id === view.me?.id ? "you" : person.online ? "" : "person_away";
+        setText(/** @type {Element} */ (row.children[1]), person.name);
+        setText(/** @type {Element} */ (row.children[2]), note ? text(ui.lang, note) : "");
+        setText(/** @type {Element} */ (row.children[3]), text(ui.lang, `role_${person.role}`));
+      });
+    },
+  };
+}
+
+/** @param {Person} person */
+function face(person) {
+  return element("span", { class: `face hue-${hueOf(person)}` }, initials(person.name));
+}
+
+/** @param {Person} person */
+function personRow(person) {
+  return element("li", {}, [
+    element("span", { class: `face hue-${hueOf(person)}`, "aria-hidden": "true" }, initials(person.name)),
+    element("b"), element("small"), element("span", { class: "chip" }),
+  ]);
+}
+
+/** @param {Person} person */
+function hueOf(person) {
+  return ((Math.max(1, Number(person.color) || 1) - 1) % 7) + 1;
+}
+
+/**
+ * At most two letters: of two words their first ones, else the first of the name. One character where it is Chinese.
+ * @param {string} name
+ */
+export function initials(name) {
+  const words = name.trim().split(/\s+/);
+  const first = [...(words[0] ?? "")][0] ?? "?";
+  if (/[\u2e80-\u9fff]/.test(first)) return first;
+  const second = words.length > 1 ? ([...(words[words.length - 1] ?? "")][0] ?? "") : ([...(words[0] ?? "")][1] ?? "");
+  return (first + second).toUpperCase();
+}

@@ -1,0 +1,30 @@
+/** Short notices at the foot of the palette: what was done, or why not. They leave by themselves; errors stay longer. */
+
+import { element, icon } from "../dom/dom.js";
+
+/** Milliseconds a notice stays; one with an error can also be closed. */
+const NOTICE_MS = 3_500;
+const ERROR_MS = 12_000;
+/** Notices shown at once; older ones leave. */
+const NOTICES_MAX = 3;
+
+/** @param {HTMLElement} root */
+export function mount(root) {
+  /**
+   * @param {string} message
+   * @param {boolean} bad
+   * @param {string} closeLabel
+   */
+  const show = (message, bad, closeLabel) => {
+    const close = element("button", { class: "ghost", type: "button", "aria-label": closeLabel }, icon("close"));
+    const toast = element("div", { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status" }, [
+      icon(bad ? "warn" : "check"), element("span", {}, message), close,
+    ]);
+    const leave = () => toast.remove();
+    close.addEventListener("click", leave);
+    window.setTimeout(leave, bad ? ERROR_MS : NOTICE_MS);
+    root.append(toast);
+    while (root.children.length > NOTICES_MAX) root.firstElementChild?.remove();
+  };
+  return { show };
+}

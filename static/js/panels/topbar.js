@@ -1,0 +1,97 @@
+/** The top bar: title, code, role, people, clock, language, theme. */
+
+/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
+import { text } from "../lib/text.js";
+import { mountClock } from "./clock.js";
+import { mountPeople } from "./people.js";
+
+const NEXT_THEME = /** @type {const} */ ({ light: "dark", dark: "projector", projector: "light" });
+const THEME_ICON = { light: "moon", dark: "screen", projector: "sun" };
+
+/**
+ * @param {HTMLElement} root
+ * @param {Dispatch} dispatch
+ * @param {{code: string, title: string}} session
+ */
+export function mount(root, dispatch, session) {
+  const title = element("b", {}, session.title);
+  const subtitle = element("small");
+  const logo = document.getElementById("logo-template");
+  const home = element("a", { class: "logo-link", href: "/", "aria-label": "Clustersim" });
+  if (logo instanceof HTMLTemplateElement) home.append(logo.content.cloneNode(true));
+  const qr = element("img", {
+    class: "code-qr", alt: "", width: 28, height: 28, src: `/api/sessions/${session.code}/qr.svg`,
+  });
+  const code = element("button", { class: "code-button", type: "button", "data-testid": "join-code" }, [
+    qr, element("span", { class: "mono" }, session.code),
+  ]);
+  code.addEventListener("click", () => dispatch({ type: "showCode" }));
+  const role = element("span", { class: "chip accent role-chip" });
+  const peopleRoot = element("div", { class: "people" });
+  const clockRoot = element("div", { class: "clock" });
+  const languages = element("div", { class: "segmented languages", role: "group" });
+  const english = element("button", { type: "button", lang: "en", "aria-label": "English" }, "EN");
+  const chinese = element("button", { type: "button", lang: "zh-Hans", "aria-label": "简体中文" }, "中");
+  english.addEventListener("click", () => dispatch({ type: "lang", lang: "en" }));
+  chinese.addEventListener("click", () => dispatch({ type: "lang", lang: "zh-hans" }));
+  languages.append(english, chinese);
+  const theme = element("button", { class: "ghost theme-button", type: "button" });
+  /** @type {Ui["theme"]} */
+  let shownTheme = "light";
+  theme.addEventListener("click", () => dispatch({ type: "theme", theme: NEXT_THEME[shownTheme] }));
+
+  append(root, [
+    home,
+    element("div", { class: "title" }, [title, subtitle]),
+    code, role, peopleRoot, clockRoot,
+    element("span", { class: "spacer" }),
+    languages, theme,
+  ]);
+  const people = mountPeople(peopleRoot);
+  const clock = mountClock(clockRoot, dispatch);
+
+  return {
+    /**
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(view, ui) {
+      const { lang } = ui;
+      if (view.session) {
+        setText(title, view.session.title);
+        setText(subtitle, subtitleOf(view, ui));
+      }
+      setAttribute(code, "aria-label", `${session.code}: ${text(lang, "show_code")}`);
+      setAttribute(code, "title", text(lang, "show_code"));
+      role.hidden = !view.me;
+      if (view.me) setText(role, text(lang, `role_${view.me.role}`));
+      setAttribute(english, "aria-pressed", String(lang === "en"));
+      setAttribute(chinese, "aria-pressed", String(lang === "zh-hans"));
+      setAttribute(languages, "aria-label", text(lang, "language"));
+      if (ui.theme !== shownTheme || !theme.firstChild) {
+        shownTheme = ui.theme;
+        theme.replaceChildren(icon(THEME_ICON[ui.theme]));
+      }
+      const next = text(lang, `theme_${NEXT_THEME[ui.theme]}`);
+      setAttribute(theme, "aria-label", next);
+      setAttribute(theme, "title", next);
+      people.render(view, ui);
+      clock.render(view, ui);
+    },
+    /** Time alone: called in every frame, also when nothing else changed. */
+    tick: clock.tick,
+  };
+}
+
+/**
+ * @param {View} view
+ * @param {Ui} ui
+ */
+function subtitleOf(view, ui) {
+  const seed = text(ui.lang, "seed", { seed: String(view.session?.seed ?? "") });
+  const config = view.objects.get("schedulerconfigs.clustersim.io")?.get("default");
+  const era = config?.spec?.["era"];
+  if (view.me?.role === "student") return `${view.me.name} · ${view.me.namespace}`;
+  return era ? `${seed} · ${era}` : `${seed} · v1.34 default`;
+}

@@ -1,0 +1,57 @@
+/** `window.clustersim.state()`: what the page shows as plain data, for scripts and tests; and the frame rate. */
+
+/** @import { PodSlim, Ui, View } from "./lib/types.d.ts" */
+import { nodes, objectsOf } from "./state/selectors.js";
+
+/** Milliseconds over which frames are counted. */
+const FPS_WINDOW_MS = 1_000;
+
+/**
+ * @param {() => View} view
+ * @param {() => Ui} ui
+ */
+export function installProbe(view, ui) {
+  let paintedRevision = 0;
+  let frames = 0;
+  let since = performance.now();
+  let fps = 0;
+  const state = () => {
+    const current = view();
+    return {
+      revision: current.revision,
+      paintedRevision,
+      nodes: nodes(current).map(({ name, ready, zone, unschedulable, taints, pods }) => ({
+        name, ready, zone, unschedulable, taints: [...taints], pods: pods.length,
+      })),
+      pods: [.../** @type {Iterable<PodSlim>} */ (objectsOf(current, "pods").values())].map((pod) => ({
+        namespace: pod.metadata.namespace ?? "",
+        name: pod.metadata.name,
+        uid: pod.metadata.uid ?? "",
+        nodeName: pod.spec?.nodeName ?? "",
+        phase: pod.status?.phase ?? "Pending",
+        priority: pod.spec?.priority ?? 0,
+        terminating: Boolean(pod.metadata.deletionTimestamp),
+      })),
+      held: current.clock?.held ?? null,
+      clock: current.clock && { ...current.clock, simTimeMs: ui().nowMs },
+      connection: ui().connection,
+      selected: ui().selected,
+      fps,
+    };
+  };
+  Object.assign(window, { clustersim: { state } });
+  return {
+    frame() {
+      frames += 1;
+      const now = performance.now();
+      if (now - since < FPS_WINDOW_MS) return;
+      fps = Math.round((frames * 1000) / (now - since));
+      frames = 0;
+      since = now;
+    },
+    /** @param {number} revision */
+    painted(revision) {
+      paintedRevision = revision;
+    },
+  };
+}
