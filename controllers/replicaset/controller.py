@@ -51,7 +51,6 @@ class ReplicaSetController:
         index_ownership(self._pods)
         self._sets.add_index("controller", _controller_uid)
         self._sets.add_index("namespace", _namespace)
-        self._sets.add_index("uid", _uid)
         self._sets.add_handler(self._set_changed)
         self._pods.add_handler(self._pod_changed)
 
@@ -123,7 +122,7 @@ class ReplicaSetController:
         if failure is not None:
             raise failure
         min_ready_seconds = current["spec"].get("minReadySeconds", 0)
-        if min_ready_seconds and status["readyReplicas"] != status["availableReplicas"]:
+        if min_ready_seconds and status.get("readyReplicas") != status.get("availableReplicas"):
             work.queue.add_at(key, work.now_ms + min_ready_seconds * 1000)
 
     def _manage(
@@ -213,10 +212,6 @@ def _namespace(document: Document) -> list[str]:
     return [document["metadata"]["namespace"]]
 
 
-def _uid(document: Document) -> list[str]:
-    return [document["metadata"]["uid"]]
-
-
 def _pod_of(owner: Document) -> Document:
     """Return the pod that the template asks for."""
     template = owner["spec"].get("template") or {}
@@ -240,6 +235,8 @@ def _status(owner: Document, pods: Sequence[Document], failure: ApiError | None,
         "availableReplicas": sum(1 for pod in active if is_available(pod, min_ready_seconds, work.unix_ms)),
         "observedGeneration": owner["metadata"].get("generation", 1),
     }
+    # The wire omits counts that are 0, as upstream's encoder does; `replicas` always stands.
+    status = {key: value for key, value in status.items() if value or key == "replicas"}
     conditions = [entry for entry in old.get("conditions") or () if entry["type"] != "ReplicaFailure"]
     if failure is not None:
         known = next((entry for entry in old.get("conditions") or () if entry["type"] == "ReplicaFailure"), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+SAFE_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """Letters of generated names, as upstream's `k8s.io/apimachinery/pkg/util/rand` has them (no vowels, no 0 1 3)."""
 
 
@@ -38,6 +38,6 @@ def draw_suffix(seed: int, purpose: str, uid: str, attempt: int = 0, *, length: 
     number = int.from_bytes(_digest(seed, "suffix/" + purpose, uid, attempt), "big")
     letters: list[str] = []
     for _ in range(length):
-        number, rest = divmod(number, len(_ALPHABET))
-        letters.append(_ALPHABET[rest])
+        number, rest = divmod(number, len(SAFE_LETTERS))
+        letters.append(SAFE_LETTERS[rest])
     return "".join(letters)

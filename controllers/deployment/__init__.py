@@ -1,0 +1,5 @@
+"""The Deployment controller."""
+
+from controllers.deployment.controller import DeploymentController
+
+__all__ = ["DeploymentController"]

@@ -1,0 +1,421 @@
+"""Rolls a Deployment's ReplicaSets from the old template to the new one.
+
+Source: k8s.io/kubernetes/pkg/controller/deployment (deployment_controller.go, sync.go, rolling.go, recreate.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+from controllers.deployment import sets as rs
+from controllers.deployment import status as progress
+from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.machinery.operations import Create, Delete, Operation, Patch, Result, Update
+from controllers.machinery.ownership import claim, index_ownership, requirements_of
+from controllers.machinery.pods import condition, controller_of
+from scheduler_core.api.errors import ApiError
+
+Document = dict[str, Any]
+Steps = Generator[Sequence[Operation], Sequence[Result], None]
+
+RESOURCE: Final = "deployments.apps"
+SETS: Final = "replicasets.apps"
+
+
+@dataclass(slots=True)
+class _Rollout:
+    """One reconciliation: the Deployment and its sets, kept up with what the writes answered."""
+
+    deployment: Document
+    sets: list[Document]
+    work: Work
+    new: Document | None = None
+    surge: int = 0
+    unavailable: int = 0
+    conditions: list[Document] = field(default_factory=list)
+
+    @property
+    def old(self) -> list[Document]:
+        """Return every set but the newest, oldest first."""
+        name = self.new["metadata"]["name"] if self.new is not None else ""
+        return [one for one in rs.by_creation(self.sets) if one["metadata"]["name"] != name]
+
+    def replace(self, written: Document) -> None:
+        """Take a set as a write left it."""
+        name = written["metadata"]["name"]
+        self.sets = [written if one["metadata"]["name"] == name else one for one in self.sets]
+        if self.new is not None and self.new["metadata"]["name"] == name:
+            self.new = written
+
+
+class DeploymentController:
+    """Reconciles Deployments, by key."""
+
+    NAME: ClassVar[str] = "deployment"
+    RESOURCES: ClassVar[tuple[str, ...]] = (RESOURCE, SETS, "pods")
+
+    def __init__(self, setup: Setup) -> None:
+        """Index sets and pods by owner and listen to all three kinds."""
+        self._deployments = setup.informers[RESOURCE]
+        self._sets = setup.informers[SETS]
+        self._pods = setup.informers["pods"]
+        self._queue = setup.queue
+        index_ownership(self._sets)
+        index_ownership(self._pods)
+        self._deployments.add_index("namespace", lambda document: [document["metadata"]["namespace"]])
+        self._sets.add_index("uid", lambda document: [document["metadata"]["uid"]])
+        self._deployments.add_handler(self._deployment_changed)
+        self._sets.add_handler(self._set_changed)
+        self._pods.add_handler(self._pod_changed)
+
+    # -- what makes work ----------------------------------------------------------------------------------------
+
+    def _deployment_changed(self, old: Document | None, new: Document | None) -> None:
+        document = new or old
+        assert document is not None, "a change has a state before or after"
+        self._queue.add(key_of(document))
+
+    def _set_changed(self, old: Document | None, new: Document | None) -> None:
+        for document in (old, new):
+            if document is None:
+                continue
+            reference = controller_of(document)
+            if reference is None:
+                for candidate in self._deployments.indexed("namespace", document["metadata"]["namespace"]):
+                    self._queue.add(key_of(candidate))
+            elif reference.get("kind") == "Deployment":
+                self._queue.add(f"{document['metadata']['namespace']}/{reference['name']}")
+
+    def _pod_changed(self, old: Document | None, new: Document | None) -> None:
+        """A pod that goes matters to Recreate alone: it waits for the last one."""
+        if new is not None or old is None:
+            return
+        reference = controller_of(old)
+        owners = self._sets.indexed("uid", reference["uid"]) if reference is not None else []
+        for owner in owners:
+            above = controller_of(owner)
+            if above is None:
+                continue
+            deployment = self._deployments.get(owner["metadata"]["namespace"], above["name"])
+            if deployment is not None and _is_recreate(deployment):
+                self._queue.add(key_of(deployment))
+
+    # -- reconciliation -----------------------------------------------------------------------------------------
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Move the Deployment one step further."""
+        deployment = self._deployments.get(*split_key(key))
+        if deployment is None:
+            return
+        requirements = requirements_of(deployment["spec"].get("selector"))
+        if not requirements:
+            text = "This deployment is selecting all pods. A non-empty selector is required."
+            work.event(deployment, "Deployment", "SelectingAll", text, event_type="Warning")
+            return
+        mine, adoptions, orphans = claim(deployment, requirements, self._sets)
+        if adoptions:
+            results = yield adoptions
+            taken = {result.object["metadata"]["uid"] for result in results if result.object is not None}
+            mine = mine + [orphan for orphan in orphans if orphan["metadata"]["uid"] in taken]
+        rollout = _Rollout(deployment, mine, work)
+        rollout.surge, rollout.unavailable = rs.surge_and_unavailable(deployment)
+        rollout.new = rs.find_new(deployment, mine)
+        if "deletionTimestamp" in deployment["metadata"]:
+            yield from self._write_status(rollout, progress.counted_status, key)
+            return
+        yield from self._check_paused(rollout)
+        if rollout.deployment["spec"].get("paused") or _is_scaling(rollout):
+            yield from self._scale_all(rollout)
+            if rollout.deployment["spec"].get("paused"):
+                yield from self._clean_up(rollout)
+            yield from self._write_status(rollout, progress.counted_status, key)
+        elif _is_recreate(deployment):
+            yield from self._recreate(rollout, key)
+        else:
+            yield from self._roll(rollout, key)
+
+    def _check_paused(self, rollout: _Rollout) -> Steps:
+        """Say in Progressing that the Deployment was paused or resumed."""
+        deployment = rollout.deployment
+        if not progress.has_deadline(deployment):
+            return
+        known = condition(deployment, "Progressing")
+        reason = known.get("reason") if known is not None else None
+        if reason == progress.TIMED_OUT:
+            return
+        paused = bool(deployment["spec"].get("paused"))
+        if paused == (reason == progress.PAUSED):
+            return
+        said = (progress.PAUSED, "Deployment is paused") if paused else (progress.RESUMED, "Deployment is resumed")
+        status = dict(deployment.get("status") or {})
+        status["conditions"] = progress.with_condition(
+            status.get("conditions") or (), "Progressing", "Unknown", *said, rollout.work.unix_ms
+        )
+        results = yield [_status_update(deployment, status)]
+        rollout.deployment = must(results[0])
+
+    # -- the newest set -----------------------------------------------------------------------------------------
+
+    def _ensure_new(self, rollout: _Rollout) -> Steps:
+        """Find or create the set of the present template, and number the revisions."""
+        deployment = rollout.deployment
+        revision = max((rs.revision_of(one) for one in rollout.old), default=0) + 1
+        if rollout.new is not None:
+            yield from self._renew(rollout, rollout.new, revision)
+            return
+        size = rs.new_set_size(deployment, rollout.sets, None, rollout.surge)
+        wanted = rs.new_set(deployment, revision, size, rollout.surge)
+        results = yield [Create(SETS, deployment["metadata"]["namespace"], wanted)]
+        error = results[0].error
+        if error is not None:
+            yield from self._not_created(rollout, wanted, error)
+            return
+        created = must(results[0])
+        name = created["metadata"]["name"]
+        rollout.sets = [*rollout.sets, created]
+        rollout.new = created
+        if size > 0:
+            text = f"Scaled up replica set {name} from 0 to {size}"
+            rollout.work.event(deployment, "Deployment", "ScalingReplicaSet", text)
+        text = f'Created new replica set "{name}"'
+        yield from self._note_new(rollout, str(revision), progress.CREATED, text, replaces=True)
+
+    def _renew(self, rollout: _Rollout, new: Document, revision: int) -> Steps:
+        """Bring the annotations of an existing newest set up to date: after a rollback its revision grows."""
+        deployment = rollout.deployment
+        annotations = rs.set_annotations(deployment, new, revision, rollout.surge)
+        ready_seconds = deployment["spec"].get("minReadySeconds", 0)
+        stale = new["spec"].get("minReadySeconds", 0) != ready_seconds
+        if annotations != (new["metadata"].get("annotations") or {}) or stale:
+            patch = {
+                "metadata": {"uid": new["metadata"]["uid"], "annotations": annotations},
+                "spec": {"minReadySeconds": ready_seconds},
+            }
+            results = yield [Patch(SETS, new["metadata"]["namespace"], new["metadata"]["name"], patch)]
+            rollout.replace(must(results[0]))
+        assert rollout.new is not None, "the newest set was found"
+        number = rollout.new["metadata"]["annotations"].get(rs.REVISION, "")
+        text = f'Found new replica set "{new["metadata"]["name"]}"'
+        yield from self._note_new(rollout, number, progress.FOUND, text, replaces=False)
+
+    def _note_new(self, rollout: _Rollout, revision: str, reason: str, text: str, *, replaces: bool) -> Steps:
+        """Write the revision into the Deployment, and in Progressing that its newest set is there."""
+        deployment = rollout.deployment
+        status = dict(deployment.get("status") or {})
+        conditions = list(status.get("conditions") or ())
+        known = condition(deployment, "Progressing")
+        if progress.has_deadline(deployment) and (replaces or known is None):
+            conditions = progress.with_condition(conditions, "Progressing", "True", reason, text, rollout.work.unix_ms)
+        annotations = deployment["metadata"].get("annotations") or {}
+        if annotations.get(rs.REVISION) == revision and conditions == list(status.get("conditions") or ()):
+            return
+        status["conditions"] = conditions
+        results = yield [_status_update(deployment, status, {**annotations, rs.REVISION: revision})]
+        rollout.deployment = must(results[0])
+
+    def _not_created(self, rollout: _Rollout, wanted: Document, error: ApiError) -> Steps:
+        """The set was refused: a hash collision is counted and tried again, anything else is said in Progressing."""
+        deployment = rollout.deployment
+        status = dict(deployment.get("status") or {})
+        if error.reason == "AlreadyExists":
+            existing = self._sets.get(deployment["metadata"]["namespace"], wanted["metadata"]["name"])
+            if existing is not None and not self._is_own(deployment, existing):
+                status["collisionCount"] = status.get("collisionCount", 0) + 1
+                yield [_status_update(deployment, status)]
+            raise error
+        if any(cause.reason == "NamespaceTerminating" for cause in error.causes):
+            raise error
+        text = f'Failed to create new replica set "{wanted["metadata"]["name"]}": {error.message}'
+        rollout.work.event(deployment, "Deployment", "ReplicaSetCreateError", text, event_type="Warning")
+        if progress.has_deadline(deployment):
+            status["conditions"] = progress.with_condition(
+                status.get("conditions") or (),
+                "Progressing",
+                "False",
+                "ReplicaSetCreateError",
+                text,
+                rollout.work.unix_ms,
+            )
+            yield [_status_update(deployment, status)]
+        raise error
+
+    @staticmethod
+    def _is_own(deployment: Document, existing: Document) -> bool:
+        reference = controller_of(existing)
+        own = reference is not None and reference["uid"] == deployment["metadata"]["uid"]
+        return own and rs.template_of(existing) == rs.template_of(deployment)
+
+    # -- the two ways to roll -----------------------------------------------------------------------------------
+
+    def _roll(self, rollout: _Rollout, key: str) -> Steps:
+        """Take the next step of a rolling update: the new set up, or the old ones down."""
+        yield from self._ensure_new(rollout)
+        new = rollout.new
+        assert new is not None, "the newest set was made"
+        wanted = rs.replicas_of(rollout.deployment)
+        size = wanted
+        if rs.replicas_of(new) < wanted:
+            size = rs.new_set_size(rollout.deployment, rollout.sets, new, rollout.surge)
+        if size != rs.replicas_of(new):
+            yield from self._scale(rollout, [(new, size)])
+        elif steps := self._next_old_sizes(rollout):
+            yield from self._scale(rollout, steps)
+        status = progress.counted_status(rollout.deployment, rollout.sets, rollout.new, rollout.work.unix_ms)
+        if progress.is_complete(rollout.deployment, status):
+            yield from self._clean_up(rollout)
+        yield from self._write_status(rollout, progress.rollout_status, key)
+
+    def _next_old_sizes(self, rollout: _Rollout) -> list[tuple[Document, int]]:
+        """Return which old sets shrink to what: pods that are not available first, then as far as availability goes."""
+        old = rollout.old
+        wanted = rs.replicas_of(rollout.deployment)
+        new = rollout.new
+        assert new is not None, "the newest set was made"
+        if rs.asked_replicas(old) == 0:
+            return []
+        minimum = wanted - rollout.unavailable
+        missing = rs.replicas_of(new) - rs.status_of(new, "availableReplicas")
+        spare = rs.asked_replicas(rollout.sets) - minimum - missing
+        if spare <= 0:
+            return []
+        sizes = {one["metadata"]["name"]: rs.replicas_of(one) for one in old}
+        for one in old:
+            unavailable = rs.replicas_of(one) - rs.status_of(one, "availableReplicas")
+            dropped = max(0, min(spare, unavailable))
+            sizes[one["metadata"]["name"]] -= dropped
+            spare -= dropped
+        room = sum(rs.status_of(one, "availableReplicas") for one in rollout.sets) - minimum
+        for one in old:
+            dropped = max(0, min(room, sizes[one["metadata"]["name"]]))
+            sizes[one["metadata"]["name"]] -= dropped
+            room -= dropped
+        changed = [(one, sizes[one["metadata"]["name"]]) for one in old]
+        return [(one, size) for one, size in changed if size != rs.replicas_of(one)]
+
+    def _recreate(self, rollout: _Rollout, key: str) -> Steps:
+        """Take everything old down, wait for its last pod, then bring the new set up."""
+        shrinking = [(one, 0) for one in rs.active_sets(rollout.old)]
+        if shrinking:
+            yield from self._scale(rollout, shrinking)
+        elif not self._old_pods_run(rollout):
+            yield from self._ensure_new(rollout)
+            new = rollout.new
+            wanted = rs.replicas_of(rollout.deployment)
+            if new is not None and rs.replicas_of(new) != wanted:
+                yield from self._scale(rollout, [(new, wanted)])
+            status = progress.counted_status(rollout.deployment, rollout.sets, rollout.new, rollout.work.unix_ms)
+            if progress.is_complete(rollout.deployment, status):
+                yield from self._clean_up(rollout)
+        yield from self._write_status(rollout, progress.rollout_status, key)
+
+    def _old_pods_run(self, rollout: _Rollout) -> bool:
+        return any(
+            (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+            for one in rollout.old
+            for pod in self._pods.indexed("controller", one["metadata"]["uid"])
+        )
+
+    # -- sizes --------------------------------------------------------------------------------------------------
+
+    def _scale_all(self, rollout: _Rollout) -> Steps:
+        """Follow a change of the Deployment's own size, without rolling on."""
+        if rollout.new is not None:
+            yield from self._renew(rollout, rollout.new, max(map(rs.revision_of, rollout.old), default=0) + 1)
+        deployment, new = rollout.deployment, rollout.new
+        wanted = rs.replicas_of(deployment)
+        active = rs.active_sets(rollout.sets)
+        only = active[0] if len(active) == 1 else (new or _newest(rollout.sets)) if not active else None
+        if only is not None:
+            yield from self._scale(rollout, [(only, wanted)])
+        elif rs.is_saturated(deployment, new):
+            yield from self._scale(rollout, [(one, 0) for one in rs.active_sets(rollout.old)])
+        elif not _is_recreate(deployment):
+            sizes = rs.proportions(deployment, active, rollout.surge)
+            yield from self._scale(rollout, [(one, sizes[one["metadata"]["name"]]) for one in active])
+
+    def _scale(self, rollout: _Rollout, sizes: Sequence[tuple[Document, int]]) -> Steps:
+        """Write new sizes, and the annotations that tell a later scaling of the Deployment."""
+        annotations = rs.size_annotations(rollout.deployment, rollout.surge)
+        changed: list[tuple[Document, int]] = []
+        for one, size in sizes:
+            present = one["metadata"].get("annotations") or {}
+            if rs.replicas_of(one) != size or not annotations.items() <= present.items():
+                changed.append((one, size))
+        if not changed:
+            return
+        results = yield [
+            Patch(
+                SETS,
+                one["metadata"]["namespace"],
+                one["metadata"]["name"],
+                {
+                    "metadata": {"resourceVersion": one["metadata"]["resourceVersion"], "annotations": annotations},
+                    "spec": {"replicas": size},
+                },
+            )
+            for one, size in changed
+        ]
+        for (one, size), result in zip(changed, results, strict=True):
+            rollout.replace(must(result))
+            before = rs.replicas_of(one)
+            if before != size:
+                verb = "up" if size > before else "down"
+                text = f"Scaled {verb} replica set {one['metadata']['name']} from {before} to {size}"
+                rollout.work.event(rollout.deployment, "Deployment", "ScalingReplicaSet", text)
+
+    def _clean_up(self, rollout: _Rollout) -> Steps:
+        """Delete the oldest sets beyond revisionHistoryLimit."""
+        limit = rollout.deployment["spec"].get("revisionHistoryLimit", 10)
+        old = sorted((one for one in rollout.old if "deletionTimestamp" not in one["metadata"]), key=rs.revision_of)
+        idle = [one for one in old[: max(0, len(old) - limit)] if _is_idle(one)]
+        if idle:
+            yield [
+                Delete(SETS, one["metadata"]["namespace"], one["metadata"]["name"], uid=one["metadata"]["uid"])
+                for one in idle
+            ]
+
+    def _write_status(self, rollout: _Rollout, make: Any, key: str) -> Steps:
+        deployment, work = rollout.deployment, rollout.work
+        status = make(deployment, rollout.sets, rollout.new, work.unix_ms)
+        if status != (deployment.get("status") or {}):
+            results = yield [_status_update(deployment, status)]
+            if results[0].error is not None and results[0].error.code != 404:
+                raise results[0].error
+        at_ms = progress.deadline_unix_ms(deployment, status)
+        stuck = progress.has_timed_out(deployment, status, work.unix_ms)
+        if at_ms is not None and not stuck and not progress.is_complete(deployment, status):
+            work.queue.add_at(key, work.now_ms + max(0, at_ms - work.unix_ms) + 1_000)
+
+
+def _is_recreate(deployment: Document) -> bool:
+    return bool((deployment["spec"].get("strategy") or {}).get("type") == "Recreate")
+
+
+def _is_scaling(rollout: _Rollout) -> bool:
+    """Return whether the Deployment's size was changed since its sets were last sized."""
+    wanted = str(rs.replicas_of(rollout.deployment))
+    for one in rs.active_sets(rollout.sets):
+        desired = (one["metadata"].get("annotations") or {}).get(rs.DESIRED_REPLICAS)
+        if desired is not None and desired != wanted:
+            return True
+    return False
+
+
+def _is_idle(one: Document) -> bool:
+    settled = one["metadata"].get("generation", 1) <= rs.status_of(one, "observedGeneration")
+    return rs.status_of(one, "replicas") == 0 and rs.replicas_of(one) == 0 and settled
+
+
+def _newest(sets: Sequence[Document]) -> Document | None:
+    ordered = rs.by_creation(sets)
+    return ordered[-1] if ordered else None
+
+
+def _status_update(deployment: Document, status: Document, annotations: Document | None = None) -> Update:
+    metadata = {"name": deployment["metadata"]["name"], "uid": deployment["metadata"]["uid"]}
+    if annotations is not None:
+        metadata["annotations"] = annotations
+    body = {"metadata": metadata, "status": status}
+    return Update(RESOURCE, deployment["metadata"]["namespace"], metadata["name"], body, "status")
