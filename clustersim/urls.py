@@ -11,6 +11,6 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("metrics", health.metrics),
 ]
-for prefix, module in (("api/sessions", "clustersim.sessionapi.urls"), ("", "clustersim.pages.urls")):
+for prefix, module in (("api/", "clustersim.sessionapi.urls"), ("", "clustersim.pages.urls")):
     if (Path(__file__).parent.parent / (module.replace(".", "/") + ".py")).exists():
         urlpatterns.append(path(prefix, include(module)))

@@ -31,10 +31,10 @@ class Batch:
         return self._encoded
 
     @cached_property
-    def frame(self) -> bytes:
-        """Return the `events` frame of docs/protocol.md."""
+    def frame(self) -> str:
+        """Return the `events` frame of docs/protocol.md; sockets send text, so it is kept as text."""
         rows = b",".join(encoded.row for encoded in self.encoded)
-        return b'{"type":"events","from":%d,"to":%d,"events":[%b]}' % (self.from_, self.to, rows)
+        return (b'{"type":"events","from":%d,"to":%d,"events":[%b]}' % (self.from_, self.to, rows)).decode()
 
     def after(self, revision: int) -> Batch:
         """Return the part of this batch that a reader at `revision` has not seen."""

@@ -224,7 +224,7 @@ class Feed:
             return gone
         return Batch(position, rows[-1].revision if rows else self.revision, rows)
 
-    async def snapshot(self) -> tuple[int, list[bytes]]:
+    async def snapshot(self) -> tuple[int, list[str]]:
         """Return (revision, `list` frames): the whole cluster, to be followed by events after that revision."""
         async with self._view_lock:
             if self._view is None:

@@ -37,7 +37,7 @@ class SlimView:
         self.revision = revision
         self._objects = objects
         self._events = events
-        self._frames: list[bytes] = []
+        self._frames: list[str] = []
         self._frames_at = -1
 
     @classmethod
@@ -84,14 +84,14 @@ class SlimView:
             del self._events[next(iter(self._events))]
         self.revision = batch.to
 
-    def frames(self) -> list[bytes]:
+    def frames(self) -> list[str]:
         """Return the `list` frames of docs/protocol.md; the same ones until the view moves."""
         if self._frames_at != self.revision:
             self._frames = list(self._cut())
             self._frames_at = self.revision
         return self._frames
 
-    def _cut(self) -> Iterable[bytes]:
+    def _cut(self) -> Iterable[str]:
         chunk: list[bytes] = []
         size = 0
         for table in (self._objects, self._events):
@@ -103,9 +103,7 @@ class SlimView:
                 size += len(data)
         yield self._frame(chunk, last=True)
 
-    def _frame(self, chunk: list[bytes], *, last: bool) -> bytes:
-        return b'{"type":"list","revision":%d,"objects":[%b],"last":%b}' % (
-            self.revision,
-            b",".join(chunk),
-            b"true" if last else b"false",
-        )
+    def _frame(self, chunk: list[bytes], *, last: bool) -> str:
+        end = b"true" if last else b"false"
+        frame = b'{"type":"list","revision":%d,"objects":[%b],"last":%b}' % (self.revision, b",".join(chunk), end)
+        return frame.decode()

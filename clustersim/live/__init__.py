@@ -1,0 +1,1 @@
+"""Websockets: one session's log to many pages (docs/protocol.md)."""

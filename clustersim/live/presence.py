@@ -1,0 +1,111 @@
+"""Who is here: each process says which people have a page open in it, and hands everybody's list to its sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+from collections import Counter
+from typing import Final
+
+import msgspec
+
+from clustersim.classroom import people
+from clustersim.feed.hub import in_thread, people_changes
+from clustersim.store import sessions
+
+RENEW_SECONDS: Final = 10.0
+"""How often a process renews the presence of its people and keeps the session awake; SEEN_FOR_MS outlasts two."""
+
+LOOK_SECONDS: Final = 2.0
+"""How often the list is read when no hint comes: it bounds what a lost one costs."""
+
+SETTLE_SECONDS: Final = 0.1
+"""A hint waits this long for others: a class that joins at once is read a few times, not thirty."""
+
+LINGER_SECONDS: Final = 3.0
+"""How long a person stays present after their last page here closed: a reload must not blink."""
+
+
+class Room:
+    """One session's people as this process sees them. Belongs to one event loop."""
+
+    def __init__(self, session_id: int) -> None:
+        self.session_id = session_id
+        self.frame = ""
+        """The `people` frame."""
+        self.seats: frozenset[int] = frozenset()
+        self.changed = asyncio.Event()
+        """Set, and replaced by a new one, when `frame` has changed."""
+        self._sockets: Counter[int] = Counter()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def count(self) -> int:
+        """Return how many sockets are open here."""
+        return self._sockets.total()
+
+    async def enter(self, participant_id: int) -> None:
+        """Count a socket of this person; the list is fresh afterwards."""
+        self._sockets[participant_id] += 1
+        await in_thread(lambda: people.mark_present([participant_id]))
+        await self._read()
+        people.wake_people(self.session_id)
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def exit(self, participant_id: int) -> None:
+        """Count the socket no longer; the person is gone soon unless another one opens."""
+        self._sockets[participant_id] -= 1
+        if self._sockets[participant_id] <= 0:
+            del self._sockets[participant_id]
+            loop = asyncio.get_running_loop()
+            task = loop.create_task(self._linger(participant_id))
+            _lingering.add(task)
+            task.add_done_callback(_lingering.discard)
+
+    async def _linger(self, participant_id: int) -> None:
+        await asyncio.sleep(LINGER_SECONDS)
+        if participant_id not in self._sockets:
+            await in_thread(lambda: people.mark_absent(self.session_id, participant_id))
+
+    async def _run(self) -> None:
+        """Renew and read while anybody is here."""
+        loop = asyncio.get_running_loop()
+        renewed = loop.time()
+        with people_changes(self.session_id) as hinted:
+            while self._sockets:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(hinted.wait(), LOOK_SECONDS)
+                    await asyncio.sleep(SETTLE_SECONDS)
+                hinted.clear()
+                if loop.time() - renewed >= RENEW_SECONDS:
+                    renewed = loop.time()
+                    here = list(self._sockets)
+                    await in_thread(lambda here=here: people.mark_present(here))
+                    await in_thread(lambda: sessions.touch(self.session_id))
+                await self._read()
+
+    async def _read(self) -> None:
+        everybody = await in_thread(lambda: people.of_session(self.session_id))
+        frame = msgspec.json.encode({"type": "people", "people": [person.as_dict() for person in everybody]}).decode()
+        self.seats = frozenset(person.id for person in everybody)
+        if frame != self.frame:
+            self.frame = frame
+            self.changed.set()
+            self.changed = asyncio.Event()
+
+
+_lingering: set[asyncio.Task[None]] = set()
+_rooms: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, Room]] = weakref.WeakKeyDictionary()
+
+
+def room_of(session_id: int) -> Room:
+    """Return this process's room of the session. Call it on the event loop."""
+    rooms = _rooms.setdefault(asyncio.get_running_loop(), {})
+    room = rooms.get(session_id)
+    if room is None:
+        for key in [key for key, other in rooms.items() if other.count == 0]:
+            del rooms[key]
+        room = rooms[session_id] = Room(session_id)
+    return room

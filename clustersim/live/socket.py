@@ -1,0 +1,342 @@
+"""One websocket: hello, then what the page subscribes to, never more than the page has room for.
+
+A plain ASGI callable. Three tasks: one reads the page's frames, one sends the log, one sends people and pings. Frames
+of the log are the feed's, encoded once for everybody; this module only decides when they may go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Coroutine
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final
+
+import msgspec
+from django.conf import settings
+
+from clustersim.classroom import auth
+from clustersim.classroom.auth import Principal
+from clustersim.feed.hub import Feed, Subscription, feed_for, in_thread
+from clustersim.live.presence import Room, room_of
+from clustersim.store import sessions
+from clustersim.store.sessions import SessionRow
+from controllers.machinery.store import Gone
+from scheduler_core.api.errors import ApiError
+
+PROTOCOL: Final = 1
+"""The number in `hello`; a page that does not know it reloads."""
+
+CREDIT_BYTES: Final = 1024 * 1024
+"""Bytes that may be on their way to a page without its receipt; past it the page is sent nothing until it answers."""
+
+PING_EVERY_BYTES: Final = 256 * 1024
+"""A receipt is asked for after so many bytes, so that a quick page never waits for one."""
+
+PING_SECONDS: Final = 10.0
+"""A receipt is asked for at least this often."""
+
+SILENCE_SECONDS: Final = 30.0
+"""A page that leaves a ping unanswered for so long is closed; it reconnects and resumes."""
+
+BEHIND_REVISIONS_MAX: Final = 5_000
+"""A page further behind than this is told `gone`: a fresh list is shorter than what it missed."""
+
+FRAME_BYTES_MAX: Final = 4 * 1024
+"""Bytes of a frame from a page; a larger one closes the socket."""
+
+SOCKETS_PER_PERSON: Final = 20
+"""Open sockets of one person in one process; the next one is closed with 4429."""
+
+BAD_FRAME, NO_TOKEN, BAD_ORIGIN, NO_SESSION, SILENT, TOO_MANY = 4400, 4401, 4403, 4404, 4408, 4429
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+_logger = logging.getLogger(__name__)
+_open_sockets: Counter[int] = Counter()
+_GONE_FRAME: Final = '{"type":"gone"}'
+
+
+class _Close(Exception):
+    """Close the socket with this code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+async def session_socket(scope: Scope, receive: Receive, send: Send) -> None:
+    """Serve `ws/sessions/<code>`."""
+    if (await receive())["type"] != "websocket.connect":
+        return
+    # Closing before accepting would hide the code from the page.
+    await send({"type": "websocket.accept"})
+    code = str(scope["url_route"]["kwargs"]["code"])
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    try:
+        session, principal = await in_thread(lambda: _admit(code, headers))
+    except _Close as close:
+        await send({"type": "websocket.close", "code": close.code})
+        return
+    if _open_sockets[principal.participant_id] >= SOCKETS_PER_PERSON:
+        await send({"type": "websocket.close", "code": TOO_MANY})
+        return
+    _open_sockets[principal.participant_id] += 1
+    try:
+        await _Socket(session, principal, receive, send).serve()
+    finally:
+        _open_sockets[principal.participant_id] -= 1
+        if not _open_sockets[principal.participant_id]:
+            del _open_sockets[principal.participant_id]
+
+
+def _admit(code: str, headers: dict[str, str]) -> tuple[SessionRow, Principal]:
+    session = sessions.find(code)
+    if session is None:
+        raise _Close(NO_SESSION)
+    try:
+        principal = auth.authenticate(session.code, headers, _cookies(headers.get("cookie", "")), method="WEBSOCKET")
+    except ApiError as error:
+        raise _Close(BAD_ORIGIN) from error
+    if principal is None:
+        raise _Close(NO_TOKEN)
+    sessions.touch(session.id)
+    return session, principal
+
+
+def _cookies(header: str) -> dict[str, str]:
+    try:
+        return {name: morsel.value for name, morsel in SimpleCookie(header).items()}
+    except CookieError:
+        return {}
+
+
+class _Socket:
+    """One page's connection."""
+
+    def __init__(self, session: SessionRow, principal: Principal, receive: Receive, send: Send) -> None:
+        self._session = session
+        self._principal = principal
+        self._receive = receive
+        self._send = send
+        self._subscription: Subscription | None = None
+        self._fresh = False
+        self._asked = asyncio.Event()
+        self._pings: deque[tuple[int, int]] = deque()  # (id, bytes sent before it) still unanswered
+        self._next_ping = 1
+        self._unpinged = 0
+        self._in_flight = 0
+        self._room_for_more = asyncio.Event()
+        self._room_for_more.set()
+        self._oldest_ping_at = 0.0
+
+    async def serve(self) -> None:
+        """Run until the page goes or does something wrong."""
+        feed, room = feed_for(self._session.id), room_of(self._session.id)
+        await feed.start()
+        await room.enter(self._principal.participant_id)
+        code: int | None = None
+        try:
+            await self._text(await in_thread(lambda: self._hello(feed)))
+            await self._text(room.frame)
+            await _first_to_end(self._read(feed), self._pump(feed), self._side(room))
+        except _Close as close:
+            code = close.code
+        except sessions.NoSession:
+            code = NO_SESSION
+        finally:
+            room.exit(self._principal.participant_id)
+            if self._subscription is not None:
+                self._subscription.close()
+        if code is not None:
+            with contextlib.suppress(Exception):  # the page may be gone already
+                await self._send({"type": "websocket.close", "code": code})
+
+    def _hello(self, feed: Feed) -> str:
+        session = sessions.get(self._session.id)
+        clock = feed.store.get("clocks.clustersim.io", "", "clock")
+        status = (clock.object.get("status") if clock is not None else None) or None
+        principal = self._principal
+        return msgspec.json.encode(
+            {
+                "type": "hello",
+                "protocol": PROTOCOL,
+                "release": settings.RELEASE,
+                "revision": feed.revision,
+                "compacted": session.compacted,
+                "epochMs": session.epoch_ms,
+                "serverUnixMs": sessions.real_ms(),
+                "session": {
+                    "code": session.display_code,
+                    "title": session.title,
+                    "template": session.template,
+                    "seed": session.seed,
+                },
+                "me": {
+                    "id": str(principal.participant_id),
+                    "name": principal.name,
+                    "role": principal.role,
+                    "namespace": principal.namespace,
+                    "slug": principal.slug,
+                    "color": principal.color,
+                },
+                "clock": None if status is None else {**status, "hibernated": session.hibernated},
+            }
+        ).decode()
+
+    # -- from the page -------------------------------------------------------------------------------------------------
+
+    async def _read(self, feed: Feed) -> None:
+        while True:
+            message = await self._receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            if message["type"] == "websocket.receive":
+                self._take(feed, _frame(message))
+
+    def _take(self, feed: Feed, frame: dict[str, Any]) -> None:
+        kind = frame.get("type")
+        if kind == "subscribe":
+            revision = frame.get("revision")
+            if revision is not None and (type(revision) is not int or revision < 0):
+                raise _Close(BAD_FRAME)
+            if self._subscription is not None:
+                self._subscription.close()
+            self._fresh = revision is None
+            self._subscription = feed.subscribe(revision or 0)
+            self._asked.set()
+        elif kind == "pong":
+            self._receipt(frame.get("id"))
+        elif not isinstance(kind, str):
+            raise _Close(BAD_FRAME)
+
+    def _receipt(self, ping_id: object) -> None:
+        if type(ping_id) is not int:
+            raise _Close(BAD_FRAME)
+        while self._pings and self._pings[0][0] <= ping_id:
+            self._in_flight -= self._pings.popleft()[1]
+        self._oldest_ping_at = asyncio.get_running_loop().time()
+        if self._in_flight < CREDIT_BYTES:
+            self._room_for_more.set()
+
+    # -- to the page ---------------------------------------------------------------------------------------------------
+
+    async def _text(self, text: str) -> None:
+        await self._send({"type": "websocket.send", "text": text})
+        self._in_flight += len(text)
+        self._unpinged += len(text)
+        if self._in_flight >= CREDIT_BYTES:
+            self._room_for_more.clear()
+        if self._unpinged >= PING_EVERY_BYTES:
+            await self._ping()
+
+    async def _ping(self) -> None:
+        if not self._pings:
+            self._oldest_ping_at = asyncio.get_running_loop().time()
+        self._pings.append((self._next_ping, self._unpinged))
+        self._unpinged = 0
+        text = f'{{"type":"ping","id":{self._next_ping}}}'
+        self._next_ping += 1
+        await self._send({"type": "websocket.send", "text": text})
+
+    async def _pump(self, feed: Feed) -> None:
+        """Send the log to the subscriber of the moment; a new `subscribe` takes over at the next frame."""
+        await self._asked.wait()
+        while True:
+            await self._room_for_more.wait()
+            self._asked.clear()
+            subscription = self._subscription
+            assert subscription is not None
+            if self._fresh:
+                await self._list(feed, subscription)
+                continue
+            if feed.revision - subscription.position > BEHIND_REVISIONS_MAX:
+                await self._gone()
+                continue
+            got = await self._next(subscription)
+            if subscription is not self._subscription or got is None:
+                continue
+            if isinstance(got, Gone):
+                await self._gone()
+            else:
+                await self._text(got.frame)
+
+    async def _next(self, subscription: Subscription) -> Any:
+        """Return the next batch, or None when the page has subscribed anew meanwhile."""
+        get = asyncio.ensure_future(subscription.get())
+        asked = asyncio.ensure_future(self._asked.wait())
+        try:
+            await asyncio.wait({get, asked}, return_when=asyncio.FIRST_COMPLETED)
+            return get.result() if get.done() else None
+        finally:
+            get.cancel()
+            asked.cancel()
+
+    async def _list(self, feed: Feed, subscription: Subscription) -> None:
+        revision, frames = await feed.snapshot()
+        for frame in frames:
+            await self._room_for_more.wait()
+            if subscription is not self._subscription:
+                return
+            await self._text(frame)
+        if subscription is self._subscription:
+            subscription.skip_to(revision)
+            self._fresh = False
+
+    async def _gone(self) -> None:
+        """Tell the page to list again, and wait until it does."""
+        await self._text(_GONE_FRAME)
+        await self._asked.wait()
+
+    async def _side(self, room: Room) -> None:
+        """Send people when they change; ping; notice a page that is silent or whose seat was given up."""
+        loop = asyncio.get_running_loop()
+        shown, tick_at = room.frame, loop.time() + PING_SECONDS
+        while True:
+            changed = room.changed
+            if room.frame is not shown and self._room_for_more.is_set():
+                shown = room.frame
+                await self._text(shown)
+            elif self._principal.participant_id not in room.seats:
+                raise _Close(NO_TOKEN)
+            elif loop.time() < tick_at:
+                # Without room, `people` waits for the receipt like everything else.
+                event = changed if room.frame is shown else self._room_for_more
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(event.wait(), tick_at - loop.time())
+            else:
+                tick_at = loop.time() + PING_SECONDS
+                if self._pings and loop.time() - self._oldest_ping_at > SILENCE_SECONDS:
+                    raise _Close(SILENT)
+                if not self._pings:
+                    await self._ping()
+
+
+def _frame(message: dict[str, Any]) -> dict[str, Any]:
+    text = message.get("text")
+    if not isinstance(text, str) or len(text) > FRAME_BYTES_MAX:
+        raise _Close(BAD_FRAME)
+    try:
+        frame = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _Close(BAD_FRAME) from error
+    if not isinstance(frame, dict):
+        raise _Close(BAD_FRAME)
+    return frame
+
+
+async def _first_to_end(*jobs: Coroutine[Any, Any, None]) -> None:
+    """Run jobs together until one ends or fails, then end the others; raise what it raised."""
+    tasks = [asyncio.create_task(job) for job in jobs]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

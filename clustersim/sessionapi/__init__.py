@@ -1,0 +1,1 @@
+"""The session's own HTTP API (docs/session-api.md)."""

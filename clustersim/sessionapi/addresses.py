@@ -1,0 +1,67 @@
+"""Addresses that answers carry: the page, the join link, the Kubernetes API; each as the caller reached this host."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Final
+from urllib.parse import quote
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from clustersim.hosts import host_name
+from clustersim.runtime.certificates import lan_address
+from clustersim.store.sessions import SessionRow
+
+BASIC_USER: Final = "clustersim"
+"""The user name in Basic credentials; only the password counts."""
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def _bracketed(name: str) -> str:
+    return f"[{name}]" if ":" in name else name
+
+
+def base(request: HttpRequest) -> str:
+    """Return scheme and host as the caller reached them."""
+    return f"{request.scheme}://{request.get_host()}"
+
+
+def join_base(request: HttpRequest) -> str:
+    """Return scheme and host for other people's devices: never this machine's loopback when the network reaches it.
+
+    Phones do not know the own certificate authority, so a caller on the TLS port gets the plain one.
+    """
+    host = request.get_host()
+    name, port = host_name(host), request.get_port()
+    on_tls_port = bool(settings.TLS_PORT) and port == str(settings.TLS_PORT)
+    outside = lan_address() if _is_loopback(name) and not _is_loopback(settings.HOST) else None
+    if outside is None and not on_tls_port:
+        return base(request)
+    plain_port = str(settings.PORT) if on_tls_port else port
+    return f"http://{_bracketed(outside or name)}:{plain_port}"
+
+
+def page_url(request: HttpRequest, session: SessionRow, secret: str) -> str:
+    """Return the link that signs its opener in; the secret stays in the browser's fragment."""
+    return f"{base(request)}/s/{session.display_code}#{secret}"
+
+
+def join_url(request: HttpRequest, session: SessionRow) -> str:
+    """Return the link that asks for a name."""
+    return f"{join_base(request)}/join/{session.display_code}"
+
+
+def api_server(request: HttpRequest, session: SessionRow, *, credentials: str = "") -> str:
+    """Return the address of the session's Kubernetes API; `credentials` only matter where there is no TLS."""
+    path = f"/clusters/{session.display_code}"
+    if settings.TLS_PORT:
+        return f"https://{_bracketed(host_name(request.get_host()))}:{settings.TLS_PORT}{path}"
+    user = f"{BASIC_USER}:{quote(credentials, safe='')}@" if credentials else ""
+    return f"{request.scheme}://{user}{request.get_host()}{path}"

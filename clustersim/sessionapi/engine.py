@@ -1,0 +1,127 @@
+"""Routes that ask about the engine: decisions, replicas with their faults, the scheduler's configuration."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from django.http import HttpResponse
+
+from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.roles import guard_for
+from clustersim.runtime import commands
+from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from scheduler_core.api.errors import ApiError, Cause, not_found
+
+REPLICAS: Final = "replicas.clustersim.io"
+SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
+
+DECISIONS_MAX: Final = 100
+"""Decisions of one answer; more are refused with 422."""
+
+DECISIONS_DEFAULT: Final = 20
+
+FAULTS: Final = ("crash", "recover")
+"""Faults that a replica can be asked to have."""
+
+FAULT_SECONDS_MAX: Final = 86_400
+"""Simulated seconds that a fault may last; longer ones are refused with 422."""
+
+Document = dict[str, Any]
+
+
+def decisions(call: Call) -> HttpResponse:
+    """Answer `GET …/decisions?pod=<ns>/<name>`: newest first."""
+    _ = call.principal
+    text = call.request.GET.get("limit", str(DECISIONS_DEFAULT))
+    if not text.isdecimal() or not 1 <= int(text) <= DECISIONS_MAX:
+        raise refuse(Cause("limit", f"give a whole number from 1 to {DECISIONS_MAX}"))
+    return answer([_trace(*found) for found in call.store.traces(_uid(call), int(text))])
+
+
+def _uid(call: Call) -> str:
+    uid = call.request.GET.get("uid", "")
+    if uid:
+        return uid
+    namespace, _, name = call.request.GET.get("pod", "").partition("/")
+    if not namespace or not name:
+        raise refuse(Cause("pod", "give pod=<namespace>/<name>, or uid= of a pod that is gone"))
+    stored = call.store.get("pods", namespace, name)
+    if stored is None:
+        raise not_found("pods", name)
+    return stored.uid
+
+
+def decision(call: Call, decision: str) -> HttpResponse:
+    """Answer `GET …/decisions/<id>`."""
+    _ = call.principal
+    uid, _, attempt = decision.rpartition("-")
+    for envelope, blob in call.store.traces(uid) if uid and attempt.isdecimal() else ():
+        if envelope.get("id") == decision or envelope.get("attempt") == int(attempt):
+            return answer(_trace(envelope, blob))
+    raise ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")
+
+
+def _trace(envelope: Document, blob: bytes) -> Document:
+    """Return a trace whole: its envelope and, where it is kept, the result."""
+    return {**envelope, "result": msgspec.json.decode(blob)} if blob else {**envelope, "detail": "compacted"}
+
+
+def _replica(document: Document) -> Document:
+    spec, status = document.get("spec") or {}, document.get("status") or {}
+    return {
+        "identity": document["metadata"]["name"],
+        "component": spec.get("component", ""),
+        "state": status.get("state", "Running"),
+        "leading": bool(status.get("leading")),
+        "lease": status.get("lease"),
+        "seenRevision": status.get("seenRevision", 0),
+        "clockSkewMs": status.get("clockSkewMs", 0),
+        "clockRate": status.get("clockRate", 1),
+        "fault": spec.get("fault"),
+    }
+
+
+def replicas(call: Call) -> HttpResponse:
+    """Answer `GET …/replicas`."""
+    _ = call.principal
+    return answer([_replica(stored.object) for stored in call.store.list(REPLICAS)[0]])
+
+
+def fault(call: Call, identity: str) -> HttpResponse:
+    """Answer `POST …/replicas/<identity>/fault`."""
+    principal = call.require(TEACHER)
+    body = call.body(("kind", "seconds", "rate"))
+    kind = body.get("kind")
+    if kind not in FAULTS:
+        raise refuse(Cause("kind", f"give one of {', '.join(FAULTS)}"))
+    seconds = number_field(body, "seconds", 0, FAULT_SECONDS_MAX)
+
+    def mutate(document: Document) -> None:
+        spec = document.setdefault("spec", {})
+        wanted: Document = {"id": int((spec.get("fault") or {}).get("id") or 0) + 1, "kind": kind}
+        if seconds is not None:
+            wanted["seconds"] = seconds
+        spec["fault"] = wanted
+
+    observed = commands.ask(
+        principal.session_id, REPLICAS, identity, mutate, actor=principal.actor, guard=guard_for(principal)
+    )
+    return answer(_replica(observed))
+
+
+def scheduler(call: Call) -> HttpResponse:
+    """Answer `GET …/scheduler`."""
+    _ = call.principal
+    stored = call.store.get(SCHEDULERS, "", "default")
+    if stored is None:
+        raise not_found(SCHEDULERS, "default")
+    spec, status = stored.object.get("spec") or {}, stored.object.get("status") or {}
+    return answer(
+        {
+            "era": spec.get("era", ""),
+            "configuration": spec.get("configuration"),
+            "hash": status.get("hash", ""),
+            "profiles": status.get("profiles") or [],
+        }
+    )

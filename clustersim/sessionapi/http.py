@@ -1,0 +1,260 @@
+"""What every route shares: who is asking, the body, and that each refusal is a Status document."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Protocol
+
+import msgspec
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from django.views.decorators.csrf import csrf_exempt
+
+from clustersim.classroom import auth
+from clustersim.classroom import roles as roles_module
+from clustersim.classroom.auth import Principal
+from clustersim.store import SqlStore, open_store, sessions
+from clustersim.store.sessions import SessionRow
+from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, unauthorized
+
+BODY_BYTES_MAX: Final = 64 * 1024
+"""Bytes of a JSON body, except where a route takes files; more is refused with 413."""
+
+COOKIE_SECONDS: Final = 30 * 24 * 3600
+"""How long a browser keeps its seat; every new sign-in starts it again."""
+
+_logger = logging.getLogger(__name__)
+_encode = msgspec.json.Encoder().encode
+
+Document = dict[str, Any]
+
+
+@dataclass
+class Call:
+    """One request to the API. `code` is empty for routes outside a session."""
+
+    request: HttpRequest
+    code: str = ""
+
+    @cached_property
+    def session(self) -> SessionRow:
+        """Return the session of the path.
+
+        Raises:
+            ApiError: 404.
+        """
+        row = sessions.find(self.code)
+        if row is None:
+            raise ApiError(
+                404, "NotFound", f"there is no session {self.code[:20]!r}: look at the code again", name=self.code[:20]
+            )
+        return row
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """Return the headers, names in lower case."""
+        return {name.lower(): value for name, value in self.request.headers.items()}
+
+    @cached_property
+    def principal(self) -> Principal:
+        """Return who is asking; using it also keeps the session awake.
+
+        Raises:
+            ApiError: 404, 401 or 403.
+        """
+        principal = self.principal_or_none
+        if principal is None:
+            raise unauthorized()
+        return principal
+
+    @cached_property
+    def principal_or_none(self) -> Principal | None:
+        """Return who is asking, None without a good token.
+
+        Raises:
+            ApiError: 404 or 403.
+        """
+        session = self.session
+        principal = auth.authenticate(
+            session.code, self.headers, self.request.COOKIES, method=self.request.method or ""
+        )
+        if principal is not None and (
+            session.hibernated or session.touched_ms < sessions.real_ms() - sessions.TOUCH_EVERY_MS
+        ):
+            sessions.touch(session.id)
+        return principal
+
+    @cached_property
+    def store(self) -> SqlStore:
+        """Return the session's store."""
+        return open_store(self.session.id)
+
+    @property
+    def address(self) -> str:
+        """Return the address that asks."""
+        return str(self.request.META.get("REMOTE_ADDR", ""))
+
+    def check_foreign_page(self) -> None:
+        """Refuse a page of another origin; for routes that need no token but set a cookie.
+
+        Raises:
+            ApiError: 403.
+        """
+        if "origin" in self.headers:
+            auth.check_origin(self.headers)
+
+    def require(self, *roles: str) -> Principal:
+        """Return who is asking if the role may.
+
+        Raises:
+            ApiError: 401 or 403.
+        """
+        roles_module.require(self.principal, *roles)
+        return self.principal
+
+    def body(self, fields: Sequence[str], *, most: int = BODY_BYTES_MAX) -> Document:
+        """Return the JSON object of the body; an empty body is an empty object.
+
+        Raises:
+            ApiError: 400, 413, 415, or 422 for fields that the route does not know.
+        """
+        data = self.raw(most)
+        kind = self.request.content_type or ""
+        if data and kind and kind not in ("application/json", "text/plain", "application/octet-stream"):
+            raise ApiError(415, "UnsupportedMediaType", f"send application/json, not {kind}")
+        try:
+            value = msgspec.json.decode(data) if data.strip() else {}
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise bad_request(f"the body is no JSON: {error}") from error
+        if not isinstance(value, dict):
+            raise bad_request("the body is no JSON object; send {…}")
+        unknown = [name for name in value if name not in fields]
+        if unknown:
+            raise refuse(
+                *(Cause(name[:80], f"there is no such field; known are {', '.join(fields)}") for name in unknown)
+            )
+        return value
+
+    def raw(self, most: int) -> bytes:
+        """Return the bytes of the body.
+
+        Raises:
+            ApiError: 413.
+        """
+        length = self.headers.get("content-length", "")
+        if length.isdecimal() and int(length) > most:
+            raise _too_large(most)
+        try:
+            data = self.request.body
+        except RequestDataTooBig as error:
+            raise _too_large(most) from error
+        if len(data) > most:
+            raise _too_large(most)
+        return data
+
+
+def _too_large(most: int) -> ApiError:
+    return ApiError(413, "RequestEntityTooLarge", f"the body is larger than {most:,} bytes; send less")
+
+
+def refuse(*causes: Cause) -> ApiError:
+    """Return the 422 of fields that are wrong."""
+    return invalid("Request", "clustersim.io", "", causes)
+
+
+class View(Protocol):
+    """A route's function for one method."""
+
+    def __call__(self, call: Call, **arguments: str) -> HttpResponse:
+        """Answer the call."""
+
+
+def answer(value: Any, status: int = 200) -> HttpResponse:
+    """Return a JSON answer that no cache keeps."""
+    response = HttpResponse(_encode(value), content_type="application/json", status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def refusal(error: ApiError) -> HttpResponse:
+    """Return the Status answer of a refusal."""
+    response = answer(error.status(), error.code)
+    if error.retry_after_seconds:
+        response["Retry-After"] = str(error.retry_after_seconds)
+    return response
+
+
+def route(**methods: View) -> Callable[..., HttpResponse]:
+    """Return the Django view of one path, a function for each method it has."""
+    allowed = ", ".join(methods)
+
+    @csrf_exempt
+    def view(request: HttpRequest, code: str = "", **arguments: str) -> HttpResponse:
+        chosen = methods.get(request.method or "")
+        try:
+            if chosen is None:
+                raise ApiError(405, "MethodNotAllowed", f"{request.method} is not served here; use {allowed}")
+            return chosen(Call(request, code), **arguments)
+        except ApiError as error:
+            response = refusal(error)
+        except sessions.NoSession:
+            response = refusal(ApiError(404, "NotFound", "the session was deleted"))
+        except (RequestDataTooBig, MultiPartParserError) as error:
+            response = refusal(ApiError(413 if isinstance(error, RequestDataTooBig) else 400, "BadRequest", str(error)))
+        except Exception:
+            _logger.exception("%s %s failed", request.method, request.path)
+            response = refusal(
+                ApiError(500, "InternalError", "something broke on the server; its log has the details; try again")
+            )
+        if response.status_code == 405:
+            response["Allow"] = allowed
+        return response
+
+    return view
+
+
+def sign_in(response: HttpResponse, call: Call, token: str) -> HttpResponse:
+    """Put the session's cookie on the answer."""
+    response.set_cookie(
+        auth.cookie_name(call.session.code if call.code else ""),
+        token,
+        max_age=COOKIE_SECONDS,
+        httponly=True,
+        samesite="Lax",
+        secure=call.request.is_secure(),
+    )
+    return response
+
+
+def text_field(body: Mapping[str, Any], field: str, longest: int) -> str:
+    """Return a required text.
+
+    Raises:
+        ApiError: 422.
+    """
+    value = body.get(field)
+    if not isinstance(value, str) or not value.strip() or len(value) > longest:
+        raise refuse(Cause(field, f"give a text of 1 to {longest} characters"))
+    return value
+
+
+def number_field(
+    body: Mapping[str, Any], field: str, least: float, most: float, *, whole: bool = False
+) -> float | int | None:
+    """Return an optional number within its bounds.
+
+    Raises:
+        ApiError: 422.
+    """
+    value = body.get(field)
+    if value is None:
+        return None
+    kinds: tuple[type, ...] = (int,) if whole else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
+        what = "a whole number" if whole else "a number"
+        raise refuse(Cause(field, f"give {what} from {least:g} to {most:g}"))
+    return value

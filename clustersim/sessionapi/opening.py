@@ -1,0 +1,179 @@
+"""Routes that open sessions and let people in: create, info, join, enter, rotate, leave, QR, kubeconfig."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+import segno
+import yaml
+from django.conf import settings
+from django.http import HttpResponse
+
+from clustersim.classroom import auth, limits, opening, people
+from clustersim.classroom.auth import TEACHER, Principal
+from clustersim.classroom.importing import default_namespace
+from clustersim.classroom.manifests import MANIFEST_BYTES_MAX
+from clustersim.runtime import certificates
+from clustersim.sessionapi import addresses, clock
+from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
+from scheduler_core.api.errors import ApiError, Cause, unauthorized
+
+
+def create(call: Call) -> HttpResponse:
+    """Answer `POST /api/sessions`."""
+    call.check_foreign_page()
+    limits.spend(limits.OPENINGS, call.address)
+    body = call.body(("title", "template", "seed", "name", "manifest"), most=MANIFEST_BYTES_MAX)
+    title = people.clean_name(body.get("title"), field="title", longest=opening.TITLE_LENGTH_MAX)
+    template = text_field(body, "template", 40)
+    seed = number_field(body, "seed", 0, opening.SEED_MAX, whole=True)
+    name = people.clean_name(body.get("name", "Teacher"))
+    manifest = body.get("manifest")
+    if manifest is not None and not isinstance(manifest, str):
+        raise refuse(Cause("manifest", "give the text of the file"))
+    opened = opening.open_session(title, template, None if seed is None else int(seed), name, manifest)
+    session = opened.session
+    document: dict[str, Any] = {
+        "code": session.display_code,
+        "url": addresses.page_url(call.request, session, opened.secret),
+        "joinUrl": addresses.join_url(call.request, session),
+        "apiServer": addresses.api_server(call.request, session),
+        "token": opened.token,
+        "role": TEACHER,
+    }
+    if opened.imported is not None:
+        document["import"] = opened.imported
+    return sign_in(answer(document, 201), Call(call.request, session.code), opened.token)
+
+
+def me(principal: Principal) -> dict[str, Any]:
+    """Return a person as `me` of docs/protocol.md."""
+    return {
+        "id": str(principal.participant_id),
+        "name": principal.name,
+        "role": principal.role,
+        "namespace": principal.namespace,
+        "slug": principal.slug,
+        "color": principal.color,
+    }
+
+
+def info(call: Call) -> HttpResponse:
+    """Answer `GET /api/sessions/<code>`: what the page shows around the cluster."""
+    principal, session = call.principal, call.session
+    now = clock.current(call)
+    return answer(
+        {
+            "code": session.display_code,
+            "title": session.title,
+            "template": session.template,
+            "seed": session.seed,
+            "role": principal.role,
+            "release": settings.RELEASE,
+            "joinUrl": addresses.join_url(call.request, session),
+            "apiServer": addresses.api_server(call.request, session),
+            "revision": now["revision"],
+            "simTime": now["simTime"],
+            "hibernated": now["hibernated"],
+            "me": me(principal),
+            "people": [person.as_dict() for person in people.of_session(session.id)],
+        }
+    )
+
+
+def _seat(call: Call, principal: Principal, token: str, status: int) -> HttpResponse:
+    document = {**me(principal), "token": token, "code": call.session.display_code}
+    return sign_in(answer(document, status), call, token)
+
+
+def join(call: Call) -> HttpResponse:
+    """Answer `POST …/join`: a seat of one's own, or the one that this browser has already."""
+    call.check_foreign_page()
+    session = call.session
+    name = people.clean_name(call.body(("name",)).get("name"))
+    seated = call.principal_or_none
+    if seated is not None:
+        token, _ = auth.token_in(session.code, call.headers, call.request.COOKIES)
+        return _seat(call, seated, token, 200)
+    limits.spend(limits.JOINS, session.id)
+    student, token = opening.seat_student(session, name)
+    return _seat(call, student, token, 201)
+
+
+def enter(call: Call) -> HttpResponse:
+    """Answer `POST …/enter`: a link's secret for a token."""
+    call.check_foreign_page()
+    limits.spend(limits.ENTRIES, call.address)
+    secret = text_field(call.body(("secret",)), "secret", 200)
+    principal = people.enter(call.session, secret)
+    if principal is None:
+        raise ApiError(401, "Unauthorized", "this link is no longer good: ask the teacher for a new one")
+    return _seat(call, principal, people.new_token(principal), 200)
+
+
+def rotate(call: Call) -> HttpResponse:
+    """Answer `POST …/rotate`: a new teacher's link, the old one stops working."""
+    call.require(TEACHER)
+    secret = people.new_link(people.teacher_of(call.session))
+    return answer({"url": addresses.page_url(call.request, call.session, secret)})
+
+
+def leave(call: Call) -> HttpResponse:
+    """Answer `POST …/leave`."""
+    principal = call.principal
+    people.leave(principal.session_id, principal.participant_id)
+    response = HttpResponse(status=204)
+    response.delete_cookie(auth.cookie_name(call.session.code), samesite="Lax")
+    return response
+
+
+def qr(call: Call) -> HttpResponse:
+    """Answer `GET …/qr.svg`: the join address, dark on white in every theme so that any camera reads it."""
+    buffer = io.BytesIO()
+    code = segno.make(addresses.join_url(call.request, call.session), error="m", micro=False)
+    code.save(
+        buffer, kind="svg", border=4, dark="#000000", light="#ffffff", xmldecl=False, svgclass=None, omitsize=True
+    )
+    response = HttpResponse(buffer.getvalue(), content_type="image/svg+xml")
+    response["Cache-Control"] = "no-cache"
+    return response
+
+
+def kubeconfig(call: Call) -> HttpResponse:
+    """Answer `GET …/kubeconfig`."""
+    principal, session = call.principal, call.session
+    token, _ = auth.token_in(session.code, call.headers, call.request.COOKIES)
+    if not token:
+        raise unauthorized()
+    cluster: dict[str, Any] = {"server": addresses.api_server(call.request, session, credentials=token)}
+    user: dict[str, Any] = {}
+    if settings.TLS_PORT:
+        authority = certificates.authority_path(settings.DATA)
+        if not authority.exists():
+            raise ApiError(
+                503, "ServiceUnavailable", "the certificate authority is not made yet: start with `manage.py up`"
+            )
+        cluster["certificate-authority-data"] = base64.b64encode(authority.read_bytes()).decode()
+        cluster["tls-server-name"] = certificates.SERVER_NAME
+        user["token"] = token
+    name = f"clustersim-{session.display_code}"
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": cluster}],
+        "users": [{"name": principal.slug, "user": user}],
+        "contexts": [
+            {
+                "name": name,
+                "context": {"cluster": name, "user": principal.slug, "namespace": default_namespace(principal)},
+            }
+        ],
+        "current-context": name,
+    }
+    response = HttpResponse(yaml.safe_dump(document, sort_keys=False), content_type="application/yaml")
+    response["Cache-Control"] = "no-store"
+    if "download" in call.request.GET:
+        response["Content-Disposition"] = f'attachment; filename="{name}.yaml"'
+    return response

@@ -1,0 +1,36 @@
+"""Routes below /api/."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import path, re_path
+
+from clustersim.sessionapi import clock, engine, imports, opening, people
+from clustersim.sessionapi.http import refusal, route
+from scheduler_core.api.errors import ApiError
+
+
+def _nowhere(request: HttpRequest) -> HttpResponse:
+    return refusal(ApiError(404, "NotFound", f"there is no route {request.path[:200]!r}; see docs/session-api.md"))
+
+
+urlpatterns = [
+    path("sessions", route(POST=opening.create)),
+    path("sessions/<str:code>", route(GET=opening.info)),
+    path("sessions/<str:code>/join", route(POST=opening.join)),
+    path("sessions/<str:code>/enter", route(POST=opening.enter)),
+    path("sessions/<str:code>/rotate", route(POST=opening.rotate)),
+    path("sessions/<str:code>/leave", route(POST=opening.leave)),
+    path("sessions/<str:code>/qr.svg", route(GET=opening.qr)),
+    path("sessions/<str:code>/kubeconfig", route(GET=opening.kubeconfig)),
+    path("sessions/<str:code>/people", route(GET=people.everybody, POST=people.add)),
+    path("sessions/<str:code>/people/<str:person>", route(PATCH=people.rename, DELETE=people.remove)),
+    path("sessions/<str:code>/clock", route(GET=clock.show, PATCH=clock.change)),
+    path("sessions/<str:code>/clock/step", route(POST=clock.step)),
+    path("sessions/<str:code>/decisions", route(GET=engine.decisions)),
+    path("sessions/<str:code>/decisions/<str:decision>", route(GET=engine.decision)),
+    path("sessions/<str:code>/replicas", route(GET=engine.replicas)),
+    path("sessions/<str:code>/replicas/<str:identity>/fault", route(POST=engine.fault)),
+    path("sessions/<str:code>/scheduler", route(GET=engine.scheduler)),
+    path("sessions/<str:code>/import", route(POST=imports.apply_file)),
+    path("sessions/<str:code>/replays", route(POST=imports.replay)),
+    re_path(r"^.*$", _nowhere),
+]
