@@ -31,7 +31,7 @@ def is_allowed(host: str) -> bool:
     try:
         ipaddress.ip_address(name)
     except ValueError:
-        return name in settings.ALLOWED_HOSTS
+        return name != "*" and name in settings.ALLOWED_HOSTS
     return True
 
 

@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 _SECRET: Final = re.compile(
-    r"(?i)(authorization:?\s*(?:bearer|basic)\s+|bearer\s+|token[=:]\s*\"?|://[^/@\s:]+:)[A-Za-z0-9._~+/=-]+"
+    r"(?i)(authorization:?\s*(?:bearer|basic)\s+|bearer\s+|(?:token|secret|password)\"?\s*[=:]\s*\"?|://[^/@\s:]+:)[A-Za-z0-9._~+/=-]+"
 )
 _FIELDS: Final = ("session", "worker", "epoch", "pid", "seconds", "revision")
 

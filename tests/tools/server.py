@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-READY_SECONDS = 60.0
+READY_SECONDS = 40.0
 STOP_SECONDS = 25.0
 
 
