@@ -12,6 +12,7 @@ from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import FilterPlugin, Plugin, PreFilterExtensions, PreFilterResult, Reads
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.resource_columns import FEW_ROWS_MAX
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
 from scheduler_core.framework.snapshot import ALL_ROWS, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
@@ -43,6 +44,9 @@ class Filtering:
 
     def __init__(self, plugins: Sequence[Plugin], handle: Handle, reuse: Reuse) -> None:
         self._plugins = [plugin for plugin in plugins if isinstance(plugin, FilterPlugin)]
+        self._reads: dict[str, Reads] = {
+            plugin.name: getattr(plugin, "filter_reads", Reads.CLUSTER) for plugin in self._plugins
+        }
         self._extensions = [plugin for plugin in self._plugins if isinstance(plugin, PreFilterExtensions)]
         self._handle = handle
         self._reuse = reuse
@@ -133,7 +137,7 @@ class Filtering:
         touched = memory.filter_mark.advance(snapshot)
         recombine: Rows = ALL_ROWS if touched is None else touched.any
         for plugin in active:
-            reads: Reads = getattr(plugin, "filter_reads", Reads.CLUSTER)
+            reads = self._reads[plugin.name]
             if touched is None or reads is Reads.CLUSTER:
                 memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
                 recombine = ALL_ROWS
@@ -153,15 +157,7 @@ class Filtering:
                 kept.codes[rows] = fresh.codes
                 kept.keys[rows] = fresh.keys
                 kept.explain = fresh.explain
-        if len(memory.first) != len(snapshot):
-            memory.first = np.empty(len(snapshot), dtype=np.int8)
-        memory.first[recombine] = PASSED
-        for index in range(len(active) - 1, -1, -1):
-            failed = memory.verdicts[active[index].name].codes[recombine] != Code.SUCCESS
-            if failed.any():
-                part = memory.first[recombine]
-                part[failed] = index
-                memory.first[recombine] = part
+        _combine(memory, len(snapshot), active, recombine)
 
     # One node: dry runs.
 
@@ -230,6 +226,25 @@ def _ask(plugin: FilterPlugin, state: CycleState, pod: PodInfo, snapshot: Snapsh
         reasons = (f'running "{plugin.name}" filter plugin: {raised}',)
         count = snapshot.count(rows)
         return Verdicts(np.full(count, Code.ERROR, dtype=np.int8), np.zeros(count, dtype=np.int64), lambda _: reasons)
+
+
+def _combine(memory: ShapeMemory, count: int, active: Sequence[FilterPlugin], rows: Rows) -> None:
+    """Find each row's first failing filter again, for the rows that were asked about again."""
+    if len(memory.first) != count:
+        memory.first = np.empty(count, dtype=np.int8)
+    codes = [memory.verdicts[plugin.name].codes for plugin in active]
+    if not isinstance(rows, slice) and len(rows) <= FEW_ROWS_MAX:
+        for row in rows.tolist():
+            failing = (index for index, own in enumerate(codes) if own[row])
+            memory.first[row] = next(failing, PASSED)
+        return
+    memory.first[rows] = PASSED
+    for index in range(len(active) - 1, -1, -1):
+        failed = codes[index][rows] != Code.SUCCESS
+        if failed.any():
+            part = memory.first[rows]
+            part[failed] = index
+            memory.first[rows] = part
 
 
 def _sample(outcome: FilterOutcome, absent: NDArray[np.bool_] | None, percentage: int, start: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -25,13 +25,60 @@ HostPort = tuple[str, str, int]
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 
 
+class PodSums(NamedTuple):
+    """What pods of one shape ask for, worked out once. Shared: never change its members."""
+
+    requests: Amounts
+    """What fitting counts: resource → millicores or whole units."""
+    non_zero: tuple[int, int]
+    """(millicores, bytes) that scoring counts for a pod on a node."""
+    scoring_requests: Amounts
+    """What scoring counts for the pod in hand: defaults for containers that ask for nothing, and no pod-level requests,
+    which upstream's score plugins leave out for the pod being placed."""
+    host_ports: tuple[HostPort, ...]
+
+
+SUMS_MAX: Final = 4_096
+"""Shapes whose sums are kept; past it all are dropped and worked out again."""
+
+_sums: dict[bytes, PodSums] = {}
+
+
+def _sums_of(shape: bytes, pod: Pod) -> PodSums:
+    """Return the sums of a pod; they follow from its shape alone."""
+    found = _sums.get(shape)
+    if found is None:
+        if len(_sums) >= SUMS_MAX:
+            _sums.clear()
+        found = _sums[shape] = PodSums(
+            pod_requests(pod),
+            non_zero_requests(pod),
+            pod_requests(pod, NON_ZERO_DEFAULTS, pod_level=False),
+            pod_host_ports(pod),
+        )
+    return found
+
+
+def _shape_of(pod: Pod) -> bytes:
+    meta, status = pod.metadata, pod.status
+    told: tuple[object, ...] = (pod.namespace, meta.labels, meta.owner_references, pod.spec)
+    if status.container_statuses or status.init_container_statuses:
+        # A resize under way counts; conditions say whether it is infeasible.
+        told = (*told, status.container_statuses, status.init_container_statuses, status.conditions)
+    return _encode(told)
+
+
 class PodInfo:
-    """A pod and what scheduling derives from it, each worked out at first use. Treat it as frozen."""
+    """A pod and what scheduling derives from it. Treat it as frozen."""
+
+    __slots__ = ("_kept_sums", "_shape", "pod", "priority", "uid")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
         self.uid = pod.uid
         self.priority = pod.priority
+        self._shape: bytes | None = None
+        self._kept_sums: PodSums | None = None
 
     @classmethod
     def of(cls, document: Document) -> PodInfo:
@@ -47,52 +94,37 @@ class PodInfo:
         """Return `namespace/name`."""
         return self.pod.key
 
-    @cached_property
-    def requests(self) -> Amounts:
-        """Return what fitting counts: resource → millicores or whole units."""
-        return pod_requests(self.pod)
-
-    @cached_property
-    def non_zero(self) -> tuple[int, int]:
-        """Return (millicores, bytes) that scoring counts for a pod on a node."""
-        return non_zero_requests(self.pod)
-
-    @cached_property
-    def scoring_requests(self) -> Amounts:
-        """Return what scoring counts for the pod in hand: defaults for containers that ask for nothing.
-
-        Pod-level requests do not count here: upstream's score plugins leave them out for the pod being placed.
-        """
-        return pod_requests(self.pod, NON_ZERO_DEFAULTS, pod_level=False)
-
-    @cached_property
-    def host_ports(self) -> tuple[HostPort, ...]:
-        """Return the host ports that the pod takes."""
-        return pod_host_ports(self.pod)
-
-    @cached_property
+    @property
     def shape(self) -> bytes:
         """Return a key that is equal for pods that plugins cannot tell apart.
 
         Everything is in it but the pod's name, uid, times and what its life added to status: pods of one ReplicaSet
         share a shape. Priority is part of the spec and so of the shape.
         """
-        pod = self.pod
-        meta = pod.metadata
-        status = pod.status
-        if not status.container_statuses and not status.init_container_statuses:
-            return _encode((pod.namespace, meta.labels, meta.owner_references, pod.spec))
-        return _encode(
-            (
-                pod.namespace,
-                meta.labels,
-                meta.owner_references,
-                pod.spec,
-                status.container_statuses,
-                status.init_container_statuses,
-                status.conditions,
-            )
-        )
+        if self._shape is None:
+            self._shape = _shape_of(self.pod)
+        return self._shape
+
+    @property
+    def sums(self) -> PodSums:
+        """Return what the pod asks for.
+
+        Raises:
+            QuantityError: a quantity cannot be read.
+        """
+        if self._kept_sums is None:
+            self._kept_sums = _sums_of(self.shape, self.pod)
+        return self._kept_sums
+
+    @property
+    def requests(self) -> Amounts:
+        """Return what fitting counts: resource → millicores or whole units."""
+        return self.sums.requests
+
+    @property
+    def host_ports(self) -> tuple[HostPort, ...]:
+        """Return the host ports that the pod takes."""
+        return self.sums.host_ports
 
     def placed(self, node_name: str, start_time: str | None = None) -> PodInfo:
         """Return the pod as it is once it has a node (and a start time); sums are kept, not worked out again."""
@@ -100,9 +132,7 @@ class PodInfo:
         if start_time is not None:
             pod = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, start_time=start_time))
         copy = PodInfo(pod)
-        for name in ("requests", "non_zero", "host_ports"):
-            if name in self.__dict__:
-                copy.__dict__[name] = self.__dict__[name]
+        copy._kept_sums = self.sums
         return copy
 
     def __repr__(self) -> str:
@@ -170,13 +200,13 @@ class NodeInfo:
         raise KeyError(uid)
 
     def _count(self, pod: PodInfo, sign: int) -> None:
-        requested = self.requested
-        for resource, number in pod.requests.items():
+        requested, sums = self.requested, pod.sums
+        for resource, number in sums.requests.items():
             requested[resource] = requested.get(resource, 0) + sign * number
-        cpu, memory = pod.non_zero
+        cpu, memory = sums.non_zero
         self.non_zero_cpu += sign * cpu
         self.non_zero_memory += sign * memory
-        if pod.host_ports:
+        if sums.host_ports:
             self.host_ports = tuple(port for other in self.pods for port in other.host_ports)
 
     @property

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from scheduler_core.api.requests import is_scalar
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.snapshot import CPU, MEMORY, Ints, Rows, Snapshot
 
 
@@ -21,7 +21,9 @@ class ResourceWeight:
     weight: int = 1
 
 
-CPU_AND_MEMORY = (ResourceWeight("cpu"), ResourceWeight("memory"))
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
+
+CPU_AND_MEMORY: Final = (ResourceWeight("cpu"), ResourceWeight("memory"))
 
 
 def resource_weights(written: Sequence[Mapping[str, Any]] | None) -> tuple[ResourceWeight, ...]:
@@ -33,8 +35,38 @@ def resource_weights(written: Sequence[Mapping[str, Any]] | None) -> tuple[Resou
 
 def pod_amounts(pod: PodInfo, resources: Sequence[ResourceWeight], *, real: bool) -> tuple[int, ...]:
     """Return what the pod asks of each resource; without `real`, with the scoring defaults for cpu and memory."""
-    asked = pod.requests if real else pod.scoring_requests
+    asked = pod.sums.requests if real else pod.sums.scoring_requests
     return tuple(asked.get(one.name, 0) for one in resources)
+
+
+FEW_ROWS_MAX: Final = 4
+"""Rows up to which plain integers are faster than arrays."""
+
+
+def few(rows: Rows) -> Sequence[int] | None:
+    """Return the rows when they are so few that plain integers are faster, else None."""
+    return None if isinstance(rows, slice) or len(rows) > FEW_ROWS_MAX else rows.tolist()
+
+
+def compared_one(
+    info: NodeInfo, resources: Sequence[ResourceWeight], asked: Sequence[int], *, real: bool
+) -> list[tuple[int, int]]:
+    """Return `compared` of one node: per resource (what would be requested, what is allocatable)."""
+    pairs: list[tuple[int, int]] = []
+    for resource, amount in zip(resources, asked, strict=True):
+        name = resource.name
+        size = info.allocatable.get(name, 0)
+        if name == "cpu" and not real:
+            pairs.append((info.non_zero_cpu + amount, size))
+        elif name == "memory" and not real:
+            pairs.append((info.non_zero_memory + amount, size))
+        elif name in _PLAIN:
+            pairs.append((info.requested.get(name, 0) + amount, size))
+        elif size == 0 or amount == 0 or not is_scalar(name):
+            pairs.append((0, 0))
+        else:
+            pairs.append((info.requested.get(name, 0) + amount, size))
+    return pairs
 
 
 def compared(
@@ -53,7 +85,7 @@ def compared(
             if amount == 0:
                 size = np.zeros_like(size)
             requested.append(np.where(size == 0, 0, snapshot.requested_of(name, rows) + amount))
-        elif name in ("cpu", "memory", "ephemeral-storage"):
+        elif name in _PLAIN:
             size = snapshot.allocatable_of(name, rows)
             column = {"cpu": CPU, "memory": MEMORY}.get(name)
             if real or column is None:

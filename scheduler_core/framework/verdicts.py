@@ -90,11 +90,14 @@ class FilterOutcome:
     absent_status: Status = _ABSENT_STATUS
     used_nominated_node: bool = False
     processed: int = 0
+    _feasible: NDArray[np.intp] | None = None
 
     @property
     def feasible(self) -> NDArray[np.intp]:
-        """Return the rows that passed, ascending."""
-        return np.flatnonzero(self.first == PASSED)
+        """Return the rows that passed, ascending; worked out once, when Filter is done."""
+        if self._feasible is None:
+            self._feasible = np.flatnonzero(self.first == PASSED)
+        return self._feasible
 
     def status_of(self, row: int) -> Status:
         """Return the status recorded for a row: of the first failing filter, success when none failed."""

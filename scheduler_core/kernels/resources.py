@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,9 +92,12 @@ def balanced(requested: Sequence[Ints], capacity: Sequence[Ints]) -> Ints:
     counted = np.array([size != 0 for size in capacity])
     share = np.where(counted, np.array(shares), 0.0)
     number = counted.sum(axis=0)
-    mean = share.sum(axis=0) / np.maximum(number, 1)
+    total = np.zeros(share.shape[1])
     square = np.zeros(share.shape[1])
     # One resource after the other: upstream adds in this order, and the last bit of the sum may decide.
+    for one in share:
+        total += one
+    mean = total / np.maximum(number, 1)
     for one, counts in zip(share, counted, strict=True):
         square += np.where(counts, (one - mean) * (one - mean), 0.0)
     deviation = np.sqrt(square / np.maximum(number, 1))
@@ -107,6 +111,36 @@ def _half_difference(share: NDArray[np.float64], counted: NDArray[np.bool_]) -> 
     sign = np.where(counted, np.where(np.cumsum(counted, axis=0) == 1, 1.0, -1.0), 0.0)
     half: NDArray[np.float64] = np.abs((share * sign).sum(axis=0) / 2)
     return half
+
+
+# The same for one node in plain integers: for a handful of rows that is several times faster than arrays, and a test
+# holds both to the same answers.
+
+
+def least_allocated_one(requested: int, capacity: int) -> int:
+    """Return `least_allocated` of one node."""
+    return 0 if requested > capacity else (capacity - requested) * SCORE_MAX // capacity
+
+
+def most_allocated_one(requested: int, capacity: int) -> int:
+    """Return `most_allocated` of one node."""
+    return min(requested, capacity) * SCORE_MAX // capacity
+
+
+def balanced_one(pairs: Sequence[tuple[int, int]]) -> int:
+    """Return `balanced` of one node from (requested, capacity) pairs."""
+    shares = [min(float(requested) / float(capacity), 1.0) for requested, capacity in pairs if capacity]
+    if len(shares) < 2:
+        return SCORE_MAX
+    if len(shares) == 2:
+        return int((1.0 - abs((shares[0] - shares[1]) / 2)) * SCORE_MAX)
+    total = square = 0.0
+    for share in shares:
+        total += share
+    mean = total / len(shares)
+    for share in shares:
+        square += (share - mean) * (share - mean)
+    return int((1.0 - sqrt(square / len(shares))) * SCORE_MAX)
 
 
 def default_normalize(scores: Ints, *, reverse: bool = False) -> Ints:

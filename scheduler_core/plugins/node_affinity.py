@@ -122,7 +122,7 @@ class NodeAffinity:
             ValueError: a term of it cannot be read.
         """
         self._added_required: Terms | None = None
-        self._added_preferred: Preferred = ()
+        self._added_preferred: Preferred | None = None
         self._values: dict[str, int] = {}
         self._texts: list[str] = [""]
         if added is not None:
@@ -132,7 +132,8 @@ class NodeAffinity:
                 if errors:
                     raise ValueError(f"parsing addedAffinity.requiredDuringScheduling: {aggregate(errors)}")
             try:
-                self._added_preferred = preferred_of(added)
+                # Upstream's plugin scores as soon as the list has a term, even one that says nothing.
+                self._added_preferred = preferred_of(added) if added.preferred else None
             except PreferredTermError as wrong:
                 raise ValueError(f"parsing addedAffinity.preferredDuringScheduling: {wrong}") from wrong
 
@@ -223,13 +224,13 @@ class NodeAffinity:
         """Return Skip when neither pod nor profile prefers anything; Error when a preferred term cannot be read."""
         spec = pod.pod.spec
         affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-        if (affinity is None or not affinity.preferred) and not self._added_preferred:
+        if (affinity is None or not affinity.preferred) and self._added_preferred is None:
             return SKIP
         try:
             own = preferred_of(affinity) if affinity is not None else ()
         except PreferredTermError as wrong:
             return error(str(wrong))
-        state.write(f"{NAME}/preferred", (*self._added_preferred, *own))
+        state.write(f"{NAME}/preferred", (*(self._added_preferred or ()), *own))
         return SUCCESS
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:

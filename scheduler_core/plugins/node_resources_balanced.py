@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+import numpy as np
+
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.resource_columns import compared, pod_amounts, resource_weights
+from scheduler_core.framework.resource_columns import compared, compared_one, few, pod_amounts, resource_weights
 from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Status
-from scheduler_core.kernels.resources import balanced
+from scheduler_core.kernels.resources import balanced, balanced_one
 
 NAME: Final = "NodeResourcesBalancedAllocation"
 
@@ -39,5 +41,10 @@ class NodeResourcesBalancedAllocation:
         asked: tuple[int, ...] | None = state.get(NAME)
         if asked is None:
             asked = pod_amounts(pod, self._resources, real=True)
+        rows_one_by_one = few(rows)
+        if rows_one_by_one is not None:
+            infos = (snapshot.infos[row] for row in rows_one_by_one)
+            scores = [balanced_one(compared_one(info, self._resources, asked, real=True)) for info in infos]
+            return np.array(scores, dtype=np.int64)
         requested, capacity = compared(snapshot, rows, self._resources, asked, real=True)
         return balanced(requested, capacity)

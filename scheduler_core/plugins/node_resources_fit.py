@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -11,14 +11,16 @@ from scheduler_core.api.requests import amounts, is_extended, pod_requests
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.resource_columns import compared, pod_amounts, resource_weights
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.resource_columns import compared, compared_one, few, pod_amounts, resource_weights
 from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status
-from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.framework.verdicts import Codes, Verdicts
 from scheduler_core.kernels.resources import (
     least_allocated,
+    least_allocated_one,
     most_allocated,
+    most_allocated_one,
     requested_to_capacity,
     rounded_mean,
     weighted_mean,
@@ -33,6 +35,43 @@ _TOO_MANY_PODS: Final = "Too many pods"
 
 SHAPE_SCORE_MAX: Final = 10
 """Largest score in a RequestedToCapacityRatio shape; it is scaled to 100."""
+
+
+_SCORE_ONE: Final = {"LeastAllocated": least_allocated_one, "MostAllocated": most_allocated_one}
+"""Strategy → the same for one node; a ratio's shape has only the array form."""
+
+Checked = Sequence[tuple[str, int]]
+"""(resource, amount) that must fit. Bit 0 of a verdict's key: too many pods; bit i + 1: the i-th of these is short."""
+
+
+def _judge(snapshot: Snapshot, rows: Rows, checked: Checked) -> tuple[Codes, Ints]:
+    """Return (K,) codes and keys."""
+    keys = (snapshot.pod_count[rows] >= snapshot.pod_limit[rows]).astype(np.int64)
+    unresolvable = np.zeros(len(keys), dtype=np.bool_)
+    for index, (resource, amount) in enumerate(checked):
+        size = snapshot.allocatable_of(resource, rows)
+        short = amount > size - snapshot.requested_of(resource, rows)
+        if short.any():
+            keys |= short * np.int64(2 << index)
+            # Requested never falls below 0, so what exceeds the node is short as well.
+            unresolvable |= amount > size
+    codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE), np.int8(0))
+    codes[unresolvable] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+    return codes, keys
+
+
+def _judge_one(info: NodeInfo, checked: Checked) -> tuple[int, int]:
+    """Return the same of one node, in plain integers."""
+    key = int(len(info.pods) >= info.allocatable.get("pods", 0))
+    unresolvable = False
+    for index, (resource, amount) in enumerate(checked):
+        size = info.allocatable.get(resource, 0)
+        if amount > size - info.requested.get(resource, 0):
+            key |= 2 << index
+            unresolvable = unresolvable or amount > size
+    if not key:
+        return Code.SUCCESS, 0
+    return (Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE), key
 
 
 class NodeResourcesFit:
@@ -50,10 +89,12 @@ class NodeResourcesFit:
         """
         self._ignored = frozenset(arguments.get("ignoredResources") or ())
         self._ignored_groups = frozenset(arguments.get("ignoredResourceGroups") or ())
+        self._ignores_some = bool(self._ignored or self._ignored_groups)
         strategy = arguments.get("scoringStrategy") or {}
         self._strategy = str(strategy.get("type") or "LeastAllocated")
         if self._strategy not in ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"):
             raise ValueError(f"scoring strategy {self._strategy} is not supported")
+        self._score_one = _SCORE_ONE.get(self._strategy)
         self._resources = resource_weights(strategy.get("resources"))
         ratio = strategy.get("requestedToCapacityRatio") or {}
         self._points = [
@@ -88,24 +129,19 @@ class NodeResourcesFit:
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure with every resource that is short; unresolvable when one exceeds the node itself."""
-        checked: list[tuple[str, int]] | None = state.get(NAME)
+        checked: Checked | None = state.get(NAME)
         if checked is None:
             checked = self._checked(pod)
-        # Bit 0 of a key: too many pods; bit i + 1: the i-th resource is short.
-        keys = (snapshot.pod_count[rows] >= snapshot.pod_limit[rows]).astype(np.int64)
-        unresolvable = np.zeros(len(keys), dtype=np.bool_)
-        for index, (resource, amount) in enumerate(checked):
-            size = snapshot.allocatable_of(resource, rows)
-            short = amount > size - snapshot.requested_of(resource, rows)
-            if short.any():
-                keys |= short * np.int64(2 << index)
-                # Requested never falls below 0, so what exceeds the node is short as well.
-                unresolvable |= amount > size
-        codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE), np.int8(0))
-        codes[unresolvable] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-        reasons = (_TOO_MANY_PODS, *(f"Insufficient {resource}" for resource, _ in checked))
+        rows_one_by_one = few(rows)
+        if rows_one_by_one is None:
+            codes, keys = _judge(snapshot, rows, checked)
+        else:
+            answers = [_judge_one(snapshot.infos[row], checked) for row in rows_one_by_one]
+            codes = np.array([code for code, _ in answers], dtype=np.int8)
+            keys = np.array([key for _, key in answers], dtype=np.int64)
 
         def explain(key: int) -> tuple[str, ...]:
+            reasons = (_TOO_MANY_PODS, *(f"Insufficient {resource}" for resource, _ in checked))
             return tuple(reason for bit, reason in enumerate(reasons) if key >> bit & 1)
 
         return Verdicts(codes, keys, explain)
@@ -120,6 +156,10 @@ class NodeResourcesFit:
         asked: tuple[int, ...] | None = state.get(f"{NAME}/score")
         if asked is None:
             asked = pod_amounts(pod, self._resources, real=False)
+        rows_one_by_one = few(rows)
+        if rows_one_by_one is not None and self._score_one is not None:
+            infos = (snapshot.infos[row] for row in rows_one_by_one)
+            return np.array([self._weigh_one(info, asked, self._score_one) for info in infos], dtype=np.int64)
         requested, capacity = compared(snapshot, rows, self._resources, asked, real=False)
         counts = [size != 0 for size in capacity]
         weights = [one.weight for one in self._resources]
@@ -132,6 +172,16 @@ class NodeResourcesFit:
         # Upstream leaves a resource that scores 0 out of the weights here.
         counts = [counted & (score > 0) for counted, score in zip(counts, scores, strict=True)]
         return rounded_mean(scores, counts, weights)
+
+    def _weigh_one(self, info: NodeInfo, asked: Sequence[int], score_one: Callable[[int, int], int]) -> int:
+        """Return the weighted mean of one node's resources."""
+        total = weight_sum = 0
+        pairs = compared_one(info, self._resources, asked, real=False)
+        for (requested, capacity), resource in zip(pairs, self._resources, strict=True):
+            if capacity:
+                total += score_one(requested, capacity) * resource.weight
+                weight_sum += resource.weight
+        return total // weight_sum if weight_sum else 0
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return pods that go or shrink and so free what this pod asks, and nodes that come or grow."""
