@@ -1,0 +1,1 @@
+"""The Kubernetes REST surface of a session: what kubectl, client libraries and the page speak."""

@@ -1,0 +1,199 @@
+"""Discovery: which groups, versions and resources are served; plain and aggregated. The same for every session."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from clustersim.apiserver.messages import Request, Response, json_response
+from clustersim.apiserver.negotiation import aggregated_version
+from clustersim.apiserver.routes import unknown_path
+from scheduler_core.api.kinds import KINDS, Kind
+
+VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+_REVIEWS: Final = {
+    ("authentication.k8s.io", "v1"): (("SelfSubjectReview", "selfsubjectreviews"),),
+    ("authorization.k8s.io", "v1"): (
+        ("SelfSubjectAccessReview", "selfsubjectaccessreviews"),
+        ("SelfSubjectRulesReview", "selfsubjectrulesreviews"),
+    ),
+}
+"""Questions about the caller: created, answered, never stored."""
+
+_SUBRESOURCES: Final[dict[str, tuple[str, str, str, tuple[str, ...]]]] = {
+    "binding": ("", "v1", "Binding", ("create",)),
+    "eviction": ("policy", "v1", "Eviction", ("create",)),
+    "scale": ("autoscaling", "v1", "Scale", ("get", "patch", "update")),
+    "log": ("", "v1", "Pod", ("get",)),
+}
+"""Subresources of a kind of their own: group, version, kind, verbs. `status` has its owner's kind."""
+
+VERSION: Final = {
+    "major": "1",
+    "minor": "34",
+    "gitVersion": "v1.34.1+clustersim",
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "2025-09-09T19:46:12Z",
+    "goVersion": "",
+    "compiler": "python",
+    "platform": "simulated/any",
+}
+
+
+def answer(request: Request) -> Response:
+    """Answer /api, /apis, /api/v1, /apis/<group> and /apis/<group>/<version>.
+
+    Raises:
+        ApiError: 404.
+    """
+    parts = tuple(part for part in request.path.split("/") if part)
+    version = aggregated_version(request)
+    if parts in (("api",), ("apis",)) and version:
+        response = json_response(_aggregated(parts[0] == "api", version))
+        response.content_type = f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+        return response
+    if parts == ("api",):
+        document: dict[str, Any] | None = {
+            "kind": "APIVersions",
+            "versions": ["v1"],
+            "serverAddressByClientCIDRs": [],
+        }
+    elif parts == ("apis",):
+        document = {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(name) for name in _groups() if name]}
+    elif parts[0] == "apis" and len(parts) == 2 and parts[1] in _groups():
+        document = {"kind": "APIGroup", "apiVersion": "v1", **_group(parts[1])}
+    elif parts[0] == "api" and len(parts) == 2:
+        document = _resources("", parts[1])
+    elif parts[0] == "apis" and len(parts) == 3:
+        document = _resources(parts[1], parts[2])
+    else:
+        document = None
+    if document is None:
+        raise unknown_path(request.path)
+    return json_response(document)
+
+
+@cache
+def _groups() -> dict[str, tuple[str, ...]]:
+    """Return the versions of every group, in the table's order."""
+    found: dict[str, dict[str, None]] = {}
+    for kind in KINDS:
+        found.setdefault(kind.group, {})[kind.version] = None
+    for group, version in _REVIEWS:
+        found.setdefault(group, {})[version] = None
+    return {group: tuple(versions) for group, versions in found.items()}
+
+
+def group_versions() -> tuple[tuple[str, str], ...]:
+    """Return every (group, version) that is served."""
+    return tuple((group, version) for group, versions in _groups().items() for version in versions)
+
+
+def _group(name: str) -> dict[str, Any]:
+    versions = [{"groupVersion": f"{name}/{version}", "version": version} for version in _groups()[name]]
+    return {"name": name, "versions": versions, "preferredVersion": versions[0]}
+
+
+def _of(group: str, version: str) -> list[Kind]:
+    return [kind for kind in KINDS if (kind.group, kind.version) == (group, version)]
+
+
+def _resources(group: str, version: str) -> dict[str, Any] | None:
+    if version not in _groups().get(group, ()):
+        return None
+    listed: list[dict[str, Any]] = []
+    for kind in _of(group, version):
+        entry: dict[str, Any] = {
+            "name": kind.plural,
+            "singularName": kind.singular,
+            "namespaced": kind.namespaced,
+            "kind": kind.kind,
+            "verbs": list(VERBS),
+        }
+        if kind.short_names:
+            entry["shortNames"] = list(kind.short_names)
+        if kind.categories:
+            entry["categories"] = list(kind.categories)
+        listed.append(entry)
+        for name in kind.subresources:
+            sub_group, sub_version, sub_kind, verbs = _subresource(kind, name)
+            listed.append(
+                {
+                    "name": f"{kind.plural}/{name}",
+                    "singularName": "",
+                    "namespaced": kind.namespaced,
+                    "group": sub_group,
+                    "version": sub_version,
+                    "kind": sub_kind,
+                    "verbs": list(verbs),
+                }
+            )
+    for review, plural in _REVIEWS.get((group, version), ()):
+        listed.append(
+            {"name": plural, "singularName": review.lower(), "namespaced": False, "kind": review, "verbs": ["create"]}
+        )
+    name = f"{group}/{version}" if group else version
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": listed}
+
+
+def _subresource(kind: Kind, name: str) -> tuple[str, str, str, tuple[str, ...]]:
+    return _SUBRESOURCES.get(name, (kind.group, kind.version, kind.kind, ("get", "patch", "update")))
+
+
+@cache
+def _aggregated(core: bool, version: str) -> dict[str, Any]:
+    items = []
+    for group, versions in _groups().items():
+        if (group == "") is not core:
+            continue
+        items.append(
+            {
+                "metadata": {"name": group} if group else {},
+                "versions": [
+                    {"version": name, "freshness": "Current", "resources": _aggregated_resources(group, name)}
+                    for name in versions
+                ],
+            }
+        )
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": f"apidiscovery.k8s.io/{version}",
+        "metadata": {},
+        "items": items,
+    }
+
+
+def _aggregated_resources(group: str, version: str) -> list[dict[str, Any]]:
+    resources: list[dict[str, Any]] = []
+    for kind in _of(group, version):
+        entry: dict[str, Any] = {
+            "resource": kind.plural,
+            "responseKind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
+            "scope": "Namespaced" if kind.namespaced else "Cluster",
+            "singularResource": kind.singular,
+            "verbs": list(VERBS),
+            "subresources": [],
+        }
+        if kind.short_names:
+            entry["shortNames"] = list(kind.short_names)
+        if kind.categories:
+            entry["categories"] = list(kind.categories)
+        for name in kind.subresources:
+            sub_group, sub_version, sub_kind, verbs = _subresource(kind, name)
+            response = {"group": sub_group, "version": sub_version, "kind": sub_kind}
+            entry["subresources"].append({"subresource": name, "responseKind": response, "verbs": list(verbs)})
+        resources.append(entry)
+    for review, plural in _REVIEWS.get((group, version), ()):
+        resources.append(
+            {
+                "resource": plural,
+                "responseKind": {"group": group, "version": version, "kind": review},
+                "scope": "Cluster",
+                "singularResource": review.lower(),
+                "verbs": ["create"],
+                "subresources": [],
+            }
+        )
+    return resources

@@ -1,0 +1,145 @@
+"""From a request to its answer, in one thread with a database connection: who asks, may they, what is asked."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import close_old_connections
+
+from clustersim.apiserver import discovery, openapi, reviews, writing
+from clustersim.apiserver.limits import Meter
+from clustersim.apiserver.listing import list_objects
+from clustersim.apiserver.messages import Request, Response, json_response
+from clustersim.apiserver.routes import Target, parse, unknown_path
+from clustersim.apiserver.watching import WatchPlan, plan_watch
+from clustersim.classroom import roles
+from clustersim.classroom.auth import Principal, authenticate
+from clustersim.store import SqlStore, open_store, sessions
+from scheduler_core.api.errors import ApiError, unauthorized
+
+TOUCH_SECONDS: Final = 5.0
+"""How often a session in use is marked as such; it wakes from hibernation by the first request."""
+
+meter: Final = Meter()
+
+_touched: dict[int, float] = {}
+_touched_lock: Final = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A request that is answered by a stream: its plan and whose it is."""
+
+    request: Request
+    principal: Principal
+    plan: WatchPlan
+
+
+def handle(request: Request) -> Response | Watch:
+    """Answer a request, or say how its watch begins.
+
+    Raises:
+        ApiError: refused.
+    """
+    principal = authenticate(request.code, request.headers, request.cookies, method=request.method)
+    if principal is None:
+        if sessions.find(request.code) is None:
+            raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
+        raise unauthorized()
+    meter.take(principal.participant_id)
+    _touch(principal.session_id)
+    path = request.path.rstrip("/")
+    if request.method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+        raise ApiError(405, "MethodNotAllowed", f"{request.method[:20]} is not served here")
+    if reviews.is_review(path):
+        return reviews.answer(request, principal)
+    parts = [part for part in path.split("/") if part]
+    if not parts:
+        return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/version"]})
+    if parts[0] in ("api", "apis") and len(parts) <= (2 if parts[0] == "api" else 3):
+        return _only_get(request) or discovery.answer(request)
+    match parts[0]:
+        case "version" if len(parts) == 1:
+            return _only_get(request) or json_response(discovery.VERSION)
+        case "openapi":
+            return _only_get(request) or openapi.answer(request)
+        case "livez" | "readyz" | "healthz":
+            return Response(200, b"ok", "text/plain; charset=utf-8")
+        case "api" | "apis":
+            return _resource(request, parse(path), principal)
+        case _:
+            raise unknown_path(request.path)
+
+
+def _only_get(request: Request) -> None:
+    if request.method != "GET":
+        raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+
+
+def _touch(session_id: int) -> None:
+    """Mark the session as used, and wake it, at most every few seconds."""
+    now = time.monotonic()
+    with _touched_lock:
+        if now - _touched.get(session_id, -TOUCH_SECONDS) < TOUCH_SECONDS:
+            return
+        _touched[session_id] = now
+    sessions.touch(session_id)
+
+
+def still_allowed(watch: Watch) -> bool:
+    """Return whether a watch may go on: its token is still good; marks the session as used."""
+    close_old_connections()
+    request = watch.request
+    principal = authenticate(request.code, request.headers, request.cookies, method=request.method)
+    if principal is None or principal.participant_id != watch.principal.participant_id:
+        return False
+    _touch(principal.session_id)
+    return True
+
+
+def _resource(request: Request, target: Target, principal: Principal) -> Response | Watch:
+    verb = _verb(request, target)
+    roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
+    store: SqlStore = open_store(principal.session_id)
+    match verb:
+        case "list":
+            return list_objects(store, request, target)
+        case "watch":
+            meter.open_watch(principal.participant_id)
+            try:
+                return Watch(request, principal, plan_watch(store, request, target))
+            except BaseException:
+                meter.close_watch(principal.participant_id)
+                raise
+        case "get":
+            return writing.read(store, request, target)
+        case "create":
+            return writing.create(store, request, target, principal)
+        case "update":
+            return writing.update(store, request, target, principal)
+        case "patch":
+            return writing.patch(store, request, target, principal)
+        case "delete":
+            return writing.delete(store, request, target, principal)
+        case _:
+            return writing.delete_collection(store, request, target, principal)
+
+
+def _verb(request: Request, target: Target) -> str:
+    """Return the API verb of a request, as roles and discovery name it."""
+    match request.method:
+        case "GET":
+            if not target.subresource and request.flag("watch"):
+                return "watch"
+            return "get" if target.name else "list"
+        case "POST":
+            return "create"
+        case "PUT":
+            return "update"
+        case "PATCH":
+            return "patch"
+        case _:
+            return "delete" if target.name else "deletecollection"

@@ -1,0 +1,171 @@
+"""Requests and responses as the handlers see them: values, no sockets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+import yaml
+
+from clustersim.apiserver import protobuf
+from clustersim.apiserver.documents import SafeLoader
+from controllers.machinery.schema import too_deep
+from scheduler_core.api.errors import ApiError, bad_request
+
+JSON: Final = "application/json"
+PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
+YAML: Final = "application/yaml"
+
+MAX_QUERY_FIELDS: Final = 64
+"""Parameters of one request; kubectl sends fewer than ten."""
+
+_TRUE: Final = frozenset({"true", "1", "t", "T", "TRUE", "True"})
+_FALSE: Final = frozenset({"false", "0", "f", "F", "FALSE", "False", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request to a session's API; header names are lower-case, `path` starts after `/clusters/<code>`."""
+
+    method: str
+    code: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    cookies: Mapping[str, str]
+    body: bytes = b""
+
+    @property
+    def content_type(self) -> str:
+        """Return the body's media type without parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    def flag(self, name: str) -> bool:
+        """Return a boolean parameter, false when it is missing.
+
+        Raises:
+            ApiError: 400, neither true nor false.
+        """
+        value = self.query.get(name, "")
+        if value in _TRUE:
+            return True
+        if value in _FALSE:
+            return False
+        raise bad_request(f"{name}: {value[:80]!r} is not a boolean; use true or false")
+
+    def number(self, name: str) -> int | None:
+        """Return a whole number parameter, None when it is missing.
+
+        Raises:
+            ApiError: 400, not a number from 0 on.
+        """
+        value = self.query.get(name, "")
+        if not value:
+            return None
+        if not re.fullmatch(r"[0-9]{1,18}", value, re.ASCII):
+            raise bad_request(f"{name}: {value[:80]!r} is not a number from 0 on")
+        return int(value)
+
+
+@dataclass(slots=True)
+class Response:
+    """One HTTP answer."""
+
+    status: int
+    body: bytes
+    content_type: str = JSON
+    headers: list[tuple[str, str]] = field(default_factory=list)
+
+
+def parse_query(text: str) -> dict[str, str]:
+    """Return the first value of each parameter.
+
+    Raises:
+        ApiError: 400, too many parameters.
+    """
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_QUERY_FIELDS)
+    except ValueError as error:
+        raise bad_request(f"the query has more than {MAX_QUERY_FIELDS} parameters") from error
+    query: dict[str, str] = {}
+    for key, value in pairs:
+        query.setdefault(key, value)
+    return query
+
+
+def parse_cookies(text: str) -> dict[str, str]:
+    """Return the cookies of a Cookie header."""
+    cookies: dict[str, str] = {}
+    for part in text.split(";"):
+        name, equals, value = part.strip().partition("=")
+        if equals:
+            cookies.setdefault(name, value.strip('"'))
+    return cookies
+
+
+def json_response(document: Any, status: int = 200) -> Response:
+    """Return a JSON answer."""
+    return Response(status, msgspec.json.encode(document) + b"\n")
+
+
+def error_response(error: ApiError) -> Response:
+    """Return the Status of a refusal."""
+    response = json_response(error.status(), error.code)
+    if error.retry_after_seconds:
+        response.headers.append(("retry-after", str(error.retry_after_seconds)))
+    return response
+
+
+def decode_body(request: Request) -> dict[str, Any]:
+    """Return the document in the body: JSON, YAML or Kubernetes' protobuf.
+
+    Raises:
+        ApiError: 400 cannot be read; 415 another media type.
+    """
+    kind = request.content_type
+    if kind == PROTOBUF:
+        document: Any = protobuf.decode(request.body)
+    elif kind in (YAML, "application/x-yaml", "text/yaml"):
+        document = decode_yaml(request.body)
+    elif kind in (JSON, "", "*/*"):
+        document = decode_json(request.body)
+    else:
+        raise ApiError(
+            415,
+            "UnsupportedMediaType",
+            f"the body of the request was in an unknown format - accepted media types "
+            f"include: {JSON}, {YAML}, {PROTOBUF}",
+        )
+    if not isinstance(document, dict):
+        raise bad_request("the body is not an object; send one Kubernetes object")
+    if too_deep(document):
+        raise bad_request("the body is nested too deeply")
+    return document
+
+
+def decode_json(body: bytes) -> Any:
+    """Return the JSON value of a body.
+
+    Raises:
+        ApiError: 400.
+    """
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise bad_request(f"the body cannot be read as JSON: {error}") from error
+
+
+def decode_yaml(body: bytes) -> Any:
+    """Return the one YAML document of a body; aliases are refused, so a few lines cannot grow into gigabytes.
+
+    Raises:
+        ApiError: 400.
+    """
+    try:
+        return yaml.load(body, Loader=SafeLoader)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise bad_request(f"the body cannot be read as YAML: {str(error)[:300]}") from error

@@ -1,0 +1,83 @@
+"""What a list or watch selects: namespace, label selector, field selector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clustersim.apiserver.messages import Request
+from clustersim.apiserver.routes import Target
+from controllers.machinery.store import Stored
+from controllers.machinery.strategies.table import strategy_of
+from scheduler_core.api.errors import bad_request
+from scheduler_core.api.selectors import (
+    FieldRequirement,
+    Requirement,
+    matches_all,
+    parse_field_selector,
+    parse_label_selector,
+)
+
+_PLACE = ("metadata.name", "metadata.namespace")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which objects of one resource are meant; None for `namespace` means all."""
+
+    resource: str
+    namespace: str | None
+    labels: tuple[Requirement, ...]
+    place: tuple[FieldRequirement, ...]
+    fields: tuple[FieldRequirement, ...]
+
+    @property
+    def everything(self) -> bool:
+        """Return whether no selector narrows it."""
+        return not (self.labels or self.place or self.fields)
+
+    def matches(self, stored: Stored, document: Mapping[str, Any] | None = None) -> bool:
+        """Return whether an object is selected; `document` stands in for another state of the same object."""
+        if self.namespace is not None and stored.namespace != self.namespace:
+            return False
+        for requirement in self.place:
+            value = stored.name if requirement.field == "metadata.name" else stored.namespace
+            if (value == requirement.value) is not requirement.equal:
+                return False
+        if not self.labels and not self.fields:
+            return True
+        state = stored.object if document is None else document
+        if self.labels and not matches_all(self.labels, state["metadata"].get("labels") or {}):
+            return False
+        selectable = strategy_of(self.resource).selectable
+        return all(
+            (selectable[requirement.field](state) == requirement.value) is requirement.equal
+            for requirement in self.fields
+        )
+
+
+def selection_of(request: Request, target: Target) -> Selection:
+    """Return what a request selects.
+
+    Raises:
+        ApiError: 400, a selector cannot be read or names a field that cannot be selected by.
+    """
+    labels = parse_label_selector(request.query.get("labelSelector", ""))
+    fields = parse_field_selector(request.query.get("fieldSelector", ""))
+    known = strategy_of(target.kind.resource).selectable
+    for requirement in fields:
+        if requirement.field not in known and requirement.field not in _PLACE:
+            allowed = ", ".join([*_PLACE, *sorted(known)])
+            raise bad_request(
+                f"field label not supported: {requirement.field}; {target.kind.plural} can be selected by {allowed}"
+            )
+    if target.name:
+        fields = (*fields, FieldRequirement("metadata.name", True, target.name))
+    return Selection(
+        target.kind.resource,
+        target.namespace,
+        labels,
+        tuple(requirement for requirement in fields if requirement.field in _PLACE),
+        tuple(requirement for requirement in fields if requirement.field not in _PLACE),
+    )

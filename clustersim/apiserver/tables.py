@@ -1,0 +1,111 @@
+"""Tables as kubectl prints them: columns of the kind's strategy, ages by the session's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from controllers.machinery.strategies.table import strategy_of
+from controllers.machinery.wire import unix_ms
+from scheduler_core.api.kinds import Kind
+
+Age = Callable[[str | None], str]
+
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
+_DAY: Final = 24 * _HOUR
+
+
+def age_by(now_unix_ms: int) -> Age:
+    """Return the function from a timestamp to an age such as `5m`, at this moment of the session."""
+
+    def age(timestamp: str | None) -> str:
+        if not timestamp:
+            return "<unknown>"
+        try:
+            return human_duration((now_unix_ms - unix_ms(timestamp)) // 1000)
+        except ValueError:
+            return "<unknown>"
+
+    return age
+
+
+def human_duration(seconds: int) -> str:
+    """Return a duration as kubectl writes it (`duration.HumanDuration`): `45s 2m5s 12m 3h20m 26h 5d 2y60d`."""
+    if seconds < -1:
+        return "<invalid>"
+    if seconds <= 0:
+        return "0s"
+    if seconds < 2 * _MINUTE:
+        return f"{seconds}s"
+    minutes = seconds // _MINUTE
+    if minutes < 10:
+        rest = seconds % _MINUTE
+        return f"{minutes}m{rest}s" if rest else f"{minutes}m"
+    if minutes < 3 * 60:
+        return f"{minutes}m"
+    hours = seconds // _HOUR
+    if hours < 8:
+        rest = minutes % 60
+        return f"{hours}h{rest}m" if rest else f"{hours}h"
+    if hours < 48:
+        return f"{hours}h"
+    days = hours // 24
+    if hours < 24 * 8:
+        rest = hours % 24
+        return f"{days}d{rest}h" if rest else f"{days}d"
+    if days < 365 * 2:
+        return f"{days}d"
+    years, rest = divmod(days, 365)
+    if years < 8:
+        return f"{years}y{rest}d" if rest else f"{years}y"
+    return f"{years}y"
+
+
+def definitions(kind: Kind) -> list[dict[str, Any]]:
+    """Return the column definitions of a kind."""
+    return [
+        {
+            "name": column.name,
+            "type": column.type,
+            "format": "name" if column.name == "Name" else "",
+            "description": column.description,
+            "priority": column.priority,
+        }
+        for column in strategy_of(kind.resource).columns
+    ]
+
+
+def row(kind: Kind, document: Mapping[str, Any], age: Age, include: str) -> dict[str, Any]:
+    """Return one row; `include` is the request's includeObject: None, Metadata or Object."""
+    cells = [column.cell(document, age) for column in strategy_of(kind.resource).columns]
+    entry: dict[str, Any] = {"cells": cells}
+    if include == "Object":
+        entry["object"] = document
+    elif include != "None":
+        entry["object"] = partial(document)
+    return entry
+
+
+def partial(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the PartialObjectMetadata of an object."""
+    return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": document["metadata"]}
+
+
+def table(
+    kind: Kind,
+    documents: Iterable[Mapping[str, Any]],
+    metadata: Mapping[str, Any],
+    age: Age,
+    include: str,
+    *,
+    columns: bool = True,
+) -> dict[str, Any]:
+    """Return the Table of some objects; without `columns` it continues one that the client has."""
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": metadata,
+        "columnDefinitions": definitions(kind) if columns else [],
+        "rows": [row(kind, document, age, include) for document in documents],
+    }

@@ -1,0 +1,219 @@
+"""Watches over HTTP: a stream of events out of the session's feed, for as long as the client listens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from clustersim.apiserver.listing import parse_revision, too_large
+from clustersim.apiserver.messages import Request
+from clustersim.apiserver.negotiation import Wanted, wanted
+from clustersim.apiserver.routes import Target
+from clustersim.apiserver.selection import Selection, selection_of
+from clustersim.apiserver.sessiontime import session_unix_ms
+from clustersim.apiserver.tables import age_by, partial, table
+from clustersim.feed.hub import Feed, feed_for, in_thread
+from clustersim.store import SqlStore
+from controllers.machinery.store import DELETED, Event, Gone, Stored
+from scheduler_core.api.errors import Cause, gone, invalid
+from scheduler_core.api.kinds import Kind
+
+BOOKMARK_SECONDS: Final = 30.0
+"""How often a watch that asked for bookmarks gets one; upstream promises one a minute."""
+
+TIMEOUT_SECONDS: Final = 1800
+"""How long a watch lives that named no limit; upstream draws between 30 and 60 minutes."""
+
+TIMEOUT_SECONDS_MAX: Final = 3600
+
+INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPlan:
+    """A watch that may begin: what it selects, from where, in which form. Made in a thread, run on the event loop."""
+
+    session_id: int
+    kind: Kind
+    selection: Selection
+    want: Wanted
+    after: int
+    initial: list[Stored]
+    send_initial_end: bool
+    bookmarks: bool
+    seconds: float
+    expired: bool = False
+
+
+def plan_watch(store: SqlStore, request: Request, target: Target) -> WatchPlan:
+    """Return how to answer a watch: it begins with the current objects, or after a revision.
+
+    Raises:
+        ApiError: 400, 422, 504.
+    """
+    selection = selection_of(request, target)
+    version = request.query.get("resourceVersion", "")
+    send_initial = request.query.get("sendInitialEvents")
+    bookmarks = request.flag("allowWatchBookmarks")
+    if send_initial is not None and request.flag("sendInitialEvents"):
+        _check_initial(request, bookmarks)
+    wants_state = version in ("", "0") if send_initial is None else request.flag("sendInitialEvents")
+    objects, revision = store.list(selection.resource, selection.namespace) if wants_state else ([], store.revision)
+    after, expired = revision, False
+    if version not in ("", "0"):
+        asked = parse_revision(version)
+        if asked > revision:
+            raise too_large(asked, revision)
+        if not wants_state:
+            after, expired = asked, asked < store.compacted
+    seconds = min(request.number("timeoutSeconds") or TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX)
+    return WatchPlan(
+        session_id=store.session_id,
+        kind=target.kind,
+        selection=selection,
+        want=wanted(request),
+        after=after,
+        initial=[stored for stored in objects if selection.matches(stored)],
+        send_initial_end=bool(send_initial) and wants_state,
+        bookmarks=bookmarks,
+        seconds=float(seconds),
+        expired=expired,
+    )
+
+
+def _check_initial(request: Request, bookmarks: bool) -> None:
+    causes = []
+    if request.query.get("resourceVersionMatch") != "NotOlderThan":
+        causes.append(
+            Cause(
+                "resourceVersionMatch",
+                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+                "FieldValueForbidden",
+            )
+        )
+    if not bookmarks:
+        causes.append(
+            Cause(
+                "sendInitialEvents", "Forbidden: sendInitialEvents requires allowWatchBookmarks", "FieldValueForbidden"
+            )
+        )
+    if causes:
+        raise invalid("ListOptions", "meta.k8s.io", "", causes)
+
+
+class Encoder:
+    """Turns what a watch selects into lines of JSON."""
+
+    def __init__(self, kind: Kind, want: Wanted, now_unix_ms: int) -> None:
+        self._kind = kind
+        self._want = want
+        self._columns = True
+        self.now_unix_ms = now_unix_ms
+
+    def line(self, verb: str, data: bytes, document: Mapping[str, Any] | None = None) -> bytes:
+        """Return one event; `data` is the object's JSON, `document` the same decoded, if it is at hand."""
+        if self._want.form == "objects":
+            return b'{"type":"%b","object":%b}\n' % (verb.encode(), data)
+        decoded: Mapping[str, Any] = msgspec.json.decode(data) if document is None else document
+        if self._want.form == "metadata":
+            return _encode({"type": verb, "object": partial(decoded)}) + b"\n"
+        return self._table_line(verb, [decoded], decoded["metadata"].get("resourceVersion", ""))
+
+    def _table_line(self, verb: str, documents: list[Mapping[str, Any]], version: str) -> bytes:
+        metadata = {"resourceVersion": version}
+        age = age_by(self.now_unix_ms)
+        shown = table(self._kind, documents, metadata, age, self._want.include, columns=self._columns)
+        self._columns = False
+        return _encode({"type": verb, "object": shown}) + b"\n"
+
+    def bookmark(self, revision: int, *, initial_end: bool = False) -> bytes:
+        """Return a bookmark: nothing for you up to here."""
+        if self._want.form == "table":
+            return self._table_line("BOOKMARK", [], str(revision))
+        metadata: dict[str, Any] = {"resourceVersion": str(revision), "creationTimestamp": None}
+        if initial_end:
+            metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
+        document = {"kind": self._kind.kind, "apiVersion": self._kind.api_version, "metadata": metadata}
+        if self._want.form == "metadata":
+            document = partial(document)
+        return _encode({"type": "BOOKMARK", "object": document}) + b"\n"
+
+
+def event_line(event: Event, selection: Selection, encoder: Encoder) -> bytes:
+    """Return what one row of the log says to a watch, empty when that is nothing.
+
+    An object that begins to match is ADDED, one that leaves the selector is DELETED as it last matched.
+    """
+    if event.resource != selection.resource:
+        return b""
+    if selection.namespace is not None and event.namespace != selection.namespace:
+        return b""
+    now = event.verb != DELETED and selection.matches(event)
+    before = event.previous_data is not None and (
+        selection.everything or selection.matches(event, event.previous or {})
+    )
+    if now:
+        return encoder.line("MODIFIED" if before else "ADDED", event.data)
+    if not before:
+        return b""
+    if event.verb == DELETED:
+        return encoder.line("DELETED", event.data)
+    last = dict(event.previous or {})
+    last["metadata"] = {**last["metadata"], "resourceVersion": str(event.revision)}
+    return encoder.line("DELETED", _encode(last), last)
+
+
+async def stream(plan: WatchPlan) -> AsyncIterator[bytes]:
+    """Yield the lines of a watch until its time is over or its place in the log is gone."""
+    feed = feed_for(plan.session_id)
+    await feed.start()
+    encoder = Encoder(plan.kind, plan.want, 0)
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + plan.seconds
+    if plan.expired:
+        yield _error_line()
+        return
+    with feed.subscribe(plan.after) as subscription:
+        await _set_clock(encoder, feed, plan)
+        head = b"".join(encoder.line("ADDED", stored.data) for stored in plan.initial)
+        if plan.send_initial_end:
+            head += encoder.bookmark(plan.after, initial_end=True)
+        # An empty first chunk opens the response, so that clients know that the watch stands.
+        yield head
+        next_bookmark = loop.time() + BOOKMARK_SECONDS
+        while True:
+            wait = min(deadline, next_bookmark) - loop.time()
+            try:
+                batch = await asyncio.wait_for(subscription.get(), max(wait, 0.001))
+            except TimeoutError:
+                if plan.bookmarks:
+                    yield encoder.bookmark(subscription.position)
+                next_bookmark = loop.time() + BOOKMARK_SECONDS
+                if loop.time() >= deadline:
+                    return
+                continue
+            if isinstance(batch, Gone):
+                yield _error_line()
+                return
+            mine = [event for event in batch.events if event.resource == plan.selection.resource]
+            if mine:
+                await _set_clock(encoder, feed, plan)
+            lines = b"".join(event_line(event, plan.selection, encoder) for event in mine)
+            if lines:
+                yield lines
+
+
+async def _set_clock(encoder: Encoder, feed: Feed, plan: WatchPlan) -> None:
+    """Tell a table the session's time: its rows show ages."""
+    if plan.want.form == "table":
+        encoder.now_unix_ms = await in_thread(lambda: session_unix_ms(feed.store))
+
+
+def _error_line() -> bytes:
+    return _encode({"type": "ERROR", "object": gone("too old resource version: list again").status()}) + b"\n"
