@@ -1,0 +1,188 @@
+/**
+ * A decision's trace as the panel shows it: rows of nodes, the summary, the sentence taken apart, why the runner-up
+ * lost. Pure: everything here is read out of the trace, nothing is scheduled again.
+ */
+
+/** @import { Trace, TraceResult } from "../lib/types.d.ts" */
+import { compareNames } from "../state/selectors.js";
+import { reasonOf, weightOf } from "./cycle.js";
+import { fitReasons } from "./lanes-model.js";
+
+/**
+ * @typedef {object} NodeRow
+ * @property {string} node
+ * @property {boolean} feasible
+ * @property {boolean} best in the set of highest total
+ * @property {boolean} chosen
+ * @property {string} plugin that rejected
+ * @property {string} reason
+ * @property {number | null} total points; null where nothing was scored
+ * @property {readonly {raw: number, normalized: number, weighted: number}[]} cells parallel to `plugins`
+ */
+
+/**
+ * @typedef {object} Decision
+ * @property {readonly NodeRow[]} rows in natural order of name
+ * @property {readonly {name: string, weight: number}[]} plugins that scored, in running order
+ * @property {readonly string[]} skipped plugins whose PreScore returned Skip
+ * @property {number} pointsMax
+ * @property {number} nodes how many the cycle saw
+ * @property {number} feasible
+ * @property {readonly string[]} best
+ * @property {number | null} bestTotal
+ * @property {string} chosen "" when nothing was
+ * @property {TraceResult["lot"] | null} lot
+ */
+
+/**
+ * @param {TraceResult} result
+ * @returns {Decision}
+ */
+export function decisionOf(result) {
+  const scores = result.scores;
+  const feasible = new Set(result.feasible ?? []);
+  const best = new Set(result.best ?? []);
+  const names = [...new Set([...feasible, ...Object.keys(result.firstFail ?? {}), ...Object.keys(result.filters ?? {}),
+    ...(scores?.nodes ?? [])])].sort(compareNames);
+  const plugins = Object.keys(scores?.plugins ?? {}).map((name) => ({
+    name, weight: scores ? weightOf(scores, name, {}) : 1,
+  }));
+  const rowIndex = new Map((scores?.nodes ?? []).map((name, index) => [name, index]));
+  const reason = reasonOf(result);
+  const rows = names.map((node) => {
+    const at = rowIndex.get(node);
+    const fail = feasible.has(node) ? { plugin: "", reason: "" } : reason(node);
+    return {
+      node, feasible: feasible.has(node), best: best.has(node), chosen: result.chosen === node, ...fail,
+      total: at === undefined ? null : scores?.total[at] ?? null,
+      cells: at === undefined ? [] : plugins.map(({ name }) => {
+        const column = scores?.plugins[name];
+        return {
+          raw: column?.raw[at] ?? 0, normalized: column?.normalized[at] ?? 0, weighted: column?.weighted[at] ?? 0,
+        };
+      }),
+    };
+  });
+  return {
+    rows,
+    plugins,
+    skipped: scores?.skip ?? [],
+    pointsMax: plugins.reduce((sum, plugin) => sum + 100 * plugin.weight, 0),
+    nodes: names.length || fitReasons(result.fitError ?? "").nodes,
+    feasible: feasible.size,
+    best: [...best].sort(compareNames),
+    bestTotal: scores && scores.total.length > 0 ? Math.max(...scores.total) : null,
+    chosen: result.chosen ?? "",
+    lot: result.lot ?? null,
+  };
+}
+
+/**
+ * Feasible nodes best first; among equals the chosen one, then by name.
+ * @param {Decision} decision
+ */
+export function ranking(decision) {
+  return decision.rows.filter((row) => row.total !== null).sort((a, b) =>
+    (b.total ?? 0) - (a.total ?? 0) || Number(b.chosen) - Number(a.chosen) || compareNames(a.node, b.node));
+}
+
+/**
+ * The first node that is not in the best set, against the chosen one (or the first of the best): who lost by how much,
+ * and what each plugin contributed to that.
+ * @param {Decision} decision
+ * @returns {{winner: NodeRow, loser: NodeRow, by: number, differences: {plugin: string, winner: number, loser: number,
+ *   difference: number}[], equal: number} | null}
+ */
+export function runnerUp(decision) {
+  const ranked = ranking(decision);
+  const winner = ranked.find((row) => row.chosen) ?? ranked[0];
+  const loser = ranked.find((row) => !row.best);
+  if (!winner || !loser || !winner.best) return null;
+  const all = decision.plugins.map((plugin, index) => {
+    const a = winner.cells[index]?.weighted ?? 0;
+    const b = loser.cells[index]?.weighted ?? 0;
+    return { plugin: plugin.name, winner: a, loser: b, difference: b - a };
+  });
+  const differences = all.filter((one) => one.difference !== 0)
+    .sort((a, b) => Math.abs(b.difference) - Math.abs(a.difference));
+  return {
+    winner, loser, by: (winner.total ?? 0) - (loser.total ?? 0), differences, equal: all.length - differences.length,
+  };
+}
+
+/**
+ * @typedef {object} SentencePart
+ * @property {number} count
+ * @property {string} reason
+ * @property {string} plugin
+ * @property {readonly string[]} nodes
+ */
+
+/**
+ * The FitError's counted reasons with the plugin and the nodes behind each: first those of the filters, then those of
+ * the preemption's own sentence.
+ * @param {TraceResult} result
+ * @returns {SentencePart[]}
+ */
+export function sentenceParts(result) {
+  const message = result.fitError ?? "";
+  const filters = partsOf(fitReasons(message).reasons, result.firstFail ?? {}, "");
+  const tail = /preemption: (0\/\d+ nodes are available: .*)$/s.exec(message);
+  if (!tail) return filters;
+  const statuses = { ...notHelpful(result), ...(result.preemption?.nodeStatus ?? {}) };
+  return [...filters, ...partsOf(fitReasons(tail[1] ?? "").reasons, statuses, "DefaultPreemption")];
+}
+
+/**
+ * @param {readonly {count: number, reason: string}[]} reasons
+ * @param {Readonly<Record<string, {plugin?: string, reasons?: string[]}>>} statuses by node
+ * @param {string} plugin of all of them; "" takes each status's own
+ * @returns {SentencePart[]}
+ */
+function partsOf(reasons, statuses, plugin) {
+  return reasons.map(({ count, reason }) => {
+    const behind = Object.entries(statuses).filter(([, status]) => (status.reasons ?? []).includes(reason));
+    return {
+      count, reason, plugin: plugin || behind[0]?.[1].plugin || "",
+      nodes: behind.map(([node]) => node).sort(compareNames),
+    };
+  });
+}
+
+/**
+ * Nodes that preemption did not try, under the words it counts them with.
+ * @param {TraceResult} result
+ * @returns {Record<string, {reasons: string[]}>}
+ */
+function notHelpful(result) {
+  const untried = Object.entries(result.firstFail ?? {})
+    .filter(([, status]) => status.code === "UnschedulableAndUnresolvable");
+  return Object.fromEntries(untried.map(([node]) =>
+    [node, { reasons: ["Preemption is not helpful for scheduling"] }]));
+}
+
+/**
+ * Candidates of the preemption, the chosen one first.
+ * @param {TraceResult} result
+ */
+export function preemptionRows(result) {
+  const preemption = result.preemption;
+  const tied = new Set(preemption?.ties ?? []);
+  return Object.entries(preemption?.candidates ?? {}).map(([node, candidate]) => ({
+    node,
+    victims: candidate.victims,
+    violations: candidate.numPDBViolations ?? 0,
+    chosen: preemption?.nominatedNode === node,
+    tied: tied.has(node),
+  })).sort((a, b) => Number(b.chosen) - Number(a.chosen) || Number(b.tied) - Number(a.tied)
+    || a.violations - b.violations || a.victims.length - b.victims.length || compareNames(a.node, b.node));
+}
+
+/**
+ * The trace to show: the wanted one, else the newest.
+ * @param {readonly Trace[]} traces newest first
+ * @param {string} id
+ */
+export function traceOf(traces, id) {
+  return traces.find((trace) => trace.id === id) ?? traces[0] ?? null;
+}

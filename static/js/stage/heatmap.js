@@ -1,0 +1,255 @@
+/** Verdicts and scores: nodes × plugins as a Plotly heatmap, refused nodes hatched with their reason. */
+
+/** @import { Lang } from "../lib/types.d.ts" */
+/** @import { Colours } from "./colours.js" */
+/** @import { Decision, NodeRow } from "./decision-model.js" */
+import { number, text } from "../lib/text.js";
+import { heatStep } from "./colours.js";
+import { BARE_AXIS, baseLayout, escapeText } from "./plotly.js";
+
+/** @typedef {"raw" | "normalized" | "weighted"} Mode */
+
+/**
+ * @typedef {object} HeatInput
+ * @property {Decision} decision
+ * @property {readonly NodeRow[]} rows of the page shown
+ * @property {Mode} mode
+ * @property {Colours} colours
+ * @property {Lang} lang
+ * @property {number} width of the chart in pixels
+ */
+
+/** From this width on, names of plugins are written in two lines instead of upright. */
+const WIDE_PX = 520;
+const COLUMNS_WITHOUT_SCORES = 6;
+
+/**
+ * Data and layout of the chart.
+ * @param {HeatInput} input
+ * @returns {{data: object[], layout: object}}
+ */
+export function heatmapChart(input) {
+  const { decision, rows, colours, width } = input;
+  const wide = width >= WIDE_PX;
+  const rowHeight = wide ? 26 : 22;
+  const columns = decision.plugins.length || COLUMNS_WITHOUT_SCORES;
+  const longest = Math.max(2, ...rows.map((row) => row.node.length));
+  const namesPx = Math.min(width * 0.3, longest * 7 + 14);
+  const totalPx = wide ? 62 : 44;
+  // One unit of the x axis is one column; names and totals take the units their pixels are worth.
+  const unit = (width - namesPx - totalPx) / (columns + 1);
+  const left = -0.5 - namesPx / unit;
+  const right = columns + 0.5 + totalPx / unit;
+  const head = wide ? 40 : headHeight(decision);
+  const layout = {
+    ...baseLayout(colours, { l: 0, r: 0, t: head, b: 2 }, rows.length * rowHeight + head + 2),
+    width,
+    xaxis: { ...BARE_AXIS, range: [left, right] },
+    yaxis: { ...BARE_AXIS, range: [rows.length - 0.5, -0.5] },
+    barmode: "overlay",
+    shapes: outlines(rows, colours, left, right),
+    annotations: headings(input, wide, columns, right),
+  };
+  return {
+    data: [
+      ...verdicts(rows, colours, columns), ...cells(input, rowHeight), ...labels(input, left, right, columns),
+    ],
+    layout,
+  };
+}
+
+/** @param {Decision} decision */
+function headHeight(decision) {
+  const longest = Math.max(14, ...decision.plugins.map((plugin) => shortPlugin(plugin.name).length));
+  return Math.min(150, longest * 6.2 + 26);
+}
+
+/**
+ * The name without what every reader of this table knows.
+ * @param {string} name
+ */
+export function shortPlugin(name) {
+  return name.replace(/^NodeResources(?=Balanced)/, "");
+}
+
+/**
+ * @param {readonly NodeRow[]} rows
+ * @param {Colours} colours
+ * @param {number} columns
+ */
+function verdicts(rows, colours, columns) {
+  const refused = rows.flatMap((row, y) => (row.feasible ? [] : [y]));
+  const fits = rows.flatMap((row, y) => (row.feasible ? [y] : []));
+  const bar = (/** @type {number[]} */ y, /** @type {number} */ from, /** @type {number} */ to, /** @type {object} */ marker) =>
+    ({
+      type: "bar", orientation: "h", y, x: y.map(() => to - from), base: y.map(() => from), width: 0.88, offset: -0.44, marker,
+      hoverinfo: "skip",
+    });
+  return [
+    bar(fits, -0.46, 0.46, { color: colours.grnbg }),
+    bar(refused, -0.46, 0.46, {
+      color: colours.surf, pattern: { shape: "/", fgcolor: colours.hatch, bgcolor: colours.stage, size: 6, solidity: 0.25 },
+    }),
+    bar(refused, 0.54, columns + 0.46, { color: colours.sunk }),
+    words(fits.map((y) => ({ x: 0, y, text: "✓" })), colours.grnt, { size: 13, position: "middle center" }),
+    words(refused.map((y) => ({ x: 0, y, text: "✕" })), colours.t1, { size: 12, position: "middle center" }),
+  ];
+}
+
+/**
+ * @param {HeatInput} input
+ * @param {number} rowHeight
+ */
+function cells({ decision, rows, mode, colours, lang }, rowHeight) {
+  const { plugins } = decision;
+  if (plugins.length === 0) return [];
+  const scale = colours.heat.flatMap((colour, index) =>
+    [[index / colours.heat.length, colour], [(index + 1) / colours.heat.length, colour]]);
+  /** @type {{x: number, y: number, text: string}[]} */
+  const light = [];
+  /** @type {typeof light} */
+  const dark = [];
+  rows.forEach((row, y) => row.cells.forEach((cell, index) => {
+    const shown = { x: index + 1, y, text: number(lang, cell[mode], 0).replace(/,/g, "") };
+    (heatStep(cell.normalized) > 3 ? dark : light).push(shown);
+  }));
+  const size = rowHeight > 22 ? 12 : 11;
+  return [
+    {
+      type: "heatmap", zmin: 0, zmax: 100, colorscale: scale, showscale: false, xgap: 2, ygap: 2,
+      x: plugins.map((_, index) => index + 1),
+      y: rows.map((_, index) => index),
+      z: rows.map((row) => plugins.map((_, index) => (row.cells.length > 0 ? row.cells[index]?.normalized ?? null : null))),
+      customdata: rows.map((row) => plugins.map((plugin, index) => hover(row, plugin, index, lang))),
+      hovertemplate: "%{customdata}<extra></extra>",
+      hoverongaps: false,
+    },
+    words(light, colours["heat-low-text"], { size, position: "middle center" }),
+    words(dark, colours["heat-high-text"], { size, position: "middle center" }),
+  ];
+}
+
+/**
+ * @param {NodeRow} row
+ * @param {{name: string, weight: number}} plugin
+ * @param {number} index
+ * @param {Lang} lang
+ */
+function hover(row, plugin, index, lang) {
+  const cell = row.cells[index];
+  if (!cell) return "";
+  return `<b>${escapeText(row.node)}</b> · ${plugin.name}<br>${text(lang, "decision.raw")} ${cell.raw}<br>0–100 `
+    + `${cell.normalized}<br>× ${plugin.weight} = ${cell.weighted} ${text(lang, "stage.pts")}`;
+}
+
+/**
+ * Names on the left, reasons across refused rows, totals on the right.
+ * @param {HeatInput} input
+ * @param {number} left
+ * @param {number} right
+ * @param {number} columns
+ */
+function labels({ decision, rows, colours, lang, width }, left, right, columns) {
+  const at = (/** @type {number} */ x, /** @type {(row: NodeRow) => boolean} */ which,
+    /** @type {(row: NodeRow) => string} */ say) =>
+    rows.flatMap((row, y) => (which(row) ? [{ x, y, text: say(row) }] : []));
+  const unit = width / (right - left);
+  const room = Math.max(8, Math.floor((columns * unit) / 5.5) - 1);
+  const reason = (/** @type {NodeRow} */ row) => {
+    const whole = width >= WIDE_PX && row.plugin ? `${row.plugin} ${row.reason}` : row.reason;
+    const cut = whole.length > room ? `${whole.slice(0, room - 1)}…` : whole;
+    const plugin = width >= WIDE_PX ? row.plugin : "";
+    return plugin && cut.startsWith(plugin) ? `<b>${plugin}</b>${escapeText(cut.slice(plugin.length))}` : escapeText(cut);
+  };
+  const total = (/** @type {NodeRow} */ row) =>
+    `${row.chosen ? "♛ " : ""}<b>${row.total === null ? "–" : number(lang, row.total)}</b>`;
+  return [
+    words(at(left + 5 / unit, (row) => row.feasible, (row) => `<b>${escapeText(row.node)}</b>`), colours.t1,
+      { size: 12, position: "middle right" }),
+    words(at(left + 5 / unit, (row) => !row.feasible, (row) => escapeText(row.node)), colours.t2, { size: 12, position: "middle right" }),
+    words(at(0.56, (row) => !row.feasible, reason), colours.t2, { size: 11, position: "middle right" }),
+    words(at(right - 0.1, (row) => row.feasible && row.best && decision.plugins.length > 0, total), colours.ambt,
+      { size: 12.5, position: "middle left" }),
+    words(at(right - 0.1, (row) => row.feasible && !row.best && decision.plugins.length > 0, total), colours.t1,
+      { size: 12.5, position: "middle left" }),
+    words(at(right - 0.1, (row) => !row.feasible, () => "–"), colours.t3, { size: 12, position: "middle left" }),
+    words(decision.plugins.length > 0 ? [] : at(0.56, (row) => row.feasible, (row) =>
+      text(lang, row.chosen ? "decision.only" : "stage.feasible")), colours.grnt, { size: 11, position: "middle right" }),
+  ];
+}
+
+/**
+ * A trace of words.
+ * @param {readonly {x: number, y: number, text: string}[]} items
+ * @param {string} colour
+ * @param {{size: number, position: string}} style
+ */
+export function words(items, colour, { size, position }) {
+  return {
+    type: "scatter", mode: "text", x: items.map((item) => item.x), y: items.map((item) => item.y),
+    text: items.map((item) => item.text), textposition: position, textfont: { size, color: colour }, hoverinfo: "skip",
+    cliponaxis: false,
+  };
+}
+
+/**
+ * Amber frames around the best set, the chosen one filled.
+ * @param {readonly NodeRow[]} rows
+ * @param {Colours} colours
+ * @param {number} left
+ * @param {number} right
+ */
+function outlines(rows, colours, left, right) {
+  return rows.flatMap((row, y) => (row.best && row.feasible ? [{
+    type: "rect", layer: "below", x0: left, x1: right, y0: y - 0.5, y1: y + 0.5, fillcolor: colours.ambbg, line: { width: 0 },
+  }, {
+    type: "rect", layer: "above", x0: left + 0.03, x1: right - 0.03, y0: y - 0.48, y1: y + 0.48,
+    line: { color: colours.amb, width: 1.5 },
+  }] : []));
+}
+
+/**
+ * Names of plugins over their columns, with weights.
+ * @param {HeatInput} input
+ * @param {boolean} wide
+ * @param {number} columns
+ * @param {number} right
+ */
+function headings({ decision, colours, lang }, wide, columns, right) {
+  const base = { xref: "x", yref: "paper", y: 1, showarrow: false, font: { size: 11, color: colours.t2 } };
+  const filter = text(lang, "decision.filter");
+  const heads = wide
+    ? [{ ...base, x: 0, yanchor: "bottom", text: filter }, ...decision.plugins.map((plugin, index) => ({
+      ...base, x: index + 1, yanchor: "bottom", text: `${twoLines(shortPlugin(plugin.name))} <b>×${weight(plugin, lang)}</b>`,
+    }))]
+    : [{ ...base, x: 0, yanchor: "bottom", textangle: -90, text: text(lang, "decision.verdict"), yshift: 2 },
+      ...decision.plugins.flatMap((plugin, index) => [{
+        ...base, x: index + 1, yanchor: "bottom", textangle: -90, text: shortPlugin(plugin.name), yshift: 18,
+      }, {
+        ...base, x: index + 1, yanchor: "bottom", text: `<b>×${weight(plugin, lang)}</b>`, yshift: 0,
+      }])];
+  if (decision.plugins.length === 0) return heads.slice(0, 1);
+  return [...heads, {
+    ...base, x: right - 0.06, xanchor: "right", yanchor: "bottom", text: `<b>${text(lang, "decision.total")}</b>`,
+    font: { size: 11, color: colours.t1 },
+  }].filter((head) => head.x <= columns || "xanchor" in head);
+}
+
+/**
+ * @param {{weight: number}} plugin
+ * @param {Lang} lang
+ */
+function weight(plugin, lang) {
+  return number(lang, plugin.weight, 2);
+}
+
+/**
+ * A long name in two lines, broken between its words.
+ * @param {string} name
+ */
+function twoLines(name) {
+  const parts = name.match(/[A-Z][a-z]*|[a-z]+|\d+/g) ?? [name];
+  if (parts.length < 2) return `<br>${name}`;
+  const half = Math.ceil(parts.length / 2);
+  return `${parts.slice(0, half).join("")}<br>${parts.slice(half).join("")}`;
+}
