@@ -37,7 +37,7 @@ def test_ready_banner_and_clean_stop(server_tool):
         children = server_tool.child_pids(server.process.pid)
         assert len(children) == 4
         assert server.stop() == 0
-        assert not any(Path(f"/proc/{pid}").exists() for pid in children)
+        assert not any(server_tool.is_alive(pid) for pid in children)
         assert "Traceback" not in server.tail(1000)
 
 
@@ -63,10 +63,10 @@ def test_children_end_when_the_supervisor_is_killed_and_a_new_one_takes_over(ser
         server.process.kill()
         server.process.wait()
         others = [pid for pid in children if pid not in redis]
-        server_tool.wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in others), what="their end")
+        server_tool.wait_for(lambda: not any(server_tool.is_alive(pid) for pid in others), what="their end")
         with server_tool.running(data=tmp_path / "data") as again:
             assert again.request("GET", "/readyz")[0] == 200
-            assert not any(Path(f"/proc/{pid}").exists() for pid in redis), "the Redis left behind was ended"
+            assert not any(server_tool.is_alive(pid) for pid in redis), "the Redis left behind was ended"
     finally:
         server.process.kill()
 

@@ -49,6 +49,14 @@ def wait_for(condition: Callable[[], Any], seconds: float = 15.0, what: str = "t
         time.sleep(0.02)
 
 
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def child_pids(pid: int) -> dict[int, list[str]]:
     """Return the direct children of a process: pid → command line (Linux)."""
     found: dict[int, list[str]] = {}
@@ -118,9 +126,7 @@ class Server:
     def redis_pids(self) -> list[int]:
         """Return the pid of the embedded Redis, if it runs."""
         children = child_pids(self.process.pid)
-        return [pid for pid, command in children.items() if any("--unixsocket" in part for part in command)] or [
-            pid for pid, command in children.items() if "redis.sock" in " ".join(command)
-        ]
+        return [pid for pid, command in children.items() if Path(command[0]).name.startswith(("valkey", "redis"))]
 
     def stop(self) -> int:
         """Stop it as Ctrl-C does and return the exit code."""
