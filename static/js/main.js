@@ -21,7 +21,7 @@ import { installProbe } from "./probe.js";
 import { refusedWrite } from "./state/roles.js";
 import { applyMessage, emptyView, simTimeMsAt } from "./state/view.js";
 
-/** @type {{code: string, title: string, lang: Lang, theme: Theme, release: string, plotly: string}} */
+/** @type {{code: string, title: string, lang: Lang, theme: Theme, release: string}} */
 const START = JSON.parse(document.getElementById("start")?.textContent ?? "{}");
 const PHONE = window.matchMedia("(max-width: 599px)");
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -79,22 +79,12 @@ const decisionRoot = document.createElement("div");
 decisionRoot.className = "decision-root";
 /** @type {DecisionPanel | "loading" | null} */
 let decisionPanel = null;
-/** Plotly is 4 MB: it and the charts are fetched when a decision is first opened, and never on a phone's other tabs. */
+/** The charts and Plotly behind them are fetched when a decision is first opened; a phone may never need them. */
 async function loadDecision() {
   decisionPanel = "loading";
-  const [{ mountDecision }] = await Promise.all([import("./stage/decision.js"), loadScript(START.plotly)]);
+  const { mountDecision } = await import("./stage/decision.js");
   decisionPanel = mountDecision(decisionRoot, dispatch);
   dirty = true;
-}
-/** @param {string} address */
-function loadScript(address) {
-  return new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = address;
-    script.addEventListener("load", resolve);
-    script.addEventListener("error", () => reject(new Error(address)));
-    document.head.append(script);
-  });
 }
 
 const topbar = mountTopbar(region("top-bar"), dispatch, START);

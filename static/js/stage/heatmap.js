@@ -35,12 +35,13 @@ export function heatmapChart(input) {
   const columns = decision.plugins.length || COLUMNS_WITHOUT_SCORES;
   const longest = Math.max(2, ...rows.map((row) => row.node.length));
   const namesPx = Math.min(width * 0.3, longest * 7 + 14);
-  const totalPx = wide ? 62 : 44;
+  const scored = decision.plugins.length > 0;
+  const totalPx = !scored ? 8 : wide ? 62 : 44;
   // One unit of the x axis is one column; names and totals take the units their pixels are worth.
   const unit = (width - namesPx - totalPx) / (columns + 1);
   const left = -0.5 - namesPx / unit;
   const right = columns + 0.5 + totalPx / unit;
-  const head = wide ? 40 : headHeight(decision);
+  const head = !scored ? 22 : wide ? 40 : headHeight(decision);
   const layout = {
     ...baseLayout(colours, { l: 0, r: 0, t: head, b: 2 }, rows.length * rowHeight + head + 2),
     width,
@@ -48,7 +49,7 @@ export function heatmapChart(input) {
     yaxis: { ...BARE_AXIS, range: [rows.length - 0.5, -0.5] },
     barmode: "overlay",
     shapes: outlines(rows, colours, left, right),
-    annotations: headings(input, wide, columns, right),
+    annotations: headings(input, wide || !scored, columns, right),
   };
   return {
     data: [
@@ -154,7 +155,7 @@ function labels({ decision, rows, colours, lang, width }, left, right, columns) 
     /** @type {(row: NodeRow) => string} */ say) =>
     rows.flatMap((row, y) => (which(row) ? [{ x, y, text: say(row) }] : []));
   const unit = width / (right - left);
-  const room = Math.max(8, Math.floor((columns * unit) / 5.5) - 1);
+  const room = Math.max(8, Math.floor((columns * unit) / 5.4) - 1);
   const reason = (/** @type {NodeRow} */ row) => {
     const whole = width >= WIDE_PX && row.plugin ? `${row.plugin} ${row.reason}` : row.reason;
     const cut = whole.length > room ? `${whole.slice(0, room - 1)}…` : whole;
@@ -172,7 +173,7 @@ function labels({ decision, rows, colours, lang, width }, left, right, columns) 
       { size: 12.5, position: "middle left" }),
     words(at(right - 0.1, (row) => row.feasible && !row.best && decision.plugins.length > 0, total), colours.t1,
       { size: 12.5, position: "middle left" }),
-    words(at(right - 0.1, (row) => !row.feasible, () => "–"), colours.t3, { size: 12, position: "middle left" }),
+    words(at(right - 0.1, (row) => !row.feasible && decision.plugins.length > 0, () => "–"), colours.t3, { size: 12, position: "middle left" }),
     words(decision.plugins.length > 0 ? [] : at(0.56, (row) => row.feasible, (row) =>
       text(lang, row.chosen ? "decision.only" : "stage.feasible")), colours.grnt, { size: 11, position: "middle right" }),
   ];

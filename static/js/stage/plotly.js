@@ -15,12 +15,14 @@ let loading = null;
  * @returns {Promise<PlotlyModule>} rejected when the script cannot be loaded; a later call tries again
  */
 export function loadPlotly() {
+  const here = moduleOf(window);
+  if (here) return Promise.resolve(here);
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
     const base = document.documentElement.dataset["static"] ?? "/static/";
     script.src = `${base.replace(/\/?$/, "/")}vendor/plotly.min.js`;
     script.onload = () => {
-      const module = /** @type {{Plotly?: PlotlyModule}} */ (/** @type {unknown} */ (window)).Plotly;
+      const module = moduleOf(window);
       if (module) resolve(module);
       else reject(new Error("Plotly did not define itself"));
     };
@@ -32,6 +34,14 @@ export function loadPlotly() {
     document.head.append(script);
   });
   return loading;
+}
+
+/**
+ * @param {Window} page
+ * @returns {PlotlyModule | undefined}
+ */
+function moduleOf(page) {
+  return /** @type {{Plotly?: PlotlyModule}} */ (/** @type {unknown} */ (page)).Plotly;
 }
 
 export const CONFIG = { displayModeBar: false, displaylogo: false, responsive: true, doubleClick: false };

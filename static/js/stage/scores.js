@@ -77,7 +77,7 @@ function segment(plugin, index, { rows, colours, y, unit, lang }) {
     type: "bar", orientation: "h", name: plugin.name, y, x: values, width: 0.6,
     marker: {
       color: colours.plugin[hue], line: { color: colours.surf, width: 1 },
-      ...(pattern ? { pattern: { shape: pattern, fgcolor: colours.surf, fgopacity: 0.35, size: 5, solidity: 0.3 } } : {}),
+      ...(pattern ? { pattern: { shape: pattern, bgcolor: colours.plugin[hue], fgcolor: colours.surf, fgopacity: 0.35, size: 5, solidity: 0.3 } } : {}),
     },
     // A number that does not fit its segment would be turned or shrunk: leave it to the hover box.
     text: values.map((value) => (value * unit > 24 ? String(Math.round(value)) : "")),

@@ -11,7 +11,6 @@
 /** @import { Told } from "./told.js" */
 import { setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
-import { simTimeMsAt } from "../state/view.js";
 import { mountBanner } from "./banner.js";
 import { readColours } from "./colours.js";
 import { cycleScene } from "./cycle.js";
@@ -65,6 +64,7 @@ export function mountStage(element, dispatch) {
   /** @type {number[]} */
   let frameTimes = [];
   let namesKey = "";
+  let renderedMs = 0;
 
   /**
    * @param {View} view
@@ -79,6 +79,7 @@ export function mountStage(element, dispatch) {
     const model = makeModel(view, ui);
     now = { view, ui, model };
     const timeMs = performance.now();
+    renderedMs = timeMs;
     const next = tell(told, view, timeMs);
     told = next.told;
     relayout(false);
@@ -145,8 +146,13 @@ export function mountStage(element, dispatch) {
     });
   }
 
+  /** Simulated milliseconds: as the page reckoned them for the newest view, and on from there. */
   function simNow() {
-    return now ? simTimeMsAt(now.view.clock, Date.now()) : 0;
+    if (!now) return 0;
+    const clock = now.view.clock;
+    if (!clock || clock.paused) return now.ui.nowMs;
+    const rate = Math.min(clock.rate, clock.effectiveRate || clock.rate);
+    return now.ui.nowMs + (performance.now() - renderedMs) * rate;
   }
 
   function nodeSelected() {
