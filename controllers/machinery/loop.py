@@ -201,6 +201,14 @@ class Tick:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
         return self._loop.store.list(resource, namespace)
 
+    def list_at(self, resource: str, revision: int) -> Sequence[Stored]:
+        """Return the objects as of a kept revision.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        return self._loop.store.list_at(resource, revision)
+
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the committed object."""
         return self._loop.store.get(resource, namespace, name)

@@ -5,7 +5,8 @@ Pure: whoever drives it sets `now_ms` before each call and carries out what cycl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from scheduler_core.api.node import Node
@@ -86,9 +87,10 @@ class Configuration:
             self._heard[scheduler_name, event] = found
         return found
 
-    def events(self) -> list[ClusterEvent]:
+    @cached_property
+    def events(self) -> tuple[ClusterEvent, ...]:
         """Return every event that any plugin listens to, each once."""
-        return list(
+        return tuple(
             dict.fromkeys(
                 registration.event
                 for registered in self._registered.values()
@@ -249,6 +251,39 @@ class Scheduler:
             self._snapshot,
             self._input(queued, seen_revision),
         )
+
+    def begin_again(self, uid: str, given: CycleInput, info: PodInfo, snapshot: Snapshot) -> Run | None:
+        """Take up an attempt that another owner had begun; None: the pod waits in no lane, or its profile is gone.
+
+        Args:
+            uid: the pod.
+            given: the attempt's input.
+            info: the pod as it was at the input's revision.
+            snapshot: the nodes as they were, with the input's assumed pods.
+        """
+        framework = self.configuration.frameworks.get(given.profile)
+        queued = None if framework is None else self.queue.take(uid, given.attempt, self.now_ms)
+        if framework is None or queued is None:
+            return None
+        for nominated, node_name in given.nominations.items():
+            if nominated in self.pods:
+                self.nominator.add(self.pods[nominated], node_name)
+        return Run(queued, info, framework, snapshot, given)
+
+    def wait_again(self, uid: str, node_name: str, until_ms: Mapping[str, int], seen_revision: int) -> Run | None:
+        """Take up a pod that another owner had left waiting at Permit; None: it waits in no lane any more."""
+        queued = self.queue.take(uid, 1, self.now_ms)
+        if queued is None:
+            return None
+        framework = self.configuration.frameworks[queued.pod.spec.scheduler_name]
+        self.cache.update_snapshot(self._snapshot)
+        run = Run(queued, queued.info, framework, self._snapshot, self._input(queued, seen_revision))
+        run.result, run.chosen, run.point = "scheduled", node_name, "Permit"
+        self.assume(run)
+        framework.run_reserve(run.state, run.info, node_name)
+        run.waits = {plugin: max(0, until - self.now_ms) for plugin, until in until_ms.items()}
+        self.wait(run)
+        return run
 
     def _input(self, queued: QueuedPod, seen_revision: int) -> CycleInput:
         framework = self.configuration.frameworks[queued.pod.spec.scheduler_name]

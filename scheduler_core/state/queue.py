@@ -200,10 +200,21 @@ class SchedulingQueue:
                 queued.moved_by = POPPED_FROM_BACKOFF
         if queued is None:
             return None
+        return self._take_off(queued, queued.attempts + 1, now_ms)
+
+    def take(self, uid: str, attempt: int, now_ms: int) -> QueuedPod | None:
+        """Take one pod out of its lane to go on with an attempt that had begun elsewhere; None: it waits in none."""
+        queued = self._pods.get(uid)
+        if queued is None or queued.lane is Lane.IN_FLIGHT:
+            return None
+        self._leave_lane(queued)
+        return self._take_off(queued, attempt, now_ms)
+
+    def _take_off(self, queued: QueuedPod, attempt: int, now_ms: int) -> QueuedPod:
         if queued.first_attempt_ms is None:
             queued.first_attempt_ms = now_ms
         queued.lane = Lane.IN_FLIGHT
-        queued.attempts += 1
+        queued.attempts = attempt
         queued.backoff_until_ms = None
         queued.unschedulable_plugins = queued.pending_plugins = frozenset()
         self._in_flight.begin(queued.uid)

@@ -1,0 +1,309 @@
+"""`SchedulerComponent`: one scheduler replica as the event loop sees it.
+
+Whoever owns the session's clock sets `pace_ms` and `split` (`tell`), reads `points`, `cycles`, `held` and
+`narrated_one_in`, and need do nothing else: every continuation is a timer of the loop. While the clock stands the loop
+does not run, so a cycle rests where it is; `split` makes cycles rest at every point even at pace 0, each continuation
+an event of its own, so that stepping by point is running the loop until `points` has grown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Final
+
+from controllers.machinery.informer import RELIST_TIMER, Informers
+from controllers.machinery.loop import Answer, Tick
+from controllers.machinery.operations import Patch
+from controllers.machinery.recorder import Recorder
+from controllers.machinery.store import Event, Gone
+from controllers.scheduler.driver import PERMIT_TIMER, POINT_TIMER, Driver, Job
+from controllers.scheduler.reporting import (
+    EMPTY_QUEUE,
+    QUEUE_STATUS_MS,
+    QUEUES,
+    REPLICAS,
+    cycle_patch,
+    cycle_status,
+    queue_patch,
+    queue_status,
+)
+from controllers.scheduler.settings import DEFAULT_SPEC, NAME, RESOURCE, Settings, status_of
+from controllers.scheduler.tracing import Tracer
+from controllers.scheduler.watching import WATCHED, CacheListers, Watching
+from scheduler_core.api.errors import ApiError
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.profile import ProfileError
+from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.scheduler.replay import snapshot_of
+from scheduler_core.scheduler.run import CycleInput
+from scheduler_core.state.nominator import Nominator
+
+NEXT_TIMER: Final = ("scheduler", "next")
+FLUSH_TIMER: Final = ("scheduler", "flush")
+STATUS_TIMER: Final = ("scheduler", "status")
+
+RETELL_TIMER: Final = ("scheduler", "retell")
+"""Plan this on the component's slot after `tell`, so that the cycle in hand goes on at the new pace at once."""
+
+NARRATED_ACTIVE_MAX: Final = 10
+"""With more pods than this in the active lane only some cycles are told at the pace; others run straight through."""
+
+
+class SchedulerComponent:
+    """One scheduler replica. Follows with warm caches until `lead`, then schedules."""
+
+    resources = WATCHED
+
+    def __init__(self, identity: str) -> None:
+        """Name the replica, as it signs Leases."""
+        self.identity = identity
+        self.leading = False
+        self._pace_ms = 0
+        self._split = False
+        self._seen_revision = 0
+        self._begun = 0
+        self._next_planned = False
+        self._shown_cycle: Mapping[str, Any] | None = None
+        self._shown_queue: Mapping[str, Any] | None = None
+        self._status_planned = False
+        self._status_ms = -QUEUE_STATUS_MS
+        self._left_cycle: Mapping[str, Any] | None = None
+        self._left_waiting: Sequence[Mapping[str, Any]] = ()
+
+    # For whoever owns the clock.
+
+    def tell(self, pace_ms: int, split: bool) -> None:
+        """Set how long a told cycle rests at a point, and whether cycles rest even at pace 0."""
+        self._pace_ms, self._split = pace_ms, split
+        if self.started:
+            self.driver.pace_ms, self.driver.split = pace_ms, split
+
+    @property
+    def started(self) -> bool:
+        """Return whether the caches are filled."""
+        return hasattr(self, "driver")
+
+    @property
+    def points(self) -> int:
+        """Return how many points told cycles have passed; grows while this component lives."""
+        return self.driver.points if self.started else 0
+
+    @property
+    def cycles(self) -> int:
+        """Return how many scheduling cycles have ended; grows while this component lives."""
+        return self.driver.cycles if self.started else 0
+
+    @property
+    def held(self) -> dict[str, str] | None:
+        """Return the cycle that rests at a point: pod, point and replica; None where none does."""
+        job = self.driver.hand if self.started else None
+        if job is None or job.run is None or not job.narrated:
+            return None
+        return {"pod": job.run.info.key, "point": job.run.point, "replica": self.identity}
+
+    @property
+    def can_step(self) -> bool:
+        """Return whether a cycle is in hand or may begin now."""
+        return self.started and self.leading and (self.driver.hand is not None or self.scheduler.queue.has_next)
+
+    @property
+    def narrated_one_in(self) -> int:
+        """Return N where one cycle in N is told at the pace."""
+        active = self.scheduler.queue.active_count if self.started else 0
+        return 1 if active <= NARRATED_ACTIVE_MAX else -(-active // NARRATED_ACTIVE_MAX)
+
+    # Component.
+
+    def start(self, tick: Tick) -> None:
+        """Fill the caches, and read what a former owner had left in this replica's command objects."""
+        self._informers = Informers(self.resources, identity=self.identity)
+        self._listers = CacheListers(self._informers)
+        nominator = Nominator()
+        found = tick.get(RESOURCE, "", NAME)
+        spec = (found.object.get("spec") if found is not None else None) or DEFAULT_SPEC
+        self._settings = Settings.of(spec)
+        self.scheduler = Scheduler(
+            self._settings.build(nominator, self._listers),
+            nominator,
+            seed=tick.seed,
+            initial_backoff_ms=self._settings.configuration.initial_backoff_ms,
+            max_backoff_ms=self._settings.configuration.max_backoff_ms,
+        )
+        self.scheduler.now_ms = tick.now_ms
+        recorder = Recorder("default-scheduler", instance=self.identity)
+        self.driver = Driver(
+            self.scheduler,
+            recorder,
+            on_point=self._show_point,
+            on_outcome=self._keep_trace,
+            on_idle=self._show_idle,
+        )
+        self.tell(self._pace_ms, self._split)
+        self._tracer = Tracer(self.identity, self.scheduler)
+        Watching(self.scheduler, self._informers, self._reconfigure)
+        self._informers.start(tick)
+        self._seen_revision = max(reflector.revision for reflector in self._informers.reflectors.values())
+        self._read_left(tick)
+
+    def lead(self, tick: Tick) -> None:
+        """Begin to schedule; a cycle that was in hand when the former owner stopped is taken up first."""
+        self.leading = True
+        self.scheduler.now_ms = tick.now_ms
+        self._say_configuration(tick)
+        for left in self._left_waiting:
+            until_ms = {plugin["name"]: plugin["untilMs"] for plugin in left["plugins"]}
+            run = self.scheduler.wait_again(left["uid"], left["node"], until_ms, self._seen_revision)
+            if run is not None:
+                self.driver.bind_again(run, tick)
+        left_cycle, self._left_cycle, self._left_waiting = self._left_cycle, None, ()
+        if left_cycle is not None and not self._resume(left_cycle, tick):
+            self._show_cycle(None, tick)
+        self._after(tick)
+
+    def observe(self, rows: Sequence[Event], tick: Tick) -> None:
+        """Take watch rows."""
+        self.scheduler.now_ms = tick.now_ms
+        self._informers.observe(rows)
+        self._seen_revision = max(self._seen_revision, tick.position)
+        self._after(tick)
+
+    def observe_gone(self, tick: Tick) -> None:
+        """The watch's place is compacted: list again after a wait."""
+        self._informers.observe_gone(tick)
+
+    def settle(self, answers: Sequence[Answer], tick: Tick) -> None:
+        """Take results; whoever waits for one goes on."""
+        for answer in answers:
+            self.driver.settle(answer, tick)
+        self._after(tick)
+
+    def fire(self, timer: Hashable, tick: Tick) -> None:
+        """A timer is due."""
+        self.scheduler.now_ms = tick.now_ms
+        if timer == NEXT_TIMER:
+            self._next_planned = False
+            self._next(tick)
+        elif timer == POINT_TIMER:
+            self.driver.go_on(tick)
+        elif timer == FLUSH_TIMER:
+            self.scheduler.queue.flush(tick.now_ms)
+        elif timer == STATUS_TIMER:
+            self._status_planned = False
+            self._show_queue(tick)
+            return
+        elif timer == RETELL_TIMER:
+            self.driver.retell(tick)
+        elif timer == RELIST_TIMER:
+            self._informers.relist(tick)
+        elif timer != PERMIT_TIMER:
+            raise ValueError(f"unknown timer {timer!r}")
+        self._after(tick)
+
+    # Scheduling.
+
+    def _next(self, tick: Tick) -> None:
+        if not self.leading or self.driver.hand is not None:
+            return
+        told = self._pace_ms > 0 or self._split
+        one_in = self.narrated_one_in
+        run = self.scheduler.begin(self._seen_revision)
+        if run is None:
+            return
+        narrated = told and self._begun % one_in == 0
+        self._begun += 1
+        self.driver.begin(run, tick, narrated=narrated)
+
+    def _after(self, tick: Tick) -> None:
+        """Plan what follows from what just happened."""
+        self.driver.check_waits(tick)
+        queue = self.scheduler.queue
+        if self.leading and not self._next_planned and self.driver.hand is None and queue.has_next:
+            self._next_planned = True
+            tick.plan(NEXT_TIMER, tick.now_ms)
+        flush_ms = queue.next_flush_ms()
+        if flush_ms is not None:
+            tick.plan(FLUSH_TIMER, flush_ms)
+        if self.leading and not self._status_planned:
+            self._status_planned = True
+            tick.plan(STATUS_TIMER, max(tick.now_ms, self._status_ms + QUEUE_STATUS_MS))
+
+    def _reconfigure(self, document: Mapping[str, Any]) -> None:
+        """Take a changed configuration; it takes effect at the next cycle. A wrong one changes nothing."""
+        spec = document.get("spec") or DEFAULT_SPEC
+        try:
+            settings = Settings.of(spec)
+            if settings.hash == self._settings.hash:
+                return
+            self.scheduler.next_configuration = settings.build(self.scheduler.nominator, self._listers)
+        except (ApiError, ProfileError):
+            return
+        self._settings = settings
+
+    # Telling.
+
+    def _show_point(self, job: Job, tick: Tick) -> None:
+        if job.run is not None:
+            self._show_cycle(cycle_status(job, self._tracer.live(job.run)), tick)
+
+    def _show_idle(self, tick: Tick) -> None:
+        if self._shown_cycle is not None:
+            self._show_cycle(None, tick)
+        self._say_configuration(tick)
+
+    def _show_cycle(self, cycle: Mapping[str, Any] | None, tick: Tick) -> None:
+        tick.emit(cycle_patch(self.identity, cycle, self._shown_cycle))
+        self._shown_cycle = cycle
+
+    def _keep_trace(self, job: Job, tick: Tick) -> None:
+        if job.run is not None:
+            self._tracer.write(job.run, tick)
+
+    def _show_queue(self, tick: Tick) -> None:
+        status = queue_status(self.scheduler, self.driver, self.scheduler.configuration.events)
+        if status != self._shown_queue:
+            self._shown_queue = status
+            self._status_ms = tick.now_ms
+            tick.emit(queue_patch(self.identity, status))
+
+    def _say_configuration(self, tick: Tick) -> None:
+        """Write the command object's status when what runs, or what was asked, is not what it says."""
+        document = self._informers[RESOURCE].get("", NAME)
+        if document is None or self.scheduler.next_configuration is not None:
+            return
+        shown = document.get("status") or {}
+        generation = int(document["metadata"].get("generation") or 0)
+        configuration = self.scheduler.configuration
+        if (shown.get("observedGeneration"), shown.get("hash")) != (generation, configuration.hash):
+            status = status_of(configuration, generation)
+            tick.emit(Patch(RESOURCE, "", NAME, {"status": status}, "merge", "status"))
+
+    # Taking up what a former owner left.
+
+    def _read_left(self, tick: Tick) -> None:
+        replica = tick.get(REPLICAS, "", self.identity)
+        if replica is not None:
+            self._left_cycle = self._shown_cycle = (replica.object.get("status") or {}).get("cycle")
+        queue = tick.get(QUEUES, "", self.identity)
+        if queue is not None:
+            self._shown_queue = queue.object.get("status") or EMPTY_QUEUE
+            self._left_waiting = self._shown_queue.get("waiting") or ()
+
+    def _resume(self, left: Mapping[str, Any], tick: Tick) -> bool:
+        """Run a left cycle again to its point, from its input; False: it cannot be, and its pod waits as others do."""
+        given = CycleInput.of(dict(left["input"]))
+        current = self.scheduler.pods.get(left["uid"])
+        if current is None or current.pod.spec.node_name or given.configuration != self._settings.hash:
+            return False
+        try:
+            nodes = [stored.object for stored in tick.list_at("nodes", given.seen_revision)]
+            pods = [stored.object for stored in tick.list_at("pods", given.seen_revision)]
+        except Gone:
+            return False
+        info = next((PodInfo.of(pod) for pod in pods if pod["metadata"]["uid"] == left["uid"]), None)
+        if info is None:
+            return False
+        run = self.scheduler.begin_again(left["uid"], given, info, snapshot_of(nodes, pods, given))
+        if run is None:
+            return False
+        self.driver.resume(run, left["point"], tick)
+        return True

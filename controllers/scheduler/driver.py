@@ -1,0 +1,263 @@
+"""Drives cycles: carries out what they ask for, holds them at their points, lets one at a time be in hand.
+
+A *job* is a generator under way. Only one job may be *in hand*: the scheduling cycle, and its binding cycle too while
+it is told point by point. Everything else (bindings at full speed, waits at Permit, victims being deleted) runs beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from controllers.machinery.loop import Answer, Tick
+from controllers.machinery.operations import Operation
+from controllers.machinery.recorder import Recorder
+from controllers.scheduler.asking import DONE, bind_operation, delete_operation, record, reply_of, status_operation
+from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent, WaitOnPermit
+from scheduler_core.framework.interface import Ask, BindPod, Reply
+from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.scheduler.cycle import Spawn, binding_cycle, scheduling_cycle
+from scheduler_core.scheduler.run import Point, Run
+
+PERMIT_TIMER: Final = ("scheduler", "permit")
+"""Fires when the first waiting pod's time is up."""
+
+POINT_TIMER: Final = ("scheduler", "point")
+"""Fires when the cycle in hand goes on."""
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One generator under way. Emitted operations carry it as their token."""
+
+    steps: Generator[Any, Any, Any]
+    run: Run | None = None
+    narrated: bool = False
+    """It is told point by point: it rests at every point for the pace."""
+    binding: bool = False
+    begun_ms: int = 0
+    """When the attempt began."""
+    due_ms: int = 0
+    """When it goes on from the point where it rests."""
+    pending: Ask | None = None
+    """An ask that a resumed job has come to, not carried out yet."""
+
+
+class Driver:
+    """Runs jobs of one scheduler. `tick` is valid only during a call."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        recorder: Recorder,
+        *,
+        on_point: Callable[[Job, Tick], None],
+        on_outcome: Callable[[Job, Tick], None],
+        on_idle: Callable[[Tick], None],
+    ) -> None:
+        """Begin with no job.
+
+        Args:
+            scheduler: what the cycles are about.
+            recorder: writes Events.
+            on_point: called when a told cycle rests at a point.
+            on_outcome: called when a cycle has decided, before its first write; and again if the binding fails.
+            on_idle: called when nothing is in hand any more.
+        """
+        self.scheduler = scheduler
+        self.hand: Job | None = None
+        self.bindings: dict[str, Job] = {}
+        """uid → job between the decision and the end of the binding, waits at Permit included."""
+        self.pace_ms = 0
+        self.split = False
+        """Rest at every point even at pace 0: what stepping asks for."""
+        self.points = 0
+        """Points that told cycles have passed; grows for ever."""
+        self.cycles = 0
+        """Scheduling cycles that have ended; grows for ever."""
+        self._recorder = recorder
+        self._on_point = on_point
+        self._on_outcome = on_outcome
+        self._on_idle = on_idle
+        self._waits: dict[str, Job] = {}
+
+    # Scheduling cycles.
+
+    def begin(self, run: Run, tick: Tick, *, narrated: bool) -> None:
+        """Take a new attempt in hand and drive it."""
+        job = Job(scheduling_cycle(self.scheduler, run), run, narrated, begun_ms=tick.now_ms)
+        self.hand = job
+        self._drive(job, None, tick)
+
+    def go_on(self, tick: Tick) -> None:
+        """Let the cycle in hand leave its point; `POINT_TIMER` has fired."""
+        if self.hand is not None:
+            self._drive(self.hand, None, tick)
+
+    def resume(self, run: Run, point: str, tick: Tick) -> None:
+        """Run an attempt again up to a point and rest there, as its former owner had left it."""
+        job = Job(scheduling_cycle(self.scheduler, run), run, narrated=True, begun_ms=run.given.now_ms)
+        self.hand = job
+        while run.point != point and job.pending is None:
+            if not self._advance_to_point(job):
+                break
+        self._rest(job, tick)
+
+    def bind_again(self, run: Run, tick: Tick) -> None:
+        """Go on with a pod that a former owner had left waiting at Permit."""
+        job = Job(binding_cycle(self.scheduler, run), run, binding=True, begun_ms=tick.now_ms)
+        self.bindings[run.uid] = job
+        self._drive(job, None, tick)
+
+    def _advance_to_point(self, job: Job) -> bool:
+        """Run a resumed job silently to its next point; an ask on the way is kept for `_drive`."""
+        try:
+            item = next(job.steps)
+        except StopIteration:
+            return self._turn_to_binding(job)
+        if isinstance(item, Point):
+            return True
+        job.pending = item
+        return True
+
+    # Jobs.
+
+    def _drive(self, job: Job, reply: Reply | None, tick: Tick) -> None:
+        """Run a job until it rests, waits or ends."""
+        self.scheduler.now_ms = tick.now_ms
+        while True:
+            item: Any = job.pending
+            if item is not None:
+                job.pending = None
+            else:
+                try:
+                    item = job.steps.send(reply)
+                except StopIteration:
+                    if not self._end(job, tick):
+                        return
+                    reply = None
+                    continue
+            if isinstance(item, Point):
+                reply = None
+                if job.narrated:
+                    self._rest(job, tick)
+                    return
+                continue
+            reply = self._carry_out(job, item, tick)
+            if reply is None:
+                return
+
+    def _rest(self, job: Job, tick: Tick) -> None:
+        self.points += 1
+        job.due_ms = tick.now_ms + self.pace_ms
+        tick.plan(POINT_TIMER, job.due_ms)
+        self._on_point(job, tick)
+
+    def retell(self, tick: Tick) -> None:
+        """Plan the cycle in hand anew: the pace has changed."""
+        if self.hand is not None and self.hand.narrated:
+            self.hand.due_ms = tick.now_ms + self.pace_ms
+            tick.plan(POINT_TIMER, self.hand.due_ms)
+            if not self.pace_ms and not self.split:
+                self.hand.narrated = False
+
+    def _end(self, job: Job, tick: Tick) -> bool:
+        """A generator is through: return whether the job goes on as a binding cycle."""
+        if not job.binding and job.run is not None:
+            if self._turn_to_binding(job):
+                # Told bindings stay in hand, unless Permit makes the pod wait.
+                if not job.narrated or job.run.waits:
+                    job.narrated = False
+                    self._let_go(job, tick)
+                return True
+            self._on_outcome(job, tick)
+        elif job.run is not None:
+            self.bindings.pop(job.run.uid, None)
+            if not job.run.bound:
+                self._on_outcome(job, tick)
+        self._let_go(job, tick)
+        return False
+
+    def _turn_to_binding(self, job: Job) -> bool:
+        run = job.run
+        if job.binding or run is None or run.result != "scheduled":
+            return False
+        job.steps = binding_cycle(self.scheduler, run)
+        job.binding = True
+        self.bindings[run.uid] = job
+        return True
+
+    def _let_go(self, job: Job, tick: Tick) -> None:
+        if self.hand is job:
+            self.hand = None
+            self.cycles += 1
+            tick.cancel(POINT_TIMER)
+            self._on_idle(tick)
+
+    # Asks.
+
+    def _carry_out(self, job: Job, ask: Ask, tick: Tick) -> Reply | None:
+        """Do what is asked; return the reply, or None when it comes later."""
+        operation: Operation | None
+        if isinstance(ask, BindPod):
+            self._on_outcome(job, tick)
+            tick.emit(bind_operation(ask), job)
+            return None
+        if isinstance(ask, RecordEvent):
+            record(self._recorder, ask, tick)
+            return DONE
+        if isinstance(ask, PatchPodStatus):
+            latest = self.scheduler.pods.get(ask.pod.uid)
+            pod = ask.pod if latest is None else latest.pod
+            operation = status_operation(ask, pod, tick.epoch_ms + tick.now_ms)
+            if operation is None:
+                return DONE
+            tick.emit(operation, job if ask.awaited else None)
+            return None if ask.awaited else DONE
+        if isinstance(ask, DeletePod):
+            tick.emit(delete_operation(ask), job)
+            return None
+        if isinstance(ask, WaitOnPermit):
+            return self._wait(job, ask, tick)
+        if isinstance(ask, Spawn):
+            self._drive(Job(ask.steps), None, tick)
+            return DONE
+        return Reply(f"nobody carries out {type(ask).__name__}")
+
+    def settle(self, answer: Answer, tick: Tick) -> None:
+        """Take the result of an operation that a job waits for."""
+        if isinstance(answer.token, Job):
+            self._drive(answer.token, reply_of(answer.result), tick)
+
+    # Permit.
+
+    def _wait(self, job: Job, ask: WaitOnPermit, tick: Tick) -> Reply | None:
+        waiting = self.scheduler.waiting.get(ask.uid)
+        if waiting is None:
+            return DONE
+        if waiting.is_decided:
+            return Reply(waiting.reason, waiting.rejected_by)
+        self._waits[ask.uid] = job
+        self._plan_permit(tick)
+        return None
+
+    def check_waits(self, tick: Tick) -> None:
+        """Let pods go on whose wait is decided, by a word, a deletion or the clock."""
+        if not self._waits:
+            return
+        waiting = self.scheduler.waiting
+        waiting.expire(tick.now_ms)
+        for uid in list(self._waits):
+            held = waiting.get(uid)
+            if held is None or held.is_decided:
+                job = self._waits.pop(uid)
+                reason, plugin = ("removed", "") if held is None else (held.reason, held.rejected_by)
+                self._drive(job, Reply(reason, plugin), tick)
+        self._plan_permit(tick)
+
+    def _plan_permit(self, tick: Tick) -> None:
+        due = [held.next_timeout_ms for held in self.scheduler.waiting.listed()]
+        times = [at_ms for at_ms in due if at_ms is not None]
+        if times:
+            tick.plan(PERMIT_TIMER, min(times))

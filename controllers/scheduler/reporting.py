@@ -1,0 +1,140 @@
+"""What the scheduler says of itself in command objects: its queue, and the cycle in hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from controllers.machinery.operations import Patch
+from controllers.scheduler.driver import Driver, Job
+from scheduler_core.framework.events import ClusterEvent
+from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.state.queued import Lane, QueuedPod
+
+QUEUES: Final = "queues.clustersim.io"
+REPLICAS: Final = "replicas.clustersim.io"
+
+LISTED_MAX: Final = 50
+"""Pods listed by lane; `counts` has them all."""
+
+QUEUE_STATUS_MS: Final = 200
+"""The queue's status is written at most this often, and only when it has changed."""
+
+EMPTY_QUEUE: Final[Mapping[str, Any]] = {
+    "active": [],
+    "backoff": [],
+    "unschedulable": [],
+    "gated": [],
+    "waiting": [],
+    "binding": [],
+    "counts": {"active": 0, "backoff": 0, "unschedulable": 0, "gated": 0, "waiting": 0, "binding": 0},
+}
+
+
+def queue_status(scheduler: Scheduler, driver: Driver, events: Sequence[ClusterEvent]) -> dict[str, Any]:
+    """Return the status of `queues.clustersim.io/<identity>`.
+
+    Args:
+        scheduler: whose queue.
+        driver: who knows which pods are on their way to a node.
+        events: all that plugins listen to, for `wakes`.
+    """
+    queue = scheduler.queue
+    waiting = scheduler.waiting.listed()
+    held = {one.info.uid for one in waiting}
+    binding = [job for uid, job in driver.bindings.items() if uid not in held]
+    return {
+        "active": [_base(queued) for queued in queue.listed(Lane.ACTIVE, LISTED_MAX)],
+        "backoff": [
+            {**_base(queued), "readyAtMs": queue.ready_at_ms(queued), "attempts": queued.attempts}
+            for queued in queue.listed(Lane.BACKOFF, LISTED_MAX)
+        ],
+        "unschedulable": [
+            {
+                **_base(queued),
+                "plugins": sorted(queued.rejectors),
+                "message": queued.message,
+                "attempts": queued.attempts,
+                "movedBy": queued.moved_by,
+                "wakes": queue.wakes(queued, events),
+            }
+            for queued in queue.listed(Lane.UNSCHEDULABLE, LISTED_MAX)
+        ],
+        "gated": [
+            {"pod": queued.key, "uid": queued.uid, "plugin": queued.gating_plugin, "message": queued.gate_message}
+            for queued in queue.listed(Lane.GATED, LISTED_MAX)
+        ],
+        "waiting": [
+            {
+                "pod": one.info.key,
+                "uid": one.info.uid,
+                "node": one.node_name,
+                "plugins": [{"name": name, "untilMs": until} for name, until in sorted(one.until_ms.items())],
+            }
+            for one in waiting[:LISTED_MAX]
+        ],
+        "binding": [
+            {"pod": job.run.info.key, "uid": job.run.uid, "node": job.run.chosen}
+            for job in binding[:LISTED_MAX]
+            if job.run is not None
+        ],
+        "counts": {**queue.counts(), "waiting": len(waiting), "binding": len(binding)},
+    }
+
+
+def _base(queued: QueuedPod) -> dict[str, Any]:
+    return {"pod": queued.key, "uid": queued.uid, "priority": queued.priority, "movedBy": queued.moved_by}
+
+
+def cycle_status(job: Job, trace: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return `status.cycle` of the replica for the cycle in hand; `trace` is its result so far."""
+    run = job.run
+    assert run is not None
+    shown: dict[str, Any] = {
+        "pod": run.info.key,
+        "uid": run.uid,
+        "attempt": run.given.attempt,
+        "point": run.point,
+        "startedAtMs": job.begun_ms,
+        "dueAtMs": job.due_ms,
+        "profile": run.framework.name,
+        "seenRevision": run.given.seen_revision,
+        "traceId": f"{run.uid}-{run.given.attempt}",
+        "input": run.given.as_dict(),
+    }
+    if run.chosen:
+        shown["node"] = run.chosen
+    if trace is not None:
+        shown["trace"] = dict(trace)
+    return shown
+
+
+def cycle_patch(identity: str, cycle: Mapping[str, Any] | None, known: Mapping[str, Any] | None) -> Patch:
+    """Return the patch of a replica's cycle.
+
+    A merge patch keeps members that it does not name, so members of the cycle that was shown before and are gone are
+    named with null.
+    """
+    value: Any = None
+    if cycle is not None:
+        value = _replacing(cycle, known or {})
+    return Patch(REPLICAS, "", identity, {"status": {"cycle": value}}, "merge", "status")
+
+
+def _replacing(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the merge patch that turns `old` into `new`."""
+    patch: dict[str, Any] = {key: None for key in old if key not in new}
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(value, Mapping) and isinstance(before, Mapping):
+            inner = _replacing(value, before)
+            if inner or before:
+                patch[key] = inner
+        elif key not in old or before != value:
+            patch[key] = value
+    return patch
+
+
+def queue_patch(identity: str, status: Mapping[str, Any]) -> Patch:
+    """Return the patch of a queue's status; every list and count is named, so nothing old stays."""
+    return Patch(QUEUES, "", identity, {"status": dict(status)}, "merge", "status")

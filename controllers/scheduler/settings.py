@@ -1,0 +1,86 @@
+"""The session's scheduler configuration: from the command object to profiles that run, and back as its status."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from scheduler_core.framework.interface import Listers
+from scheduler_core.profiles.configuration import SchedulerConfiguration, read_configuration
+from scheduler_core.profiles.defaults import in_tree_registry
+from scheduler_core.scheduler.core import Configuration
+from scheduler_core.state.nominator import Nominator
+
+RESOURCE: Final = "schedulerconfigs.clustersim.io"
+NAME: Final = "default"
+
+DEFAULT_SPEC: Final[Mapping[str, Any]] = {"era": "v1.34"}
+"""What a session without the object runs."""
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One spec, read.
+
+    Attributes:
+        spec: as written.
+        hash: names it in traces: equal specs, equal hashes.
+        configuration: what it means.
+    """
+
+    spec: Mapping[str, Any]
+    hash: str
+    configuration: SchedulerConfiguration
+
+    @classmethod
+    def of(cls, spec: Mapping[str, Any]) -> Settings:
+        """Return the settings of a spec.
+
+        Raises:
+            ApiError: 422, the configuration is wrong.
+        """
+        document = spec.get("configuration") or {}
+        return cls(spec, hashlib.blake2b(_encode(spec), digest_size=8).hexdigest(), read_configuration(document))
+
+    def build(self, nominator: Nominator, listers: Listers | None) -> Configuration:
+        """Return the profiles, ready to run.
+
+        Raises:
+            ProfileError: a profile cannot run.
+        """
+        return Configuration(
+            self.configuration.profiles,
+            in_tree_registry(),
+            hash=self.hash,
+            percentage=self.configuration.percentage_of_nodes_to_score,
+            listers=listers,
+            nominator=nominator,
+        )
+
+
+def status_of(configuration: Configuration, generation: int) -> dict[str, Any]:
+    """Return the command object's status for what runs."""
+    return {
+        "observedGeneration": generation,
+        "hash": configuration.hash,
+        "profiles": [
+            {
+                "schedulerName": name,
+                "plugins": [
+                    {
+                        "name": plugin,
+                        "weight": framework.profile.weights.get(plugin, 0),
+                        "points": [point for point, plugins in framework.profile.plugins.items() if plugin in plugins],
+                    }
+                    for plugin in framework.plugins
+                ],
+            }
+            for name, framework in configuration.frameworks.items()
+        ],
+    }

@@ -1,0 +1,76 @@
+"""What is kept of each decision: always its input, and its matrices while the rate allows."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from controllers.machinery.loop import Tick
+from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.scheduler.replay import outcome_of
+from scheduler_core.scheduler.run import Run
+from scheduler_core.trace.result import Outcome, explanation
+
+MATRIX_CELLS_PER_SECOND_MAX: Final = 500_000
+"""Node × plugin cells written a simulated second; past it traces keep their input alone, and whoever asks for one gets
+its matrices recomputed. Some 0.2 µs a cell: a tenth of a second's work."""
+
+LIVE_NODES_MAX: Final = 100
+"""Nodes up to which the cycle under way shows its matrices in the replica's status; past it the page asks for them."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Tracer:
+    """Writes one replica's traces."""
+
+    def __init__(self, identity: str, scheduler: Scheduler) -> None:
+        self._identity = identity
+        self._scheduler = scheduler
+        self._second = -1
+        self._cells = 0
+
+    def live(self, run: Run) -> dict[str, Any] | None:
+        """Return the result so far, for the replica's status; None: too large to show there."""
+        if len(run.snapshot) > LIVE_NODES_MAX:
+            return None
+        outcome = outcome_of(self._scheduler, run)
+        return {**outcome.as_dict(), **_explained(outcome)}
+
+    def write(self, run: Run, tick: Tick) -> None:
+        """Keep the attempt's trace in the transaction of what was emitted around it."""
+        envelope = {
+            "id": f"{run.uid}-{run.given.attempt}",
+            "revision": tick.revision,
+            "seenRevision": run.given.seen_revision,
+            "simTime": tick.now_ms / 1000,
+            "pod": run.info.key,
+            "uid": run.uid,
+            "replica": self._identity,
+            "profile": run.framework.name,
+            "attempt": run.given.attempt,
+            "point": run.point,
+            "input": run.given.as_dict(),
+        }
+        blob = b""
+        if self._may_spend(len(run.snapshot) * len(run.framework.plugins), tick.now_ms):
+            outcome = outcome_of(self._scheduler, run)
+            envelope |= _explained(outcome)
+            blob = _encode(outcome.as_dict())
+        tick.trace(run.uid, run.given.attempt, envelope, blob)
+
+    def _may_spend(self, cells: int, now_ms: int) -> bool:
+        second = now_ms // 1000
+        if second != self._second:
+            self._second, self._cells = second, 0
+        # The first of a second is always kept, however large.
+        if self._cells and self._cells + cells > MATRIX_CELLS_PER_SECOND_MAX:
+            return False
+        self._cells += cells
+        return True
+
+
+def _explained(outcome: Outcome) -> dict[str, Any]:
+    explained = explanation(outcome.post_filter)
+    return {"explanation": dict(explained)} if explained else {}

@@ -1,0 +1,114 @@
+"""What the scheduler watches, and how rows become its cache and queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from controllers.machinery.informer import Informers
+from controllers.scheduler.settings import RESOURCE as CONFIGURATIONS
+from scheduler_core.api.errors import ApiError
+from scheduler_core.api.kinds import KINDS
+from scheduler_core.api.meta import view
+from scheduler_core.api.node import Node
+from scheduler_core.api.quantity import QuantityError
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventResource
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.scheduler.core import Scheduler
+
+_OTHERS: Final[Mapping[str, EventResource | None]] = {
+    "namespaces": None,
+    "services": None,
+    "replicationcontrollers": None,
+    "replicasets.apps": None,
+    "statefulsets.apps": None,
+    "poddisruptionbudgets.policy": None,
+    "persistentvolumes": EventResource.PERSISTENT_VOLUME,
+    "persistentvolumeclaims": EventResource.PERSISTENT_VOLUME_CLAIM,
+    "storageclasses.storage.k8s.io": EventResource.STORAGE_CLASS,
+    "csinodes.storage.k8s.io": EventResource.CSI_NODE,
+    "csidrivers.storage.k8s.io": EventResource.CSI_DRIVER,
+    "csistoragecapacities.storage.k8s.io": EventResource.CSI_STORAGE_CAPACITY,
+    "volumeattachments.storage.k8s.io": EventResource.VOLUME_ATTACHMENT,
+}
+"""Other kinds that plugins read; with a resource where their changes are cluster events."""
+
+_KNOWN: Final = frozenset(kind.resource for kind in KINDS)
+
+WATCHED: Final = frozenset({"pods", "nodes", CONFIGURATIONS} | (_OTHERS.keys() & _KNOWN))
+"""Group resources that the scheduler's reflectors follow, of those that exist."""
+
+
+class CacheListers:
+    """`framework.Listers` over the informers' caches."""
+
+    def __init__(self, informers: Informers) -> None:
+        self._informers = informers
+
+    def list(self, resource: str) -> Sequence[Mapping[str, Any]]:
+        """Return all documents of a group resource; none of one that is not watched."""
+        lister = self._informers.listers.get(resource)
+        return () if lister is None else lister.all()
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return one document."""
+        lister = self._informers.listers.get(resource)
+        return None if lister is None else lister.get(namespace, name)
+
+
+class Watching:
+    """Hands what the informers see to the scheduler. `scheduler.now_ms` is set before they see it."""
+
+    def __init__(
+        self, scheduler: Scheduler, informers: Informers, reconfigure: Callable[[Mapping[str, Any]], None]
+    ) -> None:
+        """Hang into the informers.
+
+        Args:
+            scheduler: fed.
+            informers: before their start.
+            reconfigure: called with the configuration object when it changes.
+        """
+        self._scheduler = scheduler
+        self._reconfigure = reconfigure
+        informers["pods"].add_handler(self._pod)
+        informers["nodes"].add_handler(self._node)
+        informers[CONFIGURATIONS].add_handler(self._configuration)
+        for resource in sorted(WATCHED & _OTHERS.keys()):
+            about = _OTHERS[resource]
+            if about is not None:
+                informers[resource].add_handler(self._teller(about))
+
+    def _pod(self, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> None:
+        if new is None:
+            assert old is not None
+            self._scheduler.remove_pod(old["metadata"]["uid"])
+            return
+        try:
+            info = PodInfo.of(new)
+            # Sums are worked out here, so that a quantity that cannot be read keeps one pod out and no more.
+            _ = info.requests
+        except (ApiError, QuantityError):
+            return
+        self._scheduler.observe_pod(info)
+
+    def _node(self, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> None:
+        if new is None:
+            assert old is not None
+            self._scheduler.remove_node(old["metadata"]["name"])
+            return
+        try:
+            self._scheduler.observe_node(view(new, Node))
+        except (ApiError, QuantityError):
+            return
+
+    def _configuration(self, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> None:
+        if new is not None:
+            self._reconfigure(new)
+
+    def _teller(self, about: EventResource) -> Callable[[Any, Any], None]:
+        def tell(old: Any, new: Any) -> None:
+            action = ActionType.ADD if old is None else ActionType.DELETE if new is None else ActionType.UPDATE
+            self._scheduler.observe_other(ClusterEvent(about, action), old, new)
+
+        return tell

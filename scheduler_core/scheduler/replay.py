@@ -1,0 +1,118 @@
+"""Explaining is replaying: the same objects and the same input give the same outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_core.api.meta import Document, view
+from scheduler_core.api.node import Node
+from scheduler_core.framework.interface import Listers
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.profiles.configuration import SchedulerConfiguration
+from scheduler_core.scheduler.core import Configuration, Scheduler
+from scheduler_core.scheduler.cycle import decide
+from scheduler_core.scheduler.run import CycleInput, Run
+from scheduler_core.state.cache import Cache
+from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.queued import QueuedPod
+from scheduler_core.trace.result import Outcome, explanation
+
+
+def outcome_of(core: Scheduler, run: Run) -> Outcome:
+    """Return what is known of an attempt so far."""
+    best: Sequence[str] = ()
+    if run.chosen:
+        if run.best_count == 1:
+            best = (run.chosen,)
+        elif run.scores is not None:
+            best = core.names.sorted(run.snapshot, run.scores.best())
+    return Outcome(
+        result=run.result,
+        pre_filter=None if run.pre_filter is None else (run.pre_filter, run.pre_filter_status),
+        filter_skip=run.state.skip_filter,
+        filters=run.outcome,
+        post_filter=None if run.post_filter_status is None else (run.post_filter, run.post_filter_status),
+        scores=run.scores,
+        best=best,
+        chosen=run.chosen,
+        draw=run.draw,
+        message=run.message,
+    )
+
+
+def snapshot_of(nodes: Sequence[Document], pods: Sequence[Document], given: CycleInput) -> Snapshot:
+    """Return the nodes as an attempt saw them.
+
+    Args:
+        nodes: Node documents at the input's revision.
+        pods: Pod documents at that revision.
+        given: the attempt's input: what was assumed, and the order of rows where it counts.
+    """
+    cache = Cache()
+    rank = {name: index for index, name in enumerate(given.order)}
+    for document in sorted(nodes, key=lambda one: rank.get(one["metadata"]["name"], len(rank))):
+        cache.add_node(view(document, Node))
+    for info in map(PodInfo.of, pods):
+        if info.pod.is_finished:
+            continue
+        if info.pod.spec.node_name:
+            cache.add_pod(info)
+        elif info.uid in given.assumed:
+            cache.assume_pod(info.placed(given.assumed[info.uid]), given.assumed[info.uid])
+    return cache.snapshot()
+
+
+def replay(
+    nodes: Sequence[Document],
+    pods: Sequence[Document],
+    uid: str,
+    given: Mapping[str, Any],
+    configuration: SchedulerConfiguration,
+    registry: PluginRegistry,
+    *,
+    seed: int,
+    listers: Listers | None = None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run an attempt again and return (result, explanation), equal to what its trace held.
+
+    Args:
+        nodes: Node documents at `given["seenRevision"]`.
+        pods: Pod documents at that revision, the pod itself among them.
+        uid: the pod.
+        given: the trace's `input`.
+        configuration: the one that `given["configuration"]` names.
+        registry: how to build its plugins.
+        seed: the session's.
+        listers: the cluster's other objects at that revision.
+
+    Raises:
+        KeyError: the pod is not among `pods`.
+    """
+    known = CycleInput.of(dict(given))
+    infos = {info.uid: info for info in map(PodInfo.of, pods)}
+    nominator = Nominator()
+    for nominated, node_name in known.nominations.items():
+        if nominated in infos:
+            nominator.add(infos[nominated], node_name)
+    built = Configuration(
+        configuration.profiles,
+        registry,
+        hash=known.configuration,
+        percentage=configuration.percentage_of_nodes_to_score,
+        listers=listers,
+        nominator=nominator,
+        reuse=False,
+    )
+    core = Scheduler(built, nominator, seed=seed)
+    core.now_ms = known.now_ms
+    info = infos[uid]
+    queued = QueuedPod(info, known.now_ms, 0)
+    queued.attempts = known.attempt
+    run = Run(queued, info, built.frameworks[known.profile], snapshot_of(nodes, pods, known), known)
+    for _ in decide(core, run):
+        pass
+    outcome = outcome_of(core, run)
+    return outcome.as_dict(), dict(explanation(outcome.post_filter))
