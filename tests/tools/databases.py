@@ -21,6 +21,8 @@ def using(url: str, data: Path) -> Iterator[None]:
     _switch(after)
     try:
         call_command("migrate", verbosity=0, interactive=False)
+        # One PostgreSQL serves the whole run.
+        call_command("flush", verbosity=0, interactive=False)
         yield
     finally:
         _switch(before)

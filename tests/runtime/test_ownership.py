@@ -1,0 +1,142 @@
+"""Who owns which session: leases on real time, claims by compare-and-swap. Threads stand for worker processes."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+from django.db import connections
+
+from clustersim.runtime import leases
+from clustersim.runtime.leases import Leases
+from clustersim.runtime.ownership import Ownership
+from clustersim.store import sessions, workers
+from tests.tools.server import wait_for
+
+
+@dataclass
+class Candidate:
+    """An ownership thread whose loop takes every claim at once."""
+
+    name: str
+    ownership: Ownership = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ownership = Ownership(self.name, lambda: None)
+        self.ownership.start()
+
+    def owned(self) -> set[int]:
+        return {row.id for row in sessions.every() if row.owner == self.name}
+
+    def die(self) -> None:
+        """Stop renewing without giving anything up, as a killed process does."""
+        self.ownership._leases.give_up = lambda: None
+        self.ownership.stop()
+
+
+@pytest.fixture
+def candidates(database):
+    made: list[Candidate] = []
+
+    def make(name: str) -> Candidate:
+        made.append(Candidate(name))
+        return made[-1]
+
+    yield make
+    for candidate in made:
+        if not candidate.ownership._stop.is_set():
+            candidate.ownership.stop()
+
+
+def test_a_new_session_is_claimed_once(candidates):
+    first = candidates("w1")
+    wait_for(lambda: workers.alive() == ["w1"], what="a live worker")
+    row = sessions.create("t", "empty")
+    claim = first.ownership.claims.get(timeout=5)
+    assert claim == (row.id, row.epoch + 1)
+    candidates("w2")
+    wait_for(lambda: workers.alive() == ["w1", "w2"], what="two live workers")
+    assert sessions.get(row.id).owner == "w1"
+    assert first.ownership.claims.empty()
+
+
+def test_sessions_are_shared_out(candidates):
+    both = [candidates("w1"), candidates("w2")]
+    wait_for(lambda: len(workers.alive()) == 2, what="two live workers")
+    wait_for(lambda: all(len(each.ownership._leases.live()) == 2 for each in both), what="they know each other")
+    for _ in range(6):
+        sessions.create("t", "empty")
+    wait_for(lambda: not [row for row in sessions.every() if not row.owner], what="owners for all")
+    assert sorted(len(each.owned()) for each in both) == [3, 3]
+
+
+def test_a_dead_workers_sessions_move_on_with_a_higher_epoch(candidates):
+    first = candidates("w1")
+    rows = [sessions.create("t", "empty") for _ in range(3)]
+    wait_for(lambda: len(first.owned()) == 3, what="all owned by w1")
+    second = candidates("w2")
+    wait_for(lambda: "w2" in workers.alive(), what="w2")
+    epochs = {row.id: sessions.get(row.id).epoch for row in rows}
+    first.die()
+    wait_for(lambda: len(second.owned()) == 3, 5, "all owned by w2")
+    assert all(sessions.get(row.id).epoch == epochs[row.id] + 1 for row in rows)
+
+
+def test_a_worker_that_stops_gives_its_lease_up_at_once(candidates):
+    first = candidates("w1")
+    wait_for(lambda: workers.alive() == ["w1"], what="w1")
+    first.ownership.stop()
+    assert workers.every() == []
+
+
+def test_a_lost_lease_is_told_to_the_loop_and_won_back(candidates):
+    first = candidates("w1")
+    row = sessions.create("t", "empty")
+    wait_for(lambda: first.owned() == {row.id}, what="owned")
+    # Somebody with the same name writes the lease: renewals are refused until the deadline.
+    stop = threading.Event()
+
+    def disturb() -> None:
+        while not stop.is_set():
+            lease = workers.read("w1")
+            if lease is not None:
+                workers.write("w1", {**lease.record, "holder": "impostor"}, version=lease.version)
+            stop.wait(0.02)
+        connections.close_all()
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    assert first.ownership.lost.wait(10)
+    stop.set()
+    thread.join()
+    first.ownership.lost.clear()
+    first.ownership.dropped(row.id)
+    wait_for(lambda: first.ownership._leases.held, 15, "the lease again")
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_lease_is_judged_from_when_it_was_seen_to_change(database, monkeypatch):
+    """A worker whose wall clock is an hour off is as live as any other."""
+    clock = {"now": 1_000_000}
+    monkeypatch.setattr(leases.realtime, "monotonic_ms", lambda: clock["now"])
+    monkeypatch.setattr(leases.realtime, "unix_ms", lambda: clock["now"] + 3_600_000)
+    other = Leases("late")
+    other.turn()
+    monkeypatch.setattr(leases.realtime, "unix_ms", lambda: clock["now"])
+    mine = Leases("mine")
+    mine.turn()
+    mine.observe()
+    assert mine.live() == ["late", "mine"]
+    clock["now"] += leases.SETTINGS.lease_duration_ms - 1
+    mine.turn()
+    mine.observe()
+    assert mine.is_live("late")
+    clock["now"] += 1
+    assert not mine.is_live("late")
+    other.turn()
+    mine.observe()
+    assert mine.is_live("late")
+    mine.give_up()
+    other.give_up()
+    assert workers.every() == []
