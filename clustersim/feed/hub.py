@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from django.db import DatabaseError, close_old_connections
+from django.db import close_old_connections
 
 from clustersim.feed import hints
 from clustersim.feed.batch import Batch
@@ -41,7 +41,7 @@ READ_THREADS: Final = 4
 """Threads of one process that read the log; each has a database connection."""
 
 _logger = logging.getLogger(__name__)
-_executor = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="feed")
+_executors: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, ThreadPoolExecutor] = weakref.WeakKeyDictionary()
 _T = TypeVar("_T")
 
 
@@ -52,7 +52,11 @@ def _with_connection(read: Callable[[], _T]) -> _T:
 
 async def in_thread(read: Callable[[], _T]) -> _T:
     """Run a database call in one of the feed's threads."""
-    return await asyncio.get_running_loop().run_in_executor(_executor, _with_connection, read)
+    loop = asyncio.get_running_loop()
+    executor = _executors.get(loop)
+    if executor is None:
+        executor = _executors[loop] = ThreadPoolExecutor(READ_THREADS, thread_name_prefix="feed")
+    return await loop.run_in_executor(executor, _with_connection, read)
 
 
 class Subscription:
@@ -275,8 +279,11 @@ class _Hub:
                 behind = [self.feeds[key] for key in self._hinted if key in self.feeds]
                 self._hinted.clear()
                 await asyncio.gather(*(feed.refresh() for feed in behind))
-            except (DatabaseError, sessions.NoSession) as error:
-                _logger.warning("the log cannot be read: %s", error)
+            except sessions.NoSession as error:
+                _logger.info("a feed ends: %s", error)
+            except Exception:
+                # Whatever it is, the other feeds of this process go on being read.
+                _logger.exception("the log cannot be read")
                 await asyncio.sleep(POLL_MS / 1000)
         self.stop()
 
