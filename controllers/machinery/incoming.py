@@ -124,6 +124,7 @@ def changed_document(
     causes = list(missing)
     if changes:
         strategy.defaults(document)
+        causes += strategy.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
         causes += strategy.validate(document)
         causes += strategy.validate_update(document, old)
     if metadata != old["metadata"]:

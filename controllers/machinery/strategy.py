@@ -41,6 +41,10 @@ def _admit_all(document: Document, lookup: Lookup) -> list[Cause]:
     return []
 
 
+def _admit_any_change(new: Document, old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
+    return []
+
+
 class Column(NamedTuple):
     """One column that `kubectl get` prints; priority 1 columns show with `-o wide`.
 
@@ -59,12 +63,14 @@ class Strategy:
     """How documents of one kind are defaulted, validated and changed.
 
     All functions work on complete, schema-checked documents. `prepare` runs on create only (what upstream's
-    PrepareForCreate resets), `defaults` on every write, `admit` on create with a view of other objects.
+    PrepareForCreate resets), `defaults` on every write, `admit` on create with a view of other objects, `admit_update`
+    on changes: it also carries over what the server had given the old one.
     """
 
     prepare: Callable[[Document], None] = _nothing
     defaults: Callable[[Document], None] = _nothing
     admit: Callable[[Document, Lookup], list[Cause]] = _admit_all
+    admit_update: Callable[[Document, Mapping[str, Any], Lookup], list[Cause]] = _admit_any_change
     validate: Callable[[Document], list[Cause]] = _no_causes
     validate_update: Callable[[Document, Mapping[str, Any]], list[Cause]] = _no_change_causes
     names: Literal["subdomain", "label", "service", "path"] = "subdomain"

@@ -53,6 +53,15 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     return []
 
 
+def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
+    """Keep what admission computed when a plain replacement leaves it out."""
+    spec, before = child(new, "spec"), old.get("spec") or {}
+    for key in ("priority", "preemptionPolicy", "priorityClassName"):
+        if key in before:
+            spec.setdefault(key, before[key])
+    return []
+
+
 def _defaults(document: dict[str, Any]) -> None:
     defaults.pod(document)
 
@@ -114,6 +123,7 @@ STRATEGY: Final = Strategy(
     prepare=_prepare,
     defaults=_defaults,
     admit=_admit,
+    admit_update=_admit_update,
     validate=rules.validate,
     validate_update=rules.validate_update,
     generation=True,

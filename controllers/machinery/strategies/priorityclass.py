@@ -35,6 +35,10 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     return []
 
 
+def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
+    return [] if old.get("globalDefault") else _admit(new, lookup)
+
+
 def _validate(document: dict[str, Any]) -> list[Cause]:
     name, value = document["metadata"]["name"], document["value"]
     causes: list[Cause] = []
@@ -64,6 +68,7 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
 STRATEGY: Final = Strategy(
     defaults=_defaults,
     admit=_admit,
+    admit_update=_admit_update,
     validate=_validate,
     validate_update=_validate_update,
     generation=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
 from typing import Any, Final
 
@@ -50,7 +50,10 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     spec = child(document, "spec")
     if spec["type"] == "ExternalName":
         return []
-    others = lookup.list("services")
+    return _allocate(spec, lookup.list("services"))
+
+
+def _allocate(spec: dict[str, Any], others: Sequence[Mapping[str, Any]]) -> list[Cause]:
     causes: list[Cause] = []
     taken = {str(at(other, "spec", "clusterIP")) for other in others}
     wanted = spec.get("clusterIP")
@@ -68,6 +71,31 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     if spec["type"] in ("NodePort", "LoadBalancer"):
         causes += _node_ports(spec, others)
     return causes
+
+
+def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
+    """Keep addresses and node ports that a replacement leaves out, as long as the type still has them."""
+    spec, before = child(new, "spec"), old.get("spec") or {}
+    if spec["type"] == "ExternalName":
+        for key in ("clusterIP", "clusterIPs"):
+            spec.pop(key, None)
+        return []
+    if not spec.get("clusterIP") and before.get("clusterIP"):
+        spec["clusterIP"], spec["clusterIPs"] = before["clusterIP"], before.get("clusterIPs", [before["clusterIP"]])
+    if spec["type"] == "ClusterIP":
+        if before.get("type") != "ClusterIP":
+            for port in spec.get("ports") or ():
+                port.pop("nodePort", None)
+    else:
+        kept = {(port.get("protocol"), port.get("port")): port.get("nodePort") for port in before.get("ports") or ()}
+        for port in spec.get("ports") or ():
+            number = kept.get((port.get("protocol"), port.get("port")))
+            if number and not port.get("nodePort"):
+                port["nodePort"] = number
+    if spec.get("clusterIP") and spec["type"] == "ClusterIP":
+        return []
+    uid = new["metadata"]["uid"]
+    return _allocate(spec, [other for other in lookup.list("services") if other["metadata"]["uid"] != uid])
 
 
 def _node_ports(spec: dict[str, Any], others: Any) -> list[Cause]:
@@ -170,6 +198,7 @@ STRATEGY: Final = Strategy(
     prepare=_prepare,
     defaults=_defaults,
     admit=_admit,
+    admit_update=_admit_update,
     validate=_validate,
     validate_update=_validate_update,
     names="service",
