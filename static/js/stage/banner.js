@@ -24,7 +24,7 @@ export function mountBanner(element, onZoom) {
   });
   slider.addEventListener("input", () => onZoom(ZOOM_MAX ** (Number(slider.value) / SLIDER_STEPS)));
   const detail = h("div", { class: "st-banner" }, icon("eye", 16), h("p", {}, level, " ", rule), factor, slider);
-  const narrated = h("div", { class: "st-banner st-narrated", "data-testid": "stage-narrated" }, icon("info", 15), h("p"));
+  const narrated = h("div", { class: "st-banner", "data-testid": "stage-narrated" }, icon("info", 15), h("p"));
   element.append(detail, narrated);
 
   /** @param {{layout: Layout, view: View, count: number, lang: Lang}} input */

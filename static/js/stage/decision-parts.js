@@ -70,8 +70,8 @@ export function pointList(result, decision, lang) {
     || (point === "PostFilter" && decision.feasible > 0) || (point === "Score" && !scored);
   return h("section", { class: "dc-section dc-points" }, h("h3", { text: text(lang, "points.title") }),
     h("ol", {}, ...POINTS.filter((point) => said[point] !== undefined).map((point) =>
-      h("li", { "data-state": skipped(point) ? "skipped" : "done" }, h("i", {}, skipped(point) ? null : icon("check", 10)),
-        h("div", {}, h("b", { text: point }), h("span", { text: said[point] ?? "" }))))));
+      h("li", { "data-state": skipped(point) ? "skipped" : "done" },
+        h("i", {}, skipped(point) ? null : icon("check", 10)), h("div", {}, h("b", { text: point }), h("span", { text: said[point] ?? "" }))))));
 }
 
 /**
@@ -91,7 +91,8 @@ export function plainWords(decision, result, lang) {
     }) }), ` ${because}.`));
     said.push(h("table", { class: "dc-table dc-differences" },
       row("th", [text(lang, "plain.points"), second.winner.node, second.loser.node, text(lang, "plain.difference")]),
-      ...second.differences.map((one) => row("td", [one.plugin, String(one.winner), String(one.loser), sign(one.difference)])),
+      ...second.differences.map((one) =>
+        row("td", [one.plugin, String(one.winner), String(one.loser), sign(one.difference)])),
       row("td", [second.equal > 0 ? text(lang, "plain.totalEqual", { n: second.equal }) : text(lang, "decision.total"),
         number(lang, second.winner.total ?? 0), number(lang, second.loser.total ?? 0), sign(-second.by)], "dc-sum")));
   }
@@ -105,11 +106,12 @@ export function plainWords(decision, result, lang) {
  */
 function outcomeWords(decision, result, lang) {
   const values = {
-    nodes: number(lang, decision.nodes), f: number(lang, decision.feasible), total: number(lang, decision.bestTotal ?? 0),
-    node: decision.chosen, names: decision.best.slice(0, 4).join(", "), n: decision.best.length,
+    nodes: number(lang, decision.nodes), f: number(lang, decision.feasible),
+    total: number(lang, decision.bestTotal ?? 0), node: decision.chosen, names: decision.best.slice(0, 4).join(", "), n: decision.best.length,
     victims: result.preemption?.victims?.length ?? 0, nominated: result.preemption?.nominatedNode ?? "",
   };
-  if (result.result === "gated") return text(lang, "plain.gated", { why: (result.preEnqueue?.reasons ?? []).join(", ") });
+  const gates = (result.preEnqueue?.reasons ?? []).join(", ");
+  if (result.result === "gated") return text(lang, "plain.gated", { why: gates });
   if (result.result === "no_nodes") return text(lang, "plain.noNodes");
   if (result.result === "error") return text(lang, "plain.error");
   if (decision.feasible === 0) {
@@ -129,7 +131,8 @@ export function tieCard(decision, lang) {
   if (decision.best.length < 2) return null;
   const { lot } = decision;
   return h("section", { class: "dc-section dc-tie" },
-    h("h3", {}, icon("dice", 14), h("span", { text: text(lang, "tieCard.title", { names: decision.best.slice(0, 8).join(", ") }) })),
+    h("h3", {}, icon("dice", 14),
+      h("span", { text: text(lang, "tieCard.title", { names: decision.best.slice(0, 8).join(", ") }) })),
     h("p", { text: lot
       ? text(lang, "tieCard.drawn", {
         draw: lot.draw, range: Array.from({ length: Math.min(lot.below, 8) }, (_, index) => index).join(", ")
@@ -164,8 +167,8 @@ export function sentence(result, lang) {
  */
 function nodeChips(nodes) {
   const chips = nodes.slice(0, NODES_SHOWN).map((name) => h("span", { class: "dc-node", text: name }));
-  return nodes.length > NODES_SHOWN
-    ? [...chips, h("span", { class: "dc-hint", text: `+${nodes.length - NODES_SHOWN}`, title: nodes.join(", ") })] : chips;
+  if (nodes.length <= NODES_SHOWN) return chips;
+  return [...chips, h("span", { class: "dc-hint", text: `+${nodes.length - NODES_SHOWN}`, title: nodes.join(", ") })];
 }
 
 /**
@@ -198,8 +201,8 @@ export function preemptionTable(result, lang) {
   return h("section", { class: "dc-section dc-preemption" },
     h("header", { class: "dc-head" }, h("h3", { text: text(lang, "preemption.title") })),
     h("table", { class: "dc-table", "data-testid": "preemption-table" },
-      row("th", [text(lang, "outline.node"), text(lang, "preemption.violations"), text(lang, "preemption.victims"), text(lang,
-        "preemption.who"), ""]),
+      row("th", [text(lang, "outline.node"), text(lang, "preemption.violations"), text(lang, "preemption.victims"),
+        text(lang, "preemption.who"), ""]),
       ...rows.map((candidate) => h("tr", { class: candidate.chosen ? "dc-chosen" : "" },
         h("th", { scope: "row", text: candidate.node }), h("td", { text: String(candidate.violations) }),
         h("td", { text: String(candidate.victims.length) }), h("td", { text: candidate.victims.join(", ") }),
@@ -222,7 +225,8 @@ export function decisionTable(decision, rows, mode, lang) {
       ...rows.map((one) => h("tr", { class: one.best && one.feasible ? "dc-chosen" : "" },
         h("th", { scope: "row", text: one.node }),
         h("td", { text: one.feasible ? text(lang, "stage.feasible") : `${one.plugin}: ${one.reason}` }),
-        ...decision.plugins.map((_, index) => h("td", { text: one.cells[index] ? String(one.cells[index]?.[mode]) : "" })),
+        ...decision.plugins.map((_, index) =>
+          h("td", { text: one.cells[index] ? String(one.cells[index]?.[mode]) : "" })),
         h("td", { text: one.total === null ? "" : number(lang, one.total) }),
         h("td", { text: one.chosen ? text(lang, "stage.winner") : one.best && decision.best.length > 1
           ? text(lang, "stage.tie") : "" }))))));
@@ -234,5 +238,6 @@ export function decisionTable(decision, rows, mode, lang) {
  * @param {string} [name] class of the row
  */
 function row(tag, cells, name) {
-  return h("tr", { class: name }, ...cells.map((cell) => h(tag, tag === "th" ? { scope: "col", text: cell } : { text: cell })));
+  const scope = tag === "th" ? "col" : undefined;
+  return h("tr", { class: name }, ...cells.map((cell) => h(tag, { scope, text: cell })));
 }

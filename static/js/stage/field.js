@@ -12,8 +12,9 @@
 /** @import { TileState } from "./tiles.js" */
 import { number, text } from "../lib/text.js";
 import { drawCard, podRowAt, podsArea } from "./card.js";
+import { drawCell, drawRack } from "./cells.js";
 import { RACK_NODES, tileAt } from "./levels.js";
-import { drawCell, drawRack, drawSmallTile, drawTile, drawZone, glyphArea, glyphAt, smallArea } from "./tiles.js";
+import { drawSmallTile, drawTile, drawZone, glyphArea, glyphAt, smallArea } from "./tiles.js";
 
 /**
  * @typedef {object} FieldInput

@@ -1,11 +1,10 @@
-/** Nodes as tiles, small tiles, cells and racks: levels of detail 2 to 5. Level 1 is in card.js. */
+/** Nodes as tiles and small tiles: levels of detail 2 and 3. Level 1 is in card.js, 4 and 5 in cells.js. */
 
 /** @import { NodeScene, Scene } from "./cycle.js" */
 /** @import { TileBox } from "./levels.js" */
 /** @import { Glyph, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
 import { text } from "../lib/text.js";
-import { heatStep } from "./colours.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, fit, hatch, scoreBar, widthOf, wrap, write } from "./pen.js";
@@ -362,94 +361,6 @@ const SHORT = {
   TaintToleration: "taint", NodeUnschedulable: "cordon", NodeAffinity: "affinity", NodePorts: "port", NodeName: "name",
   InterPodAffinity: "affinity", PodTopologySpread: "spread", VolumeBinding: "volume", VolumeZone: "zone",
 };
-
-/**
- * Level 4: a cell filled by score or else by load, a load line, hatch or a cross where refused.
- * @param {Pen} pen
- * @param {TileBox} box
- * @param {NodeModel} node
- * @param {TileState} state
- */
-export function drawCell(pen, box, node, state) {
-  const { context, colours } = pen;
-  const { scene, cycle } = state;
-  const { x, y, w, h } = box;
-  const refused = scene?.feasible === false;
-  const load = node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0;
-  const scored = cycle && scene && scene.segments.length > 0;
-  const step = heatStep(scored ? (100 * scene.total) / Math.max(1, cycle.pointsMax) : load * 100);
-  context.fillStyle = refused || !node.ready ? colours.stage : colours.heat[step] ?? colours.line;
-  roundRect(context, x, y, w, h, 3);
-  context.fill();
-  if (refused || !node.ready) {
-    hatch(pen, 5);
-    if (node.taints.length > 0) drawIcon(context, "cross", x + w / 2 - 4.5, y + h / 2 - 4.5, 9, colours.t2);
-  } else if (step === 0) {
-    context.strokeStyle = colours.line;
-    context.lineWidth = 1;
-    context.stroke();
-  }
-  if (!refused) {
-    context.fillStyle = step > 3 ? colours["heat-high-text"] : colours["heat-low-text"];
-    context.globalAlpha = 0.7;
-    context.fillRect(x + 3, y + h - 4, Math.max(load > 0 ? 1 : 0, (w - 6) * Math.min(1, load)), 2);
-    context.globalAlpha = 1;
-  }
-  if (scene?.tied || scene?.winner) {
-    context.strokeStyle = colours.amb;
-    context.lineWidth = 2;
-    roundRect(context, x, y, w, h, 3);
-    context.stroke();
-  }
-  outline(pen, box, state, 3);
-}
-
-/**
- * Level 5: twenty nodes as one block with a small histogram of their scores or load.
- * @param {Pen} pen
- * @param {TileBox} box
- * @param {readonly {node: NodeModel, state: TileState}[]} members
- */
-export function drawRack(pen, box, members) {
-  const { context, colours } = pen;
-  const { x, y, w, h } = box;
-  const refused = members.filter(({ state }) => state.scene?.feasible === false).length;
-  const lit = members.some(({ state }) => state.scene?.tied || state.scene?.winner);
-  context.fillStyle = colours.surf;
-  roundRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 4);
-  context.fill();
-  if (refused === members.length) hatch(pen, 5);
-  const bins = histogram(members);
-  const most = Math.max(1, ...bins);
-  bins.forEach((count, index) => {
-    const height = (count / most) * (h - 18);
-    context.fillStyle = colours.heat[index] ?? colours.acc;
-    context.fillRect(x + 5 + index * 5, y + h - 4 - height, 4, height);
-  });
-  write(pen, String(members.length - refused), x + 4, y + 8, { size: 11, weight: 600, colour: colours.t2 });
-  context.strokeStyle = lit ? colours.amb : colours.line2;
-  context.lineWidth = lit ? 2 : 1;
-  roundRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 4);
-  context.stroke();
-  for (const { state } of members) outline(pen, box, state, 4);
-}
-
-/**
- * How many feasible members fall into each step of the heat scale.
- * @param {readonly {node: NodeModel, state: TileState}[]} members
- */
-function histogram(members) {
-  const bins = [0, 0, 0, 0, 0, 0];
-  for (const { node, state } of members) {
-    if (state.scene?.feasible === false) continue;
-    const scored = state.cycle && state.scene && state.scene.segments.length > 0;
-    const value = scored ? (100 * (state.scene?.total ?? 0)) / Math.max(1, state.cycle?.pointsMax ?? 1)
-      : node.cpuMilli ? (100 * node.cpuUsed) / node.cpuMilli : 0;
-    const step = heatStep(value);
-    bins[step] = (bins[step] ?? 0) + 1;
-  }
-  return bins;
-}
 
 /**
  * The heading of a zone: its name and how many of its nodes fit.
