@@ -250,11 +250,12 @@ class Loop:
 
     # -- components ---------------------------------------------------------------------------------------------
 
-    def add(self, name: str, make: Callable[[], Component], *, priority: int = 1) -> Slot:
-        """Add a component under its actor's name and start it. `priority` 0 runs before others of the same time."""
+    def add(self, name: str, make: Callable[[], Component], *, priority: int = 1, start: bool = True) -> Slot:
+        """Add a component under its actor's name. `priority` 0 runs before others of the same time."""
         slot = Slot(name, make, priority=priority)
         self.slots[name] = slot
-        self.recover(slot)
+        if start:
+            self.recover(slot)
         return slot
 
     def crash(self, slot: Slot) -> None:
@@ -301,8 +302,16 @@ class Loop:
             heappop(heap)
         return heap[0].time_ms if heap else None
 
-    def next_is_urgent(self) -> bool:
-        """Return whether an entry of priority 0 is due at the present time."""
+    def run_urgent(self) -> int:
+        """Run the entries of priority 0 that are due at the present time; return how many there were."""
+        count = 0
+        while self._next_is_urgent():
+            self._dispatch(heappop(self._heap))
+            self._flush()
+            count += 1
+        return count
+
+    def _next_is_urgent(self) -> bool:
         at_ms = self.next_event_ms()
         return at_ms is not None and at_ms <= self.now_ms and self._heap[0].priority == 0
 

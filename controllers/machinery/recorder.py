@@ -50,11 +50,12 @@ class _Similar:
 class Recorder:
     """Writes the events of one source. Its memory may be lost at any time: then counts begin anew."""
 
-    def __init__(self, component: str, *, host: str = "", instance: str = "") -> None:
-        """Name the source: `component` as `kubelet`, `host` the node, `instance` the replica."""
+    def __init__(self, component: str, *, host: str = "", instance: str = "", actor: str = "") -> None:
+        """Name the source: `component` as `kubelet`, `host` the node, `instance` the replica; `actor` as in `emit`."""
         self._component = component
         self._host = host
         self._instance = instance
+        self._actor = actor
         self._written: dict[tuple[str, ...], _Written] = {}
         self._similar: dict[tuple[str, ...], _Similar] = {}
         self._spent: dict[tuple[str, str], int] = {}
@@ -86,11 +87,12 @@ class Recorder:
             written.count += 1
             written.last_ms = tick.now_ms
             patch = {"count": written.count, "lastTimestamp": when, "message": message}
-            tick.emit(Patch("events", namespace, written.name, patch))
+            tick.emit(Patch("events", namespace, written.name, patch), actor=self._actor)
             return
         name = self._name(tick, metadata["name"], key)
         self._remember(key, _Written(name, 1, tick.now_ms))
-        tick.emit(Create("events", namespace, self._document(about, kind, reason, message, event_type, name, when)))
+        document = self._document(about, kind, reason, message, event_type, name, when)
+        tick.emit(Create("events", namespace, document), actor=self._actor)
 
     def _document(
         self, about: Mapping[str, Any], kind: str, reason: str, message: str, event_type: str, name: str, when: str
