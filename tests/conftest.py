@@ -41,3 +41,15 @@ def database(
     folder = tmp_path_factory.mktemp("database")
     with django_db_blocker.unblock(), databases.using(url, folder):
         yield url or f"sqlite:///{folder / 'clustersim.sqlite3'}"
+
+
+@pytest.fixture(scope="session")
+def application_database(
+    tmp_path_factory: pytest.TempPathFactory, django_db_blocker: DjangoDbBlocker
+) -> Iterator[None]:
+    """Point Django at one SQLite file for all tests that run the application in this process.
+
+    The application's threads keep their connections, so these tests share one database and open sessions of their own.
+    """
+    with django_db_blocker.unblock(), databases.using("", tmp_path_factory.mktemp("application")):
+        yield

@@ -1,18 +1,10 @@
-"""The whole ASGI application in-process, over a SQLite file of its own."""
+"""The whole ASGI application in this process, over the one database of such tests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from pytest_django import DjangoDbBlocker
-
-from tests.tools import databases
 
 
 @pytest.fixture(autouse=True)
-def own_database(tmp_path: Path, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Point Django at a fresh SQLite file; the application's threads share it."""
-    with django_db_blocker.unblock(), databases.using("", tmp_path):
-        yield
+def _application(application_database: None) -> None:
+    """Every test here has a database."""
