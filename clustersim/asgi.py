@@ -15,15 +15,8 @@ django_application = get_asgi_application()
 from channels.routing import URLRouter  # noqa: E402
 
 from clustersim import hosts  # noqa: E402
-
-try:
-    from clustersim.apiserver.asgi import application as apiserver
-except ModuleNotFoundError:
-    apiserver = django_application
-try:
-    from clustersim.live.routing import websocket_urlpatterns
-except ModuleNotFoundError:
-    websocket_urlpatterns = []
+from clustersim.apiserver.asgi import application as apiserver  # noqa: E402
+from clustersim.live.routing import websocket_urlpatterns  # noqa: E402
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]

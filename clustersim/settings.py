@@ -28,9 +28,6 @@ INSTALLED_APPS = [
     "clustersim.runtime",
     "clustersim.pages",
 ]
-INSTALLED_APPS = [
-    app for app in INSTALLED_APPS if not app.startswith("clustersim.") or (BASE_DIR / app.replace(".", "/")).is_dir()
-]
 MIDDLEWARE = [
     "clustersim.hosts.HostMiddleware",
     "clustersim.headers.SecurityHeadersMiddleware",

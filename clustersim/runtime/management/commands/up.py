@@ -76,15 +76,15 @@ class Command(BaseCommand):
         lan_address = f"http://{lan}:{settings.PORT}/" if lan else None
         lines = [f"Clustersim is ready after {seconds:.1f} s. Stop it with Ctrl-C.", "", f"  Open          {address}"]
         if lan_address and open_to_lan:
-            lines.append(f"  Others join   {lan_address}join")
+            lines.append(f"  Others join   {lan_address}")
         elif lan_address:
-            lines.append(f"  Others join   {lan_address}join   after: HOST=0.0.0.0 make run")
+            lines.append(f"  Others join   {lan_address}   after: HOST=0.0.0.0 make run")
         if settings.TLS_PORT:
             lines.append(
                 f"  kubectl       https://{shown}:{settings.TLS_PORT}/clusters/<code>, by the session's kubeconfig"
             )
         picture = io.StringIO()
-        segno.make(lan_address + "join" if lan_address and open_to_lan else address, error="m").terminal(
+        segno.make(lan_address if lan_address and open_to_lan else address, error="m").terminal(
             out=picture, compact=True
         )
         self.stdout.write("\n".join([*lines, "", picture.getvalue()]))
