@@ -23,12 +23,14 @@ from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.status import Code, Status
+from scheduler_core.framework.status import SUCCESS, Code
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
+from scheduler_core.preemption.evaluator import why_not_eligible
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
+from scheduler_core.trace.result import preemption_object, verdict_table
 
 _RESOURCES: Final = {
     "priorityclasses": "priorityclasses.scheduling.k8s.io",
@@ -51,6 +53,9 @@ _RESOURCES: Final = {
     "deviceclasses": "deviceclasses.resource.k8s.io",
 }
 """A case's name of a list of objects → the group resource."""
+
+_EVERY_CANDIDATE: Final = {"minCandidateNodesPercentage": 100, "minCandidateNodesAbsolute": 100}
+"""Cases are recorded with every preemption candidate dry-run."""
 
 
 @dataclass(slots=True)
@@ -136,7 +141,7 @@ class Oracle:
             return {"result": "unschedulable", **record, **self._fail(state, info, outcome, status.message)}
         outcome = self.framework.run_filter(state, info, snapshot, left, narrowing)
         if detailed:
-            record["filters"] = _all_verdicts(outcome)
+            record["filters"] = verdict_table(outcome)
         broken = outcome.rows_with(Code.ERROR)
         if broken:
             return {"result": "error", "fitError": outcome.status_of(broken[0]).message, **record}
@@ -169,10 +174,11 @@ class Oracle:
         if self.framework.profile.at("postFilter"):
             result, status = self.framework.run_post_filter(state, info, outcome)
             text = status.message
-            detail = result.detail if result is not None else None
-            record["preemption"] = {"code": status.code.wire, "reasons": list(status.reasons)}
-            if detail is not None:
-                record["preemption"].update(detail.as_dict())
+            row = self.snapshot.row_of.get(info.pod.status.nominated_node_name)
+            tried = SUCCESS if row is None else outcome.status_of(row)
+            # Eligibility is told even where DefaultPreemption had no turn.
+            eligible = not why_not_eligible(info, self.snapshot, tried)
+            record["preemption"] = {"eligible": eligible, **preemption_object(result, status)}
         reasons = {} if pre_filter else outcome.reasons()
         record["fitError"] = fit_error(len(self.snapshot), reasons, pre_filter=pre_filter, post_filter=text)
         return record
@@ -185,21 +191,13 @@ class Oracle:
 
 
 def _available(profile: ProfileConfiguration, registry: PluginRegistry) -> ProfileConfiguration:
-    """Return the profile without plugins that do not exist here; cases name upstream's whole set."""
+    """Return the profile as cases mean it: without plugins that do not exist here, and with every candidate tried."""
     sets = {
         point: PluginSet(tuple(pair for pair in one.enabled if pair[0] in registry), one.disabled)
         for point, one in profile.sets.items()
     }
-    return replace(profile, sets=sets)
-
-
-def _all_verdicts(outcome: FilterOutcome) -> dict[str, dict[str, Any]]:
-    table: dict[str, dict[str, Any]] = {}
-    for plugin, verdicts in outcome.verdicts.items():
-        for row in np.flatnonzero(verdicts.codes != Code.SUCCESS).tolist():
-            status: Status = verdicts.status(row)
-            table.setdefault(outcome.snapshot.names[row], {})[plugin] = status.as_dict()
-    return table
+    arguments = {**profile.arguments, "DefaultPreemption": _EVERY_CANDIDATE}
+    return replace(profile, sets=sets, arguments=arguments)
 
 
 def answer(case: Document) -> dict[str, Any]:

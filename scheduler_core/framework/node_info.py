@@ -167,7 +167,7 @@ class NodeInfo:
         self.allocatable: Amounts = {}
         self.non_zero_cpu = 0
         self.non_zero_memory = 0
-        self.host_ports: tuple[HostPort, ...] = ()
+        self.host_ports: frozenset[HostPort] = frozenset()
         self.generation = 0
         if node is not None:
             self.set_node(node)
@@ -207,7 +207,9 @@ class NodeInfo:
         self.non_zero_cpu += sign * cpu
         self.non_zero_memory += sign * memory
         if sums.host_ports:
-            self.host_ports = tuple(port for other in self.pods for port in other.host_ports)
+            # A set, as upstream's: should two pods here have one port, it is free again when the first of them goes.
+            ports = frozenset(sums.host_ports)
+            self.host_ports = self.host_ports | ports if sign > 0 else self.host_ports - ports
 
     @property
     def labels(self) -> Mapping[str, str]:

@@ -47,7 +47,7 @@ class NodePorts:
         """Return failure for nodes where a wanted port is taken."""
         infos = snapshot.infos_of(rows)
         failed = np.fromiter(
-            (info.host_ports != () and conflicts(pod.host_ports, info.host_ports) for info in infos),
+            (bool(info.host_ports) and conflicts(pod.host_ports, info.host_ports) for info in infos),
             dtype=np.bool_,
             count=len(infos),
         )

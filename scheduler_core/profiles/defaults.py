@@ -10,6 +10,7 @@ from scheduler_core.framework.registry import PluginFactory, PluginRegistry
 from scheduler_core.plugins import (
     default_binder,
     default_preemption,
+    dynamic_resources,
     image_locality,
     node_affinity,
     node_name,
@@ -31,6 +32,7 @@ IN_TREE: Final[Mapping[str, PluginFactory]] = {
     node_affinity.NAME: lambda arguments, handle: node_affinity.NodeAffinity.from_arguments(arguments),
     node_ports.NAME: lambda arguments, handle: node_ports.NodePorts(),
     node_resources_fit.NAME: lambda arguments, handle: node_resources_fit.NodeResourcesFit(arguments),
+    dynamic_resources.NAME: lambda arguments, handle: dynamic_resources.DynamicResources(),
     default_preemption.NAME: default_preemption.DefaultPreemption,
     node_resources_balanced.NAME: lambda arguments, handle: node_resources_balanced.NodeResourcesBalancedAllocation(
         arguments
@@ -49,6 +51,7 @@ DEFAULT_ORDER: Final[tuple[tuple[str, int], ...]] = (
     (node_affinity.NAME, 2),
     (node_ports.NAME, 0),
     (node_resources_fit.NAME, 1),
+    (dynamic_resources.NAME, 0),
     (default_preemption.NAME, 0),
     (node_resources_balanced.NAME, 1),
     (image_locality.NAME, 1),

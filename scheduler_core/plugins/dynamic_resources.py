@@ -1,0 +1,63 @@
+"""DynamicResources, as far as pods without claims go: devices are not simulated, but the plugin's words are heard.
+
+It answers Skip in PreFilter, and in PostFilter says that there is nothing to deallocate; a pod that names a claim waits
+before the queue, since no such claim exists here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+import numpy as np
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
+from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Reads
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.snapshot import Rows, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
+from scheduler_core.framework.verdicts import FilterOutcome, Verdicts, single_reason
+
+NAME: Final = "DynamicResources"
+
+NO_CLAIMS: Final = "no new claims to deallocate"
+NO_STATE: Final = "not found"
+
+
+class DynamicResources:
+    """PreEnqueue, PreFilter, Filter and PostFilter."""
+
+    name: ClassVar[str] = NAME
+    filter_reads: ClassVar[Reads] = Reads.NODE
+
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """Return success for a pod without claims, else which one it waits for."""
+        claims = pod.pod.spec.resource_claims
+        if not claims:
+            return SUCCESS
+        first = claims[0]
+        return unresolvable(f'resourceclaim.resource.k8s.io "{first.resource_claim_name or first.name}" not found')
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Return Skip: no pod that gets here has claims."""
+        state.write(NAME, True)
+        return None, SKIP
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return success for every node."""
+        return single_reason(np.zeros(snapshot.count(rows), dtype=np.bool_), Code.UNSCHEDULABLE, NO_CLAIMS)
+
+    def post_filter(
+        self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
+    ) -> tuple[PostFilterResult | None, Status]:
+        """Return that nothing can be deallocated; an error when a PreFilter before this one ended the cycle."""
+        if state.get(NAME) is None:
+            return None, error(NO_STATE)
+        return None, unschedulable(NO_CLAIMS)
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """Return claims that come or change, and the naming of a generated one in the pod's status."""
+        claim = ClusterEvent(EventResource.RESOURCE_CLAIM, ActionType.ADD | ActionType.UPDATE)
+        own = ClusterEvent(EventResource.UNSCHEDULED_POD, ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
+        return EventRegistration(claim), EventRegistration(own)
