@@ -1,0 +1,176 @@
+"""The web process alone, for tests of the REST surface: a session with people, no engine.
+
+with serving(folder) as server:
+    server.kubectl("get", "pods")
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.tools.server import ROOT, free_port
+
+READY_SECONDS = 40.0
+
+_MAKE = """
+import json
+from clustersim.classroom import people
+from clustersim.runtime.commands import web_context
+from clustersim.store import open_store, sessions
+from controllers.machinery.operations import Create
+from controllers.machinery.registry import Registry
+row = sessions.create("Test", "empty", 7)
+made = {"code": row.code, "id": row.id}
+store = open_store(row.id)
+names = ["default", "kube-system", "kube-public", "kube-node-lease"]
+for role, name in (("teacher", "Tara"), ("student", "Stu"), ("viewer", "Vic"), ("component", "Comp")):
+    principal = people.seat(row, name, role)
+    made[role] = people.new_token(principal)
+    if principal.namespace:
+        names.append(principal.namespace)
+        made[role + "Namespace"] = principal.namespace
+with store.transaction("session") as transaction:
+    for name in dict.fromkeys(names):
+        document = {"metadata": {"name": name}}
+        Registry().apply(transaction, Create("namespaces", "", document), web_context("session", store))
+    for name, value in (("system-cluster-critical", 2000000000), ("system-node-critical", 2000001000)):
+        document = {"metadata": {"name": name}, "value": value}
+        Registry().apply(
+            transaction, Create("priorityclasses.scheduling.k8s.io", "", document), web_context("session", store)
+        )
+print("MADE" + json.dumps(made))
+"""
+
+
+@dataclass
+class Api:
+    """A web process with one session."""
+
+    port: int
+    data: Path
+    made: dict[str, Any]
+    kubectl_binary: str = "kubectl"
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.port}/clusters/{self.made['code']}"
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        role: str = "teacher",
+        content_type: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+    ) -> tuple[int, Any, Mapping[str, str]]:
+        """Return (status, decoded answer, headers)."""
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data=data, method=method)
+        request.add_header("Content-Type", content_type)
+        if role:
+            request.add_header("Authorization", f"Bearer {self.made[role]}")
+        for name, value in (headers or {}).items():
+            request.add_header(name, value)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                text = answer.read()
+                return answer.status, json.loads(text) if text else None, answer.headers
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read()), error.headers
+
+    def watch(self, path: str, *, role: str = "teacher", accept: str = "application/json") -> Iterator[dict[str, Any]]:
+        """Yield the events of a watch until the server ends it."""
+        request = urllib.request.Request(self.base + path)
+        request.add_header("Authorization", f"Bearer {self.made[role]}")
+        request.add_header("Accept", accept)
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            for line in answer:
+                yield json.loads(line)
+
+    def kubeconfig(self, role: str = "teacher") -> Path:
+        """Return a kubeconfig with Basic credentials in a plain HTTP address."""
+        token = self.made[role]
+        server = self.base.replace("http://", f"http://{role}:{token}@")
+        namespace = self.made.get(role + "Namespace") or "default"
+        path = self.data / f"kubeconfig-{role}"
+        document = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "users": [{"name": "u", "user": {}}],
+            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u", "namespace": namespace}}],
+            "current-context": "x",
+        }
+        path.write_text(json.dumps(document))
+        return path
+
+    def kubectl(
+        self, *arguments: str, role: str = "teacher", stdin: str = "", check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Run kubectl and return what it printed."""
+        environment = {
+            **os.environ,
+            "KUBECONFIG": str(self.kubeconfig(role)),
+            "HOME": str(self.data),
+            "KUBECACHEDIR": str(self.data / "kube-cache"),
+        }
+        done = subprocess.run(
+            [self.kubectl_binary, *arguments], env=environment, input=stdin, capture_output=True, text=True, timeout=60
+        )
+        if check and done.returncode != 0:
+            raise AssertionError(f"kubectl {' '.join(arguments)}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done
+
+
+@contextlib.contextmanager
+def serving(data: Path, environment: Mapping[str, str] | None = None) -> Iterator[Api]:
+    """Migrate, make a session with one person of each role, and serve it."""
+    data.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    settings = {
+        **{key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")},
+        "PORT": str(port),
+        "TLS_PORT": "0",
+        "HOST": "127.0.0.1",
+        "CLUSTERSIM_DATA": str(data),
+        **(environment or {}),
+    }
+    manage = [sys.executable, str(ROOT / "manage.py")]
+    subprocess.run([*manage, "migrate", "-v0"], env=settings, cwd=ROOT, check=True, capture_output=True)
+    shell = subprocess.run(
+        [*manage, "shell", "-v0", "-c", _MAKE], env=settings, cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    made = json.loads(next(line for line in shell.stdout.splitlines() if line.startswith("MADE"))[4:])
+    log = data / "web.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*manage, "web"], env=settings, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.PIPE
+        )
+    api = Api(port, data, made)
+    try:
+        deadline = time.monotonic() + READY_SECONDS
+        while True:
+            try:
+                api.request("GET", "/version")
+                break
+            except (urllib.error.URLError, OSError):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise AssertionError(log.read_text(errors="replace")[-3000:]) from None
+                time.sleep(0.05)
+        yield api
+    finally:
+        process.terminate()
+        process.wait(20)
