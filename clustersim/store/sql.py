@@ -25,6 +25,9 @@ VERBS: Final[tuple[Verb, ...]] = ("ADDED", "MODIFIED", "DELETED")
 COMPACT_STEP: Final = 500
 """Revisions dropped per transaction: about 5 ms, so that a person's write does not wait behind a compaction."""
 
+INSERT_ROWS: Final = 200
+"""Rows of one INSERT statement over the wire."""
+
 TRACES_PER_POD: Final = 50
 """Attempts of one pod whose traces are kept; older ones go when a newer one is written."""
 
@@ -66,6 +69,19 @@ def _fetch(sql: str, arguments: Sequence[Any]) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(sql, arguments)
         return list(cursor.fetchall())
+
+
+def _insert(cursor: Any, table: str, columns: str, rows: Sequence[tuple[Any, ...]], conflict: str = "") -> None:
+    """Insert many rows: by one prepared statement in SQLite, by few large ones over PostgreSQL's wire."""
+    marks = f"({', '.join(['%s'] * len(rows[0]))})"
+    head = f"INSERT INTO {table} ({columns}) VALUES "
+    if connection.vendor == "sqlite":
+        cursor.executemany(f"{head}{marks} {conflict}", rows)
+        return
+    for start in range(0, len(rows), INSERT_ROWS):
+        part = rows[start : start + INSERT_ROWS]
+        values = [value for row in part for value in row]
+        cursor.execute(f"{head}{', '.join([marks] * len(part))} {conflict}", values)
 
 
 def _place(stored: Stored) -> tuple[str, str]:
@@ -286,10 +302,11 @@ class SqlStore:
 
     def _write_rows(self, cursor: Any, buffer: BufferedTransaction) -> None:
         written_ms = real_ms()
-        cursor.executemany(
-            "INSERT INTO store_revision (session_id, revision, verb, resource, namespace, name, uid, "
-            "previous_revision, now_ms, written_ms, read_revision, actor, data) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        _insert(
+            cursor,
+            "store_revision",
+            "session_id, revision, verb, resource, namespace, name, uid, "
+            "previous_revision, now_ms, written_ms, read_revision, actor, data",
             [
                 (
                     self.session_id,
@@ -313,11 +330,12 @@ class SqlStore:
     def _write_objects(self, cursor: Any, buffer: BufferedTransaction) -> None:
         current = [(self.session_id, *key, stored.revision) for key, stored in buffer.objects.items() if stored]
         if current:
-            cursor.executemany(
-                "INSERT INTO store_object (session_id, resource, namespace, name, revision) "
-                "VALUES (%s, %s, %s, %s, %s) ON CONFLICT (session_id, resource, namespace, name) "
-                "DO UPDATE SET revision = excluded.revision",
+            _insert(
+                cursor,
+                "store_object",
+                "session_id, resource, namespace, name, revision",
                 current,
+                "ON CONFLICT (session_id, resource, namespace, name) DO UPDATE SET revision = excluded.revision",
             )
         deleted = [(self.session_id, *key) for key, stored in buffer.objects.items() if stored is None]
         if deleted:
@@ -327,16 +345,20 @@ class SqlStore:
             )
 
     def _write_traces(self, cursor: Any, buffer: BufferedTransaction) -> None:
-        cursor.executemany(
-            "INSERT INTO store_trace (session_id, uid, attempt, revision, envelope, data) "
-            "VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (session_id, uid, attempt) "
-            "DO UPDATE SET revision = excluded.revision, envelope = excluded.envelope, data = excluded.data",
+        # One statement may not touch a row twice, so of a trace that was kept again only the last counts.
+        last = {(row.uid, row.attempt): row for row in buffer.traces}
+        _insert(
+            cursor,
+            "store_trace",
+            "session_id, uid, attempt, revision, envelope, data",
             [
                 (self.session_id, row.uid, row.attempt, row.revision, msgspec.json.encode(row.envelope), row.blob)
-                for row in buffer.traces
+                for row in last.values()
             ],
+            "ON CONFLICT (session_id, uid, attempt) DO UPDATE SET revision = excluded.revision, "
+            "envelope = excluded.envelope, data = excluded.data",
         )
-        old = [(self.session_id, row.uid, row.attempt - TRACES_PER_POD) for row in buffer.traces]
+        old = [(self.session_id, row.uid, row.attempt - TRACES_PER_POD) for row in last.values()]
         old = [entry for entry in old if entry[2] > 0]
         if old:
             cursor.executemany("DELETE FROM store_trace WHERE session_id = %s AND uid = %s AND attempt <= %s", old)

@@ -269,6 +269,7 @@ def test_traces_come_newest_first_and_the_same_attempt_replaces(backend):
         transaction.trace("uid-a", 2, {"id": "uid-a-2"}, b"two")
         transaction.trace("uid-b", 1, {"id": "uid-b-1"}, b"other")
     with store.transaction("kube-scheduler-0", now_ms=2) as transaction:
+        transaction.trace("uid-a", 1, {"id": "uid-a-1", "point": "Permit"}, b"")
         transaction.trace("uid-a", 1, {"id": "uid-a-1", "point": "Bind"}, b"\x00\xff")
     assert [(envelope["id"], blob) for envelope, blob in store.traces("uid-a")] == [
         ("uid-a-2", b"two"),
