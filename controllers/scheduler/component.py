@@ -1,9 +1,11 @@
 """`SchedulerComponent`: one scheduler replica as the event loop sees it.
 
-Whoever owns the session's clock sets `pace_ms` and `split` (`tell`), reads `points`, `cycles`, `held` and
-`narrated_one_in`, and need do nothing else: every continuation is a timer of the loop. While the clock stands the loop
-does not run, so a cycle rests where it is; `split` makes cycles rest at every point even at pace 0, each continuation
-an event of its own, so that stepping by point is running the loop until `points` has grown.
+Whoever owns the session's clock calls `tell(pace_ms, hold)` and plans `RETELL_TIMER` on the slot when that changes.
+With a pace, cycles rest at each point for that long in simulated time. With `hold` (the clock stands) they rest at
+each point until `STEP_TIMER` fires, at whatever pace; a step also begins the next cycle where none is in hand. So a
+step by point is: plan `STEP_TIMER` now, and run the loop at the present time until `points` has grown or nothing is
+left to run; a step by cycle is steps by point until `cycles` has grown. `held` says where a cycle rests, `can_step`
+whether there is anything to step, `narrated_one_in` how many cycles run straight through.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from controllers.machinery.recorder import Recorder
 from controllers.machinery.store import Event, Gone
 from controllers.scheduler.driver import PERMIT_TIMER, POINT_TIMER, Driver, Job
 from controllers.scheduler.reporting import (
-    EMPTY_QUEUE,
     QUEUE_STATUS_MS,
     QUEUES,
     REPLICAS,
@@ -43,7 +44,10 @@ FLUSH_TIMER: Final = ("scheduler", "flush")
 STATUS_TIMER: Final = ("scheduler", "status")
 
 RETELL_TIMER: Final = ("scheduler", "retell")
-"""Plan this on the component's slot after `tell`, so that the cycle in hand goes on at the new pace at once."""
+"""Plan this on the component's slot after `tell`, so that what rests goes on as told."""
+
+STEP_TIMER: Final = ("scheduler", "step")
+"""Plan this on the slot while it holds: the cycle in hand goes to its next point, or the next one begins."""
 
 NARRATED_ACTIVE_MAX: Final = 10
 """With more pods than this in the active lane only some cycles are told at the pace; others run straight through."""
@@ -59,7 +63,7 @@ class SchedulerComponent:
         self.identity = identity
         self.leading = False
         self._pace_ms = 0
-        self._split = False
+        self._hold = False
         self._seen_revision = 0
         self._begun = 0
         self._next_planned = False
@@ -72,11 +76,11 @@ class SchedulerComponent:
 
     # For whoever owns the clock.
 
-    def tell(self, pace_ms: int, split: bool) -> None:
-        """Set how long a told cycle rests at a point, and whether cycles rest even at pace 0."""
-        self._pace_ms, self._split = pace_ms, split
+    def tell(self, pace_ms: int, hold: bool) -> None:
+        """Set how long a told cycle rests at a point, and whether it rests there until it is stepped."""
+        self._pace_ms, self._hold = pace_ms, hold
         if self.started:
-            self.driver.pace_ms, self.driver.split = pace_ms, split
+            self.driver.pace_ms, self.driver.hold = pace_ms, hold
 
     @property
     def started(self) -> bool:
@@ -97,7 +101,7 @@ class SchedulerComponent:
     def held(self) -> dict[str, str] | None:
         """Return the cycle that rests at a point: pod, point and replica; None where none does."""
         job = self.driver.hand if self.started else None
-        if job is None or job.run is None or not job.narrated:
+        if job is None or job.run is None or not job.rests:
             return None
         return {"pod": job.run.info.key, "point": job.run.point, "replica": self.identity}
 
@@ -138,7 +142,7 @@ class SchedulerComponent:
             on_outcome=self._keep_trace,
             on_idle=self._show_idle,
         )
-        self.tell(self._pace_ms, self._split)
+        self.tell(self._pace_ms, self._hold)
         self._tracer = Tracer(self.identity, self.scheduler)
         Watching(self.scheduler, self._informers, self._reconfigure)
         self._informers.start(tick)
@@ -182,9 +186,13 @@ class SchedulerComponent:
         self.scheduler.now_ms = tick.now_ms
         if timer == NEXT_TIMER:
             self._next_planned = False
-            self._next(tick)
+            if not self._hold:
+                self._next(tick)
         elif timer == POINT_TIMER:
-            self.driver.go_on(tick)
+            if not self._hold:
+                self.driver.go_on(tick)
+        elif timer == STEP_TIMER:
+            self._step(tick)
         elif timer == FLUSH_TIMER:
             self.scheduler.queue.flush(tick.now_ms)
         elif timer == STATUS_TIMER:
@@ -204,20 +212,26 @@ class SchedulerComponent:
     def _next(self, tick: Tick) -> None:
         if not self.leading or self.driver.hand is not None:
             return
-        told = self._pace_ms > 0 or self._split
         one_in = self.narrated_one_in
         run = self.scheduler.begin(self._seen_revision)
         if run is None:
             return
-        narrated = told and self._begun % one_in == 0
+        narrated = self._hold or (self._pace_ms > 0 and self._begun % one_in == 0)
         self._begun += 1
         self.driver.begin(run, tick, narrated=narrated)
+
+    def _step(self, tick: Tick) -> None:
+        if self.driver.hand is not None:
+            self.driver.go_on(tick)
+        else:
+            self._next(tick)
 
     def _after(self, tick: Tick) -> None:
         """Plan what follows from what just happened."""
         self.driver.check_waits(tick)
         queue = self.scheduler.queue
-        if self.leading and not self._next_planned and self.driver.hand is None and queue.has_next:
+        may_begin = self.leading and not self._hold and not self._next_planned
+        if may_begin and self.driver.hand is None and queue.has_next:
             self._next_planned = True
             tick.plan(NEXT_TIMER, tick.now_ms)
         flush_ms = queue.next_flush_ms()
@@ -285,8 +299,8 @@ class SchedulerComponent:
             self._left_cycle = self._shown_cycle = (replica.object.get("status") or {}).get("cycle")
         queue = tick.get(QUEUES, "", self.identity)
         if queue is not None:
-            self._shown_queue = queue.object.get("status") or EMPTY_QUEUE
-            self._left_waiting = self._shown_queue.get("waiting") or ()
+            self._shown_queue = queue.object.get("status")
+            self._left_waiting = (self._shown_queue or {}).get("waiting") or ()
 
     def _resume(self, left: Mapping[str, Any], tick: Tick) -> bool:
         """Run a left cycle again to its point, from its input; False: it cannot be, and its pod waits as others do."""

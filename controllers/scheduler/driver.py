@@ -38,8 +38,10 @@ class Job:
     binding: bool = False
     begun_ms: int = 0
     """When the attempt began."""
+    rests: bool = False
+    """It rests at a point."""
     due_ms: int = 0
-    """When it goes on from the point where it rests."""
+    """When it goes on from there."""
     pending: Ask | None = None
     """An ask that a resumed job has come to, not carried out yet."""
 
@@ -70,8 +72,8 @@ class Driver:
         self.bindings: dict[str, Job] = {}
         """uid → job between the decision and the end of the binding, waits at Permit included."""
         self.pace_ms = 0
-        self.split = False
-        """Rest at every point even at pace 0: what stepping asks for."""
+        self.hold = False
+        """Rest at every point until told to go on: what a standing clock and stepping ask for."""
         self.points = 0
         """Points that told cycles have passed; grows for ever."""
         self.cycles = 0
@@ -91,9 +93,12 @@ class Driver:
         self._drive(job, None, tick)
 
     def go_on(self, tick: Tick) -> None:
-        """Let the cycle in hand leave its point; `POINT_TIMER` has fired."""
-        if self.hand is not None:
-            self._drive(self.hand, None, tick)
+        """Let the cycle in hand leave the point where it rests."""
+        job = self.hand
+        if job is not None and job.rests:
+            job.narrated = self.pace_ms > 0 or self.hold
+            job.rests = False
+            self._drive(job, None, tick)
 
     def resume(self, run: Run, point: str, tick: Tick) -> None:
         """Run an attempt again up to a point and rest there, as its former owner had left it."""
@@ -150,17 +155,20 @@ class Driver:
 
     def _rest(self, job: Job, tick: Tick) -> None:
         self.points += 1
-        job.due_ms = tick.now_ms + self.pace_ms
-        tick.plan(POINT_TIMER, job.due_ms)
+        job.rests = True
+        self._plan_point(job, tick)
         self._on_point(job, tick)
 
+    def _plan_point(self, job: Job, tick: Tick) -> None:
+        job.due_ms = tick.now_ms if self.hold else tick.now_ms + self.pace_ms
+        if not self.hold:
+            tick.plan(POINT_TIMER, job.due_ms)
+
     def retell(self, tick: Tick) -> None:
-        """Plan the cycle in hand anew: the pace has changed."""
-        if self.hand is not None and self.hand.narrated:
-            self.hand.due_ms = tick.now_ms + self.pace_ms
-            tick.plan(POINT_TIMER, self.hand.due_ms)
-            if not self.pace_ms and not self.split:
-                self.hand.narrated = False
+        """Plan anew when the resting cycle goes on: the pace has changed, or the clock runs again."""
+        if self.hand is not None and self.hand.rests:
+            tick.cancel(POINT_TIMER)
+            self._plan_point(self.hand, tick)
 
     def _end(self, job: Job, tick: Tick) -> bool:
         """A generator is through: return whether the job goes on as a binding cycle."""

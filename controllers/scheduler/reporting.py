@@ -20,16 +20,6 @@ LISTED_MAX: Final = 50
 QUEUE_STATUS_MS: Final = 200
 """The queue's status is written at most this often, and only when it has changed."""
 
-EMPTY_QUEUE: Final[Mapping[str, Any]] = {
-    "active": [],
-    "backoff": [],
-    "unschedulable": [],
-    "gated": [],
-    "waiting": [],
-    "binding": [],
-    "counts": {"active": 0, "backoff": 0, "unschedulable": 0, "gated": 0, "waiting": 0, "binding": 0},
-}
-
 
 def queue_status(scheduler: Scheduler, driver: Driver, events: Sequence[ClusterEvent]) -> dict[str, Any]:
     """Return the status of `queues.clustersim.io/<identity>`.
