@@ -11,8 +11,7 @@ from urllib.parse import parse_qsl
 import msgspec
 import yaml
 
-from clustersim.apiserver import protobuf
-from clustersim.apiserver.documents import SafeLoader
+from clustersim.apiserver import documents, protobuf
 from controllers.machinery.schema import too_deep
 from scheduler_core.api.errors import ApiError, bad_request
 
@@ -160,12 +159,15 @@ def decode_json(body: bytes) -> Any:
 
 
 def decode_yaml(body: bytes) -> Any:
-    """Return the one YAML document of a body; aliases are refused, so a few lines cannot grow into gigabytes.
+    """Return the one YAML document of a body.
 
     Raises:
-        ApiError: 400.
+        ApiError: 400, 413.
     """
+    if len(body) > documents.MAX_YAML_BYTES:
+        message = f"a YAML body has at most {documents.MAX_YAML_BYTES} bytes; send JSON"
+        raise ApiError(413, "RequestEntityTooLarge", message)
     try:
-        return yaml.load(body, Loader=SafeLoader)
+        return documents.load(body)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise bad_request(f"the body cannot be read as YAML: {str(error)[:300]}") from error

@@ -1,0 +1,196 @@
+"""Bodies, errors, identity: every refusal is a Status that says what to do."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.tools.apiserver import Api
+
+POD = {"metadata": {"name": "one"}, "spec": {"containers": [{"name": "c", "image": "nginx"}]}}
+
+
+def _pods(namespace: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/pods"
+
+
+def test_without_a_token_nothing_is_told(api: Api) -> None:
+    for path in ("/api/v1/pods", "/version", "/apis", "/openapi/v3"):
+        status, document, headers = api.request("GET", path, role="")
+        assert (status, document["reason"]) == (401, "Unauthorized")
+        assert "WWW-Authenticate" not in headers
+    status, _, _ = api.request("GET", "/api/v1/pods", role="", headers={"Authorization": "Bearer wrong"})
+    assert status == 401
+
+
+def test_an_unknown_session_is_not_found(api: Api) -> None:
+    path = "/../ZZZZZZ/api/v1/pods"
+    other = Api(api.port, api.data, {**api.made, "code": "ZZZZZZ"})
+    status, document, _ = other.request("GET", path.removeprefix("/../ZZZZZZ"))
+    assert (status, document["reason"]) == (404, "NotFound")
+
+
+def test_a_cookie_writes_only_from_a_page_of_this_server(api: Api, namespace: str) -> None:
+    cookie = {"Cookie": f"clustersim-{api.made['code']}={api.made['teacher']}"}
+    assert api.request("GET", _pods(namespace), role="", headers=cookie)[0] == 200
+    assert api.request("POST", _pods(namespace), POD, role="", headers=cookie)[0] == 403
+    foreign = {**cookie, "Origin": "http://evil.example"}
+    assert api.request("POST", _pods(namespace), POD, role="", headers=foreign)[0] == 403
+    own = {**cookie, "Origin": f"http://127.0.0.1:{api.port}"}
+    assert api.request("POST", _pods(namespace), POD, role="", headers=own)[0] == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "code"),
+    [
+        (b"{", "application/json", 400),
+        (b"[]", "application/json", 400),
+        (b"", "application/json", 400),
+        (b"\xff\xfe", "application/json", 400),
+        (b"[" * 5000, "application/json", 400),
+        (b'{"metadata":' * 200 + b"1" + b"}" * 200, "application/json", 400),
+        (b"a: &a [x]\nb: *a", "application/yaml", 400),
+        (b"!!python/object/apply:os.system [ls]", "application/yaml", 400),
+        (b"k8s\x00\xff\xff", "application/vnd.kubernetes.protobuf", 400),
+        (b"k8s\x00", "application/vnd.kubernetes.protobuf", 415),
+        (b"<x/>", "application/xml", 415),
+        (b'{"metadata":{"name":"' + b"a" * (4 << 20) + b'"}}', "application/json", 413),
+    ],
+)
+def test_bodies_that_cannot_be_read(api: Api, namespace: str, body: bytes, content_type: str, code: int) -> None:
+    try:
+        status, document, _ = api.request("POST", _pods(namespace), body, content_type=content_type)
+    except (BrokenPipeError, ConnectionResetError):
+        pytest.fail("the server closed the connection instead of answering")
+    assert (status, document["kind"]) == (code, "Status")
+    assert api.request("GET", _pods(namespace))[1]["items"] == []
+
+
+def test_yaml_is_read_like_json(api: Api, namespace: str) -> None:
+    text = "metadata: {name: one}\nspec:\n  containers: [{name: c, image: nginx, env: [{name: A, value: 2020-01-01}]}]"
+    status, document, _ = api.request("POST", _pods(namespace), text.encode(), content_type="application/yaml")
+    assert status == 201
+    assert document["spec"]["containers"][0]["env"] == [{"name": "A", "value": "2020-01-01"}]
+
+
+def test_causes_name_the_field(api: Api, namespace: str) -> None:
+    bad: dict[str, Any] = json.loads(json.dumps(POD))
+    bad["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 70000}]
+    bad["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "-1"}}
+    status, document, _ = api.request("POST", _pods(namespace), bad)
+    assert (status, document["reason"]) == (422, "Invalid")
+    fields = {cause["field"] for cause in document["details"]["causes"]}
+    assert fields == {"spec.containers[0].ports[0].hostPort", "spec.containers[0].resources.requests[cpu]"}
+    assert document["details"]["name"] == "one"
+
+
+def test_unknown_fields_warn_or_refuse_or_pass(api: Api, namespace: str) -> None:
+    body = {**POD, "color": "red"}
+    status, document, _ = api.request("POST", _pods(namespace) + "?fieldValidation=Strict", body)
+    assert (status, document["reason"]) == (400, "BadRequest")
+    assert 'strict decoding error: unknown field "color"' in document["message"]
+    status, document, headers = api.request("POST", _pods(namespace), body)
+    assert status == 201
+    assert headers["Warning"] == '299 - "unknown field \\"color\\""'
+    assert "color" not in document
+    body["metadata"] = {"name": "two"}
+    status, _, headers = api.request("POST", _pods(namespace) + "?fieldValidation=Ignore", body)
+    assert (status, headers["Warning"]) == (201, None)
+
+
+def test_dry_run_writes_nothing(api: Api, namespace: str) -> None:
+    before = api.request("GET", _pods(namespace))[1]["metadata"]["resourceVersion"]
+    status, document, _ = api.request("POST", _pods(namespace) + "?dryRun=All", POD)
+    assert (status, document["spec"]["schedulerName"]) == (201, "default-scheduler")
+    assert api.request("GET", _pods(namespace))[1]["metadata"]["resourceVersion"] == before
+
+
+def test_a_stale_update_is_a_conflict_and_an_equal_one_takes_no_revision(api: Api, namespace: str) -> None:
+    _, first, _ = api.request("POST", _pods(namespace), POD)
+    status, same, _ = api.request("PUT", _pods(namespace) + "/one", first)
+    assert (status, same["metadata"]["resourceVersion"]) == (200, first["metadata"]["resourceVersion"])
+    changed = json.loads(json.dumps(first))
+    changed["metadata"]["labels"] = {"a": "b"}
+    assert api.request("PUT", _pods(namespace) + "/one", changed)[0] == 200
+    changed["metadata"]["labels"] = {"a": "c"}
+    status, document, _ = api.request("PUT", _pods(namespace) + "/one", changed)
+    assert (status, document["reason"]) == (409, "Conflict")
+
+
+def test_binding_eviction_and_status(api: Api, namespace: str) -> None:
+    api.request("POST", _pods(namespace), POD)
+    path = _pods(namespace) + "/one"
+    binding = {"apiVersion": "v1", "kind": "Binding", "target": {"kind": "Node", "name": "node-1"}}
+    assert api.request("POST", path + "/binding", binding, role="component")[0] == 201
+    status, document, _ = api.request("POST", path + "/binding", binding, role="component")
+    assert (status, document["reason"]) == (409, "Conflict")
+    assert "already assigned to node" in document["message"]
+    patch = {"status": {"phase": "Running"}, "spec": {"nodeName": "other"}}
+    _, pod, _ = api.request("PATCH", path + "/status", patch, content_type="application/merge-patch+json")
+    assert (pod["status"]["phase"], pod["spec"]["nodeName"]) == ("Running", "node-1")
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "one"}}
+    assert api.request("POST", path + "/eviction", eviction)[0] == 201
+    _, pod, _ = api.request("GET", path)
+    assert pod["metadata"]["deletionGracePeriodSeconds"] == 30
+
+
+def test_methods_and_paths_that_are_not_served(api: Api, namespace: str) -> None:
+    for method, path, code in (
+        ("POST", "/api/v1/pods", 405),
+        ("PUT", _pods(namespace), 405),
+        ("DELETE", "/api/v1/pods", 405),
+        ("POST", "/version", 405),
+        ("GET", "/api/v1/pods/one", 404),
+        ("GET", "/api/v1/nodes/one/binding", 404),
+        ("GET", "/apis/apps/v1beta1/deployments", 404),
+        ("GET", "/api/v9/pods", 404),
+        ("GET", "/metrics", 404),
+        ("GET", "//", 200),
+        ("OPTIONS", "/api/v1/pods", 405),
+    ):
+        status, _, _ = api.request(method, path, POD if method in ("POST", "PUT") else None)
+        assert (method, path, status) == (method, path, code)
+    message = api.request("GET", "/apis/apps/v1beta1/deployments")[1]["message"]
+    assert "apiVersion: apps/v1" in message
+
+
+def test_apply_patch_is_refused_as_kubectl_expects(api: Api, namespace: str) -> None:
+    api.request("POST", _pods(namespace), POD)
+    path = _pods(namespace) + "/one"
+    status, document, _ = api.request("PATCH", path, b"spec: {}", content_type="application/apply-patch+yaml")
+    assert (status, document["reason"]) == (415, "UnsupportedMediaType")
+    assert api.request("PATCH", path, b"{}", content_type="text/plain")[0] == 415
+
+
+def test_discovery_names_every_kind_in_both_forms(api: Api) -> None:
+    from scheduler_core.api.kinds import KINDS
+
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+    found = set()
+    for path in ("/api", "/apis"):
+        _, document, headers = api.request("GET", path, headers={"Accept": accept})
+        assert "as=APIGroupDiscoveryList" in headers["Content-Type"]
+        for group in document["items"]:
+            for version in group["versions"]:
+                for resource in version["resources"]:
+                    found.add((group["metadata"].get("name", ""), version["version"], resource["resource"]))
+    assert {(kind.group, kind.version, kind.plural) for kind in KINDS} <= found
+    for kind in KINDS:
+        path = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
+        _, document, _ = api.request("GET", path)
+        assert kind.plural in {entry["name"] for entry in document["resources"]}
+
+
+def test_two_sessions_do_not_share_tokens(api: Api) -> None:
+    status, _, _ = Api(api.port, api.data, {**api.made, "code": api.made["code"][::-1]}).request("GET", "/api/v1/pods")
+    assert status in (401, 404)
+
+
+def test_secretive_paths_stay_inside_the_session(api: Api) -> None:
+    for path in ("/api/v1/namespaces/..%2f..%2fx/pods", "/%2e%2e/%2e%2e/api/sessions", "/api/v1/pods%00"):
+        status, document, _ = api.request("GET", path)
+        assert status in (200, 404)
+        if status == 200:
+            assert document["items"] == []

@@ -1,0 +1,137 @@
+"""Watches: nothing missed, nothing twice, selectors, bookmarks, the end."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from tests.tools.apiserver import Api
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+
+
+def _put(api: Api, namespace: str, name: str, **labels: str) -> dict[str, Any]:
+    body = {"metadata": {"name": name, "labels": labels}}
+    status, document, _ = api.request("POST", f"/api/v1/namespaces/{namespace}/configmaps", body)
+    assert status == 201
+    return document  # type: ignore[no-any-return]
+
+
+def _label(api: Api, namespace: str, name: str, **labels: str | None) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+    status, _, _ = api.request(
+        "PATCH", path, {"metadata": {"labels": labels}}, content_type="application/merge-patch+json"
+    )
+    assert status == 200
+
+
+def _events(api: Api, path: str, **options: str) -> list[tuple[str, str]]:
+    return [
+        (event["type"], event["object"]["metadata"].get("name", "")) for event in api.watch(path, **options)
+    ]  # fmt: skip
+
+
+def test_a_watch_from_a_revision_tells_everything_after_it_once(api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    first = _put(api, namespace, "a1")
+    _put(api, namespace, "b1")
+    _label(api, namespace, "a1", x="y")
+    api.request("DELETE", f"{path}/b1")
+    start = first["metadata"]["resourceVersion"]
+    events = list(api.watch(f"{path}?watch=true&timeoutSeconds=1&resourceVersion={start}"))
+    assert [(event["type"], event["object"]["metadata"]["name"]) for event in events] == [
+        ("ADDED", "b1"),
+        ("MODIFIED", "a1"),
+        ("DELETED", "b1"),
+    ]
+    revisions = [int(event["object"]["metadata"]["resourceVersion"]) for event in events]
+    assert revisions == sorted(set(revisions))
+    assert revisions[0] > int(start)
+
+
+def test_a_watch_without_a_revision_begins_with_what_is_there(api: Api, namespace: str) -> None:
+    _put(api, namespace, "a1")
+    _put(api, namespace, "b1")
+    path = f"/api/v1/namespaces/{namespace}/configmaps?watch=true&timeoutSeconds=1"
+    assert _events(api, path) == [("ADDED", "a1"), ("ADDED", "b1")]
+
+
+def test_an_object_that_leaves_a_selector_is_deleted_for_it(api: Api, namespace: str) -> None:
+    first = _put(api, namespace, "a1", app="web")
+    _label(api, namespace, "a1", app="db")
+    _label(api, namespace, "a1", note="x")
+    _label(api, namespace, "a1", app="web")
+    start = int(first["metadata"]["resourceVersion"]) - 1
+    path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1&labelSelector=app%3Dweb"
+    events = list(api.watch(f"{path}&resourceVersion={start}"))
+    assert [event["type"] for event in events] == ["ADDED", "DELETED", "ADDED"]
+    assert events[1]["object"]["metadata"]["labels"] == {"app": "web"}
+
+
+def test_initial_events_end_with_an_annotated_bookmark(api: Api, namespace: str) -> None:
+    _put(api, namespace, "a1")
+    path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1&allowWatchBookmarks=true"
+    events = list(api.watch(f"{path}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"))
+    assert [event["type"] for event in events] == ["ADDED", "BOOKMARK", "BOOKMARK"]
+    assert events[1]["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+    status, document, _ = api.request("GET", f"{path}&sendInitialEvents=true")
+    assert (status, document["reason"]) == (422, "Invalid")
+
+
+def test_a_bookmark_comes_at_the_time_out(api: Api, namespace: str) -> None:
+    _put(api, namespace, "a1")
+    _, document, _ = api.request("GET", f"/api/v1/namespaces/{namespace}/pods")
+    start = document["metadata"]["resourceVersion"]
+    path = f"/api/v1/namespaces/{namespace}/pods?watch=1&timeoutSeconds=1&allowWatchBookmarks=1&resourceVersion={start}"
+    (event,) = list(api.watch(path))
+    assert event["type"] == "BOOKMARK"
+    assert int(event["object"]["metadata"]["resourceVersion"]) >= int(start)
+
+
+def test_table_events_carry_their_columns_once(api: Api, namespace: str) -> None:
+    _put(api, namespace, "a1")
+    _put(api, namespace, "b1")
+    path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1"
+    first, second = list(api.watch(path, accept=TABLE))
+    assert len(first["object"]["columnDefinitions"]) == 3
+    assert second["object"]["columnDefinitions"] == []
+    assert second["object"]["rows"][0]["cells"][0] == "b1"
+
+
+def test_watch_plus_list_is_what_a_later_list_says(api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    _put(api, namespace, "a1")
+    _, before, _ = api.request("GET", path)
+    view = {item["metadata"]["name"]: item for item in before["items"]}
+    start = before["metadata"]["resourceVersion"]
+
+    def write() -> None:
+        for index in range(12):
+            _put(api, namespace, f"n{index}")
+            _label(api, namespace, f"n{index}", round=str(index))
+            if index % 3 == 0:
+                api.request("DELETE", f"{path}/n{index}")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    seen = 0
+    for event in api.watch(f"{path}?watch=1&timeoutSeconds=3&resourceVersion={start}"):
+        seen += 1
+        name = event["object"]["metadata"]["name"]
+        if event["type"] == "DELETED":
+            del view[name]
+        else:
+            view[name] = event["object"]
+    writer.join()
+    _, after, _ = api.request("GET", path)
+    assert seen == 28
+    assert list(view.values()) == [] or {name: view[name] for name in sorted(view)} == {
+        item["metadata"]["name"]: item for item in after["items"]
+    }
+    assert len(view) == 9
+
+
+def test_a_future_revision_is_a_timeout_and_a_watch_needs_the_right_to_read(api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/pods?watch=1"
+    assert api.request("GET", f"{path}&resourceVersion=99999999")[0] == 504
+    assert api.request("GET", path, role="")[0] == 401
