@@ -7,7 +7,6 @@ from typing import Any, Final
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
@@ -59,7 +58,6 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
         "lang": _language(request),
         "theme": _theme(request),
         "release": settings.RELEASE,
-        "plotly": static("vendor/plotly.min.js"),
     }
     return render(request, "session.html", {**_common(request), "row": row, "start": start})
 

@@ -69,7 +69,7 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
     if (!item) return;
     openObjectForm({
       item,
-      label: t(item.label),
+      label: item.kind === item.label ? item.kind : `${item.kind}, ${t(item.label)}`,
       values: actions.valuesFor(item),
       t,
       create: (document) => refusalOf(() => api.createDocument(document, actions.namespace), unreachable()),

@@ -31,7 +31,7 @@ export function createFields(fields, values, t) {
     setAttribute(input, "aria-describedby", `${id}-error`);
     parts.set(field.name, { input, error });
     append(root, element("div", { class: `form-field type-${field.type}` }, [
-      element("label", { for: id }, [t(field.label), field.unit ? element("small", {}, ` ${field.unit}`) : null]),
+      element("label", { for: id }, t(field.label)),
       input, error,
     ]));
   }

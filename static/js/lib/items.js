@@ -9,7 +9,6 @@
  * @property {string} label text key
  * @property {string} path field path in the document, for errors of the server
  * @property {"text" | "number" | "select" | "pairs"} type
- * @property {string} [unit] text shown behind the input
  * @property {readonly string[]} [options]
  */
 
@@ -72,7 +71,7 @@ function given(entries) {
 
 const NODE_FIELDS = [
   field("name", "metadata.name"),
-  field("cpu", "status.capacity.cpu", "text", { unit: "CPU" }),
+  field("cpu", "status.capacity.cpu"),
   field("memory", "status.capacity.memory"),
   field("gpu", `status.capacity[${GPU}]`, "number"),
   field("maxPods", "status.capacity.pods", "number"),
@@ -135,7 +134,7 @@ const POD_FIELDS = [
   field("name", "metadata.name"),
   field("namespace", "metadata.namespace"),
   field("image", `${CONTAINER}.image`),
-  field("cpu", `${CONTAINER}.resources.requests.cpu`, "text", { unit: "CPU" }),
+  field("cpu", `${CONTAINER}.resources.requests.cpu`),
   field("memory", `${CONTAINER}.resources.requests.memory`),
   field("gpu", `${CONTAINER}.resources.limits[${GPU}]`, "number"),
   field("priorityClass", "spec.priorityClassName"),
@@ -203,7 +202,7 @@ const WORKLOAD_FIELDS = [
   field("namespace", "metadata.namespace"),
   field("replicas", "spec.replicas", "number"),
   field("image", `${TEMPLATE}.image`),
-  field("cpu", `${TEMPLATE}.resources.requests.cpu`, "text", { unit: "CPU" }),
+  field("cpu", `${TEMPLATE}.resources.requests.cpu`),
   field("memory", `${TEMPLATE}.resources.requests.memory`),
   field("priorityClass", "spec.template.spec.priorityClassName"),
   field("nodeSelector", "spec.template.spec.nodeSelector", "pairs"),

@@ -30,8 +30,10 @@ export function mount(root, dispatch, guests) {
   const content = element("div", { class: "inspector-content" }, [head, tabs, body]);
   root.append(empty, content);
 
+  // "Why there?" is what a pod is clicked for; what else is selected opens with its summary.
   /** @type {Tab} */
-  let tab = "summary";
+  let tab = "decision";
+  let shownPod = false;
   let shownTabs = "";
   let shownHead = "";
   let shownBody = "";
@@ -82,6 +84,8 @@ export function mount(root, dispatch, guests) {
       last = object;
       const pod = object.resource === "pods";
       if (!pod && tab === "decision") tab = "summary";
+      else if (pod && !shownPod && tab === "summary") tab = ui.phone ? "summary" : "decision";
+      shownPod = pod;
       renderHead(object, view, ui);
       renderTabs(object, view, ui);
       renderBody(object, view, ui);

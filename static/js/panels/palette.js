@@ -105,6 +105,7 @@ export function mount(root, dispatch) {
         const shown = text(ui.lang, item.label);
         const full = item.group === "nodes" ? `Node, ${shown}` : item.group === "pods" ? `Pod, ${shown}` : shown;
         setText(label, shown);
+        setAttribute(button, "data-short", item.note || [...shown].slice(0, 5).join(""));
         const reason = refusalOf(item, view, ui);
         setAttribute(button, "aria-disabled", reason ? "true" : null);
         setAttribute(button, "title", reason || text(ui.lang, "create_title", { item: full }));
@@ -129,6 +130,7 @@ export function mount(root, dispatch) {
       update() {
         if (!view || !ui) return;
         setText(label, tool.label(view, ui));
+        setAttribute(button, "data-short", [...tool.label(view, ui)].slice(0, 5).join(""));
         const reason = tool.reason(view, ui);
         setAttribute(button, "aria-disabled", reason ? "true" : null);
         setAttribute(button, "title", reason || null);

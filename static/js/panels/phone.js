@@ -42,7 +42,7 @@ export function mount(root, dispatch) {
     dispatch({ type: "tab", tab: "phone-create" });
   });
 
-  const hand = element("div", { class: "card phone-card" });
+  const hand = element("div", { class: "phone-card" });
   const counts = element("ul", { class: "phone-counts" });
   const heading = element("h3");
   const decisions = element("div", { class: "event-list" });
@@ -126,7 +126,7 @@ export function mount(root, dispatch) {
         class: "button", type: "button", "aria-label": t("delete_named", { name: pod.metadata.name }),
       }, icon("trash"));
       remove.addEventListener("click", () => dispatch({ type: "delete", resource: "pods", key: keyOf(pod) }));
-      return element("li", { class: "card phone-card" }, [
+      return element("li", { class: "phone-card" }, [
         element("div", {}, [element("b", {}, pod.metadata.name), element("span", { class: "chip" })]),
         element("span", { class: "hint" }), remove,
       ]);

@@ -42,6 +42,7 @@ export function mountSearch(root, dispatch) {
     if (!one) return;
     input.value = "";
     close();
+    input.blur();
     one.choose();
   };
   const mark = () => {

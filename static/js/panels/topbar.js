@@ -21,7 +21,7 @@ export function mount(root, dispatch, session) {
   const home = element("a", { class: "logo-link", href: "/", "aria-label": "Clustersim" });
   if (logo instanceof HTMLTemplateElement) home.append(logo.content.cloneNode(true));
   const qr = element("img", {
-    class: "code-qr", alt: "", width: 28, height: 28, src: `/api/sessions/${session.code}/qr.svg`,
+    class: "code-qr", alt: "", width: 32, height: 32, src: `/api/sessions/${session.code}/qr.svg`,
   });
   const code = element("button", { class: "code-button", type: "button", "data-testid": "join-code" }, [
     qr, element("span", { class: "mono" }, session.code),

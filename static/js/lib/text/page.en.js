@@ -83,7 +83,7 @@ export const EN = {
   item_crash: "Crash",
   item_recover: "Recover",
   item_yaml: "YAML",
-  item_openb: "openb trace",
+  item_openb: "openb",
   crash_title: "Crash {identity}",
   recover_title: "Recover {identity}",
   edit_first: "{item}: choose the details first",

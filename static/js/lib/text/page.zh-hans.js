@@ -83,7 +83,7 @@ export const ZH_HANS = {
   item_crash: "崩溃",
   item_recover: "恢复",
   item_yaml: "YAML",
-  item_openb: "openb 轨迹",
+  item_openb: "openb",
   crash_title: "让 {identity} 崩溃",
   recover_title: "恢复 {identity}",
   edit_first: "{item}:先填写细节",
