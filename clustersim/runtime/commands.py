@@ -5,12 +5,14 @@ Synchronous; call it through `sync_to_async` from asynchronous code.
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 from collections.abc import Callable
 from typing import Any, Final
 
 from clustersim import feed
+from clustersim.feed import hints
 from clustersim.store import open_store, sessions
 from clustersim.store.sql import SqlStore
 from controllers.machinery.operations import Update
@@ -24,8 +26,8 @@ Document = dict[str, Any]
 OBEY_SECONDS: Final = 5.0
 """An owner that has not observed a command by then is taken to be away: the change is undone and the answer is 503."""
 
-LOOK_EVERY_SECONDS: Final = 0.01
-"""How often the status is looked at: a hundredth of what a person notices."""
+LOOK_EVERY_SECONDS: Final = 0.02
+"""How often the status is looked at when no hint comes."""
 
 
 def web_context(actor: str, store: SqlStore, *, guard: Guard | None = None) -> Context:
@@ -60,17 +62,9 @@ def ask(
     sessions.touch(session_id)
     store = open_store(session_id)
     before, asked = _write(store, resource, name, mutate, web_context(actor, store, guard=guard))
-    generation = int(asked["metadata"].get("generation", 0))
-    deadline = time.monotonic() + timeout
-    while True:
-        stored = store.get(resource, "", name)
-        if stored is None:
-            raise not_found(resource, name)
-        if int(stored.object.get("status", {}).get("observedGeneration", 0)) >= generation:
-            return copy_object(stored.object)
-        if time.monotonic() >= deadline:
-            break
-        time.sleep(LOOK_EVERY_SECONDS)
+    observed = _wait(store, resource, name, int(asked["metadata"].get("generation", 0)), timeout)
+    if observed is not None:
+        return observed
     _undo(store, resource, name, before, asked, actor)
     raise ApiError(
         503,
@@ -94,6 +88,32 @@ def _write(
         revision = transaction.revision
     feed.wake(store.session_id, revision)
     return stored.object, asked
+
+
+def _wait(store: SqlStore, resource: str, name: str, generation: int, timeout: float) -> Document | None:
+    """Return the object once its owner has observed `generation`; None after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    grown = threading.Event()
+
+    def listen(kind: str, session_id: int, revision: int) -> None:
+        if session_id == store.session_id:
+            grown.set()
+
+    hints.listen(listen)
+    try:
+        while True:
+            grown.clear()
+            stored = store.get(resource, "", name)
+            if stored is None:
+                raise not_found(resource, name)
+            if int((stored.object.get("status") or {}).get("observedGeneration", 0)) >= generation:
+                return copy_object(stored.object)
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return None
+            grown.wait(min(left, LOOK_EVERY_SECONDS))
+    finally:
+        hints.unlisten(listen)
 
 
 def _undo(store: SqlStore, resource: str, name: str, before: Document, asked: Document, actor: str) -> None:

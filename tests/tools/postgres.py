@@ -12,6 +12,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,6 +94,7 @@ def _wait(process: subprocess.Popen[bytes], base: Path) -> str:
     import psycopg
 
     deadline = time.monotonic() + START_SECONDS
+    pause = threading.Event()
     while True:
         try:
             with psycopg.connect(host=str(base), user="clustersim", dbname="postgres", autocommit=True) as connection:
@@ -101,5 +103,5 @@ def _wait(process: subprocess.Popen[bytes], base: Path) -> str:
         except psycopg.OperationalError:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"PostgreSQL did not start:\n{(base / 'log').read_text()}") from None
-            time.sleep(0.05)
+            pause.wait(0.05)
     return f"postgresql://clustersim@/clustersim?host={base}"

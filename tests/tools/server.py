@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -28,6 +29,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 READY_SECONDS = 40.0
 STOP_SECONDS = 25.0
+
+_PAUSE = threading.Event()
+"""Never set: what a condition is asked again after."""
 
 
 def free_port() -> int:
@@ -46,7 +50,7 @@ def wait_for(condition: Callable[[], Any], seconds: float = 15.0, what: str = "t
             return value
         if time.monotonic() >= deadline:
             raise AssertionError(f"{what} did not come true within {seconds:g} s")
-        time.sleep(0.02)
+        _PAUSE.wait(0.02)
 
 
 def is_alive(pid: int) -> bool:
@@ -179,7 +183,7 @@ def running(environment: Mapping[str, str] | None = None, data: Path | None = No
         while not server.ready():
             if server.process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"`manage.py up` is not ready:\n{server.tail()}")
-            time.sleep(0.05)
+            _PAUSE.wait(0.05)
         yield server
     finally:
         server.stop()
