@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cycleScene, railSteps } from "../../../static/js/stage/cycle.js";
+import { cycle, trace } from "./fixtures.js";
+
+const ORDER = ["n1", "n2", "n3", "n4", "n9"];
+const OPTIONS = { budgetMs: Infinity, motion: true, order: ORDER, weights: {} };
+/** @param {import("../../../static/js/stage/cycle.js").Scene} scene @param {string} name */
+const at = (scene, name) => {
+  const found = scene.nodes.get(name);
+  assert.ok(found, name);
+  return found;
+};
+
+test("before Filter no node is judged", () => {
+  const scene = cycleScene(cycle({ point: "PreFilter", trace: { preFilter: { code: "Success" } } }), 0, OPTIONS);
+  assert.deepEqual(ORDER.map((name) => at(scene, name).feasible), [null, null, null, null, null]);
+});
+
+test("at Filter an infeasible node dims within 400 ms and carries the exact reason", () => {
+  const told = cycle({ point: "Filter" });
+  const dims = [0, 40, 120, 400].map((ms) => at(cycleScene(told, ms, OPTIONS), "n2").dim);
+  assert.equal(dims[0], 0);
+  assert.equal(dims[3], 1);
+  assert.deepEqual(dims, [...dims].sort((a, b) => a - b), "dimming never goes back");
+  assert.equal(at(cycleScene(told, 0, OPTIONS), "n2").reason, "Insufficient cpu");
+  assert.equal(at(cycleScene(told, 400, OPTIONS), "n1").dim, 0);
+});
+
+test("a node that the cycle never looked at is neither feasible nor refused", () => {
+  assert.equal(at(cycleScene(cycle({ point: "Filter" }), 1000, OPTIONS), "n9").feasible, null);
+});
+
+test("totals rise plugin by plugin and end exactly at the trace's total", () => {
+  const told = cycle();
+  const totals = [0, 110, 220, 330, 440].map((ms) => at(cycleScene(told, ms, OPTIONS), "n4").total);
+  assert.equal(totals[0], 0);
+  assert.deepEqual(totals, [...totals].sort((a, b) => a - b));
+  assert.equal(totals[4], 350);
+  assert.equal(at(cycleScene(told, 440, OPTIONS), "n4").delta, 50);
+  assert.equal(at(cycleScene(told, 100, OPTIONS), "n4").delta, 300, "the delta is the plugin that is growing");
+});
+
+test("the tie shows only when all scores are in, and nobody has won before the lot is drawn", () => {
+  assert.equal(cycleScene(cycle(), 300, OPTIONS).tie, null);
+  const scene = cycleScene(cycle(), 2000, OPTIONS);
+  assert.deepEqual(scene.tie, { nodes: ["n1", "n3"], total: 391, drawn: false });
+  assert.equal(at(scene, "n3").glow, 1);
+  assert.equal(at(scene, "n3").winner, false);
+  const drawn = cycleScene(cycle({ point: "Reserve" }), 0, OPTIONS);
+  assert.equal(at(drawn, "n3").winner, true);
+  assert.equal(drawn.tie?.drawn, true);
+});
+
+test("the width of a score bar is the highest possible total", () => {
+  assert.equal(cycleScene(cycle(), 2000, OPTIONS).pointsMax, 400);
+});
+
+test("without motion every moment is the last one", () => {
+  const scene = cycleScene(cycle(), 0, { ...OPTIONS, motion: false });
+  assert.equal(at(scene, "n4").total, 350);
+  assert.equal(scene.moving, false);
+});
+
+test("a short pace squeezes the scores into its time", () => {
+  const scene = cycleScene(cycle(), 200, { ...OPTIONS, budgetMs: 250 });
+  assert.equal(at(scene, "n4").total, 350);
+});
+
+test("PreFilter's refusal is every node's reason", () => {
+  const told = cycle({
+    point: "PostFilter",
+    trace: { preFilter: { code: "Unschedulable", plugin: "VolumeBinding", reasons: ["no claim"] }, feasible: [] },
+  });
+  const scene = cycleScene(told, 1000, OPTIONS);
+  assert.equal(at(scene, "n1").feasible, false);
+  assert.equal(at(scene, "n1").reason, "no claim");
+});
+
+test("the rail says what each point did, what is skipped and what comes next", () => {
+  const steps = railSteps(cycle(), { PreEnqueue: 2, PreFilter: 10, PreScore: 7 }, 4);
+  const by = Object.fromEntries(steps.map((step) => [step.point, step]));
+  assert.deepEqual(by["Filter"], { point: "Filter", state: "done", line: "arrow", values: { from: 4, to: 3 } });
+  assert.equal(by["PostFilter"]?.state, "skipped");
+  assert.deepEqual(by["PreFilter"]?.values, { n: 9, of: 10 });
+  assert.deepEqual(by["Score"], { point: "Score", state: "current", line: "tie", values: { n: 2, of: 2, tie: 2 } });
+  assert.equal(by["Reserve"]?.line, "next");
+  assert.equal(by["Permit"]?.line, "none");
+});
+
+test("with one feasible node the scores are skipped; with none everything after PostFilter is", () => {
+  const { scores: _scores, ...rest } = trace();
+  const one = railSteps(cycle({ point: "Reserve", trace: { ...rest, feasible: ["n1"], best: ["n1"], chosen: "n1" } }), {}, 4);
+  assert.deepEqual(one.filter((step) => step.state === "skipped").map((step) => step.point),
+    ["PostFilter", "PreScore", "Score"]);
+  const none = railSteps(cycle({ point: "PostFilter", trace: { feasible: [], firstFail: {} } }), {}, 4);
+  assert.equal(none.filter((step) => step.state === "skipped").length, 7);
+});

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  decisionOf, preemptionRows, ranking, runnerUp, sentenceParts,
+} from "../../../static/js/stage/decision-model.js";
+import { heatmapChart } from "../../../static/js/stage/heatmap.js";
+import { scoresChart } from "../../../static/js/stage/scores.js";
+import { trace } from "./fixtures.js";
+
+/** @import { TraceResult } from "../../../static/js/lib/types.d.ts" */
+/** @import { Colours } from "../../../static/js/stage/colours.js" */
+
+const COLOURS = /** @type {Colours} */ (/** @type {unknown} */ ({
+  heat: ["h0", "h1", "h2", "h3", "h4", "h5"], plugin: ["p1", "p2", "p3", "p4", "p5", "p6"], font: "sans",
+  "heat-low-text": "dark", "heat-high-text": "light",
+}));
+
+/** @returns {TraceResult} */
+const refused = () => ({
+  result: "unschedulable",
+  preFilter: { code: "Success" },
+  feasible: [],
+  firstFail: {
+    n1: { code: "Unschedulable", plugin: "NodeResourcesFit", reasons: ["Insufficient cpu", "Insufficient memory"] },
+    n2: { code: "Unschedulable", plugin: "NodeResourcesFit", reasons: ["Insufficient cpu"] },
+    n3: { code: "UnschedulableAndUnresolvable", plugin: "NodeUnschedulable", reasons: ["node(s) were unschedulable"] },
+  },
+  fitError: "0/3 nodes are available: 1 Insufficient memory, 1 node(s) were unschedulable, 2 Insufficient cpu. no new "
+    + "claims to deallocate, preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No "
+    + "preemption victims found for incoming pod.",
+  preemption: {
+    eligible: true, candidates: {},
+    nodeStatus: {
+      n1: { code: "Unschedulable", reasons: ["No preemption victims found for incoming pod"] },
+      n2: { code: "Unschedulable", reasons: ["No preemption victims found for incoming pod"] },
+    },
+  },
+});
+
+test("every node has a row, with its verdict, its cells and whether it won", () => {
+  const decision = decisionOf(trace());
+  assert.deepEqual(decision.rows.map((row) => [row.node, row.feasible, row.best, row.chosen, row.total]), [
+    ["n1", true, true, false, 391], ["n2", false, false, false, null], ["n3", true, true, true, 391],
+    ["n4", true, false, false, 350],
+  ]);
+  assert.equal(decision.rows[1]?.reason, "Insufficient cpu");
+  assert.deepEqual(decision.plugins, [{ name: "TaintToleration", weight: 3 }, { name: "NodeResourcesFit", weight: 1 }]);
+  assert.equal(decision.pointsMax, 400);
+});
+
+test("the ranking starts with the winner, and totals never rise", () => {
+  assert.deepEqual(ranking(decisionOf(trace())).map((row) => row.node), ["n3", "n1", "n4"]);
+});
+
+test("the runner-up is the first outside the best set, and its differences add up to its distance", () => {
+  const second = runnerUp(decisionOf(trace()));
+  assert.equal(second?.loser.node, "n4");
+  assert.equal(second?.by, 41);
+  assert.equal(second?.differences.reduce((sum, one) => sum + one.difference, 0), -41);
+  assert.equal(second?.equal, 1);
+});
+
+test("each counted piece of the sentence names its plugin and exactly as many nodes as it counts", () => {
+  const parts = sentenceParts(refused());
+  assert.deepEqual(parts.map((part) => [part.count, part.reason, part.plugin, part.nodes]), [
+    [1, "Insufficient memory", "NodeResourcesFit", ["n1"]],
+    [1, "node(s) were unschedulable", "NodeUnschedulable", ["n3"]],
+    [2, "Insufficient cpu", "NodeResourcesFit", ["n1", "n2"]],
+    [1, "Preemption is not helpful for scheduling", "DefaultPreemption", ["n3"]],
+    [2, "No preemption victims found for incoming pod", "DefaultPreemption", ["n1", "n2"]],
+  ]);
+});
+
+test("preemption candidates stand with the nominated one first, then those that tied, then by violations", () => {
+  const rows = preemptionRows({
+    preemption: {
+      candidates: {
+        a: { victims: ["x/1"], numPDBViolations: 1 }, b: { victims: ["x/2"], numPDBViolations: 0 },
+        c: { victims: ["x/3"], numPDBViolations: 0 },
+      },
+      ties: ["b", "c"], nominatedNode: "c",
+    },
+  });
+  assert.deepEqual(rows.map((row) => [row.node, row.chosen, row.tied]),
+    [["c", true, true], ["b", false, true], ["a", false, false]]);
+});
+
+test("the heatmap has a number for every feasible node and plugin, in the mode asked for, and none for refused ones", () => {
+  const decision = decisionOf(trace());
+  const { data } = heatmapChart({
+    decision, rows: decision.rows, mode: "weighted", colours: COLOURS, lang: "en", width: 348,
+  });
+  const series = /** @type {any[]} */ (data);
+  const heat = series.find((one) => one.type === "heatmap");
+  assert.deepEqual(heat.z, [[100, 91], [null, null], [100, 91], [100, 50]]);
+  const numbers = series.filter((one) => ["dark", "light"].includes(one.textfont?.color)).flatMap((one) => one.text);
+  assert.deepEqual(numbers.map(Number).sort((a, b) => a - b), [50, 91, 91, 300, 300, 300]);
+  assert.ok(series.some((one) => one.text?.includes?.("Insufficient cpu")), "the reason stands across the refused row");
+});
+
+test("names that look like markup are shown as they are", () => {
+  const result = trace();
+  const decision = decisionOf({ ...result, firstFail: { "<img src=x>": { code: "Unschedulable", plugin: "P", reasons: ["<b>"] } } });
+  const text = JSON.stringify(heatmapChart({
+    decision, rows: decision.rows, mode: "raw", colours: COLOURS, lang: "en", width: 348,
+  }).data);
+  assert.ok(!text.includes("<img"));
+});
+
+test("the segments of a bar add up to the node's total", () => {
+  const decision = decisionOf(trace());
+  const rows = ranking(decision);
+  const bars = /** @type {any[]} */ (scoresChart({ decision, rows, colours: COLOURS, lang: "en", width: 348 }).data)
+    .filter((one) => one.type === "bar" && one.name);
+  rows.forEach((row, index) => assert.equal(bars.reduce((sum, bar) => sum + bar.x[index], 0), row.total));
+});

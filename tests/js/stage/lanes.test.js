@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fitReasons, laneModels } from "../../../static/js/stage/lanes-model.js";
+import { pod } from "./fixtures.js";
+
+/** @import { PodSlim, QueueStatus } from "../../../static/js/lib/types.d.ts" */
+
+/** @param {Partial<QueueStatus>} change @returns {QueueStatus} */
+const queue = (change) => ({
+  active: [], backoff: [], unschedulable: [], gated: [], waiting: [], binding: [], counts: {}, ...change,
+});
+/** @param {ReturnType<typeof laneModels>} lanes @param {string} name */
+const lane = (lanes, name) => {
+  const found = lanes.find((one) => one.name === name);
+  assert.ok(found);
+  return found;
+};
+
+test("the active lane stands in order of priority, the pod in hand on top and not counted", () => {
+  const lanes = laneModels(queue({
+    active: [{ pod: "a/low", uid: "1", priority: 0 }, { pod: "a/high", uid: "2", priority: 1000 }],
+  }), [], "a/hand", 0);
+  const active = lane(lanes, "active");
+  assert.deepEqual(active.rows.map((row) => row.key), ["a/hand", "a/high", "a/low"]);
+  assert.equal(active.count, 2);
+});
+
+test("a pod that no queue has taken in yet waits in active, a gated one in gated", () => {
+  const fresh = /** @type {PodSlim[]} */ ([pod("new"), pod("shut", { schedulingGates: [{ name: "quota" }] })]);
+  const lanes = laneModels(queue({}), fresh, "", 0);
+  assert.deepEqual(lane(lanes, "active").rows.map((row) => [row.key, row.state]), [["default/new", "unseen"]]);
+  assert.deepEqual(lane(lanes, "gated").rows.map((row) => [row.key, row.message]), [["default/shut", "quota"]]);
+});
+
+test("more than eight pods become counts by group, and the lane says how many it has seen", () => {
+  const active = Array.from({ length: 50 }, (_, index) => ({ pod: `a/p${index}`, uid: `${index}`, priority: index % 2 }));
+  const one = lane(laneModels(queue({ active, counts: { active: 214 } }), [], "", 0), "active");
+  assert.deepEqual(one.rows, []);
+  assert.deepEqual(one.groups.map((group) => [group.values["n"], group.count]), [[1, 25], [0, 25]]);
+  assert.equal(one.count, 214);
+  assert.equal(one.listed, 50);
+});
+
+test("backoff doubles from one second to ten, and groups by the time left", () => {
+  const backoff = [1, 2, 3, 6].map((attempts) => ({ pod: `a/p${attempts}`, uid: `${attempts}`, attempts, readyAtMs: 5000 }));
+  assert.deepEqual(lane(laneModels(queue({ backoff }), [], "", 0), "backoff").rows.map((row) => row.spanMs),
+    [1000, 2000, 4000, 10000]);
+  const many = Array.from({ length: 9 }, (_, index) => ({ pod: `a/b${index}`, uid: `b${index}`, readyAtMs: 500 + index * 1000 }));
+  const groups = lane(laneModels(queue({ backoff: many }), [], "", 0), "backoff").groups;
+  assert.deepEqual(groups.map((group) => group.count), [1, 4, 4]);
+});
+
+test("a FitError is taken apart into its counted reasons, the preemption's tail left out", () => {
+  const message = "0/12 nodes are available: 1 node(s) were unschedulable, 2 node(s) had untolerated taint {gpu: true}, "
+    + "9 Insufficient cpu. no new claims to deallocate, preemption: 0/12 nodes are available: 3 Preemption is not "
+    + "helpful for scheduling, 9 No preemption victims found for incoming pod.";
+  assert.deepEqual(fitReasons(message), {
+    nodes: 12,
+    reasons: [
+      { count: 1, reason: "node(s) were unschedulable" },
+      { count: 2, reason: "node(s) had untolerated taint {gpu: true}" },
+      { count: 9, reason: "Insufficient cpu" },
+    ],
+  });
+  assert.deepEqual(fitReasons("0/2 nodes are available: 2 Too many pods."), {
+    nodes: 2, reasons: [{ count: 2, reason: "Too many pods" }],
+  });
+  assert.deepEqual(fitReasons("no nodes available to schedule pods"), { nodes: 0, reasons: [] });
+});

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  layoutNodes, levelFor, neighbour, nodesInView, scrollAfterZoom, tileAt, zoomForFiner,
+} from "../../../static/js/stage/levels.js";
+
+/** @param {readonly number[]} counts nodes by zone */
+const zonesOf = (counts) => counts.map((count, zone) => ({
+  name: `zone-${zone}`, nodes: Array.from({ length: count }, (_, index) => `z${zone}-n${index}`),
+}));
+/** @param {readonly number[]} counts @param {number} [zoom] */
+const layout = (counts, zoom = 1) => layoutNodes({ zones: zonesOf(counts), width: 462, height: 520, zoom });
+
+test("the level follows the number of nodes in view at every edge of the rule", () => {
+  const edges = /** @type {const} */ ([[1, 1], [4, 1], [5, 2], [39, 2], [40, 3], [399, 3], [400, 4], [1999, 4], [2000, 5]]);
+  for (const [count, level] of edges) assert.equal(levelFor(count), level, `${count} nodes`);
+});
+
+test("zooming in raises the detail, and the announced zoom is enough for the next level", () => {
+  for (const count of [5, 40, 300, 1000, 1523, 5000]) {
+    const level = levelFor(count);
+    const zoom = zoomForFiner(count, level);
+    assert.ok(zoom !== null);
+    assert.equal(levelFor(nodesInView(count, zoom)), level - 1, `${count} nodes at ${zoom}`);
+  }
+  assert.equal(zoomForFiner(3, 1), null);
+});
+
+test("three zones of four stand side by side with tiles of at least 150 by 116", () => {
+  const { level, zones, tiles } = layout([4, 4, 4]);
+  assert.equal(level, 2);
+  assert.deepEqual(zones.map((zone) => zone.y), [0, 0, 0]);
+  assert.ok(tiles.every((tile) => tile.w >= 150 && tile.h === 116));
+});
+
+test("no two nodes overlap and all lie within the width, at every level but racks", () => {
+  for (const counts of [[1], [2, 1], [4, 4, 4], [20, 13], [60, 60, 60], [100, 100, 100, 100, 100]]) {
+    const { tiles } = layout(counts);
+    assert.equal(tiles.length, counts.reduce((sum, count) => sum + count, 0));
+    tiles.forEach((a, index) => {
+      assert.ok(a.x >= 0 && a.x + a.w <= 462, `${a.name} is within the width`);
+      for (const b of tiles.slice(index + 1)) {
+        const apart = a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y;
+        assert.ok(apart, `${a.name} and ${b.name} do not overlap`);
+      }
+    });
+  }
+});
+
+test("at level 5 twenty nodes share one block", () => {
+  const { level, tiles } = layout([2000]);
+  assert.equal(level, 5);
+  assert.equal(new Set(tiles.map((tile) => `${tile.x},${tile.y}`)).size, 100);
+});
+
+test("a point finds its node, and the gap between nodes finds none", () => {
+  const one = layout([4, 4, 4]);
+  const tile = one.tiles[5];
+  assert.ok(tile);
+  assert.equal(tileAt(one, tile.x + 3, tile.y + 3)?.name, tile.name);
+  assert.equal(tileAt(one, tile.x - 2, tile.y + 3), null);
+});
+
+test("arrow keys lead to the neighbour in that direction and stay at the edge", () => {
+  const one = layout([4, 4, 4]);
+  assert.equal(neighbour(one, "z0-n0", "down"), "z0-n1");
+  assert.equal(neighbour(one, "z0-n1", "right"), "z1-n1");
+  assert.equal(neighbour(one, "z1-n1", "left"), "z0-n1");
+  assert.equal(neighbour(one, "z0-n0", "up"), "z0-n0");
+});
+
+test("the node under the pointer stays there when the zoom changes", () => {
+  const before = layout([300, 300]);
+  const after = layout([300, 300], 20);
+  const anchor = before.tiles[450];
+  assert.ok(anchor);
+  const pointer = 200;
+  const scroll = scrollAfterZoom(before, after, anchor.y + anchor.h / 2 - pointer, pointer);
+  const row = after.tiles.filter((tile) => Math.abs(tile.y + tile.h / 2 - scroll - pointer) < 1).map((tile) => tile.name);
+  const same = before.tiles.filter((tile) => tile.y === anchor.y).map((tile) => tile.name);
+  assert.ok(row.some((name) => same.includes(name)));
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { foldRows } from "../../../static/js/state/view.js";
+import { modelMaker, shortName } from "../../../static/js/stage/model.js";
+import { cycle, node, pod, scheduler, viewOf } from "./fixtures.js";
+
+/** @import { Slim, Ui, View } from "../../../static/js/lib/types.d.ts" */
+
+const UI = /** @type {Ui} */ (/** @type {unknown} */ ({ lang: "en", colourBy: "owner", selected: null }));
+
+/** @param {View} view @param {readonly Slim[]} objects @returns {View} */
+const after = (view, objects) => ({
+  ...view,
+  objects: foldRows(view.objects, objects.map((object, index) => ({
+    revision: 11 + index, verb: "MODIFIED", simTimeMs: 0, actor: "user:t", resource: object.resource, object,
+  }))),
+});
+
+test("a node shows what its pods request and hold", () => {
+  const model = modelMaker()(viewOf([node("n1"), pod("a", { nodeName: "n1" }, { phase: "Running" })]), UI);
+  const n1 = model.nodes.get("n1");
+  assert.equal(n1?.cpuUsed, 500);
+  assert.equal(n1?.memoryUsed, 2 ** 30);
+  assert.equal(n1?.size, "4 CPU · 8 Gi");
+  assert.deepEqual(n1?.glyphs.map((glyph) => [glyph.key, glyph.state]), [["default/a", "running"]]);
+});
+
+test("a finished pod is shown but no longer counted", () => {
+  const model = modelMaker()(viewOf([node("n1"), pod("a", { nodeName: "n1" }, { phase: "Succeeded" })]), UI);
+  assert.equal(model.nodes.get("n1")?.cpuUsed, 0);
+  assert.equal(model.nodes.get("n1")?.glyphs.length, 1);
+});
+
+test("from Reserve on a pod is assumed on its node, before it has a nodeName", () => {
+  const objects = [node("n1"), node("n3"), pod("web-1")];
+  const before = modelMaker()(viewOf([...objects, scheduler({ cycle: cycle({ point: "Score" }) })]), UI);
+  assert.equal(before.nodes.get("n3")?.glyphs.length, 0);
+  assert.deepEqual(before.unseen, [], "the pod in hand waits in no lane");
+  const model = modelMaker()(viewOf([...objects, scheduler({ cycle: cycle({ point: "Reserve" }) })]), UI);
+  assert.deepEqual(model.nodes.get("n3")?.glyphs.map((glyph) => glyph.state), ["assumed"]);
+  assert.equal(model.nodes.get("n3")?.cpuUsed, 500);
+});
+
+test("a node whose pods did not change keeps its identity, so that its tile is not painted again", () => {
+  const make = modelMaker();
+  const view = viewOf([node("n1"), node("n2"), pod("a", { nodeName: "n1" }), pod("b", { nodeName: "n2" })]);
+  const one = make(view, UI);
+  const two = make(after(view, [pod("b", { nodeName: "n2" }, { phase: "Running" })]), UI);
+  assert.equal(two.nodes.get("n1"), one.nodes.get("n1"));
+  assert.notEqual(two.nodes.get("n2"), one.nodes.get("n2"));
+});
+
+test("owners keep their hue when others come and go, and only those with pods are in the legend", () => {
+  const make = modelMaker();
+  const view = viewOf([node("n1"), pod("web-1", { nodeName: "n1" }), pod("api-1", { nodeName: "n1" })]);
+  const hues = new Map(make(view, UI).groups.map((group) => [group.label, group.hue]));
+  const later = make(after(view, [pod("cart-1", { nodeName: "n1" })]), UI);
+  assert.equal(later.groups.find((group) => group.label === "api")?.hue, hues.get("api"));
+  assert.equal(later.groups.length, 3);
+});
+
+test("zones are in order of name and nodes without a zone come last", () => {
+  const bare = node("n0");
+  bare.metadata.labels = {};
+  const model = modelMaker()(viewOf([bare, node("n10", "zone-b"), node("n2", "zone-b"), node("n1", "zone-a")]), UI);
+  assert.deepEqual(model.zones.map((zone) => [zone.name, [...zone.nodes]]),
+    [["zone-a", ["n1"]], ["zone-b", ["n2", "n10"]], ["", ["n0"]]]);
+});
+
+test("a Deployment's pod is called without the hash of its ReplicaSet", () => {
+  const one = pod("web-7d9f8c5b6d-x2k4q");
+  one.metadata.labels = { "pod-template-hash": "7d9f8c5b6d" };
+  assert.equal(shortName(one), "web-x2k4q");
+  assert.equal(shortName(pod("plain")), "plain");
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LINGER_MS, pointBudgetMs, profileOf, tell } from "../../../static/js/stage/told.js";
+import { cycle, scheduler, trace, viewOf } from "./fixtures.js";
+
+/** @import { Clock, View } from "../../../static/js/lib/types.d.ts" */
+
+/** @param {View} view @param {Partial<Clock>} change @returns {View} */
+const withClock = (view, change) => ({
+  ...view,
+  clock: {
+    paused: false, rate: 1, pace: 250, simTimeMs: 0, anchorUnixMs: 0, effectiveRate: 1, held: null, ...change,
+  },
+});
+/** @param {Parameters<typeof cycle>[0]} change */
+const holding = (change) => withClock(viewOf([scheduler({ cycle: cycle(change) })]), {});
+
+test("a pod taken into hand and then reserved turns once each", () => {
+  const { chosen: _chosen, lot: _lot, ...open } = trace();
+  const first = tell(null, holding({ point: "PreFilter", trace: {} }), 0);
+  assert.deepEqual(first.turns, [{ kind: "taken", pod: "default/web-1" }]);
+  const second = tell(first.told, holding({ point: "Score", trace: open }), 100);
+  assert.deepEqual(second.turns, []);
+  const third = tell(second.told, holding({ point: "Reserve" }), 200);
+  assert.deepEqual(third.turns, [{ kind: "reserved", pod: "default/web-1", node: "n3" }]);
+  assert.deepEqual(tell(third.told, holding({ point: "Permit" }), 300).turns, []);
+});
+
+test("the time of a point counts from when it was first seen, not from later views of the same point", () => {
+  const first = tell(null, holding({ point: "Score" }), 1000);
+  assert.equal(tell(first.told, holding({ point: "Score" }), 1500).told?.sinceMs, 1000);
+  assert.equal(tell(first.told, holding({ point: "Reserve" }), 1500).told?.sinceMs, 1500);
+});
+
+test("a finished cycle lingers while time runs, stays while it is held, and another attempt starts anew", () => {
+  const told = tell(null, holding({ point: "Bind" }), 0).told;
+  const idle = withClock(viewOf([scheduler({ cycle: null })]), {});
+  const ended = tell(told, idle, 100).told;
+  assert.equal(ended?.endedMs, 100);
+  assert.equal(tell(ended, idle, 100 + LINGER_MS + 1).told, null);
+  assert.notEqual(tell(ended, withClock(idle, { paused: true }), 100_000).told, null);
+  assert.deepEqual(tell(told, holding({ attempt: 2, point: "PreFilter", trace: {} }), 200).turns.map((turn) => turn.kind),
+    ["taken"]);
+});
+
+test("a cycle of a crashed replica is not told", () => {
+  const view = withClock(viewOf([scheduler({ state: "Crashed", cycle: cycle() })]), {});
+  assert.equal(tell(null, view, 0).told, null);
+});
+
+test("a refusal is said once", () => {
+  const refused = { feasible: [], fitError: "0/1 nodes are available: 1 Insufficient cpu." };
+  const first = tell(null, holding({ point: "Filter", trace: { feasible: [] } }), 0);
+  const second = tell(first.told, holding({ point: "PostFilter", trace: refused }), 1);
+  assert.deepEqual(second.turns.map((turn) => turn.kind), ["refused"]);
+  assert.deepEqual(tell(second.told, holding({ point: "PostFilter", trace: refused }), 2).turns, []);
+});
+
+test("the time for an animation is the pace at the real rate, endless while held", () => {
+  const view = viewOf([]);
+  assert.equal(pointBudgetMs(withClock(view, { pace: 250, rate: 2, effectiveRate: 2 })), 125);
+  assert.equal(pointBudgetMs(withClock(view, { paused: true })), Infinity);
+  assert.equal(pointBudgetMs(withClock(view, { pace: 0 })), Infinity);
+});
+
+test("weights and counts come from the profile of the cycle", () => {
+  const view = viewOf([{
+    resource: "schedulerconfigs.clustersim.io", metadata: { name: "default" },
+    status: { profiles: [{ schedulerName: "default-scheduler", plugins: [
+      { name: "TaintToleration", weight: 3, points: ["Filter", "Score"] }, { name: "NodeName", points: ["Filter"] },
+    ] }] },
+  }]);
+  assert.deepEqual(profileOf(view, "default-scheduler"), {
+    weights: { TaintToleration: 3 }, counts: { Filter: 2, Score: 1 },
+  });
+});
