@@ -58,8 +58,9 @@ class Answer(NamedTuple):
 class Component(Protocol):
     """One process of the control plane. Calls come one at a time, in the loop's order."""
 
-    resources: frozenset[str]
-    """Group resources whose rows are delivered to `observe`."""
+    @property
+    def resources(self) -> frozenset[str]:
+        """Return the group resources whose rows are delivered to `observe`; the same as long as it lives."""
 
     def start(self, tick: Tick) -> None:
         """Begin with empty memory: list what is needed (`tick.list`), plan the first timers.
@@ -106,7 +107,7 @@ class Emission(NamedTuple):
 Commit = Callable[[Sequence[Emission], int, int], Sequence[Result]]
 """(emissions, now_ms, read revision) → results of the operations among them, in order. One transaction."""
 
-_Kind = Literal["start", "observe", "settle", "fire"]
+_Kind = Literal["recover", "start", "observe", "settle", "fire"]
 
 
 @dataclass(slots=True)
@@ -286,6 +287,10 @@ class Loop:
             self._watchers.setdefault(resource, []).append(slot)
         self._push(self.now_ms, slot, "start", None)
 
+    def recover_at(self, slot: Slot, at_ms: int) -> None:
+        """Start a stopped component anew at a later time, unless it is started before."""
+        self._push(max(at_ms, self.now_ms), slot, "recover", None)
+
     def plan(self, slot: Slot, timer: Hashable, at_ms: int) -> None:
         """Plan a component's timer at the loop's time `at_ms`."""
         at_ms = max(at_ms, self.now_ms)
@@ -418,6 +423,9 @@ class Loop:
 
     def _dispatch(self, entry: _Entry) -> None:
         slot = entry.slot
+        if entry.kind == "recover":
+            self.recover(slot)
+            return
         component = slot.component
         assert component is not None, "an entry of a stopped component was left valid"
         tick = Tick(self, slot)
@@ -436,6 +444,8 @@ class Loop:
 
     def _call(self, entry: _Entry, slot: Slot, component: Component, tick: Tick) -> None:
         match entry.kind:
+            case "recover":
+                raise AssertionError("a recovery is not a call")
             case "start":
                 component.start(tick)
             case "observe":
