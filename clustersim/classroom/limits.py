@@ -31,8 +31,8 @@ STUDENT_WRITES: Final = Rate(100, 20.0, "writes of one student")
 IMPORTS: Final = Rate(10, 0.5, "imports of one student")
 """Files one student may apply; each may hold thousands of objects."""
 
-OPENINGS: Final = Rate(60, 1.0, "new sessions from one address")
-"""Sessions opened from one address."""
+OPENINGS: Final = Rate(600, 10.0, "new sessions from one address")
+"""Sessions opened from one address; a whole school may share one."""
 
 JOINS: Final = Rate(400, 20.0, "people joining one session")
 """Seats taken in one session: a full lecture hall at once, then twenty a second."""

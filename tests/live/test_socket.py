@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
-
-from asgiref.sync import sync_to_async
 
 from tests.tools.application import Socket, bearer, http, opened
 
