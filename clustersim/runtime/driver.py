@@ -5,9 +5,14 @@ from __future__ import annotations
 import logging
 from typing import Final
 
+from prometheus_client import Counter
+
 from clustersim import feed
 from clustersim.runtime import realtime
 from clustersim.store import open_store
+from controllers.cluster import Cluster
+
+FAILURES: Final = Counter("clustersim_component_failures_total", "Components that raised", ["component"])
 
 logger = logging.getLogger(__name__)
 
@@ -31,12 +36,10 @@ class Driver:
     """Runs a session's cluster while this worker owns it."""
 
     def __init__(self, session_id: int, epoch: int) -> None:
-        from controllers.cluster import Cluster
-
         self.session_id = session_id
         self.epoch = epoch
         self.store = open_store(session_id, owner=True)
-        self.cluster = Cluster(self.store, fence=epoch)
+        self.cluster = Cluster(self.store, fence=epoch, on_failure=self._component_failed)
         self.cluster.start()
         self._told_revision = 0
         self._pull_at_ms = 0
@@ -86,6 +89,11 @@ class Driver:
                 self._slip()
                 break
         self._measure()
+
+    def _component_failed(self, component: str, error: Exception) -> None:
+        """Keep a component's failure in the log; the cluster starts it again, as an operator's restart policy would."""
+        FAILURES.labels(component=component.partition("/")[0]).inc()
+        logger.error("%s failed and is started again", component, exc_info=error, extra={"session": self.session_id})
 
     def _target(self, now_ms: int) -> int:
         return self._anchor_sim_ms + int((now_ms - self._anchor_real_ms) * self.cluster.clock.rate)
