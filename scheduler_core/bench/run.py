@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.bench.workloads import VICTIMS_PER_NODE, WORKLOADS, Workload, node
-from scheduler_core.framework.interface import Reply
+from scheduler_core.framework.interface import Reply, Steps
 from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.plugins import default_preemption
+from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.scheduler.core import Configuration, Scheduler
-from scheduler_core.scheduler.cycle import Cycle, scheduling_cycle
+from scheduler_core.scheduler.cycle import Spawn, scheduling_cycle
 from scheduler_core.scheduler.run import Run
 from scheduler_core.state.nominator import Nominator
 
@@ -111,8 +113,12 @@ def _checked(workload: str, nodes: int, pods: int, percentage: int) -> Workload:
 
 def _cluster(workload: Workload, nodes: int, percentage: int, reuse: bool) -> Scheduler:
     nominator = Nominator()
+    profile = default_configuration()
+    if percentage == 100:
+        # All nodes means all candidates of a preemption, too.
+        profile = replace(profile, arguments={default_preemption.NAME: {"minCandidateNodesPercentage": 100}})
     configuration = Configuration(
-        [default_configuration()],
+        [profile],
         in_tree_registry(),
         hash="bench",
         percentage=percentage,
@@ -133,18 +139,31 @@ def _cycle(scheduler: Scheduler) -> Run:
     attempt = scheduler.begin(0)
     if attempt is None:
         raise WorkloadError("the queue is empty")
-    steps: Cycle = scheduling_cycle(scheduler, attempt)
+    steps = scheduling_cycle(scheduler, attempt)
+    try:
+        told = next(steps)
+        while True:
+            if isinstance(told, Spawn):
+                _drain(told.steps)
+            told = steps.send(Reply())
+    except StopIteration:
+        return attempt
+
+
+def _drain(steps: Steps) -> None:
+    """Run what a cycle leaves to be done beside it; every request succeeds at once."""
     try:
         next(steps)
         while True:
             steps.send(Reply())
     except StopIteration:
-        return attempt
+        return
 
 
 def _make_room(scheduler: Scheduler, attempt: Run) -> None:
     """Remove the victims as their deletion would, and let the pod try again at once."""
     detail = attempt.post_filter.detail if attempt.post_filter is not None else None
-    for victim in detail.victims if detail is not None else ():
-        scheduler.remove_pod(victim.uid)
+    if isinstance(detail, Preemption) and detail.chosen is not None:
+        for victim in detail.chosen.victims:
+            scheduler.remove_pod(victim.uid)
     scheduler.activate(attempt.uid)

@@ -253,14 +253,15 @@ def _sample(outcome: FilterOutcome, absent: NDArray[np.bool_] | None, percentage
     wanted = feasible_nodes_to_find(count, percentage)
     if wanted >= count:
         return
-    order = (np.arange(count) + start) % count
-    if absent is not None:
-        order = order[~absent[order]]
-    passed = np.cumsum(outcome.first[order] == PASSED)
-    if not len(passed) or passed[-1] < wanted:
+    passed = np.flatnonzero(outcome.first == PASSED)
+    if len(passed) < wanted:
         return
-    end = int(np.searchsorted(passed, wanted)) + 1
-    unseen = order[end:]
-    outcome.first[unseen] = UNSEEN
-    outcome.overrides = {row: status for row, status in outcome.overrides.items() if outcome.first[row] != UNSEEN}
-    outcome.processed = end
+    start %= count
+    last = int(passed[(int(np.searchsorted(passed, start)) + wanted - 1) % len(passed)])
+    length = (last - start) % count + 1
+    seen = np.zeros(count, dtype=np.bool_)
+    seen[start : start + length] = True
+    seen[: max(0, start + length - count)] = True
+    outcome.processed = length if absent is None else int(np.count_nonzero(seen & ~absent))
+    outcome.first[~seen & (outcome.first != ABSENT)] = UNSEEN
+    outcome.overrides = {row: status for row, status in outcome.overrides.items() if seen[row]}

@@ -120,8 +120,9 @@ class FilterOutcome:
     def rows_with(self, code: Code) -> list[int]:
         """Return the rows whose status has the code, ascending."""
         wanted = np.zeros(len(self.first), dtype=np.bool_)
-        for index, plugin in enumerate(self.plugins):
-            wanted |= (self.first == index) & (self.verdicts[plugin].codes == code)
+        if self.first.max(initial=PASSED) >= 0:
+            for index, plugin in enumerate(self.plugins):
+                wanted |= (self.first == index) & (self.verdicts[plugin].codes == code)
         if self.absent_status.code is code:
             wanted |= self.first == ABSENT
         for row, status in self.overrides.items():
