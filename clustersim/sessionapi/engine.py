@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
 from django.http import HttpResponse
 
 from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from controllers.scheduler.decisions import whole
 from scheduler_core.api.errors import ApiError, Cause, not_found
 
 REPLICAS: Final = "replicas.clustersim.io"
@@ -36,7 +36,7 @@ def decisions(call: Call) -> HttpResponse:
     text = call.request.GET.get("limit", str(DECISIONS_DEFAULT))
     if not text.isdecimal() or not 1 <= int(text) <= DECISIONS_MAX:
         raise refuse(Cause("limit", f"give a whole number from 1 to {DECISIONS_MAX}"))
-    return answer([_trace(*found) for found in call.store.traces(_uid(call), int(text))])
+    return answer([whole(call.store, *found) for found in call.store.traces(_uid(call), int(text))])
 
 
 def _uid(call: Call) -> str:
@@ -58,13 +58,8 @@ def decision(call: Call, decision: str) -> HttpResponse:
     uid, _, attempt = decision.rpartition("-")
     for envelope, blob in call.store.traces(uid) if uid and attempt.isdecimal() else ():
         if envelope.get("id") == decision or envelope.get("attempt") == int(attempt):
-            return answer(_trace(envelope, blob))
+            return answer(whole(call.store, envelope, blob))
     raise ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")
-
-
-def _trace(envelope: Document, blob: bytes) -> Document:
-    """Return a trace whole: its envelope and, where it is kept, the result."""
-    return {**envelope, "result": msgspec.json.decode(blob)} if blob else {**envelope, "detail": "compacted"}
 
 
 def _replica(document: Document) -> Document:
