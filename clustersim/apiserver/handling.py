@@ -15,6 +15,7 @@ from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.routes import Target, parse, unknown_path
 from clustersim.apiserver.watching import WatchPlan, plan_watch
+from clustersim.classroom import limits as person_limits
 from clustersim.classroom import roles
 from clustersim.classroom.auth import Principal, authenticate
 from clustersim.store import SqlStore, open_store, sessions
@@ -50,6 +51,8 @@ def handle(request: Request) -> Response | Watch:
             raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
         raise unauthorized()
     meter.take(principal.participant_id)
+    if request.method != "GET":
+        person_limits.check_write(principal)
     _touch(principal.session_id)
     path = request.path.rstrip("/")
     if request.method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
