@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_core.api.requests import non_zero_requests, pod_host_ports, pod_requests
+from tests.core.objects import pod
+
+MEBI = 1024 * 1024
+
+
+def container(name: str = "c", **requests: str) -> dict[str, Any]:
+    return {"name": name, "resources": {"requests": requests}}
+
+
+def sidecar(name: str, **requests: str) -> dict[str, Any]:
+    return {**container(name, **requests), "restartPolicy": "Always"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "asked"),
+    [
+        ({"containers": [container()]}, {}),
+        ({"containers": [container(cpu="0")]}, {"cpu": 0}),
+        ({"containers": [container(cpu="1"), container("d", cpu="250m", memory="1Mi")]}, {"cpu": 1250, "memory": MEBI}),
+        ({"containers": [container(cpu="1")], "initContainers": [container("i", cpu="3")]}, {"cpu": 3000}),
+        ({"containers": [container(cpu="1")], "initContainers": [sidecar("s", cpu="2")]}, {"cpu": 3000}),
+        # A sidecar started before an init container runs beside it; one started later does not.
+        (
+            {"containers": [container(cpu="1")], "initContainers": [sidecar("s", cpu="2"), container("i", cpu="4")]},
+            {"cpu": 6000},
+        ),
+        (
+            {"containers": [container(cpu="1")], "initContainers": [container("i", cpu="4"), sidecar("s", cpu="2")]},
+            {"cpu": 4000},
+        ),
+        ({"containers": [container(cpu="1")], "overhead": {"cpu": "100m"}}, {"cpu": 1100}),
+        (
+            {"containers": [container(cpu="1", memory="1Mi")], "resources": {"requests": {"cpu": "2"}}},
+            {"cpu": 2000, "memory": MEBI},
+        ),
+        (
+            {"containers": [container(**{"example.com/gpu": "1", "pods": "3", "storage": "1Gi"})]},
+            {"example.com/gpu": 1},
+        ),
+    ],
+)
+def test_sums(spec: dict[str, Any], asked: dict[str, int]) -> None:
+    assert pod_requests(pod(**spec).pod) == asked
+
+
+def resized(conditions: list[dict[str, str]]) -> dict[str, int]:
+    status = {
+        "containerStatuses": [
+            {"name": "c", "resources": {"requests": {"cpu": "3"}}, "allocatedResources": {"cpu": "2", "memory": "1Mi"}}
+        ],
+        "conditions": conditions,
+    }
+    return pod_requests(pod(requests={"cpu": "5"}, status=status).pod)
+
+
+def test_a_resize_under_way_counts_the_largest_of_asked_running_and_allocated() -> None:
+    assert resized([]) == {"cpu": 5000, "memory": MEBI}
+
+
+def test_an_infeasible_resize_counts_only_what_runs() -> None:
+    condition = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
+    assert resized([condition]) == {"cpu": 3000, "memory": MEBI}
+
+
+@pytest.mark.parametrize(
+    ("spec", "counted"),
+    [
+        ({"containers": [container()]}, (100, 200 * MEBI)),
+        ({"containers": [container(), container("d", cpu="1")]}, (1100, 400 * MEBI)),
+        ({"containers": [container(cpu="0", memory="0")]}, (0, 0)),
+        ({"containers": [container(cpu="1")], "resources": {"requests": {"memory": "1Mi"}}}, (1000, MEBI)),
+    ],
+)
+def test_scoring_counts_defaults_for_what_is_unsaid(spec: dict[str, Any], counted: tuple[int, int]) -> None:
+    assert non_zero_requests(pod(**spec).pod) == counted
+
+
+def test_host_ports_of_containers_and_sidecars_with_defaults_filled() -> None:
+    ports = [{"containerPort": 80, "hostPort": 8080}, {"containerPort": 81}]
+    udp = [{"containerPort": 53, "hostPort": 53, "protocol": "UDP", "hostIP": "10.0.0.1"}]
+    spec = {
+        "containers": [{"name": "c", "ports": ports}],
+        "initContainers": [
+            {"name": "s", "ports": udp, "restartPolicy": "Always"},
+            {"name": "i", "ports": [{"containerPort": 1, "hostPort": 1}]},
+        ],
+    }
+    assert pod_host_ports(pod(**spec).pod) == (("UDP", "10.0.0.1", 53), ("TCP", "0.0.0.0", 8080))
