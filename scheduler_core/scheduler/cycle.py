@@ -54,7 +54,7 @@ def scheduling_cycle(core: Core, run: Run) -> Cycle:
         return
     core.assume(run)
     status = run.framework.run_reserve(run.state, run.info, run.chosen)
-    yield from _pass(run, "Reserve")
+    yield run.passed("Reserve")
     if not status.ok:
         yield from _undo(core, run, status)
         return
@@ -62,7 +62,7 @@ def scheduling_cycle(core: Core, run: Run) -> Cycle:
     if status.code is Code.WAIT:
         run.waits = dict(waits)
         core.wait(run)
-    yield from _pass(run, "Permit")
+    yield run.passed("Permit")
     if not status.ok and status.code is not Code.WAIT:
         yield from _undo(core, run, status)
 
@@ -73,8 +73,8 @@ def decide(core: Core, run: Run) -> Cycle:
     Afterwards `run.result` says what came of it. This is all that a replay needs.
     """
     # The queue asked these two before it handed the pod out.
-    yield from _pass(run, "PreEnqueue")
-    yield from _pass(run, "QueueSort")
+    yield run.passed("PreEnqueue")
+    yield run.passed("QueueSort")
     if not len(run.snapshot):
         run.result, run.status = "no_nodes", unresolvable(NO_NODES_MESSAGE)
         run.message = NO_NODES_MESSAGE
@@ -82,13 +82,13 @@ def decide(core: Core, run: Run) -> Cycle:
     framework, state = run.framework, run.state
     run.pre_filter, status, run.narrowing = framework.run_pre_filter(state, run.info, run.snapshot)
     run.pre_filter_status = status
-    yield from _pass(run, "PreFilter")
+    yield run.passed("PreFilter")
     if not status.ok and not status.rejected:
         _break(run, status)
         return
     if status.ok:
         _filter(core, run, run.pre_filter)
-        yield from _pass(run, "Filter")
+        yield run.passed("Filter")
         if run.status.code is Code.ERROR:
             return
     feasible = _feasible_count(run)
@@ -98,19 +98,14 @@ def decide(core: Core, run: Run) -> Cycle:
     if feasible > 1 and run.outcome is not None:
         rows = run.outcome.feasible
         status = framework.run_pre_score(state, run.info, run.snapshot, rows)
-        yield from _pass(run, "PreScore")
+        yield run.passed("PreScore")
         if status.ok:
             run.scores, status = framework.run_score(state, run.info, run.snapshot, run.outcome)
-        yield from _pass(run, "Score")
+        yield run.passed("Score")
         if not status.ok:
             _break(run, status)
             return
     _choose(core, run)
-
-
-def _pass(run: Run, point: str) -> Cycle:
-    run.point = point
-    yield Point(point)
 
 
 def _filter(core: Core, run: Run, left: PreFilterResult) -> None:
@@ -167,7 +162,7 @@ def _post_filter(core: Core, run: Run) -> Cycle:
         post_filter=text,
     )
     run.status = unschedulable(run.message)
-    yield from _pass(run, "PostFilter")
+    yield run.passed("PostFilter")
 
 
 def _choose(core: Core, run: Run) -> None:
@@ -239,7 +234,7 @@ def binding_cycle(core: Core, run: Run) -> Cycle:
     if not status.ok:
         yield from _undo(core, run, status)
         return
-    yield from _pass(run, "PreBind")
+    yield run.passed("PreBind")
     status = yield from _steps(run.framework.run_bind(run.state, run.assumed, run.chosen))
     if not status.ok:
         yield from _undo(core, run, status if not status.skipped else replace(status, code=Code.ERROR))
@@ -249,9 +244,9 @@ def binding_cycle(core: Core, run: Run) -> Cycle:
     pod = run.info.pod
     note = f"Successfully assigned {pod.namespace}/{pod.name} to {run.chosen}"
     yield RecordEvent(pod, "Normal", "Scheduled", "Binding", note)
-    yield from _pass(run, "Bind")
+    yield run.passed("Bind")
     run.framework.run_post_bind(run.state, run.assumed, run.chosen)
-    yield from _pass(run, "PostBind")
+    yield run.passed("PostBind")
 
 
 def _steps(steps: Steps) -> Generator[Point | Ask, Reply | None, Status]:

@@ -39,6 +39,9 @@ class Point:
     name: str
 
 
+_POINT: Final = {name: Point(name) for name in POINTS}
+
+
 @dataclass(frozen=True, slots=True)
 class CycleInput:
     """Everything that a cycle's outcome follows from, besides the objects at `seen_revision`.
@@ -153,3 +156,8 @@ class Run:
     def uid(self) -> str:
         """Return the pod's uid."""
         return self.info.uid
+
+    def passed(self, point: str) -> Point:
+        """Note that an extension point is passed, and return what the cycle yields there."""
+        self.point = point
+        return _POINT[point]
