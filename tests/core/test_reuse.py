@@ -1,0 +1,124 @@
+"""Reuse between pods of one shape gives the decisions of the slow path, whatever happens in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.runtime import Framework
+from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
+from scheduler_core.state.cache import Cache
+from tests.core.objects import node, pod
+
+TAINTS = st.lists(
+    st.sampled_from(
+        [
+            {"key": "a", "value": "1", "effect": "NoSchedule"},
+            {"key": "b", "value": "2", "effect": "PreferNoSchedule"},
+            {"key": "c", "value": "", "effect": "NoExecute"},
+        ]
+    ),
+    max_size=2,
+)
+NODES = st.fixed_dictionaries(
+    {
+        "labels": st.fixed_dictionaries({"zone": st.sampled_from("xyz"), "gen": st.sampled_from(["1", "5", "q"])}),
+        "taints": TAINTS,
+        "unschedulable": st.booleans(),
+        "allocatable": st.fixed_dictionaries(
+            {"cpu": st.sampled_from(["1", "2", "4"]), "example.com/gpu": st.sampled_from(["0", "2"])}
+        ),
+        "images": st.lists(
+            st.sampled_from([{"names": ["i:1"], "sizeBytes": 500_000_000}, {"names": ["j:1"], "sizeBytes": 10**9}]),
+            max_size=2,
+        ),
+    }
+)
+AFFINITY = {
+    "nodeAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 7, "preference": {"matchExpressions": [{"key": "gen", "operator": "Gt", "values": ["2"]}]}}
+        ]
+    }
+}
+SHAPES: list[dict[str, Any]] = [
+    {"requests": {"cpu": "500m", "memory": "1Gi"}},
+    {"requests": {"cpu": "1", "example.com/gpu": "1"}, "nodeSelector": {"zone": "x"}},
+    {"requests": {}, "tolerations": [{"operator": "Exists"}], "affinity": AFFINITY},
+    {
+        "containers": [{"name": "c", "image": "i", "ports": [{"containerPort": 1, "hostPort": 80}]}],
+        "tolerations": [{"key": "a", "operator": "Exists"}],
+    },
+]
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1)),
+        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1)),
+        st.tuples(st.just("delete"), st.integers(0, 40)),
+        st.tuples(st.just("node"), st.integers(0, 11), NODES),
+        st.tuples(st.just("drop"), st.integers(0, 11)),
+    ),
+    min_size=5,
+    max_size=30,
+)
+
+
+def decision(framework: Framework, one: PodInfo, snapshot: Snapshot) -> dict[str, Any]:
+    """Return everything that Filter and Score say, and the nodes that are best."""
+    state = CycleState()
+    left, status, narrowing = framework.run_pre_filter(state, one, snapshot)
+    assert status.ok
+    outcome = framework.run_filter(state, one, snapshot, left, narrowing)
+    said: dict[str, Any] = {
+        "verdicts": {
+            plugin: [verdicts.status(row) for row in range(len(snapshot))]
+            for plugin, verdicts in outcome.verdicts.items()
+        },
+        "first": outcome.first.tolist(),
+        "reasons": dict(outcome.reasons()),
+    }
+    rows = outcome.feasible
+    if len(rows):
+        assert framework.run_pre_score(state, one, snapshot, rows).ok
+        scores, status = framework.run_score(state, one, snapshot, outcome)
+        assert scores is not None
+        assert status.ok
+        said["scores"] = scores.as_dict(snapshot.names)
+        said["best"] = [snapshot.names[row] for row in scores.best()]
+        weighted = [part.weighted for part in scores.detail().values()]
+        assert np.array_equal(sum(weighted), scores.total)
+    return said
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(NODES, min_size=1, max_size=12), STEPS)
+def test_decisions_are_the_same_with_reuse_and_without(nodes: list[dict[str, Any]], steps: list[Any]) -> None:
+    cache, snapshot = Cache(), Snapshot()
+    for number, one in enumerate(nodes):
+        cache.add_node(node(f"n{number}", **one))
+    fast = Framework(default_configuration(), in_tree_registry(), reuse=True)
+    slow = Framework(default_configuration(), in_tree_registry(), reuse=False)
+    placed: list[str] = []
+    for number, step in enumerate(steps):
+        if step[0] == "schedule":
+            one = pod(f"p{number}", **SHAPES[step[1]])
+            cache.update_snapshot(snapshot)
+            if not len(snapshot):
+                continue
+            said = decision(fast, one, snapshot)
+            assert said == decision(slow, one, cache.snapshot())
+            if "best" in said:
+                cache.assume_pod(one.placed(said["best"][0]), said["best"][0])
+                placed.append(one.uid)
+        elif step[0] == "delete" and placed:
+            cache.forget_pod(placed.pop(step[1] % len(placed)))
+        elif step[0] == "node":
+            cache.add_node(node(f"n{step[1]}", **step[2]))
+        elif step[0] == "drop" and cache.node(f"n{step[1]}") is not None:
+            cache.remove_node(f"n{step[1]}")
