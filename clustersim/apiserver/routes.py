@@ -46,6 +46,8 @@ def parse(path: str) -> Target:
     Raises:
         ApiError: 404.
     """
+    if not path.isprintable():
+        raise unknown_path("that path")
     parts = [part for part in path.split("/") if part]
     if parts and parts[0] == "api":
         group, rest = "", parts[1:]

@@ -57,7 +57,7 @@ def json_patch(document: dict[str, Any], operations: Any) -> dict[str, Any]:
             ) from error
         if budget < 0:
             raise bad_request("the JSON patch copies too much")
-    result = holder[""]
+    result = holder.get("")
     if not isinstance(result, dict):
         raise bad_request("the JSON patch left no object")
     return result
