@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER, initial_objects
 from controllers.deployment import DeploymentController
+from controllers.garbagecollector import GarbageCollector
 from controllers.kubelet import Kubelets
 from controllers.leaderelection.elector import Settings
 from controllers.leaderelection.lease import LeaseLock
@@ -21,8 +22,11 @@ from controllers.machinery.loop import Elected, Loop, Slot, Tick
 from controllers.machinery.manager import ControllerEntry, ControllerManager
 from controllers.machinery.operations import Create, Patch, Result
 from controllers.machinery.store import Store
+from controllers.namespace import NamespaceController
+from controllers.nodelifecycle import NodeLifecycleController
+from controllers.nodelifecycle.controller import MONITOR_MS
 from controllers.replicaset import ReplicaSetController
-from controllers.scheduler.component import RETELL_TIMER, SchedulerComponent
+from controllers.scheduler.component import RETELL_TIMER, STEP_TIMER, SchedulerComponent
 from controllers.session import CLOCK, CLOCKS, CONFIGURATIONS, NAME, REPLICAS, SessionComponent, Step
 from scheduler_core.api.kinds import by_kind
 
@@ -31,6 +35,11 @@ Document = dict[str, Any]
 CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ControllerEntry(DeploymentController, DeploymentController.NAME, DeploymentController.RESOURCES),
     ControllerEntry(ReplicaSetController, ReplicaSetController.NAME, ReplicaSetController.RESOURCES),
+    ControllerEntry(NamespaceController, NamespaceController.NAME, NamespaceController.RESOURCES),
+    ControllerEntry(GarbageCollector, GarbageCollector.NAME, GarbageCollector.RESOURCES),
+    ControllerEntry(
+        NodeLifecycleController, NodeLifecycleController.NAME, NodeLifecycleController.RESOURCES, MONITOR_MS
+    ),
 )
 """The table of controllers: one line each, in every controller manager."""
 
@@ -127,6 +136,10 @@ class Cluster:
         status = (self._session.clock or {}).get("status") or {}
         self._taken_step = self._session.step_id
         self._follow_clock(bool(status.get("paused")))
+        if self.clock.paused:
+            # Replicas take up what they had in hand, and rest where their former owner had left it.
+            self._hold(True)
+            self._run_present()
 
     def _add_replica(self, document: Document) -> None:
         identity = document["metadata"]["name"]
@@ -151,7 +164,7 @@ class Cluster:
 
             def make() -> Elected:
                 scheduler = SchedulerComponent(identity)
-                scheduler.tell(self.clock.pace, self._splitting)
+                scheduler.tell(self.clock.pace, self._holding)
                 return scheduler
 
             return make
@@ -223,8 +236,8 @@ class Cluster:
 
     # -- steps --------------------------------------------------------------------------------------------------
 
-    _splitting = False
-    """Whether cycles rest at every point for the sake of a step."""
+    _holding = False
+    """Whether cycles rest at every point until they are stepped."""
 
     def _note_commands(self) -> None:
         """Follow the clock's newest spec."""
@@ -235,7 +248,7 @@ class Cluster:
         spec = self._session.spec
         self.clock.rate = float(spec.get("rate") or 1.0)
         if self.clock.paused and not paused:
-            self._split(False)
+            self._hold(False)
         self.clock.paused = paused
 
     def _take_steps(self) -> None:
@@ -247,10 +260,10 @@ class Cluster:
             self._taken_step = step.id
 
     def _step(self, step: Step) -> int:
+        self._hold(step.by in ("point", "cycle"))
         if step.by == "seconds":
             self._run_until(self.now_ms + step.count * 1000)
             return step.count
-        self._split(step.by == "point")
         self._loop.single_events = True
         try:
             taken = 0
@@ -265,47 +278,49 @@ class Cluster:
             due_ms = self._loop.next_event_ms()
             return due_ms is not None and self._loop.run_tick(due_ms) > 0
         before = self._progress(by)
+        self._run_present()
+        while self._progress(by) == before:
+            marks = self._progress("point") + self._progress("cycle")
+            for slot, scheduler in self._schedulers():
+                if scheduler.can_step:
+                    self._loop.plan(slot, STEP_TIMER, self.now_ms)
+            self._run_present()
+            if self._progress("point") + self._progress("cycle") == marks:
+                return False
+        return True
+
+    def _run_present(self) -> None:
+        """Run what is due at the present time; held cycles stay where they rest."""
         for _ in range(STEP_EVENTS_MAX):
             due_ms = self._loop.next_event_ms()
-            if due_ms is None or (due_ms > self.now_ms and not self._can_step()):
-                return False
-            if self._loop.run_tick(due_ms) == 0:
-                return False
-            if self._progress(by) != before:
-                return True
-        return False
+            if due_ms is None or due_ms > self.now_ms or self._loop.run_tick(self.now_ms) == 0:
+                return
 
     def _run_until(self, until_ms: int) -> None:
         while self._loop.run_tick(until_ms):
             pass
         self._loop.settle_at(until_ms)
 
-    def _schedulers(self) -> list[SchedulerComponent]:
-        replicas = [slot.component for slot in self._replicas.values()]
-        inner = [replica.inner for replica in replicas if isinstance(replica, Replica)]
-        return [one for one in inner if isinstance(one, SchedulerComponent)]
+    def _schedulers(self) -> list[tuple[Slot, SchedulerComponent]]:
+        found = [(slot, slot.component) for slot in self._replicas.values()]
+        inner = [(slot, replica.inner) for slot, replica in found if isinstance(replica, Replica)]
+        return [(slot, one) for slot, one in inner if isinstance(one, SchedulerComponent)]
 
     def _progress(self, by: str) -> list[int]:
-        return [one.points if by == "point" else one.cycles for one in self._schedulers()]
-
-    def _can_step(self) -> bool:
-        return any(one.can_step for one in self._schedulers())
+        return [one.points if by == "point" else one.cycles for _, one in self._schedulers()]
 
     def _held(self) -> dict[str, str] | None:
-        return next((held for one in self._schedulers() if (held := one.held) is not None), None)
+        return next((held for _, one in self._schedulers() if (held := one.held) is not None), None)
 
-    def _split(self, splitting: bool) -> None:
-        if splitting != self._splitting:
-            self._splitting = splitting
+    def _hold(self, holding: bool) -> None:
+        if holding != self._holding:
+            self._holding = holding
             self._tell_schedulers()
 
     def _tell_schedulers(self) -> None:
-        for slot in self._replicas.values():
-            replica = slot.component
-            if isinstance(replica, Replica) and isinstance(replica.inner, SchedulerComponent):
-                replica.inner.tell(self.clock.pace, self._splitting)
-                if replica.inner.held is not None:
-                    self._loop.plan(slot, RETELL_TIMER, self.now_ms)
+        for slot, scheduler in self._schedulers():
+            scheduler.tell(self.clock.pace, self._holding)
+            self._loop.plan(slot, RETELL_TIMER, self.now_ms)
 
     # -- statuses -----------------------------------------------------------------------------------------------
 
@@ -326,7 +341,7 @@ class Cluster:
             return
         clock = self.clock
         generation = int(document["metadata"].get("generation") or 0)
-        narrated = max((one.narrated_one_in for one in self._schedulers()), default=1) if clock.pace else 1
+        narrated = max((one.narrated_one_in for _, one in self._schedulers()), default=1) if clock.pace else 1
         told = (generation, clock.paused, clock.rate, clock.pace, self._taken_step, str(clock.held), narrated)
         if told == self._told and not self._has_drifted(real_unix_ms):
             return

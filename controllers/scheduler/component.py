@@ -182,7 +182,9 @@ class SchedulerComponent:
         self._after(tick)
 
     def fire(self, timer: Hashable, tick: Tick) -> None:
-        """A timer is due."""
+        """A timer is due; one that was planned for a former incarnation finds nothing to do."""
+        if not self.started:
+            return
         self.scheduler.now_ms = tick.now_ms
         if timer == NEXT_TIMER:
             self._next_planned = False
