@@ -115,7 +115,8 @@ class Server:
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 text = answer.read()
-                return answer.status, json.loads(text) if text else None
+                is_json = "json" in answer.headers.get("Content-Type", "")
+                return answer.status, json.loads(text) if is_json and text else text.decode(errors="replace")
         except urllib.error.HTTPError as error:
             text = error.read()
             with contextlib.suppress(ValueError):
