@@ -1,6 +1,6 @@
-/** The rule of detail written on the stage, with the zoom, and the note that only some cycles are told. */
+/** The rule of detail written on the stage, with the zoom. */
 
-/** @import { Lang, View } from "../lib/types.d.ts" */
+/** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Layout } from "./levels.js" */
 import { setText } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
@@ -24,11 +24,10 @@ export function mountBanner(element, onZoom) {
   });
   slider.addEventListener("input", () => onZoom(ZOOM_MAX ** (Number(slider.value) / SLIDER_STEPS)));
   const detail = h("div", { class: "st-banner" }, icon("eye", 16), h("p", {}, level, " ", rule), factor, slider);
-  const narrated = h("div", { class: "st-banner", "data-testid": "stage-narrated" }, icon("info", 15), h("p"));
-  element.append(detail, narrated);
+  element.append(detail);
 
-  /** @param {{layout: Layout, view: View, count: number, lang: Lang}} input */
-  function render({ layout, view, count, lang }) {
+  /** @param {{layout: Layout, count: number, lang: Lang}} input */
+  function render({ layout, count, lang }) {
     detail.hidden = layout.level <= 2 && layout.zoom === 1;
     if (!detail.hidden) {
       setText(level, text(lang, "banner.level", { n: layout.level }));
@@ -40,13 +39,6 @@ export function mountBanner(element, onZoom) {
       setText(factor, `${number(lang, layout.zoom, 1)}×`);
       slider.setAttribute("aria-label", text(lang, "banner.slider"));
       slider.value = String(Math.round((SLIDER_STEPS * Math.log(layout.zoom)) / Math.log(ZOOM_MAX)));
-    }
-    const oneIn = view.clock?.narrated?.oneIn ?? 1;
-    narrated.hidden = oneIn <= 1;
-    if (oneIn > 1) {
-      setText(/** @type {HTMLElement} */ (narrated.lastElementChild), text(lang, "banner.narrated", {
-        n: number(lang, oneIn),
-      }));
     }
   }
   return { render };

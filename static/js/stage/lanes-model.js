@@ -28,7 +28,7 @@ export const BACKOFF_MAX_MS = 10_000;
  * @property {number} count
  * @property {readonly LaneRow[]} rows at most LANE_ROWS_MAX
  * @property {readonly LaneGroup[]} groups in place of rows
- * @property {number} listed how many of `count` the groups were made from
+ * @property {number} listed how many of `count` the rows or groups were made from
  */
 
 /**
@@ -122,16 +122,15 @@ function backoffRow(entry) {
  * @returns {Lane}
  */
 function lane(name, rows, total, group) {
-  const many = Math.max(total, rows.length) > LANE_ROWS_MAX;
   const hand = rows.filter((row) => row.state === "hand");
   const queued = rows.filter((row) => row.state !== "hand");
-  return {
-    name,
-    count: Math.max(total, queued.length),
-    rows: many ? hand : rows,
-    groups: many ? group(queued) : [],
-    listed: queued.length,
-  };
+  const count = Math.max(total, queued.length);
+  if (count <= LANE_ROWS_MAX) return { name, count, rows, groups: [], listed: queued.length };
+  const groups = group(queued);
+  if (groups.length > 1) return { name, count, rows: hand, groups, listed: queued.length };
+  // One group of everything would tell nothing: the first names do.
+  const first = queued.slice(0, LANE_ROWS_MAX - 1);
+  return { name, count, rows: [...hand, ...first], groups: [], listed: first.length };
 }
 
 /** @param {readonly LaneRow[]} rows */

@@ -91,7 +91,7 @@ export function mountLanes(element, dispatch) {
       if ("count" in row) updateGroup(item, row, most, lang);
       else updateRow(item, row, lane, input);
     });
-    const partial = lane.groups.length > 0 && lane.listed < lane.count;
+    const partial = lane.listed < lane.count;
     setText(part("note"), partial
       ? text(lang, "lane.partial", { n: number(lang, lane.listed), of: number(lang, lane.count) }) : "");
   }

@@ -37,7 +37,8 @@ export function mountSchedulers(element, dispatch) {
   const binding = h("section", { class: "st-card st-binding" }, h("h3", { class: "st-binding-title" }),
     h("ul", { class: "st-binding-list" }));
   const controllers = h("section", { class: "st-card st-controllers" }, h("h3"), h("ul"));
-  element.append(list, binding, controllers);
+  const narrated = h("p", { class: "st-card st-narrated", "data-testid": "stage-narrated" });
+  element.append(list, narrated, binding, controllers);
   /** @type {readonly ReplicaSlim[]} */
   let shown = [];
   let lang = /** @type {Lang} */ ("en");
@@ -50,6 +51,9 @@ export function mountSchedulers(element, dispatch) {
     shown = all;
     syncList(list, all, (replica) => replica.metadata.name, () => h("section", { class: "st-card st-replica" }),
       (card, replica) => updateReplica(card, replica, input));
+    const oneIn = input.view.clock?.narrated?.oneIn ?? 1;
+    narrated.hidden = oneIn <= 1;
+    setText(narrated, text(lang, "banner.narrated", { n: number(lang, oneIn) }));
     updateBinding(binding, input);
     updateControllers(controllers, input);
   }

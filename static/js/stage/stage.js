@@ -101,7 +101,7 @@ export function mountStage(element, dispatch) {
     const under = told && told.endedMs === null ? told : null;
     const selectedPod = ui.selected?.resource === "pods" ? ui.selected.key : "";
     rail.render(told?.cycle ?? null, profileOf(view, told?.cycle.profile ?? "").counts, model.nodes.size, ui.lang);
-    banner.render({ layout, view, count: model.nodes.size, lang: ui.lang });
+    banner.render({ layout, count: model.nodes.size, lang: ui.lang });
     lanes.render({
       lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", simNow()),
       glyphOf: (key) => model.pods.get(key) ?? null, selectedPod, colours, lang: ui.lang,

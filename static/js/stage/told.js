@@ -83,7 +83,11 @@ export function profileOf(view, profile) {
   const counts = {};
   for (const plugin of found?.plugins ?? []) {
     if (plugin.weight) weights[plugin.name] = plugin.weight;
-    for (const point of plugin.points ?? []) counts[point] = (counts[point] ?? 0) + 1;
+    for (const point of plugin.points ?? []) {
+      // The configuration names points as its fields (preFilter), a cycle as upstream's documents do (PreFilter).
+      const name = point.charAt(0).toUpperCase() + point.slice(1);
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
   }
   return { weights, counts };
 }

@@ -41,6 +41,12 @@ test("more than eight pods become counts by group, and the lane says how many it
   assert.equal(one.listed, 50);
 });
 
+test("where grouping would tell nothing, the first names stand instead", () => {
+  const active = Array.from({ length: 17 }, (_, index) => ({ pod: `a/p${index}`, uid: `${index}`, priority: 0 }));
+  const one = lane(laneModels(queue({ active }), [], "", 0), "active");
+  assert.deepEqual([one.rows.length, one.groups.length, one.listed, one.count], [7, 0, 7, 17]);
+});
+
 test("backoff doubles from one second to ten, and groups by the time left", () => {
   const backoff = [1, 2, 3, 6].map((attempts) => ({ pod: `a/p${attempts}`, uid: `${attempts}`, attempts, readyAtMs: 5000 }));
   assert.deepEqual(lane(laneModels(queue({ backoff }), [], "", 0), "backoff").rows.map((row) => row.spanMs),

@@ -67,7 +67,7 @@ test("weights and counts come from the profile of the cycle", () => {
   const view = viewOf([{
     resource: "schedulerconfigs.clustersim.io", metadata: { name: "default" },
     status: { profiles: [{ schedulerName: "default-scheduler", plugins: [
-      { name: "TaintToleration", weight: 3, points: ["Filter", "Score"] }, { name: "NodeName", points: ["Filter"] },
+      { name: "TaintToleration", weight: 3, points: ["filter", "score"] }, { name: "NodeName", points: ["filter"] },
     ] }] },
   }]);
   assert.deepEqual(profileOf(view, "default-scheduler"), {
