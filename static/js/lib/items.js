@@ -292,14 +292,17 @@ export function itemOf(id) {
 }
 
 /**
- * The form field a server's field path belongs to: the longest path that begins it.
+ * The form field a server's field path belongs to: the longest path that begins it. Keys may stand in brackets or
+ * after a dot.
  * @param {readonly Field[]} fields
  * @param {string} path
  */
 export function fieldOfPath(fields, path) {
+  const plain = (/** @type {string} */ text) => text.replace(/\[([^\]\d][^\]]*)\]/g, ".$1");
+  const wanted = plain(path);
   const candidates = fields.filter((candidate) => {
-    const rest = path.startsWith(candidate.path) ? path.slice(candidate.path.length) : null;
-    return rest !== null && (rest === "" || rest[0] === "." || rest[0] === "[");
+    const begin = plain(candidate.path);
+    return wanted === begin || wanted.startsWith(`${begin}.`) || wanted.startsWith(`${begin}[`);
   });
   return candidates.sort((a, b) => b.path.length - a.path.length)[0] ?? null;
 }

@@ -1,8 +1,8 @@
 /** Objects as YAML text for the editor, and the line on which a field path stands. Reading YAML is the server's job. */
 
 /** Words that YAML would read as something else than text. */
-const RESERVED = /^(?:true|false|yes|no|on|off|null|~|[-+]?[\d.][\d._eExXoO+-]*|\d{4}-\d\d-\d\d.*)$/i;
-const PLAIN = /^[A-Za-z0-9_/.$(][A-Za-z0-9_/.$()=+@^, -]*$/;
+const RESERVED = /^(?:true|false|yes|no|on|off|null|~|[-+]?[\d.][\da-f._xo+-]*|\d{4}-\d\d-\d\d.*)$/i;
+const PLAIN = /^[A-Za-z0-9_/.$(][A-Za-z0-9_/.$()=+@^:, -]*$/;
 
 /**
  * @param {unknown} value
@@ -56,8 +56,7 @@ function entry(key, value, indent) {
 /** @param {unknown} value */
 function scalar(value) {
   if (typeof value !== "string") return String(value);
-  if (value !== "" && PLAIN.test(value) && !RESERVED.test(value) && !value.endsWith(" ") && !value.includes(" #"))
-    return value;
+  if (PLAIN.test(value) && !RESERVED.test(value) && !/: |:$| $/.test(value)) return value;
   return JSON.stringify(value);
 }
 

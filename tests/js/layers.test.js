@@ -1,0 +1,55 @@
+// The arrows of the browser house: entries → forms | panels | stage | net → state → lib, with dom below the three that
+// make elements. Nothing imports sideways or upwards, and nothing but stage/ draws.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+
+const ROOT = new URL("../../static/js/", import.meta.url);
+const MAY = {
+  "": ["", "forms", "panels", "stage", "net", "dom", "state", "lib"],
+  forms: ["forms", "dom", "state", "lib"],
+  panels: ["panels", "dom", "state", "lib"],
+  stage: ["stage", "dom", "state", "lib"],
+  net: ["net", "state", "lib"],
+  dom: ["dom", "lib"],
+  state: ["state", "lib"],
+  lib: ["lib"],
+};
+
+const sources = readdirSync(ROOT, { recursive: true })
+  .filter((name) => name.endsWith(".js"))
+  .map((name) => ({ name, folder: name.includes("/") ? name.split("/")[0] : "", code: readFileSync(new URL(name, ROOT), "utf8") }));
+
+function withoutComments(code) {
+  return code.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
+}
+
+test("every module stands in a folder of the map", () => {
+  assert.ok(sources.length > 20);
+  for (const { name, folder } of sources) assert.ok(folder in MAY, `${name}: no room called ${folder}`);
+});
+
+for (const { name, folder, code } of sources) {
+  test(`${name} imports only what its folder may`, () => {
+    for (const [, target] of withoutComments(code).matchAll(/(?:^|[\s;}])(?:from|import)\s*\(?\s*"([^"\n]+)"/g)) {
+      assert.match(target, /^\.{1,2}\//, "no bare imports: nothing from npm ships");
+      const path = new URL(target, new URL(name, ROOT)).pathname.slice(ROOT.pathname.length);
+      const other = path.includes("/") ? path.split("/")[0] : "";
+      assert.ok(MAY[folder].includes(other), `${name} may not import ${path}`);
+    }
+  });
+}
+
+const RULES = [
+  [/getContext\s*\(|\bPlotly\./, ["stage"], "only stage/ draws"],
+  [/\bfetch\s*\(|new WebSocket/, ["net"], "only net/ talks to the server"],
+  [/\bdocument\b|\bwindow\b/, ["", "dom", "forms", "panels", "stage", "net"], "state/ and lib/ run without a page"],
+  [/innerHTML|outerHTML|insertAdjacentHTML|document\.write/, [], "text enters by textContent"],
+  [/\beval\s*\(|new Function\b/, [], "the page's policy forbids it"],
+];
+
+for (const [pattern, folders, why] of RULES)
+  test(why, () => {
+    for (const { name, folder, code } of sources)
+      if (!folders.includes(folder)) assert.doesNotMatch(withoutComments(code), pattern, `${name}: ${why}`);
+  });

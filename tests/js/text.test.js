@@ -1,0 +1,53 @@
+// Both languages say the same things, and numbers, times and ages read as they should.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { EN } from "../../static/js/lib/text/page.en.js";
+import { ZH_HANS } from "../../static/js/lib/text/page.zh-hans.js";
+import { STAGE } from "../../static/js/lib/text/stage.js";
+import { KEYS, age, clockTime, number, text } from "../../static/js/lib/text.js";
+
+const slots = (pattern) => [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+
+test("every text exists in both languages", () => {
+  assert.deepEqual([...KEYS.en].sort(), [...KEYS["zh-hans"]].sort());
+});
+
+test("both languages fill the same blanks", () => {
+  for (const key of Object.keys(EN)) assert.deepEqual(slots(ZH_HANS[key]), slots(EN[key]), key);
+  for (const key of Object.keys(STAGE.en)) assert.deepEqual(slots(STAGE["zh-hans"][key]), slots(STAGE.en[key]), key);
+});
+
+test("every key that the page asks for by name is there", () => {
+  const root = new URL("../../static/js/", import.meta.url);
+  const known = new Set(KEYS.en);
+  const missing = [];
+  for (const name of readdirSync(root, { recursive: true }))
+    if (/^(panels|forms|[a-z]+\.js)/.test(name) && name.endsWith(".js") && name !== "home.js")
+      for (const [, key] of readFileSync(new URL(name, root), "utf8").matchAll(/\bt(?:ext)?\((?:[\w.]+lang(?: \?\? "en")?, )?"([\w-]+)"/g))
+        if (!known.has(key)) missing.push(`${name}: ${key}`);
+  assert.deepEqual(missing, []);
+});
+
+test("a missing value stays visible as its blank, a missing key as itself", () => {
+  assert.equal(text("en", "done_create", { kind: "Pod" }), "Pod {name} created");
+  assert.equal(text("zh-hans", "no_such_key"), "no_such_key");
+});
+
+test("numbers carry separators and at most the decimals asked for", () => {
+  assert.equal(number("en", 4812), "4,812");
+  assert.equal(number("en", 2.347, 1), "2.3");
+});
+
+test("ages are written as kubectl writes them", () => {
+  const cases = [[0, "0s"], [119_000, "119s"], [120_000, "2m"], [185_000, "3m5s"], [11 * 60_000, "11m"],
+    [2 * 3_600_000 + 600_000, "2h"], [200 * 60_000, "3h20m"], [9 * 3_600_000, "9h"], [3 * 86_400_000, "3d"]];
+  for (const [ms, shown] of cases.filter(([ms]) => ms !== 2 * 3_600_000 + 600_000)) assert.equal(age(ms), shown);
+  assert.equal(age(2 * 3_600_000 + 600_000), "130m");
+});
+
+test("simulated time stands in UTC, to the millisecond when asked", () => {
+  assert.equal(clockTime(Date.UTC(2030, 0, 1, 10, 42, 21, 300), true), "10:42:21.300");
+  assert.equal(clockTime(Date.UTC(2030, 0, 1, 10, 42, 21, 300)), "10:42:21");
+});

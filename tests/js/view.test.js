@@ -1,0 +1,110 @@
+// The folded view: the golden streams that the server's tests read too, and what must hold of any stream.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { ROWS_KEPT, applyMessage, emptyView, foldRows, keyOf, simTimeMsAt } from "../../static/js/state/view.js";
+
+const GOLDEN = new URL("../golden/watch/", import.meta.url);
+const files = readdirSync(GOLDEN).filter((name) => name.endsWith(".json"));
+
+function plain(objects) {
+  return Object.fromEntries([...objects].map(([resource, byKey]) => [resource, Object.fromEntries(byKey)]));
+}
+
+function pod(name, revision, nodeName) {
+  return {
+    resource: "pods",
+    metadata: { name, namespace: "default", uid: `u-${name}`, resourceVersion: String(revision) },
+    spec: nodeName ? { nodeName } : {},
+    status: {},
+  };
+}
+
+function row(revision, verb, object) {
+  return { revision, verb, simTimeMs: revision * 100, actor: "session", resource: object.resource, object };
+}
+
+test("there are golden streams to replay", () => assert.ok(files.length >= 3));
+
+for (const name of files) {
+  const { frames, view } = JSON.parse(readFileSync(new URL(name, GOLDEN), "utf8"));
+  test(`${name}: old view and messages give the fresh list`, () => {
+    const folded = frames.reduce(applyMessage, emptyView());
+    assert.equal(folded.revision, view.revision);
+    assert.deepEqual(plain(folded.objects), view.objects);
+    assert.equal(folded.gone, false);
+    assert.equal(folded.ready, true);
+  });
+}
+
+test("a frame that leaves a gap is not painted over: the view asks for a new place", () => {
+  const listed = applyMessage(emptyView(), { type: "list", revision: 10, objects: [pod("a", 3)], last: true });
+  const gapped = applyMessage(listed, { type: "events", from: 12, to: 13, events: [row(13, "DELETED", pod("a", 13))] });
+  assert.equal(gapped.gone, true);
+  assert.equal(gapped.revision, 10);
+  assert.equal(gapped.objects, listed.objects);
+});
+
+test("until a list is whole the page keeps what it had", () => {
+  const listed = applyMessage(emptyView(), { type: "list", revision: 10, objects: [pod("a", 3)], last: true });
+  const gone = applyMessage(listed, { type: "gone" });
+  const half = applyMessage(gone, { type: "list", revision: 40, objects: [pod("b", 33)], last: false });
+  assert.deepEqual([...half.objects.get("pods").keys()], ["default/a"]);
+  const whole = applyMessage(half, { type: "list", revision: 40, objects: [], last: true });
+  assert.deepEqual([...whole.objects.get("pods").keys()], ["default/b"]);
+});
+
+test("a list cut off by a lost connection starts again from nothing", () => {
+  const half = applyMessage(emptyView(), { type: "list", revision: 10, objects: [pod("stale", 3)], last: false });
+  const hello = applyMessage(half, { type: "hello", epochMs: 0, release: "r", session: null, me: null, clock: null });
+  const whole = applyMessage(hello, { type: "list", revision: 50, objects: [pod("b", 33)], last: true });
+  assert.deepEqual([...whole.objects.get("pods").keys()], ["default/b"]);
+});
+
+test("resources that a batch does not touch keep their identity", () => {
+  const objects = [pod("a", 3), { resource: "nodes", metadata: { name: "n1" } }];
+  const before = applyMessage(emptyView(), { type: "list", revision: 10, objects, last: true });
+  const after = applyMessage(before, { type: "events", from: 10, to: 11, events: [row(11, "MODIFIED", pod("a", 11, "n1"))] });
+  assert.equal(after.objects.get("nodes"), before.objects.get("nodes"));
+  assert.notEqual(after.objects.get("pods"), before.objects.get("pods"));
+  assert.equal(before.objects.get("pods").get("default/a").spec.nodeName, undefined, "the old view is unchanged");
+});
+
+test("any split of a stream into frames gives the same view", () => {
+  const rows = [];
+  for (let revision = 1; revision <= 120; revision += 1) {
+    const name = `p${(revision * 7) % 11}`;
+    rows.push(row(revision, revision % 5 === 0 ? "DELETED" : "MODIFIED", pod(name, revision)));
+  }
+  const whole = plain(foldRows(new Map(), rows));
+  for (const size of [1, 2, 7, 120]) {
+    let view = applyMessage(emptyView(), { type: "list", revision: 0, objects: [], last: true });
+    for (let at = 0; at < rows.length; at += size) {
+      const events = rows.slice(at, at + size);
+      view = applyMessage(view, { type: "events", from: at, to: events.at(-1).revision, events });
+    }
+    assert.deepEqual(plain(view.objects), whole);
+  }
+});
+
+test("no more log rows are kept than the page shows", () => {
+  let view = applyMessage(emptyView(), { type: "list", revision: 0, objects: [], last: true });
+  for (let revision = 1; revision <= ROWS_KEPT + 50; revision += 1)
+    view = applyMessage(view, { type: "events", from: revision - 1, to: revision, events: [row(revision, "MODIFIED", pod("a", revision))] });
+  assert.equal(view.rows.length, ROWS_KEPT);
+  assert.equal(view.rows.at(-1).revision, ROWS_KEPT + 50);
+});
+
+test("keys carry the namespace only where there is one", () => {
+  assert.equal(keyOf(pod("a", 1)), "default/a");
+  assert.equal(keyOf({ metadata: { name: "n1" } }), "n1");
+});
+
+test("simulated time runs from its anchor at the rate that is kept up, and stands while paused", () => {
+  const clock = { paused: false, rate: 10, effectiveRate: 4, simTimeMs: 1000, anchorUnixMs: 50_000 };
+  assert.equal(simTimeMsAt(clock, 50_500), 3000);
+  assert.equal(simTimeMsAt({ ...clock, paused: true }, 90_000), 1000);
+  assert.equal(simTimeMsAt(clock, 40_000), 1000, "an anchor ahead of this browser's clock does not run backwards");
+  assert.equal(simTimeMsAt(null, 90_000), 0);
+});

@@ -1,0 +1,126 @@
+"""Home, join and session pages: languages, themes, codes as people type them, and nothing a title could break."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.conf import settings
+
+from clustersim.classroom import templates
+from clustersim.pages import catalogue, views
+from tests.tools import application
+
+HOSTILE = '</script><img src=x onerror="alert(1)">'
+
+
+async def page(path: str, **headers: str) -> tuple[int, str]:
+    async with application.http() as client:
+        answer = await client.get(path, headers=headers)
+        return answer.status_code, answer.text
+
+
+async def test_home_offers_every_template_and_the_join_form() -> None:
+    status, text = await page("/")
+    assert status == 200
+    for name in views.TEMPLATES:
+        assert f'data-testid="template-{name}"' in text
+    assert 'data-testid="join-code"' in text
+    assert "A Kubernetes control plane you can stop, question and rewind" in text
+
+
+def test_every_template_of_the_classroom_has_its_card() -> None:
+    assert {*views.TEMPLATES} == {template.name for template in templates.TEMPLATES.values()} | {"import"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "language"),
+    [
+        ({}, "en"),
+        ({"accept-language": "zh-CN,zh;q=0.9"}, "zh-Hans"),
+        ({"accept-language": "de"}, "en"),
+        ({"accept-language": "zh-CN", "cookie": "django_language=en"}, "en"),
+        ({"cookie": "django_language=zh-hans"}, "zh-Hans"),
+        ({"cookie": "django_language=xx"}, "en"),
+    ],
+    ids=["none", "the browser's", "one we do not speak", "chosen before the browser's", "chosen", "nonsense"],
+)
+async def test_the_page_speaks_the_language_asked_for(headers: dict[str, str], language: str) -> None:
+    _, text = await page("/", **headers)
+    assert f'<html lang="{language}"' in text
+    assert catalogue.texts(language.lower())["start_title"] in text
+
+
+def test_both_languages_say_the_same_things() -> None:
+    assert catalogue.EN.keys() == catalogue.ZH_HANS.keys()
+    for key, sentence in catalogue.EN.items():
+        assert re.findall(r"\{\w+\}", sentence) == re.findall(r"\{\w+\}", catalogue.ZH_HANS[key]), key
+
+
+@pytest.mark.parametrize(("cookie", "theme"), [("dark", "dark"), ("projector", "projector"), ('"><b>', "light")])
+async def test_the_theme_comes_with_the_page(cookie: str, theme: str) -> None:
+    _, text = await page("/", cookie=f"clustersim_theme={cookie}")
+    assert f'data-theme="{theme}"' in text
+
+
+@pytest.mark.parametrize(
+    ("sent", "back"), [("/s/K7Q-M2X", "/s/K7Q-M2X"), ("https://elsewhere.example/", "/"), ("//elsewhere.example", "/")]
+)
+async def test_the_language_switch_goes_back_to_this_site_only(sent: str, back: str) -> None:
+    async with application.http() as client:
+        answer = await client.post("/language", data={"language": "zh-hans", "next": sent})
+        assert answer.status_code == 302
+        assert answer.headers["location"] == back
+        assert f"{settings.LANGUAGE_COOKIE_NAME}=zh-hans" in answer.headers["set-cookie"]
+
+
+async def test_a_language_we_do_not_speak_is_not_remembered() -> None:
+    async with application.http() as client:
+        answer = await client.post("/language", data={"language": "xx"})
+        assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("prefix", ["/join", "/j", "/s"])
+async def test_an_unknown_code_says_so_kindly(prefix: str) -> None:
+    status, text = await page(f"{prefix}/QQQ-QQQ")
+    assert status == 404
+    assert "No session with the code QQQ-QQQ" in text
+
+
+async def test_codes_are_found_in_any_writing_and_shown_in_one() -> None:
+    async with application.http() as client:
+        code = (await application.opened(client))["code"]
+        for prefix in ("/join", "/j"):
+            text = (await client.get(f"{prefix}/{code.replace('-', '').lower()}")).text
+            assert f'value="{code}"' in text
+        moved = await client.get(f"/s/{code.lower()}")
+        assert (moved.status_code, moved.headers["location"]) == (302, f"/s/{code}")
+
+
+async def test_the_session_page_carries_its_start_as_data_and_a_hostile_title_as_text() -> None:
+    async with application.http() as client:
+        code = (await application.opened(client, title=HOSTILE))["code"]
+        answer = await client.get(f"/s/{code}")
+    found = re.search(r'<script id="start" type="application/json">(.*?)</script>', answer.text, re.DOTALL)
+    assert found is not None
+    start = json.loads(found[1])
+    assert start["code"] == code
+    assert start["title"] == HOSTILE
+    assert start["release"] == settings.RELEASE
+    assert "<img src=x" not in answer.text
+    for region in ("top-bar", "palette", "stage", "inspector", "dock", "phone"):
+        assert f'id="{region}"' in answer.text
+
+
+async def test_pages_hold_no_inline_script_or_handler_and_forbid_them() -> None:
+    async with application.http() as client:
+        code = (await application.opened(client))["code"]
+        for path in ("/", f"/join/{code}", f"/s/{code}", "/s/QQQ-QQQ"):
+            answer = await client.get(path)
+            scripts = re.findall(r"<script([^>]*)>", answer.text)
+            assert all("src=" in script or 'type="application/json"' in script for script in scripts)
+            assert not re.search(r"\son[a-z]+=", answer.text)
+            policy = answer.headers["content-security-policy"]
+            assert "script-src 'self'" in policy
+            assert "unsafe-inline" not in policy.partition("style-src")[0]
