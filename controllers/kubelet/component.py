@@ -13,8 +13,8 @@ from typing import Any, Final, Literal
 from controllers.kubelet.heartbeat import is_running, stopped_unix_ms
 from controllers.kubelet.images import normalised, seconds_text, size_bytes
 from controllers.kubelet.machine import Machine, index_of
-from controllers.kubelet.render import is_ready, node_status, pod_status
-from controllers.kubelet.stage import Say, Stage, Wait, choose
+from controllers.kubelet.render import node_status, pod_status
+from controllers.kubelet.stage import Say, Stage, Wait, choose, is_ready
 from controllers.kubelet.stages.node import NODE_LABELS
 from controllers.kubelet.stages.pod import COMPLETE, CREATE, CREATED, POD_STAGES, PRESENT, PULLED, PULLING, RAN
 from controllers.machinery.informer import RELIST_TIMER, Informers, by_node

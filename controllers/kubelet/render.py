@@ -84,9 +84,18 @@ def _container(
         "lastState": {},
     }
     if state == "running":
-        entry["state"] = {"running": {"startedAt": now}}
+        entry["state"] = {"running": {"startedAt": _started_at(pod, container["name"]) or now}}
         entry.update(_identities(pod, container))
     return entry
+
+
+def _started_at(pod: Mapping[str, Any], name: str) -> str | None:
+    """Return since when the container runs, where it does already."""
+    for entry in (pod.get("status") or {}).get("containerStatuses") or ():
+        if entry["name"] == name:
+            started: str | None = ((entry.get("state") or {}).get("running") or {}).get("startedAt")
+            return started
+    return None
 
 
 def _starter(pod: Mapping[str, Any], container: Mapping[str, Any], state: Containers, now: str) -> Document:
@@ -135,9 +144,3 @@ def node_status(node: Mapping[str, Any], unix_ms: int, address: str) -> Document
         status["nodeInfo"] = {**NODE_INFO, "machineID": uid.replace("-", ""), "systemUUID": uid, "bootID": uid}
     status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": KUBELET_PORT}}
     return status
-
-
-def is_ready(node: Mapping[str, Any]) -> bool:
-    """Return whether the node's Ready condition is true."""
-    conditions = (node.get("status") or {}).get("conditions") or ()
-    return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)

@@ -20,6 +20,8 @@ class When:
     deleting: bool = False
     phases: tuple[str, ...] = ()
     containers: tuple[Containers, ...] = ()
+    unready: bool = False
+    """Only where the Ready condition is not true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,12 @@ def containers_state(pod: Mapping[str, Any]) -> Containers:
     return "waiting"
 
 
+def is_ready(document: Mapping[str, Any]) -> bool:
+    """Return whether the object's Ready condition is true."""
+    conditions = (document.get("status") or {}).get("conditions") or ()
+    return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
+
+
 def choose(stages: Sequence[Stage], pod: Mapping[str, Any]) -> Stage | None:
     """Return the stage that the pod is in; None where nothing is to be done for it."""
     deleting = "deletionTimestamp" in pod["metadata"]
@@ -97,7 +105,7 @@ def choose(stages: Sequence[Stage], pod: Mapping[str, Any]) -> Stage | None:
     state = containers_state(pod)
     for stage in stages:
         when = stage.when
-        if when.deleting != deleting:
+        if when.deleting != deleting or (when.unready and is_ready(pod)):
             continue
         if (not when.phases or phase in when.phases) and (not when.containers or state in when.containers):
             return stage

@@ -267,6 +267,12 @@ def _changed_part(kind: Kind, old: Document, changed: Document, subresource: str
     part = changed.get(key)
     decoded, _ = _decoded(kind, {key: part if part is not None else {}}, {}, context)
     document = {**old, key: decoded[key]}
+    annotations = (changed.get("metadata") or {}).get("annotations")
+    if kind.resource == "deployments.apps" and isinstance(annotations, dict):
+        # As upstream: a Deployment's status update carries its revision annotation and does not count as a change.
+        metadata = {**old["metadata"], "annotations": dict(annotations)}
+        _refuse(kind, old["metadata"]["name"], metadata_rules.validate(metadata, strategy_of(kind.resource).names))
+        document["metadata"] = metadata
     if subresource == "finalize":
         document["spec"] = {**old.get("spec", {}), "finalizers": decoded["spec"].get("finalizers", [])}
     return document

@@ -76,6 +76,9 @@ class ReplicaSetController:
                 self._expectations.deleted(owner, pod["metadata"]["uid"])
             elif old is None:
                 self._expectations.created(owner)
+            elif _telling(old) == _telling(new):
+                # Bound or nominated: nothing that counts here, and thousands of bindings would mean as many counts.
+                return
             self._queue.add(owner)
         elif controller_of(pod) is None and new is not None:
             self._queue_matching(pod)
@@ -210,6 +213,14 @@ def _controller_uid(document: Document) -> list[str]:
 
 def _namespace(document: Document) -> list[str]:
     return [document["metadata"]["namespace"]]
+
+
+def _telling(pod: Document) -> tuple[object, ...]:
+    """Return what a ReplicaSet's reconciliation reads of a pod, but for where it runs."""
+    metadata = pod["metadata"]
+    phase = (pod.get("status") or {}).get("phase")
+    deleting = "deletionTimestamp" in metadata
+    return (phase, ready_since_ms(pod), deleting, metadata.get("labels"), metadata.get("ownerReferences"))
 
 
 def _pod_of(owner: Document) -> Document:

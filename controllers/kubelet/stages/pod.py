@@ -43,6 +43,19 @@ STARTED: Final = Stage(
     ),
 )
 
+RECOVERED: Final = Stage(
+    name="pod-recovered",
+    when=When(phases=("Running",), containers=("running",), unready=True),
+    wait=Wait(base_ms=1_000),
+    next=Next(
+        phase="Running",
+        containers="running",
+        addressed=True,
+        conditions=(Condition("Ready", "True"), Condition("ContainersReady", "True")),
+    ),
+)
+"""The node was away and its pods were counted as not ready; they never stopped."""
+
 ENDED: Final = Stage(
     name="pod-ended",
     when=When(deleting=True, phases=("Pending", "Running", "Unknown"), containers=("running", "waiting")),
@@ -59,7 +72,7 @@ REMOVED: Final = Stage(
     next=Next(removed=True),
 )
 
-POD_STAGES: Final[tuple[Stage, ...]] = (ADMITTED, STARTED, ENDED, REMOVED)
+POD_STAGES: Final[tuple[Stage, ...]] = (ADMITTED, STARTED, RECOVERED, ENDED, REMOVED)
 
 CREATE: Final = Wait(base_ms=40, jitter_ms=80)
 """From image to started container."""

@@ -1,0 +1,220 @@
+"""Deletes objects whose owners are gone; holds owners until their dependents are (foreground), or frees these (orphan).
+
+Source: k8s.io/kubernetes/pkg/controller/garbagecollector/garbagecollector.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+from controllers.machinery.informer import Handler, Lister
+from controllers.machinery.manager import Reconcile, Setup, Work, must
+from controllers.machinery.operations import Delete, Operation, Patch, Propagation
+from scheduler_core.api.kinds import CLUSTERSIM_GROUP, KINDS, find_kind
+
+Document = dict[str, Any]
+
+FOREGROUND: Final = "foregroundDeletion"
+ORPHAN: Final = "orphan"
+
+WATCHED: Final = tuple(kind.resource for kind in KINDS if kind.group != CLUSTERSIM_GROUP and kind.resource != "events")
+"""Kinds that can own or be owned. Events have an end of their own, command objects none."""
+
+
+def by_owner(document: Document) -> Iterable[str]:
+    """Index by the uids of all owners."""
+    for reference in document["metadata"].get("ownerReferences") or ():
+        yield reference["uid"]
+
+
+def by_uid(document: Document) -> Iterable[str]:
+    """Index by uid."""
+    yield document["metadata"]["uid"]
+
+
+@dataclass(slots=True)
+class _Owners:
+    """An object's owner references, by what has become of the owner."""
+
+    solid: list[Document] = field(default_factory=list)
+    dangling: list[Document] = field(default_factory=list)
+    waiting: list[Document] = field(default_factory=list)
+
+
+class GarbageCollector:
+    """Reconciles any object, by `resource|namespace|name`."""
+
+    NAME: ClassVar[str] = "garbage-collector"
+    RESOURCES: ClassVar[tuple[str, ...]] = WATCHED
+
+    def __init__(self, setup: Setup) -> None:
+        """Index every kind by owner and by uid, and listen to all of them."""
+        self._queue = setup.queue
+        self._listers: dict[str, Lister] = {resource: setup.informers[resource] for resource in WATCHED}
+        for resource, lister in self._listers.items():
+            lister.add_index("owner", by_owner)
+            lister.add_index("any-uid", by_uid)
+            lister.add_handler(self._handler(resource))
+
+    # -- what makes work ----------------------------------------------------------------------------------------
+
+    def _handler(self, resource: str) -> Handler:
+        def changed(old: Document | None, new: Document | None) -> None:
+            if new is None:
+                assert old is not None, "a deletion has a last state"
+                self._owner_gone(old)
+                return
+            metadata = new["metadata"]
+            if "deletionTimestamp" in metadata and metadata.get("finalizers"):
+                self._queue.add(_key(resource, new))
+            references = metadata.get("ownerReferences")
+            fresh = references and (old is None or references != old["metadata"].get("ownerReferences"))
+            if fresh and not all(self._is_known(reference["uid"]) for reference in references):
+                self._queue.add(_key(resource, new))
+
+        return changed
+
+    def _owner_gone(self, owner: Document) -> None:
+        for resource, dependent in self._dependents(owner["metadata"]["uid"]):
+            self._queue.add(_key(resource, dependent))
+        for reference in owner["metadata"].get("ownerReferences") or ():
+            # Its own owner may be waiting for it.
+            above = self._find(reference, owner["metadata"].get("namespace", ""))
+            if above is not None and _is_waiting(above[1]):
+                self._queue.add(_key(*above))
+
+    def _is_known(self, uid: str) -> bool:
+        return any(lister.has_indexed("any-uid", uid) for lister in self._listers.values())
+
+    def _dependents(self, uid: str) -> list[tuple[str, Document]]:
+        return [
+            (resource, document)
+            for resource, lister in self._listers.items()
+            for document in lister.indexed("owner", uid)
+        ]
+
+    def _find(self, reference: Mapping[str, Any], namespace: str) -> tuple[str, Document] | None:
+        """Return the owner as the caches have it."""
+        kind = find_kind(reference["apiVersion"], reference["kind"])
+        if kind is None or kind.resource not in self._listers:
+            return None
+        found = self._listers[kind.resource].get(namespace if kind.namespaced else "", reference["name"])
+        if found is None or found["metadata"]["uid"] != reference["uid"]:
+            return None
+        return kind.resource, found
+
+    # -- reconciliation -----------------------------------------------------------------------------------------
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Settle one object's relation to its owners and dependents."""
+        resource, namespace, name = key.split("|")
+        document = self._listers[resource].get(namespace, name)
+        if document is None:
+            return
+        metadata = document["metadata"]
+        finalizers = metadata.get("finalizers") or []
+        if "deletionTimestamp" in metadata:
+            if ORPHAN in finalizers:
+                yield from self._orphan(resource, document)
+            elif FOREGROUND in finalizers:
+                yield from self._foreground(resource, document)
+            return
+        references = metadata.get("ownerReferences") or []
+        if not references:
+            return
+        operation = self._verdict(resource, document, self._classify(references, namespace, work))
+        if operation is not None:
+            results = yield [operation]
+            if results[0].error is not None and results[0].error.code not in (404, 409):
+                must(results[0])
+
+    def _verdict(self, resource: str, document: Document, owners: _Owners) -> Operation | None:
+        """Return what becomes of an object with these owners: kept, freed of some, or deleted."""
+        metadata = document["metadata"]
+        place = (resource, metadata.get("namespace", ""), metadata["name"])
+        if owners.solid:
+            if not owners.dangling and not owners.waiting:
+                return None
+            patch = {"metadata": {"ownerReferences": owners.solid, "uid": metadata["uid"]}}
+            return Patch(*place, patch)
+        propagation: Propagation = "Background"
+        if owners.waiting and self._dependents(metadata["uid"]):
+            propagation = "Foreground"
+        elif ORPHAN in (metadata.get("finalizers") or []):
+            propagation = "Orphan"
+        elif FOREGROUND in (metadata.get("finalizers") or []):
+            propagation = "Foreground"
+        return Delete(*place, uid=metadata["uid"], propagation=propagation)
+
+    def _classify(self, references: list[Document], namespace: str, work: Work) -> _Owners:
+        owners = _Owners()
+        for reference in references:
+            kind = find_kind(reference["apiVersion"], reference["kind"])
+            if kind is None:
+                # A kind nobody serves here cannot be looked for: such an owner is taken at its word.
+                owners.solid.append(reference)
+                continue
+            # Asked of the store itself: an owner missing from a cache may just be new.
+            home = namespace if kind.namespaced else ""
+            found = work.tick.get(kind.resource, home, reference["name"])
+            if found is None or found.uid != reference["uid"]:
+                owners.dangling.append(reference)
+            elif _is_waiting(found.object):
+                owners.waiting.append(reference)
+            else:
+                owners.solid.append(reference)
+        return owners
+
+    def _orphan(self, resource: str, owner: Document) -> Reconcile:
+        """Free the dependents of their owner, then let it go."""
+        uid = owner["metadata"]["uid"]
+        patches: list[Operation] = []
+        for kind, dependent in self._dependents(uid):
+            metadata = dependent["metadata"]
+            kept = [reference for reference in metadata["ownerReferences"] if reference["uid"] != uid]
+            patch = {"metadata": {"ownerReferences": kept or None, "uid": metadata["uid"]}}
+            patches.append(Patch(kind, metadata.get("namespace", ""), metadata["name"], patch))
+        if patches:
+            results = yield patches
+            for result in results:
+                if result.error is not None and result.error.code not in (404, 409):
+                    must(result)
+        yield [_without_finalizer(resource, owner, ORPHAN)]
+
+    def _foreground(self, resource: str, owner: Document) -> Reconcile:
+        """Delete the dependents; let the owner go when those that block it have gone."""
+        uid = owner["metadata"]["uid"]
+        dependents = self._dependents(uid)
+        if not any(_blocks(dependent, uid) for _, dependent in dependents):
+            yield [_without_finalizer(resource, owner, FOREGROUND)]
+            return
+        for kind, dependent in dependents:
+            if "deletionTimestamp" not in dependent["metadata"]:
+                self._queue.add(_key(kind, dependent))
+
+
+def _key(resource: str, document: Document) -> str:
+    metadata = document["metadata"]
+    return f"{resource}|{metadata.get('namespace', '')}|{metadata['name']}"
+
+
+def _is_waiting(owner: Mapping[str, Any]) -> bool:
+    """Return whether the owner waits for its dependents' deletion."""
+    metadata = owner["metadata"]
+    return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or [])
+
+
+def _blocks(dependent: Document, uid: str) -> bool:
+    references = dependent["metadata"].get("ownerReferences") or ()
+    return any(reference["uid"] == uid and reference.get("blockOwnerDeletion") for reference in references)
+
+
+def _without_finalizer(resource: str, document: Document, finalizer: str) -> Patch:
+    metadata = document["metadata"]
+    kept = [name for name in metadata["finalizers"] if name != finalizer]
+    patch = {
+        "metadata": {"finalizers": kept or None, "uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
+    }
+    return Patch(resource, metadata.get("namespace", ""), metadata["name"], patch)

@@ -1,0 +1,5 @@
+"""The node lifecycle controller: readiness from heartbeats, taints from conditions."""
+
+from controllers.nodelifecycle.controller import NodeLifecycleController
+
+__all__ = ["NodeLifecycleController"]
