@@ -1,0 +1,164 @@
+"""NodeUnschedulable, NodeName, TaintToleration, NodePorts, SchedulingGates, PrioritySort, DynamicResources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
+from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.plugins.dynamic_resources import DynamicResources
+from scheduler_core.plugins.node_name import NodeName
+from scheduler_core.plugins.node_ports import NodePorts, conflicts
+from scheduler_core.plugins.node_unschedulable import NodeUnschedulable
+from scheduler_core.plugins.priority_sort import PrioritySort
+from scheduler_core.plugins.scheduling_gates import SchedulingGates
+from scheduler_core.plugins.taint_toleration import TaintToleration
+from tests.core.objects import info, node, pod
+from tests.core.plugins.asking import filtered, hint, scored
+
+CORDON = "node.kubernetes.io/unschedulable"
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "answer"),
+    [
+        ([], unresolvable("node(s) were unschedulable")),
+        ([{"key": CORDON, "operator": "Exists"}], SUCCESS),
+        ([{"key": CORDON, "operator": "Exists", "effect": "NoExecute"}], unresolvable("node(s) were unschedulable")),
+        ([{"operator": "Exists"}], SUCCESS),
+    ],
+)
+def test_node_unschedulable(tolerations: list[dict[str, str]], answer: Any) -> None:
+    one = pod(tolerations=tolerations)
+    nodes = info(node("a", unschedulable=True)), info(node("b"))
+    assert filtered(NodeUnschedulable(), one, *nodes) == [answer, SUCCESS]
+
+
+def test_node_unschedulable_wakes_on_uncordon_and_own_toleration() -> None:
+    plugin, one = NodeUnschedulable(), pod()
+    open_node, cordoned = node("a"), node("a", unschedulable=True)
+    assert [hint(plugin, one, 0, cordoned, open_node), hint(plugin, one, 0, None, open_node)] == ["Queue", "Queue"]
+    assert hint(plugin, one, 0, open_node, open_node) == "QueueSkip"
+    assert hint(plugin, one, 0, open_node, cordoned) == "QueueSkip"
+    tolerant = pod(tolerations=[{"operator": "Exists"}]).pod
+    assert hint(plugin, one, 1, one.pod, tolerant) == "Queue"
+    assert hint(plugin, one, 1, one.pod, one.pod) == "QueueSkip"
+
+
+def test_node_name() -> None:
+    nodes = info(node("a")), info(node("b"))
+    missed = unresolvable("node(s) didn't match the requested node name")
+    assert filtered(NodeName(), pod(nodeName="b"), *nodes) == [missed, SUCCESS]
+    assert filtered(NodeName(), pod(), *nodes) == [SUCCESS, SUCCESS]
+
+
+def taint(key: str, effect: str, value: str = "v") -> dict[str, str]:
+    return {"key": key, "value": value, "effect": effect}
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "refused"),
+    [
+        ([], "{k: v}"),
+        ([{"key": "k", "operator": "Equal", "value": "v"}], None),
+        ([{"key": "k", "value": "w"}], "{k: v}"),
+        ([{"key": "k", "operator": "Exists", "effect": "NoSchedule"}], None),
+        ([{"key": "k", "operator": "Exists", "effect": "NoExecute"}], "{k: v}"),
+        ([{"operator": "Exists"}], None),
+        ([{"key": "k", "operator": "Near"}], "{k: v}"),
+    ],
+)
+def test_taints_keep_away(tolerations: list[dict[str, str]], refused: str | None) -> None:
+    nodes = info(node("a", taints=[taint("k", "NoSchedule")])), info(node("b"))
+    answer = SUCCESS if refused is None else unresolvable(f"node(s) had untolerated taint {refused}")
+    assert filtered(TaintToleration(), pod(tolerations=tolerations), *nodes) == [answer, SUCCESS]
+
+
+def test_the_first_untolerated_taint_is_named_and_prefer_no_schedule_never() -> None:
+    taints = [taint("soft", "PreferNoSchedule"), taint("x", "NoExecute", ""), taint("y", "NoSchedule")]
+    assert filtered(TaintToleration(), pod(), info(node(taints=taints))) == [
+        unresolvable("node(s) had untolerated taint {x: }")
+    ]
+
+
+def test_untolerated_soft_taints_cost_points() -> None:
+    soft = [taint("p", "PreferNoSchedule"), taint("q", "PreferNoSchedule")]
+    nodes = info(node("a", taints=soft)), info(node("b", taints=soft[:1])), info(node("c"))
+    assert scored(TaintToleration(), pod(), *nodes) == [0, 50, 100]
+    tolerant = pod(tolerations=[{"key": "p", "operator": "Exists", "effect": "PreferNoSchedule"}])
+    assert scored(TaintToleration(), tolerant, *nodes) == [0, 100, 100]
+    assert scored(TaintToleration(), tolerant, nodes[1], nodes[2]) == [100, 100]
+
+
+def test_taint_toleration_wakes_when_a_node_loses_its_taint() -> None:
+    plugin, tainted = TaintToleration(), node("a", taints=[taint("k", "NoSchedule")])
+    assert hint(plugin, pod(), 0, tainted, node("a")) == "Queue"
+    assert hint(plugin, pod(), 0, None, tainted) == "QueueSkip"
+    assert hint(plugin, pod(), 0, node("a"), node("a")) == "QueueSkip"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "used", "conflict"),
+    [
+        (("TCP", "0.0.0.0", 80), ("TCP", "10.0.0.1", 80), True),
+        (("TCP", "10.0.0.1", 80), ("TCP", "0.0.0.0", 80), True),
+        (("TCP", "10.0.0.1", 80), ("TCP", "10.0.0.2", 80), False),
+        (("TCP", "10.0.0.1", 80), ("TCP", "10.0.0.1", 80), True),
+        (("UDP", "0.0.0.0", 80), ("TCP", "0.0.0.0", 80), False),
+        (("TCP", "0.0.0.0", 80), ("TCP", "0.0.0.0", 81), False),
+    ],
+)
+def test_port_conflicts(wanted: tuple[str, str, int], used: tuple[str, str, int], conflict: bool) -> None:
+    assert conflicts([wanted], [used]) is conflict
+
+
+def ported(name: str, port: int, **spec: Any) -> Any:
+    return pod(name, containers=[{"name": "c", "ports": [{"containerPort": 1, "hostPort": port}]}], **spec)
+
+
+def test_node_ports() -> None:
+    reason = unschedulable("node(s) didn't have free ports for the requested pod ports")
+    nodes = info(node("a"), ported("x", 80)), info(node("b"), ported("y", 81))
+    assert filtered(NodePorts(), ported("p", 80), *nodes) == [reason, SUCCESS]
+    assert NodePorts().pre_filter(CycleState(), pod(), Snapshot()) == (None, SKIP)
+
+
+def test_node_ports_wakes_when_a_pod_gives_the_port_back() -> None:
+    plugin, one = NodePorts(), ported("p", 80)
+    assert hint(plugin, one, 0, ported("x", 80, nodeName="a").pod, None) == "Queue"
+    assert hint(plugin, one, 0, ported("x", 81, nodeName="a").pod, None) == "QueueSkip"
+    assert hint(plugin, one, 0, ported("x", 80).pod, None) == "QueueSkip"
+
+
+def test_scheduling_gates() -> None:
+    gated = pod(schedulingGates=[{"name": "a"}, {"name": "b"}])
+    assert SchedulingGates().pre_enqueue(gated) == unresolvable("waiting for scheduling gates: [a b]")
+    assert SchedulingGates().pre_enqueue(pod()) == SUCCESS
+    assert hint(SchedulingGates(), gated, 0, gated.pod, pod().pod) == "Queue"
+    assert hint(SchedulingGates(), gated, 0, None, pod("other").pod) == "QueueSkip"
+
+
+def test_priority_sort() -> None:
+    key = PrioritySort().sort_key
+    waiting = [
+        (pod("old", priority=1), 5),
+        (pod("new", priority=1), 9),
+        (pod("high", priority=7), 10),
+        (pod("none"), 1),
+    ]
+    assert [one.pod.name for one, at in sorted(waiting, key=lambda pair: key(*pair))] == ["high", "old", "new", "none"]
+
+
+def test_dynamic_resources_words() -> None:
+    plugin, state = DynamicResources(), CycleState()
+    outcome = FilterOutcome(Snapshot(), (), {}, first=None)  # type: ignore[arg-type]
+    assert plugin.post_filter(state, pod(), outcome) == (None, error("not found"))
+    assert plugin.pre_filter(state, pod(), Snapshot()) == (None, SKIP)
+    assert plugin.post_filter(state, pod(), outcome) == (None, unschedulable("no new claims to deallocate"))
+    claiming = pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "card"}])
+    assert plugin.pre_enqueue(claiming) == unresolvable('resourceclaim.resource.k8s.io "card" not found')
+    assert plugin.pre_enqueue(pod()) == SUCCESS
