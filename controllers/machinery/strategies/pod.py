@@ -15,13 +15,15 @@ _PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 
 
 def _prepare(document: dict[str, Any]) -> None:
-    document["status"] = {"phase": "Pending", "qosClass": defaults.quality_of_service(document.get("spec") or {})}
+    document["status"] = {"phase": "Pending"}
 
 
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     """Compute the priority from the PriorityClass; people never write the number (plugin Priority)."""
     spec = child(document, "spec")
     name = document["metadata"]["name"]
+    # By now limits without requests have become requests, which decides between two of the classes.
+    child(document, "status")["qosClass"] = defaults.quality_of_service(spec)
     class_name = spec.get("priorityClassName") or ""
     found: Mapping[str, Any] | None
     if class_name:
