@@ -1,0 +1,146 @@
+"""A real Chromium against a real installation: sessions, pages and what they show."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.tools.server import Server
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCREENSHOTS = ROOT / "test-artifacts" / "screenshots"
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+VIEWPORT = {"width": 1440, "height": 900}
+WAIT_SECONDS = 25.0
+
+
+class Classroom:
+    """One session and the people in it, each in a browser of their own."""
+
+    def __init__(self, server: Server, browser: Browser, template: str) -> None:
+        status, created = server.request("POST", "/api/sessions", {"title": "Proof", "template": template, "seed": 42})
+        assert status == 201, created
+        self.server = server
+        self.browser = browser
+        self.created: dict[str, Any] = created
+        self.code: str = created["code"]
+        self.token: str = created["token"]
+        self.contexts: list[BrowserContext] = []
+        self.problems: list[str] = []
+
+    def context(self, **options: Any) -> BrowserContext:
+        """Return a fresh browser profile, closed with the classroom."""
+        context = self.browser.new_context(**{"viewport": VIEWPORT, "locale": "en-GB", **options})
+        self.contexts.append(context)
+        return context
+
+    def watch(self, page: Page) -> Page:
+        """Keep what goes wrong in a page: a test that passes over an exception proves little."""
+        page.on("pageerror", lambda error: self.problems.append(f"{page.url}: {error}"))
+        return page
+
+    def teacher(self, **options: Any) -> Page:
+        """Open the session by the teacher's address, as the person who made it does."""
+        page = self.watch(self.context(**options).new_page())
+        page.goto(self.created["url"])
+        wait_state(page, lambda state: state["connection"] == "live" and state["revision"] > 0, "the session is live")
+        return page
+
+    def student(self, name: str, **options: Any) -> Page:
+        """Join by code with a name, through the join page."""
+        page = self.watch(self.context(**options).new_page())
+        page.goto(f"{self.server.url}/join/{self.code}")
+        page.get_by_test_id("join-name").fill(name)
+        page.get_by_test_id("join-submit").click()
+        page.wait_for_url("**/s/**")
+        wait_state(page, lambda state: state["connection"] == "live" and state["revision"] > 0, "the student is in")
+        return page
+
+    def api(self, method: str, path: str, body: Any = None) -> Any:
+        """Return the decoded answer of a request as the teacher; the request must succeed."""
+        status, answer = self.server.request(method, path, body, self.token)
+        assert 200 <= status < 300, f"{method} {path}: {status} {answer}"
+        return answer
+
+    def session(self, method: str, path: str, body: Any = None) -> Any:
+        """Return the answer of the session's own API."""
+        return self.api(method, f"/api/sessions/{self.code}{path}", body)
+
+    def cluster(self, method: str, path: str, body: Any = None) -> Any:
+        """Return the answer of the session's Kubernetes API."""
+        return self.api(method, f"/clusters/{self.code}{path}", body)
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+
+
+def state(page: Page) -> dict[str, Any]:
+    """Return `window.clustersim.state()`; empty before the page has one."""
+    return page.evaluate("() => window.clustersim ? window.clustersim.state() : {connection: '', revision: 0}")
+
+
+def wait_state(
+    page: Page, condition: Callable[[dict[str, Any]], Any], what: str, seconds: float = WAIT_SECONDS
+) -> dict[str, Any]:
+    """Return the first state of a page for which the condition holds."""
+    deadline = time.monotonic() + seconds
+    while True:
+        # Evaluating from outside works under the page's own content security policy; waiting inside it would not.
+        current = state(page)
+        if condition(current):
+            return current
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {seconds:g} s; the page shows {json.dumps(current)[:2000]}")
+        page.wait_for_timeout(20)
+
+
+def picture(page: Page, name: str) -> Path:
+    """Keep a screenshot among the test artefacts."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    path = SCREENSHOTS / f"{name}.png"
+    page.screenshot(path=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Yield a Chromium. Made per module: Playwright's loop must not outlive it beside tests of the database."""
+    path = next((found for found in map(shutil.which, CHROMIUM_NAMES) if found), None)
+    assert path, "these tests drive a real browser: install chromium (apt-get install chromium)"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=list(CHROMIUM_FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_classroom(live_server_up: Server, chromium: Browser) -> Iterator[Callable[[str], Classroom]]:
+    """Yield a function that opens a session from a template; no page of it may have raised."""
+    opened: list[Classroom] = []
+
+    def make(template: str) -> Classroom:
+        opened.append(Classroom(live_server_up, chromium, template))
+        return opened[-1]
+
+    yield make
+    for classroom in opened:
+        classroom.close()
+    problems = [problem for classroom in opened for problem in classroom.problems]
+    assert problems == []
