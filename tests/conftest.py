@@ -53,3 +53,8 @@ def application_database(
     """
     with django_db_blocker.unblock(), databases.using("", tmp_path_factory.mktemp("application")):
         yield
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the one switch that rewrites golden files; the difference is reviewed like code."""
+    parser.addoption("--update-golden", action="store_true", help="write golden files anew")
