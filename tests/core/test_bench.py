@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from scheduler_core.bench.run import WorkloadError, run
+from scheduler_core.bench.workloads import ZONES, node
+
+
+def ticking(step_ns: int) -> Callable[[], int]:
+    """Return a clock that goes on by the same step at every look."""
+    now = 0
+
+    def timer() -> int:
+        nonlocal now
+        now += step_ns
+        return now
+
+    return timer
+
+
+def test_counts_time_and_pods() -> None:
+    result = run("basic", 10, 20, ticking(1_000_000)).as_dict()
+    assert result == {
+        "workload": "basic",
+        "nodes": 10,
+        "pods": 20,
+        "percentage": 100,
+        "podsPerSecond": 1000.0,
+        "scheduled": 20,
+        "seconds": 0.02,
+        "p50Ms": 1.0,
+        "p99Ms": 1.0,
+    }
+
+
+@pytest.mark.parametrize("percentage", [100, 0, 30])
+def test_places_every_pod_where_the_slow_path_does(percentage: int) -> None:
+    fast = run("basic", 130, 300, ticking(1), percentage=percentage)
+    slow = run("basic", 130, 300, ticking(1), percentage=percentage, reuse=False)
+    assert fast.chosen == slow.chosen
+    assert len(set(fast.chosen)) > 100
+
+
+def test_pods_that_find_no_room_are_counted_as_such() -> None:
+    # Two nodes hold four pods of 900m each: a pod of 3 cpu takes the place of three of them, once a node.
+    result = run("preemption", 2, 5, ticking(1))
+    assert sorted(filter(None, result.chosen)) == ["node-0", "node-1"]
+    assert result.as_dict()["scheduled"] == 2
+
+
+def test_nodes_are_dealt_into_zones() -> None:
+    zones = [node(number)["metadata"]["labels"]["topology.kubernetes.io/zone"] for number in range(2 * ZONES)]
+    assert zones == ["zone-0", "zone-1", "zone-2"] * 2
+
+
+@pytest.mark.parametrize(("workload", "nodes", "pods"), [("odd", 1, 1), ("basic", 0, 1), ("basic", 1, 0)])
+def test_what_cannot_be_run_is_refused(workload: str, nodes: int, pods: int) -> None:
+    with pytest.raises(WorkloadError):
+        run(workload, nodes, pods, ticking(1))
+
+
+def test_the_command_prints_one_json_object() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "scheduler_core.bench",
+        "--workload",
+        "basic",
+        "--nodes",
+        "5",
+        "--pods",
+        "7",
+        "--json",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    result = json.loads(done.stdout)
+    assert (result["nodes"], result["scheduled"], result["percentage"]) == (5, 7, 100)
+    assert result["podsPerSecond"] > 0

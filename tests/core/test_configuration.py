@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_core.api.errors import ApiError
+from scheduler_core.framework.profile import MULTI_POINT, PluginSet
+from scheduler_core.framework.runtime import Framework
+from scheduler_core.profiles.configuration import merge, read_configuration
+from scheduler_core.profiles.defaults import IN_TREE, in_tree_registry
+
+SCORES = ["TaintToleration", "NodeAffinity", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality"]
+
+
+def framework(**profile: Any) -> Framework:
+    configuration = read_configuration({"profiles": [profile]})
+    return Framework(configuration.profiles[0], in_tree_registry())
+
+
+def causes(document: dict[str, Any]) -> dict[str, str]:
+    with pytest.raises(ApiError) as caught:
+        read_configuration(document)
+    assert caught.value.code == 422
+    assert all(cause.field in caught.value.message for cause in caught.value.causes)
+    return {cause.field: cause.message for cause in caught.value.causes}
+
+
+def named(*names: str, **weights: int) -> list[dict[str, Any]]:
+    return [{"name": name} for name in names] + [{"name": name, "weight": weight} for name, weight in weights.items()]
+
+
+def test_nothing_said_is_the_default_profile() -> None:
+    configuration = read_configuration({})
+    (profile,) = configuration.profiles
+    assert profile.scheduler_name == "default-scheduler"
+    assert (configuration.percentage_of_nodes_to_score, configuration.initial_backoff_ms) == (100, 1_000)
+    built = Framework(profile, in_tree_registry()).profile
+    assert list(built.at("score")) == SCORES
+    assert built.weights == {**dict.fromkeys(SCORES, 1), "TaintToleration": 3, "NodeAffinity": 2}
+    assert built.at("filter")[:3] == ("NodeUnschedulable", "NodeName", "TaintToleration")
+    assert set(profile.names()) == set(IN_TREE)
+
+
+@pytest.mark.parametrize(
+    ("plugins", "scores", "weights"),
+    [
+        ({"score": {"disabled": named("*")}}, [], {}),
+        ({"score": {"disabled": named("NodeAffinity")}}, [one for one in SCORES if one != "NodeAffinity"], None),
+        # Enabled at its point without being disabled there: it overrides, and goes first.
+        (
+            {"score": {"enabled": named(ImageLocality=9)}},
+            ["ImageLocality", *SCORES[:-1]],
+            {"ImageLocality": 9, "NodeAffinity": 2},
+        ),
+        # Disabled and enabled again: one of the point's own, last.
+        (
+            {"score": {"disabled": named("NodeAffinity"), "enabled": named(NodeAffinity=7)}},
+            ["TaintToleration", *SCORES[2:], "NodeAffinity"],
+            {"NodeAffinity": 7},
+        ),
+        (
+            {"score": {"disabled": named("*"), "enabled": named(ImageLocality=2)}},
+            ["ImageLocality"],
+            {"ImageLocality": 2},
+        ),
+        # Re-enabled in multiPoint: it keeps its place and takes the weight.
+        ({"multiPoint": {"enabled": named(NodeAffinity=5)}}, SCORES, {"NodeAffinity": 5, "TaintToleration": 3}),
+        ({"multiPoint": {"disabled": named("ImageLocality")}}, SCORES[:-1], None),
+    ],
+)
+def test_plugin_sets(plugins: dict[str, Any], scores: list[str], weights: dict[str, int] | None) -> None:
+    built = framework(plugins=plugins).profile
+    assert list(built.at("score")) == scores
+    for name, weight in (weights or {}).items():
+        assert built.weights[name] == weight
+
+
+def test_all_plugins_can_be_replaced() -> None:
+    few = named("PrioritySort", "DefaultBinder", "NodeResourcesFit")
+    built = framework(plugins={"multiPoint": {"disabled": named("*"), "enabled": few}}).profile
+    assert built.at("filter") == ("NodeResourcesFit",)
+    assert built.weights == {"NodeResourcesFit": 1}
+
+
+def test_merge_appends_what_the_default_does_not_have() -> None:
+    default = PluginSet((("a", 1), ("b", 2)))
+    assert merge(default, PluginSet((("c", 3), ("a", 9)))) == PluginSet((("a", 9), ("b", 2), ("c", 3)))
+    assert merge(default, PluginSet((("c", 3),), frozenset("*"))) == PluginSet((("c", 3),), frozenset("*"))
+
+
+def test_several_profiles_share_the_queue_sort() -> None:
+    names = ("one", "two")
+    configuration = read_configuration({"profiles": [{"schedulerName": name} for name in names]})
+    assert tuple(profile.scheduler_name for profile in configuration.profiles) == names
+    sorting = {"queueSort": {"enabled": named("PrioritySort")}}
+    found = causes({"profiles": [{"schedulerName": "one"}, {"schedulerName": "two", "plugins": sorting}]})
+    assert found == {"profiles[1].plugins.queueSort": "Invalid value: has to match for all profiles"}
+
+
+def test_arguments_reach_their_plugin() -> None:
+    arguments = {"apiVersion": "kubescheduler.config.k8s.io/v1", "ignoredResources": ["example.com/gpu"]}
+    configuration = read_configuration(
+        {"profiles": [{"pluginConfig": [{"name": "NodeResourcesFit", "args": arguments}]}]}
+    )
+    assert configuration.profiles[0].arguments == {"NodeResourcesFit": {"ignoredResources": ["example.com/gpu"]}}
+    assert MULTI_POINT in configuration.profiles[0].sets
+
+
+@pytest.mark.parametrize(
+    ("document", "field", "says"),
+    [
+        ({"kind": "Other"}, "kind", "Unsupported value"),
+        ({"apiVersion": "v1beta1"}, "apiVersion", "Unsupported value"),
+        ({"speed": 1}, "speed", 'unknown field "speed"'),
+        ({"percentageOfNodesToScore": 101}, "percentageOfNodesToScore", "not in valid range [0-100]"),
+        ({"percentageOfNodesToScore": "5"}, "percentageOfNodesToScore", "must be an integer"),
+        ({"parallelism": 0}, "parallelism", "should be an integer value greater than zero"),
+        ({"podInitialBackoffSeconds": 0}, "podInitialBackoffSeconds", "must be greater than 0"),
+        (
+            {"podInitialBackoffSeconds": 9, "podMaxBackoffSeconds": 8},
+            "podMaxBackoffSeconds",
+            "must be greater than or equal to PodInitialBackoffSeconds",
+        ),
+        ({"profiles": 3}, "profiles", "must be a list of objects"),
+        ({"profiles": [{"schedulerName": ""}]}, "profiles[0].schedulerName", "Required value"),
+        ({"profiles": [{}, {}]}, "profiles[1].schedulerName", 'Duplicate value: "default-scheduler"'),
+        ({"profiles": [{"plugin": {}}]}, "profiles[0].plugin", "unknown field"),
+        ({"profiles": [{"plugins": {"bid": {}}}]}, "profiles[0].plugins.bid", "unknown field"),
+        ({"profiles": [{"plugins": {"bind": []}}]}, "profiles[0].plugins.bind", "must be an object"),
+        (
+            {"profiles": [{"plugins": {"score": {"enabled": [{"weight": 1}]}}}]},
+            "profiles[0].plugins.score.enabled[0].name",
+            "Required value",
+        ),
+        (
+            {"profiles": [{"percentageOfNodesToScore": -1}]},
+            "profiles[0].percentageOfNodesToScore",
+            "not in valid range [0-100]",
+        ),
+        (
+            {"profiles": [{"pluginConfig": [{"name": "X"}, {"name": "X"}]}]},
+            "profiles[0].pluginConfig[1]",
+            'Duplicate value: "X"',
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_path(document: dict[str, Any], field: str, says: str) -> None:
+    assert says in causes(document)[field]
+
+
+ARGS = "profiles[0].pluginConfig[0].args"
+
+
+@pytest.mark.parametrize(
+    ("plugin", "arguments", "field", "says"),
+    [
+        ("NodeResourcesFit", {"speed": 1}, "speed", 'unknown field "speed"'),
+        ("NodeResourcesFit", {"ignoredResources": ["a b"]}, "ignoredResources[0]", "name part must consist"),
+        ("NodeResourcesFit", {"ignoredResourceGroups": ["a/b"]}, "ignoredResourceGroups[0]", "can't contain '/'"),
+        ("NodeResourcesFit", {"scoringStrategy": {"type": "Odd"}}, "scoringStrategy.type", "Unsupported value"),
+        (
+            "NodeResourcesFit",
+            {"scoringStrategy": {"resources": [{"name": "cpu", "weight": 101}]}},
+            "scoringStrategy.resources[0].weight",
+            "resource weight of cpu not in valid range [1-100]",
+        ),
+        (
+            "NodeResourcesFit",
+            {"scoringStrategy": {"type": "RequestedToCapacityRatio"}},
+            "scoringStrategy.requestedToCapacityRatio.shape",
+            "at least one point must be specified",
+        ),
+        (
+            "NodeResourcesFit",
+            {
+                "scoringStrategy": {
+                    "type": "RequestedToCapacityRatio",
+                    "requestedToCapacityRatio": {
+                        "shape": [{"utilization": 5, "score": 11}, {"utilization": 5, "score": 1}]
+                    },
+                }
+            },
+            "scoringStrategy.requestedToCapacityRatio.shape[1].utilization",
+            "sorted in increasing order",
+        ),
+        ("NodeResourcesFit", {"scoringStrategy": 4}, "", "wrong type"),
+        (
+            "NodeResourcesBalancedAllocation",
+            {"resources": [{"name": "cpu", "weight": 2}]},
+            "resources[0].weight",
+            "must be 1",
+        ),
+        (
+            "NodeResourcesBalancedAllocation",
+            {"resources": [{"name": "cpu"}, {"name": "cpu"}]},
+            "resources[1].name",
+            'Duplicate value: "cpu"',
+        ),
+        (
+            "NodeAffinity",
+            {
+                "addedAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "Gt", "values": ["x"]}]}]
+                    }
+                }
+            },
+            "addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0]"
+            ".values[0]",
+            "must be an integer",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named_with_their_path(plugin: str, arguments: Any, field: str, says: str) -> None:
+    found = causes({"profiles": [{"pluginConfig": [{"name": plugin, "args": arguments}]}]})
+    assert says in found[f"{ARGS}.{field}".rstrip(".")]
