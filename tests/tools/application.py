@@ -71,6 +71,10 @@ class Socket:
                 continue
             return frame
 
+    async def has_output(self) -> bool:
+        """Return whether a frame comes before the application rests."""
+        return not await self._communicator.receive_nothing(timeout=0.5, interval=0.02)
+
     async def until(self, *types: str) -> dict[str, Any]:
         """Return the next frame of one of these types."""
         async with asyncio.timeout(20):
