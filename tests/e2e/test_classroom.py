@@ -83,5 +83,6 @@ def test_a_pod_that_fits_nowhere_waits_with_its_reason(open_classroom: Callable[
     lane.locator(".st-row").first.click()
     inspector = teacher.get_by_test_id("inspector")
     inspector.locator("blockquote").wait_for()
+    inspector.locator('[data-testid="decision-heatmap"] .main-svg').first.wait_for()
     assert "0/3 nodes are available" in inspector.locator("blockquote").inner_text()
     picture(teacher, "unschedulable-light")

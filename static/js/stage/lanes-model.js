@@ -59,8 +59,10 @@ export function laneModels(queue, unseen, inHand, nowMs) {
     spanMs: 60_000,
   }));
   const cut = queue.counts;
+  // The queue is written a moment after the pod was taken out of it.
+  const stillListed = queue.active.some((entry) => entry.pod === inHand) ? 1 : 0;
   return [
-    lane("active", [...hand, ...active], count(cut["active"], queue.active) + open.length, byPriority),
+    lane("active", [...hand, ...active], count(cut["active"], queue.active) - stillListed + open.length, byPriority),
     lane("backoff", queue.backoff.map(backoffRow), count(cut["backoff"], queue.backoff),
       (rows) => byTimeLeft(rows, nowMs)),
     lane("unschedulable", queue.unschedulable.map((entry) => rowOf(entry, "queued")),
@@ -175,6 +177,19 @@ function tally(rows, groupOf) {
     else groups.set(key, { ...group, count: 1 });
   }
   return [...groups.values()];
+}
+
+/**
+ * Cluster events as upstream writes them in words (Node/Add), from the names that hints register (NodeAdd|NodeTaint).
+ * @param {readonly string[]} wakes
+ * @returns {string[]} each once
+ */
+export function eventNames(wakes) {
+  const names = wakes.flatMap((wake) => wake.split("|")).filter((name) => name !== "*" && name !== "").map((name) => {
+    const [, resource, action] = /^(?:Assigned|Unschedulable)?([A-Z][a-z]+)(?:Pod)?([A-Z].*)$/.exec(name) ?? [];
+    return resource ? `${resource}/${action}` : name;
+  });
+  return [...new Set(names)];
 }
 
 /**

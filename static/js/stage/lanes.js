@@ -8,9 +8,12 @@ import { number, text } from "../lib/text.js";
 import { setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "./dom.js";
 import { glyphElement } from "./glyphs.js";
-import { fitReasons } from "./lanes-model.js";
+import { eventNames, fitReasons } from "./lanes-model.js";
 
 const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "no", gated: "lock", permit: "people" };
+
+/** Waking events named in a row; its title has all of them. */
+const WAKES_SHOWN = 3;
 
 /**
  * @typedef {object} LanesInput
@@ -166,8 +169,12 @@ function rowDetails(row, lane, lang) {
     : reasons.length > 1 ? reasons.map(({ count, reason }) => `${count} ${reason}`).join(", ") : row.message;
   const why = h("p", { class: "st-row-why", title: row.message }, h("b", { text: row.plugin }), ` ${text(lang,
     "lane.rejected")} ${said}`);
-  const wakes = row.wakes.length > 0
-    ? h("p", { class: "st-row-why st-row-wakes", text: text(lang, "lane.wakes", { events: row.wakes.join(", ") }) }) : null;
+  const events = eventNames(row.wakes);
+  const more = events.length > WAKES_SHOWN ? ` +${events.length - WAKES_SHOWN}` : "";
+  const shown = events.slice(0, WAKES_SHOWN).join(", ") + more;
+  const wakes = events.length > 0 ? h("p", {
+    class: "st-row-why st-row-wakes", title: events.join(", "), text: text(lang, "lane.wakes", { events: shown }),
+  }) : null;
   return wakes ? [why, wakes] : [why];
 }
 

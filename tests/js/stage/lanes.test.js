@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitReasons, laneModels } from "../../../static/js/stage/lanes-model.js";
+import { eventNames, fitReasons, laneModels } from "../../../static/js/stage/lanes-model.js";
 import { pod } from "./fixtures.js";
 
 /** @import { PodSlim, QueueStatus } from "../../../static/js/lib/types.d.ts" */
@@ -39,6 +39,17 @@ test("more than eight pods become counts by group, and the lane says how many it
   assert.deepEqual(one.groups.map((group) => [group.values["n"], group.count]), [[1, 25], [0, 25]]);
   assert.equal(one.count, 214);
   assert.equal(one.listed, 50);
+});
+
+test("a pod in hand that the queue still lists is counted neither twice nor as waiting", () => {
+  const one = lane(laneModels(queue({ active: [{ pod: "a/hand", uid: "1" }], counts: { active: 1 } }), [], "a/hand", 0), "active");
+  assert.equal(one.count, 0);
+  assert.deepEqual(one.rows.map((row) => row.state), ["hand"]);
+});
+
+test("waking events are named once each, as resource and action", () => {
+  assert.deepEqual(eventNames(["*", "NodeAdd|NodeTaint", "NodeAdd", "AssignedPodDelete", "UnschedulablePodPodScaleDown"]),
+    ["Node/Add", "Node/Taint", "Pod/Delete", "Pod/ScaleDown"]);
 });
 
 test("where grouping would tell nothing, the first names stand instead", () => {
