@@ -345,6 +345,8 @@ class Cluster:
         told = (generation, clock.paused, clock.rate, clock.pace, self._taken_step, str(clock.held), narrated)
         if told == self._told and not self._has_drifted(real_unix_ms):
             return
+        if not self._told or self._told[1:3] != told[1:3]:
+            self.effective_rate = None  # what was measured belongs to the clock as it ran before
         self._told, self._told_anchor = told, (self.now_ms, real_unix_ms)
         status = {
             "observedGeneration": generation,
