@@ -14,6 +14,7 @@ from clustersim.apiserver.limits import Meter
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.routes import Target, parse, unknown_path
+from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
 from clustersim.classroom import limits as person_limits
 from clustersim.classroom import roles
@@ -107,18 +108,21 @@ def _resource(request: Request, target: Target, principal: Principal) -> Respons
     verb = _verb(request, target)
     roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
     store: SqlStore = open_store(principal.session_id)
+    view = ReadView(store)
+    if target.name and verb in ("update", "patch", "delete"):
+        check_writable(store, target.kind.resource, target.namespace, target.name)
     match verb:
         case "list":
-            return list_objects(store, request, target)
+            return list_objects(view, request, target)
         case "watch":
             meter.open_watch(principal.participant_id)
             try:
-                return Watch(request, principal, plan_watch(store, request, target))
+                return Watch(request, principal, plan_watch(view, request, target))
             except BaseException:
                 meter.close_watch(principal.participant_id)
                 raise
         case "get":
-            return writing.read(store, request, target)
+            return writing.read(view, request, target)
         case "create":
             return writing.create(store, request, target, principal)
         case "update":

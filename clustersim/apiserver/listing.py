@@ -15,7 +15,8 @@ from clustersim.apiserver.routes import Target
 from clustersim.apiserver.selection import Selection, selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, partial, table
-from controllers.machinery.store import Gone, Store, Stored
+from clustersim.apiserver.virtual import ReadView
+from controllers.machinery.store import Gone, Stored
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid
 from scheduler_core.api.kinds import Kind
 
@@ -65,7 +66,7 @@ def too_large(wanted_revision: int, current: int) -> ApiError:
     )
 
 
-def list_objects(store: Store, request: Request, target: Target) -> Response:
+def list_objects(store: ReadView, request: Request, target: Target) -> Response:
     """Answer a GET of a collection.
 
     Raises:
@@ -81,9 +82,9 @@ def list_objects(store: Store, request: Request, target: Target) -> Response:
     return _rendered(store, target.kind, page, metadata, wanted(request))
 
 
-def _rendered(store: Store, kind: Kind, page: _Page, metadata: dict[str, Any], want: Wanted) -> Response:
+def _rendered(store: ReadView, kind: Kind, page: _Page, metadata: dict[str, Any], want: Wanted) -> Response:
     if want.form == "table":
-        age = age_by(session_unix_ms(store))
+        age = age_by(session_unix_ms(store.store))
         documents = (stored.object for stored in page.items)
         return json_response(table(kind, documents, metadata, age, want.include))
     if want.form == "metadata":
@@ -102,7 +103,7 @@ def _rendered(store: Store, kind: Kind, page: _Page, metadata: dict[str, Any], w
     return Response(200, body)
 
 
-def _page(store: Store, request: Request, selection: Selection) -> _Page:
+def _page(store: ReadView, request: Request, selection: Selection) -> _Page:
     limit = request.number("limit") or 0
     token = _parse_token(request.query.get("continue", ""))
     version = request.query.get("resourceVersion", "")
@@ -150,7 +151,7 @@ def _check_match(match: str, version: str, token: _Token | None) -> None:
 
 
 def _from_revision(
-    store: Store, selection: Selection, wanted_revision: int, *, exact: bool
+    store: ReadView, selection: Selection, wanted_revision: int, *, exact: bool
 ) -> tuple[Sequence[Stored], int]:
     if not exact:
         objects, revision = store.list(selection.resource, selection.namespace)
@@ -166,7 +167,7 @@ def _from_revision(
         raise ApiError(410, "Expired", EXPIRED) from error
 
 
-def _continued(store: Store, selection: Selection, token: _Token) -> tuple[Sequence[Stored], int]:
+def _continued(store: ReadView, selection: Selection, token: _Token) -> tuple[Sequence[Stored], int]:
     if token.revision == ANY_REVISION:
         return store.list(selection.resource, selection.namespace)
     if token.revision > store.revision:

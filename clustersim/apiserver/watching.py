@@ -16,8 +16,8 @@ from clustersim.apiserver.routes import Target
 from clustersim.apiserver.selection import Selection, selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, partial, table
+from clustersim.apiserver.virtual import ReadView
 from clustersim.feed.hub import Feed, feed_for, in_thread
-from clustersim.store import SqlStore
 from controllers.machinery.store import DELETED, Event, Gone, Stored
 from scheduler_core.api.errors import Cause, gone, invalid
 from scheduler_core.api.kinds import Kind
@@ -51,7 +51,7 @@ class WatchPlan:
     expired: bool = False
 
 
-def plan_watch(store: SqlStore, request: Request, target: Target) -> WatchPlan:
+def plan_watch(store: ReadView, request: Request, target: Target) -> WatchPlan:
     """Return how to answer a watch: it begins with the current objects, or after a revision.
 
     Raises:

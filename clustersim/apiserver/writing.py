@@ -11,6 +11,7 @@ from clustersim.apiserver.routes import Target
 from clustersim.apiserver.selection import selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, table
+from clustersim.apiserver.virtual import ReadView
 from clustersim.classroom.auth import COMPONENT, Principal
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime.commands import web_context
@@ -236,7 +237,7 @@ def rendered(
     return json_response(document, status)
 
 
-def read(store: SqlStore, request: Request, target: Target) -> Response:
+def read(store: ReadView, request: Request, target: Target) -> Response:
     """Answer a GET of one object or of its status or scale.
 
     Raises:
@@ -254,7 +255,7 @@ def read(store: SqlStore, request: Request, target: Target) -> Response:
         raise ApiError(501, "NotImplemented", message, kind="pods", name=target.name)
     if target.subresource in ("binding", "eviction", "finalize"):
         raise _not_allowed()
-    return rendered(store, request, target, stored.object)
+    return rendered(store.store, request, target, stored.object)
 
 
 def _with_warnings(response: Response, context: Context) -> Response:

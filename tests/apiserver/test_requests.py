@@ -194,3 +194,17 @@ def test_secretive_paths_stay_inside_the_session(api: Api) -> None:
         assert status in (200, 404)
         if status == 200:
             assert document["items"] == []
+
+
+def test_node_leases_are_computed_and_read_only(api: Api) -> None:
+    node = {"metadata": {"name": "beating"}, "status": {"capacity": {"cpu": "1"}}}
+    assert api.request("POST", "/api/v1/nodes", node)[0] == 201
+    path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+    status, lease, _ = api.request("GET", f"{path}/beating")
+    assert (status, lease["spec"]["holderIdentity"]) == (200, "beating")
+    assert "beating" in [item["metadata"]["name"] for item in api.request("GET", path)[1]["items"]]
+    patch = {"spec": {"holderIdentity": "me"}}
+    status, document, _ = api.request("PATCH", f"{path}/beating", patch, content_type="application/merge-patch+json")
+    assert (status, document["reason"]) == (405, "MethodNotAllowed")
+    api.request("DELETE", "/api/v1/nodes/beating")
+    assert api.request("GET", f"{path}/beating")[0] == 404
