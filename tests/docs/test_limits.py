@@ -1,0 +1,71 @@
+"""docs/limits.md lists every limit of the packages that people reach; it is made from the constants' own docstrings.
+
+`--update-golden` writes it anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PACKAGES = {
+    "clustersim.classroom": "People, files, templates",
+    "clustersim.sessionapi": "The session API",
+    "clustersim.live": "Websockets",
+    "clustersim.feed": "The feed of the log",
+}
+NAME = re.compile(r".*(_MAX|_MIN|_MS|_SECONDS|_BYTES|_PER_PERSON|_THREADS|_QUOTA)|GROUP")
+HEAD = """# Limits
+
+Every limit, its value, and what happens at it. The page is made from the constants in the code
+(`pytest tests/docs/test_limits.py --update-golden`); change a limit there.
+
+Beside these, the Kubernetes API has the limits of `clustersim/apiserver/limits.py`, and the log is kept as long as
+`architecture.md` says.
+"""
+
+
+def limits_of(package: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (module.NAME, value, what happens at it)."""
+    for file in sorted((ROOT / package.replace(".", "/")).glob("*.py")):
+        module = importlib.import_module(f"{package}.{file.stem}")
+        body = ast.parse(file.read_text()).body
+        for statement, after in zip(body, [*body[1:], ast.Pass()], strict=True):
+            if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
+                continue
+            name = statement.target.id
+            value = getattr(module, name, None)
+            is_rate = type(value).__name__ == "Rate"
+            said = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            if said and (is_rate or NAME.fullmatch(name)):
+                text = f"{value.burst:,} at once, then {value.per_second:g} a second" if is_rate else shown(value)
+                yield f"{file.stem}.{name}", text, " ".join(str(after.value.value).split())  # type: ignore[attr-defined]
+
+
+def shown(value: object) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {amount}" for name, amount in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def page() -> str:
+    parts = [HEAD]
+    for package, title in PACKAGES.items():
+        parts.append(f"\n## {title}\n\n`{package}`\n\n| limit | value | meaning |\n|---|---|---|\n")
+        parts += [f"| `{name}` | {value} | {meaning} |\n" for name, value, meaning in limits_of(package)]
+    return "".join(parts)
+
+
+def test_the_page_lists_every_limit(pytestconfig: pytest.Config) -> None:
+    file = ROOT / "docs" / "limits.md"
+    if pytestconfig.getoption("--update-golden"):
+        file.write_text(page())
+    assert file.read_text() == page(), "run pytest tests/docs/test_limits.py --update-golden and review the difference"
