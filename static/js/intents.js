@@ -156,7 +156,10 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
       case "pause":
         return void attempt(() => api.clock({ paused: intent.type === "pause" }));
       case "step":
-        return void attempt(() => api.step(intent.by, intent.count));
+        return void attempt(async () => {
+          const { stepped } = await api.step(intent.by, intent.count);
+          if (stepped === 0) say(t("nothing_to_step", { by: t(`step_${intent.by}`) }));
+        });
       case "clock": {
         const { type: _type, ...change } = intent;
         return void attempt(() => api.clock(change));

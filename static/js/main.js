@@ -108,7 +108,7 @@ const inspector = mountInspector(region("inspector"), dispatch, {
       if (decisionPanel && decisionPanel !== "loading") {
         const { theme, lang } = current;
         const { traces, selectedTraceId, loading } = current.decisions;
-        decisionPanel.render({ traces, selectedTraceId, loading, theme, lang });
+        decisionPanel.render({ traces, selectedTraceId, loading, theme, lang, epochMs: view.epochMs });
       }
     },
   },

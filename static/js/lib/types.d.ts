@@ -434,6 +434,8 @@ export interface DecisionPanel {
     loading: boolean;
     theme: Theme;
     lang: Lang;
+    /** Unix milliseconds of simulated time zero. */
+    epochMs: number;
   }): void;
   destroy(): void;
 }

@@ -26,6 +26,7 @@ const MODES = /** @type {const} */ (["raw", "normalized", "weighted"]);
  * @property {boolean} loading
  * @property {Theme} theme
  * @property {Lang} lang
+ * @property {number} epochMs Unix milliseconds of simulated time zero
  */
 
 /**
@@ -63,7 +64,7 @@ export function mountDecision(element, dispatch) {
 
   function rebuild() {
     if (!input) return;
-    const { lang, traces, loading } = input;
+    const { lang, traces, loading, epochMs } = input;
     if (!shown) {
       body.replaceChildren(h("p", { class: "dc-empty", text: text(lang, loading ? "decision.loading" : "decision.none") }));
       return;
@@ -71,7 +72,7 @@ export function mountDecision(element, dispatch) {
     const { trace, decision } = shown;
     const focused = focusPath(body);
     body.replaceChildren(...[
-      attempts(traces, trace, lang, dispatch), pipeline(decision, trace.result, lang), pointList(trace.result, decision, lang),
+      attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace.result, lang), pointList(trace.result, decision, lang),
       chartSection(decision, trace), plainWords(decision, trace.result, lang), scoresSection(decision),
       tieCard(decision, lang), sentence(trace.result, lang), preemptionTable(trace.result, lang),
     ].flatMap((part) => part ?? []));
@@ -219,17 +220,19 @@ function focusPath(body) {
  * @param {readonly Trace[]} traces newest first
  * @param {Trace} trace
  * @param {Lang} lang
+ * @param {number} epochMs
  * @param {Dispatch} dispatch
  */
-function attempts(traces, trace, lang, dispatch) {
+function attempts(traces, trace, lang, epochMs, dispatch) {
+  const told = (/** @type {Trace} */ one) => clockTime(epochMs + one.simTime * 1000, true);
   const oldestFirst = [...traces].reverse();
   return h("div", { class: "dc-attempts" },
     h("div", { class: "dc-segmented", role: "group", "aria-label": text(lang, "decision.attempts") },
       ...oldestFirst.map((one) => h("button", {
         type: "button", "data-trace": one.id, "aria-pressed": String(one.id === trace.id),
-        title: clockTime(one.simTime * 1000, true),
+        title: told(one),
         onclick: () => dispatch({ type: "selectTrace", id: one.id }),
       }, icon(one.result.result === "scheduled" ? "check" : "no", 12),
       h("span", { text: text(lang, "decision.attempt", { n: one.attempt }) })))),
-    h("span", { class: "dc-hint", text: `${clockTime(trace.simTime * 1000, true)} · rv ${number(lang, trace.revision)}` }));
+    h("span", { class: "dc-hint", text: `${told(trace)} · rv ${number(lang, trace.revision)}` }));
 }

@@ -31,6 +31,7 @@ export const EN = {
   step_point_title: "Run to the next extension point, then hold",
   step_cycle_title: "Run one scheduling cycle, then hold",
   step_event_title: "Run one event of the loop, then hold",
+  nothing_to_step: "Nothing to step by “{by}”: no pod is waiting for a cycle",
   rate: "Rate",
   rate_title: "Simulated seconds per real second",
   rate_keeps: "keeps up {rate}×",
