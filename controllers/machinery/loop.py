@@ -312,6 +312,7 @@ class Loop:
         count = 0
         while self._next_is_urgent():
             self._dispatch(heappop(self._heap))
+            self.events_run += 1
             self._flush()
             count += 1
         return count
@@ -333,11 +334,17 @@ class Loop:
         return self._take_rows()
 
     def run_tick(self, until_ms: int) -> int:
-        """Run one tick at the earliest time ≤ `until_ms` that has entries; return how many events ran (0: none)."""
+        """Run one tick at the earliest time ≤ `until_ms` that has entries; return how many events ran (0: none).
+
+        Urgent entries make a tick of their own, so that what they ask for holds for the next entry already.
+        """
         at_ms = self._reach(until_ms)
         if at_ms is None:
             return 0
         self.now_ms = max(self.now_ms, at_ms)
+        urgent = self.run_urgent()
+        if urgent:
+            return urgent
         limit = 1 if self.single_events else TICK_EVENTS_MAX
         count = 0
         while count < limit and len(self.emitted) < TICK_OPERATIONS_MAX:

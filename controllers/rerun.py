@@ -1,0 +1,110 @@
+"""Running a session again from its log: the same foreign rows at the same places must give the same engine rows.
+
+Every engine row carries the revision that the engine had read (`Event.read`), so it is known between which of its ticks
+each foreign row was taken. One owner's life can be run again; a change of owner begins another.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from controllers.cluster import Cluster
+from controllers.machinery.memory import MemoryStore
+from controllers.machinery.store import DELETED, Event
+from controllers.machinery.transaction import BufferedTransaction
+
+
+class RerunStore(MemoryStore):
+    """A store in memory that puts the foreign rows of a log where they stood, and shows them when they were taken."""
+
+    def __init__(self, log: Sequence[Event], *, seed: int, epoch_ms: int) -> None:
+        """Begin empty.
+
+        Args:
+            log: all rows from revision 1 on.
+            seed: the session's.
+            epoch_ms: the session's.
+        """
+        super().__init__(seed=seed, epoch_ms=epoch_ms)
+        self._history = log
+        self._own = [row.revision for row in log if row.read]
+
+    def begin(self) -> None:
+        """Put what was there when the engine began."""
+        first = self._history[self._own[0] - 1] if self._own else None
+        until = first.read if first is not None else len(self._history)
+        while self.revision < until and self._next_is_foreign():
+            self._inject()
+
+    def events(self, after: int, limit: int = 1000) -> Sequence[Event]:
+        """Return the rows after `after` that the engine had read by now."""
+        while self._next_is_foreign() and self._was_read(self._history[self.revision]):
+            self._inject()
+        rows: list[Event] = []
+        for row in super().events(after, limit):
+            if not self._is_own(row.revision) and not self._was_read(row):
+                break
+            rows.append(row)
+        return rows
+
+    @contextmanager
+    def transaction(
+        self, actor: str, *, now_ms: int | None = None, fence: int | None = None
+    ) -> Iterator[BufferedTransaction]:
+        """Open a transaction, after the foreign rows that stood before it."""
+        while self._next_is_foreign():
+            self._inject()
+        with super().transaction(actor, now_ms=now_ms, fence=fence) as transaction:
+            yield transaction
+
+    def _is_own(self, revision: int) -> bool:
+        position = bisect_right(self._own, revision)
+        return revision > len(self._history) or (position > 0 and self._own[position - 1] == revision)
+
+    def _next_is_foreign(self) -> bool:
+        return self.revision < len(self._history) and not self._is_own(self.revision + 1)
+
+    def _was_read(self, row: Event) -> bool:
+        """Return whether the engine had read a foreign row before the engine row that follows it, or this is done."""
+        position = bisect_right(self._own, row.revision)
+        if position == len(self._own):
+            return True
+        following = self._history[self._own[position] - 1]
+        return following.read >= row.revision or self.revision >= following.revision
+
+    def _inject(self) -> None:
+        row = self._history[self.revision]
+        with super().transaction(row.actor) as transaction:
+            transaction.now_ms = row.now_ms
+            if row.verb == DELETED:
+                transaction.delete(row.resource, row.namespace, row.name, document=row.object)
+            else:
+                transaction.put(row.resource, row.namespace, row.name, row.object)
+
+
+def rerun(log: Sequence[Event], *, seed: int, epoch_ms: int, kubelets: bool = True) -> RerunStore:
+    """Run the engine again over a log's foreign rows, as far as the log goes; return the store that came of it."""
+    store = RerunStore(log, seed=seed, epoch_ms=epoch_ms)
+    store.begin()
+    cluster = Cluster(store, kubelets=kubelets)
+    cluster.obeys_pause = False
+    cluster.start()
+    while store.revision < len(log) and cluster.advance(log[-1].now_ms, max_events=1):
+        pass
+    return store
+
+
+def first_difference(log: Sequence[Event], again: Sequence[Event]) -> str:
+    """Return a sentence about the first row in which two logs differ; empty where they are the same."""
+    for one, other in zip(log, again, strict=False):
+        if _facts(one) != _facts(other):
+            return f"revision {one.revision}: {_facts(one)} became {_facts(other)}"
+    if len(log) > len(again):
+        return f"the second run ends at revision {len(again)}, the first at {len(log)}"
+    return ""
+
+
+def _facts(row: Event) -> tuple[object, ...]:
+    return (row.revision, row.verb, row.resource, row.namespace, row.name, row.now_ms, row.actor, row.data)
