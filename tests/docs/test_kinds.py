@@ -1,0 +1,100 @@
+"""docs/kinds.md lists every kind as the tables in the code have it; `--update-golden` writes it anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clustersim.apiserver import protobuf
+from controllers.machinery.strategic import MERGE_KEYS
+from controllers.machinery.strategies.table import STRATEGIES
+from scheduler_core.api.kinds import KINDS, Kind
+
+FILE = Path(__file__).parent.parent.parent / "docs" / "kinds.md"
+
+HEAD = """# Kinds
+
+What the Kubernetes API of a session (`/clusters/<code>/`) serves. This page is made from the tables in the code
+(`pytest tests/docs/test_kinds.py --update-golden`).
+
+A new kind is one line in `scheduler_core/api/kinds.py`, one file in `controllers/machinery/strategies/` with its line in
+`table.py` beside it, and one golden document in `tests/golden/kinds/`. Its fields come from the generated models of
+v1.34 (own kinds: `controllers/machinery/models/clustersim_v1.py`), and so do type checks, unknown-field checks, OpenAPI
+and `kubectl explain`.
+
+All verbs are served for every kind: create, get, list, watch, update, patch (merge, strategic merge, JSON patch),
+delete, deletecollection. Server-side apply answers 415, which kubectl explains.
+
+| kind | resource | short | scope | subresources | selectable fields |
+|---|---|---|---|---|---|
+"""
+
+TAIL = """
+Every kind is selectable by `metadata.name` and `metadata.namespace` too.
+
+## Columns
+
+What `kubectl get` prints; with `-o wide` also those in parentheses. Ages follow the session's clock.
+
+"""
+
+REST = """
+## Differences from upstream
+
+- Objects are kept as they were sent, with defaults filled in: quantities keep their spelling (a number becomes a
+  string), unknown fields are pruned with a warning, or refused under strict validation.
+- `managedFields` are not kept.
+- No service account token is mounted, and the ServiceAccount that a pod names need not exist.
+- Services get the lowest free address of 10.96.0.0/16, node ports the lowest free one from 30000.
+- A node whose `status.allocatable` is missing gets it from `status.capacity`.
+- Node Leases in `kube-node-lease` are computed when they are read, and are not told by a watch.
+- `clustersim.io/created-by` names who made an object; the server writes it, nobody else can.
+- `pods/log`, `exec`, `attach` and `portforward` answer 501: simulated containers run no process.
+
+"""
+
+
+def row(kind: Kind) -> str:
+    selectable = ", ".join(f"`{name}`" for name in sorted(STRATEGIES[kind.resource].selectable))
+    scope = "namespace" if kind.namespaced else "cluster"
+    parts = (
+        f"`{kind.api_version}` {kind.kind}",
+        f"`{kind.resource}`",
+        ", ".join(kind.short_names),
+        scope,
+        ", ".join(kind.subresources),
+        selectable,
+    )
+    return "| " + " | ".join(parts) + " |\n"
+
+
+def columns(kind: Kind) -> str:
+    listed = STRATEGIES[kind.resource].columns
+    shown = [column.name for column in listed if column.priority == 0]
+    wide = [column.name for column in listed if column.priority]
+    return f"- {kind.kind}: {', '.join(shown)}" + (f" ({', '.join(wide)})" if wide else "") + "\n"
+
+
+def page() -> str:
+    merging = "\n".join(f"- `{struct}.{field}` by `{key}`" for (struct, field), key in sorted(MERGE_KEYS.items()))
+    return "".join(
+        [
+            HEAD,
+            *map(row, KINDS),
+            TAIL,
+            *map(columns, KINDS),
+            REST,
+            "## Protobuf\n\nkubectl sends a few bodies in protobuf; they are read for: ",
+            ", ".join(protobuf.KINDS),
+            ". Answers are always JSON.\n\n## Lists that merge by a key in strategic merge patches\n\n",
+            merging,
+            "\n",
+        ]
+    )
+
+
+def test_the_page_is_what_the_code_says(pytestconfig: pytest.Config) -> None:
+    if pytestconfig.getoption("--update-golden"):
+        FILE.write_text(page())
+    assert FILE.read_text() == page(), "run pytest tests/docs/test_kinds.py --update-golden and review the difference"
