@@ -205,6 +205,11 @@ class Cluster:
         """
         self._loop.run_urgent()
         self._note_commands()
+        if self.clock.paused and self.now_ms < self.store.horizon_ms:
+            # The pause came while the loop was on its way to a time that it had promised to the store. What is written
+            # now is stamped with that time, so the clock stands there and not before it.
+            self._run_until(self.store.horizon_ms)
+            self._note_commands()
         self._take_steps()
         self.clock.held = self._held() if self.clock.paused else None
         self._tell_clock(real_unix_ms)
