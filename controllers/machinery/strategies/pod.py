@@ -13,9 +13,20 @@ from scheduler_core.api.errors import Cause, forbidden
 
 _PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 
+_GATED: Final[Mapping[str, str]] = {
+    "type": "PodScheduled",
+    "status": "False",
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
+}
+"""The condition of a pod that is made with gates; the API server says so, the scheduler never looks at it."""
+
 
 def _prepare(document: dict[str, Any]) -> None:
-    document["status"] = {"phase": "Pending"}
+    status: dict[str, Any] = {"phase": "Pending"}
+    if (document.get("spec") or {}).get("schedulingGates"):
+        status["conditions"] = [dict(_GATED)]
+    document["status"] = status
 
 
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:

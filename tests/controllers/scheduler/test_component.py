@@ -54,6 +54,8 @@ def test_a_gated_pod_waits_until_its_gates_are_gone(plane: Plane) -> None:
     plane.node("n")
     plane.pod("web", schedulingGates=[{"name": "hold"}])
     plane.run(1_000)
+    (condition,) = plane.get("web")["status"]["conditions"]
+    assert (condition["status"], condition["reason"]) == ("False", "SchedulingGated")
     (gated,) = plane.queue()["gated"]
     assert gated["plugin"] == "SchedulingGates"
     plane.write(Patch("pods", "default", "web", {"spec": {"schedulingGates": None}}))

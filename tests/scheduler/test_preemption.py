@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import pytest
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.lots import Lots
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.preemption.budgets import budgets_of, split
+from scheduler_core.preemption.choice import choose
+from scheduler_core.preemption.dry_run import Candidate
+from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
+from tests.scheduler.kit import node, pod, scheduler
+
+
+def running(name: str, priority: int, started: str = "", cpu: str = "1", on: str = "a", **metadata: object) -> PodInfo:
+    status = {"startTime": started} if started else {}
+    return pod(name, cpu, on=on, priority=priority, status=status, metadata=metadata)
+
+
+def candidate(name: str, *victims: PodInfo, violations: int = 0) -> Candidate:
+    return Candidate(name, victims, violations, ())
+
+
+EARLY, LATE = "2030-01-01T00:00:00Z", "2030-01-01T06:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "winner", "criterion"),
+    [
+        (
+            candidate("a", running("x", 0), violations=1),
+            candidate("b", running("y", 9), running("z", 9)),
+            "b",
+            "pdbViolations",
+        ),
+        (candidate("a", running("x", 5)), candidate("b", running("y", 4), running("z", 4)), "b", "highestPriority"),
+        (
+            candidate("a", running("x", 5), running("y", 3)),
+            candidate("b", running("z", 5), running("v", 2)),
+            "b",
+            "prioritySum",
+        ),
+        (
+            candidate("a", running("x", 5), running("y", -(2**31))),
+            candidate("b", running("z", 5)),
+            "b",
+            "victimCount",
+        ),
+        (candidate("a", running("x", 5, EARLY)), candidate("b", running("y", 5, LATE)), "b", "earliestStart"),
+        (candidate("a", running("x", 5, LATE)), candidate("b", running("y", 5)), "b", "earliestStart"),
+    ],
+    ids=[
+        "fewest broken budgets",
+        "lowest top priority",
+        "lowest sum",
+        "fewest victims",
+        "latest of the earliest starts",
+        "a pod that has not started is the latest",
+    ],
+)
+def test_the_criteria_decide_in_order(first: Candidate, second: Candidate, winner: str, criterion: str) -> None:
+    choice = choose([first, second])
+    assert choice.ties == (winner,)
+    assert choice.eliminated == {"a": criterion}
+    assert list(choice.costs["a"])[-1] == criterion
+
+
+def test_only_the_top_victims_starts_count() -> None:
+    first = candidate("a", running("x", 5, LATE), running("old", 1, EARLY))
+    second = candidate("b", running("y", 5, EARLY), running("z", 1, LATE))
+    assert choose([first, second]).ties == ("a",)
+
+
+def test_equal_candidates_tie() -> None:
+    choice = choose([candidate("b", running("x", 5, EARLY)), candidate("a", running("y", 5, EARLY))])
+    assert choice.ties == ("a", "b")
+    assert choice.eliminated == {}
+
+
+def attempt(preemptor: PodInfo, nodes: int, *pods: PodInfo, limits: Limits | None = None, lots: Lots | None = None):
+    core = scheduler()
+    for number in range(nodes):
+        core.observe_node(node("abcdefghij"[number] if nodes <= 10 else f"n{number:03}", cpu="2"))
+    for info in pods:
+        core.observe_pod(info)
+    core.observe_pod(preemptor)
+    run = core.begin(0)
+    framework, state = run.framework, CycleState()
+    left, _, narrowing = framework.run_pre_filter(state, run.info, run.snapshot)
+    outcome = framework.run_filter(state, run.info, run.snapshot, left, narrowing)
+    return evaluate(framework, state, run.info, outcome, limits=limits or Limits(), lots=lots)
+
+
+def test_the_more_important_pod_is_reprieved_first() -> None:
+    found, result, _ = attempt(
+        pod("boss", priority=10),
+        1,
+        running("low", 1, EARLY, "500m"),
+        running("young", 2, LATE, "500m"),
+        running("old", 2, EARLY, "1"),
+    )
+    assert result.nominated_node_name == "a"
+    fates = [(fate.info.pod.name, fate.spared) for fate in found.candidates[0].fates]
+    assert fates == [("old", True), ("young", False), ("low", False)]
+    assert [info.pod.name for info in found.chosen.victims] == ["young", "low"]
+
+
+def test_pods_of_equal_priority_are_never_victims() -> None:
+    found, result, status = attempt(pod("boss", priority=1), 1, running("peer", 1, cpu="2"))
+    assert found.candidates == []
+    assert result.nominated_node_name == ""
+    assert status.reasons == (
+        "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+    )  # fmt: skip
+    assert found.as_dict()["clearsNomination"]
+
+
+def test_a_node_too_small_is_not_tried() -> None:
+    found, _, status = attempt(pod("boss", "3", priority=9), 1, running("small", 1))
+    assert found.node_status == {}
+    assert "1 Preemption is not helpful for scheduling" in status.message
+
+
+def terminating(name: str, reason: str) -> PodInfo:
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": reason}
+    return pod(
+        name, "2", on="a", metadata={"deletionTimestamp": EARLY}, status={"conditions": [condition], "phase": "Running"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "eligible"),
+    [("PreemptionByScheduler", False), ("EvictionByEvictionAPI", True)],
+    ids=["victims of a preemption are waited for", "others are not"],
+)
+def test_a_preemptor_waits_for_the_victims_on_its_nominated_node(reason: str, eligible: bool) -> None:
+    preemptor = pod("boss", priority=9, status={"nominatedNodeName": "a"})
+    found, _, status = attempt(preemptor, 1, terminating("going", reason))
+    assert found.eligible is eligible
+    if not eligible:
+        assert status.reasons == ("preemption: not eligible due to a terminating pod on the nominated node.",)
+
+
+def test_the_search_stops_when_it_has_enough_candidates() -> None:
+    pods = [running(f"p{number}", 1, cpu="2", on=f"n{number:03}") for number in range(40)]
+    limits = Limits(percentage=10, absolute=5)
+    found, _, _ = attempt(pod("boss", priority=9), 40, *pods, limits=limits, lots=Lots(1, "uid-boss", 1))
+    assert len(found.candidates) == 5
+    names = [one.node_name for one in found.candidates]
+    assert names != sorted(names) or names[0] != "n000"
+    again, _, _ = attempt(pod("boss", priority=9), 40, *pods, limits=limits, lots=Lots(1, "uid-boss", 1))
+    assert [one.node_name for one in again.candidates] == names
+    assert again.chosen.node_name == found.chosen.node_name
+
+
+def budget(allowed: int, disrupted: tuple[str, ...] = (), namespace: str = "default", **labels: str) -> dict:
+    return {
+        "metadata": {"name": "b", "namespace": namespace},
+        "spec": {"selector": {"matchLabels": labels}},
+        "status": {"disruptionsAllowed": allowed, "disruptedPods": dict.fromkeys(disrupted, EARLY)},
+    }
+
+
+@pytest.mark.parametrize(
+    ("document", "breaking"),
+    [
+        (budget(0, app="web"), ["p0", "p1"]),
+        (budget(1, app="web"), ["p1"]),
+        (budget(2, app="web"), []),
+        (budget(0, ("p0",), app="web"), ["p1"]),
+        (budget(0, namespace="other", app="web"), []),
+        (budget(0), []),
+        (budget(0, app="db"), []),
+    ],
+    ids=[
+        "nothing may be disrupted",
+        "the first one spends the budget",
+        "enough is allowed",
+        "a pod that is counted already costs nothing",
+        "another namespace's budget",
+        "an empty selector protects nothing",
+        "other labels",
+    ],
+)
+def test_budgets_are_spent_in_order_of_importance(document: dict, breaking: list[str]) -> None:
+    pods = [running(f"p{number}", 1, labels={"app": "web"}) for number in range(2)]
+    broken, others = split(pods, budgets_of([document]))
+    assert [info.pod.name for info in broken] == breaking
+    assert len(broken) + len(others) == 2
+
+
+def test_the_explanation_names_what_turned_each_node_away() -> None:
+    found, _, _ = attempt(
+        pod("boss", priority=9), 2, running("x", 5, cpu="2", on="a"), running("y", 4, cpu="2", on="b")
+    )
+    assert isinstance(found, Preemption)
+    told = {one["node"]: one["eliminatedBy"] for one in found.explain()["candidates"]}
+    assert told == {"a": "highestPriority", "b": ""}
