@@ -61,7 +61,7 @@ function resourceRows(node) {
   const rows = [
     {
       name: "cpu", share: share(node.cpuUsed, node.cpuMilli),
-      numbers: `${(node.cpuUsed / 1000).toFixed(2)}/${node.cpuMilli / 1000}`,
+      numbers: `${(node.cpuUsed / 1000).toFixed(node.cpuUsed ? 2 : 0)}/${node.cpuMilli / 1000}`,
     },
     {
       name: "mem", share: share(node.memoryUsed, node.memoryBytes),

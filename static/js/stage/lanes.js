@@ -95,8 +95,11 @@ export function mountLanes(element, dispatch) {
       else updateRow(item, row, lane, input);
     });
     const partial = lane.listed < lane.count;
-    setText(part("note"), partial
-      ? text(lang, "lane.partial", { n: number(lang, lane.listed), of: number(lang, lane.count) }) : "");
+    const waits = input.paused && lane.rows.some((row) => row.state === "unseen");
+    setText(part("note"), [
+      partial ? text(lang, "lane.partial", { n: number(lang, lane.listed), of: number(lang, lane.count) }) : "",
+      waits ? text(lang, "lane.unseen") : "",
+    ].join(" ").trim());
   }
 
   /**
@@ -110,7 +113,7 @@ export function mountLanes(element, dispatch) {
     const glyph = input.glyphOf(row.key);
     const name = glyph?.label ?? row.key.split("/").pop() ?? row.key;
     const look = `${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
-      + `${row.wakes.join()} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.paused}`;
+      + `${row.wakes.join()} ${glyph?.hue} ${glyph?.state} ${input.colours.key}`;
     if (item.dataset["look"] !== look) {
       const focused = item.contains(document.activeElement);
       item.dataset["look"] = look;
@@ -160,7 +163,6 @@ function rowKey(row, _input) {
  * @param {Lang} lang
  */
 function rowDetails(row, lane, lang) {
-  if (row.state === "unseen") return [h("p", { class: "st-row-why", text: text(lang, "lane.unseen") })];
   if (lane.name !== "unschedulable") return [];
   const { nodes, reasons } = fitReasons(row.message);
   const first = reasons[0];

@@ -1,0 +1,133 @@
+"""Every screen in both themes, kept as pictures to look at, and what can be said of them without eyes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.conftest import VIEWPORT, Classroom, picture, wait_state
+from tests.tools.server import Server
+
+THEMES = ("light", "dark")
+STEPS_TO_SCORE_MAX = 40
+
+
+def use_theme(page: Page, theme: str) -> None:
+    """Choose a theme as the page's own switch does, without depending on where the switch is."""
+    page.evaluate("theme => { document.cookie = `clustersim_theme=${theme}; path=/; SameSite=Lax` }", theme)
+
+
+def sideways(page: Page) -> int:
+    """Return how many pixels the page is wider than its window."""
+    return page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_front_pages(live_server_up: Server, chromium: Browser, theme: str) -> None:
+    context = chromium.new_context(viewport=VIEWPORT, locale="en-GB")
+    page = context.new_page()
+    page.goto(live_server_up.url)
+    use_theme(page, theme)
+    for name, address in (("home", "/"), ("join", "/join/")):
+        page.goto(live_server_up.url + address)
+        page.wait_for_timeout(300)
+        assert sideways(page) <= 0
+        picture(page, f"{name}-{theme}")
+    context.close()
+
+
+def score_of_a_tie(classroom: Classroom, page: Page) -> bool:
+    """Step until a cycle stands at Score with a tie; say whether one came."""
+    for _ in range(STEPS_TO_SCORE_MAX):
+        answer = classroom.session("POST", "/clock/step", {"by": "point"})
+        held = answer["held"]
+        if not held or held["point"] != "Score":
+            continue
+        wait_state(page, lambda now, held=held: now["held"] == held, "the page stands at Score")
+        page.wait_for_timeout(2200)
+        if page.locator(".st-tie").count():
+            return True
+    return False
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_session(open_classroom: Callable[[str], Classroom], theme: str) -> None:
+    classroom = open_classroom("zones")
+    teacher = classroom.teacher()
+    use_theme(teacher, theme)
+    teacher.reload()
+    wait_state(teacher, lambda now: len(now["nodes"]) == 12, "twelve nodes")
+    background = teacher.evaluate("() => getComputedStyle(document.getElementById('stage')).backgroundColor")
+    dark = sum(int(part) for part in re.findall(r"\d+", background)[:3]) < 300
+    assert dark is (theme == "dark"), background
+    wait_state(teacher, lambda now: sum(bool(pod["nodeName"]) for pod in now["pods"]) >= 8, "eight pods placed")
+    classroom.session("PATCH", "/clock", {"paused": True})
+    tied = score_of_a_tie(classroom, teacher)
+    key = wait_state(teacher, lambda now: now["held"], "a cycle is held")["held"]["pod"]
+    assert teacher.locator(f'.st-row-hand[data-pod="{key}"]').count() == 1
+    teacher.locator(".st-hand").click()
+    picture(teacher, f"session-{'tie' if tied else 'score'}-{theme}")
+    assert sideways(teacher) <= 0
+
+    current = wait_state(teacher, lambda now: now["pods"], "pods")
+    placed = next(pod for pod in current["pods"] if pod["nodeName"])
+    teacher.locator(f'button[data-pod="{placed["namespace"]}/{placed["name"]}"]').first.dispatch_event("click")
+    teacher.locator('[data-testid="decision-heatmap"] .main-svg').first.wait_for()
+    teacher.locator('[data-testid="decision-scores"]').scroll_into_view_if_needed()
+    picture(teacher, f"decision-{theme}")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_takeover_is_seen(open_classroom: Callable[[str], Classroom], theme: str) -> None:
+    classroom = open_classroom("ha")
+    teacher = classroom.teacher()
+    use_theme(teacher, theme)
+    teacher.reload()
+    leader = teacher.locator('.st-replica[data-state="leader"]')
+    leader.wait_for()
+    old = leader.get_attribute("data-key")
+    classroom.session("POST", f"/replicas/{old}/fault", {"kind": "crash"})
+    teacher.locator(f'.st-replica[data-key="{old}"][data-state="crashed"]').wait_for()
+    picture(teacher, f"takeover-before-{theme}")
+    classroom.session("PATCH", "/clock", {"rate": 10})
+    teacher.locator(f'.st-replica[data-state="leader"]:not([data-key="{old}"])').wait_for()
+    picture(teacher, f"takeover-after-{theme}")
+
+
+@pytest.mark.parametrize(("template", "level"), [("nodes-100", "3"), ("nodes-1000", "4")])
+def test_many_nodes_are_drawn_by_the_rule_and_fast(
+    open_classroom: Callable[[str], Classroom], template: str, level: str
+) -> None:
+    classroom = open_classroom(template)
+    teacher = classroom.teacher()
+    count = int(template.removeprefix("nodes-"))
+    wait_state(teacher, lambda now: len(now["nodes"]) == count, f"{count} nodes", seconds=60)
+    stage = teacher.get_by_test_id("stage")
+    assert stage.get_attribute("data-level") == level
+    assert f"Detail level {level} of 5" in stage.inner_text()
+    picture(teacher, f"{template}-light")
+    field = stage.locator(".st-field").bounding_box()
+    assert field is not None
+    teacher.mouse.move(field["x"] + 60, field["y"] + 60)
+    teacher.wait_for_timeout(300)
+    picture(teacher, f"{template}-pointer-light")
+    teacher.keyboard.press("Escape")
+    teacher.get_by_test_id("stage-zoom").focus()
+    teacher.keyboard.press("End")
+    teacher.wait_for_timeout(200)
+    assert stage.get_attribute("data-level") == "1", "zoomed in all the way, one node is a card"
+
+
+def test_the_phone_and_the_small_laptop(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("three-nodes")
+    laptop = classroom.teacher(viewport={"width": 1366, "height": 768})
+    wait_state(laptop, lambda now: len(now["nodes"]) == 3, "three nodes")
+    assert sideways(laptop) <= 0
+    picture(laptop, "session-1366-light")
+    phone = classroom.student("Bo", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    wait_state(phone, lambda now: len(now["nodes"]) == 3, "three nodes")
+    assert sideways(phone) <= 0
+    picture(phone, "phone-light")
