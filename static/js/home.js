@@ -163,6 +163,7 @@ function drawRecent(list) {
       element("b", {}, session.title),
       element("code", {}, session.code),
       element("span", { class: session.role === "teacher" ? "chip accent" : "chip" }, t(`role_${session.role}`)),
+      element("small", {}, session.revision ? t("at_revision", { revision: session.revision.toLocaleString(LANG) }) : ""),
       element("time", { datetime: new Date(session.atMs).toISOString() }, when(session.atMs)),
       element("a", { class: "button", href: `/s/${session.code}` }, t("open")),
       forget,
