@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 RETAIN_EVERY_MS: Final = 20_000
 """How often a session's log is measured against its limits."""
 
-IDLE_LOOK_EVERY_MS: Final = 15_000
+IDLE_LOOK_EVERY_MS: Final = 5_000
 """How often sessions are asked whether somebody used them."""
 
 IDLE_MS: Final = 600_000

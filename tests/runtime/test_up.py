@@ -39,6 +39,7 @@ def test_ready_banner_and_clean_stop(server_tool):
         assert server.stop() == 0
         assert not any(server_tool.is_alive(pid) for pid in children)
         assert "Traceback" not in server.tail(1000)
+        assert "is killed" not in server.tail(1000), "a child did not stop by itself"
 
 
 def test_what_dies_is_started_again(server_tool):
