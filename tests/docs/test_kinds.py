@@ -19,9 +19,9 @@ What the Kubernetes API of a session (`/clusters/<code>/`) serves. This page is 
 (`pytest tests/docs/test_kinds.py --update-golden`).
 
 A new kind is one line in `scheduler_core/api/kinds.py`, one file in `controllers/machinery/strategies/` with its
-line in `table.py` beside it, and one golden document in `tests/golden/kinds/`. Its fields come from the generated models of
-v1.34 (own kinds: `controllers/machinery/models/clustersim_v1.py`), and so do type checks, unknown-field checks, OpenAPI
-and `kubectl explain`.
+line in `table.py` beside it, and one golden document in `tests/golden/kinds/`. Its fields come from the generated
+models of v1.34 (own kinds: `controllers/machinery/models/clustersim_v1.py`), and so do type checks, unknown-field
+checks, OpenAPI and `kubectl explain`.
 
 All verbs are served for every kind: create, get, list, watch, update, patch (merge, strategic merge, JSON patch),
 delete, deletecollection. Server-side apply answers 415, which kubectl explains.

@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.tools.server import ROOT, free_port
+from tests.tools.server import ROOT, free_port, wait_for
 
 READY_SECONDS = 40.0
 
@@ -91,6 +90,13 @@ class Api:
         except urllib.error.HTTPError as error:
             return error.code, json.loads(error.read()), error.headers
 
+    def answers(self) -> bool:
+        """Return whether the process serves requests yet."""
+        try:
+            return self.request("GET", "/version")[0] == 200
+        except (urllib.error.URLError, OSError):
+            return False
+
     def watch(self, path: str, *, role: str = "teacher", accept: str = "application/json") -> Iterator[dict[str, Any]]:
         """Yield the events of a watch until the server ends it."""
         request = urllib.request.Request(self.base + path)
@@ -161,15 +167,8 @@ def serving(data: Path, environment: Mapping[str, str] | None = None) -> Iterato
         )
     api = Api(port, data, made)
     try:
-        deadline = time.monotonic() + READY_SECONDS
-        while True:
-            try:
-                api.request("GET", "/version")
-                break
-            except (urllib.error.URLError, OSError):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise AssertionError(log.read_text(errors="replace")[-3000:]) from None
-                time.sleep(0.05)
+        wait_for(lambda: api.answers() or process.poll() is not None, READY_SECONDS, "the web process answers")
+        assert process.poll() is None, log.read_text(errors="replace")[-3000:]
         yield api
     finally:
         process.terminate()
