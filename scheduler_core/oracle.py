@@ -104,10 +104,17 @@ class Oracle:
         documents = {_RESOURCES[name]: items or () for name, items in objects.items() if name in _RESOURCES}
         configuration = read_configuration(case.get("config") or {})
         registry = in_tree_registry()
-        profile = _available(configuration.profiles[0], registry)
-        self.framework = Framework(
-            profile, registry, listers=CaseListers(documents), nominator=self.nominator, reuse="sequence" in case
-        )
+        listers = CaseListers(documents)
+        self._frameworks = {
+            profile.scheduler_name: Framework(
+                _available(profile, registry),
+                registry,
+                listers=listers,
+                nominator=self.nominator,
+                reuse="sequence" in case,
+            )
+            for profile in configuration.profiles
+        }
         self.snapshot = self.cache.snapshot()
 
     def decide(self, info: PodInfo, *, detailed: bool = True) -> dict[str, Any]:
@@ -117,13 +124,16 @@ class Oracle:
             info: the pod.
             detailed: whether to report every filter's verdict and every plugin's scores.
         """
-        gate = self.framework.run_pre_enqueue(info)
+        # A pod that names no profile of the configuration is decided by the first: cases hold one pod for one profile.
+        first_profile = next(iter(self._frameworks.values()))
+        framework = self._frameworks.get(info.pod.spec.scheduler_name, first_profile)
+        gate = framework.run_pre_enqueue(info)
         if not gate.ok:
             return {"result": "gated", "preEnqueue": gate.as_dict()}
         if not len(self.snapshot):
             return {"result": "no_nodes", "fitError": NO_NODES_MESSAGE}
         state, snapshot = CycleState(), self.snapshot
-        left, status, narrowing = self.framework.run_pre_filter(state, info, snapshot)
+        left, status, narrowing = framework.run_pre_filter(state, info, snapshot)
         record: dict[str, Any] = {}
         if detailed:
             names = left.node_names if status.ok else None
@@ -138,8 +148,8 @@ class Oracle:
         if not status.ok:
             first = np.full(len(snapshot), ABSENT, dtype=np.int8)
             outcome = FilterOutcome(snapshot, (), {}, first, absent_status=status)
-            return {"result": "unschedulable", **record, **self._fail(state, info, outcome, status.message)}
-        outcome = self.framework.run_filter(state, info, snapshot, left, narrowing)
+            return {"result": "unschedulable", **record, **self._fail(framework, state, info, outcome, status.message)}
+        outcome = framework.run_filter(state, info, snapshot, left, narrowing)
         if detailed:
             record["filters"] = verdict_table(outcome)
         broken = outcome.rows_with(Code.ERROR)
@@ -149,18 +159,20 @@ class Oracle:
         record["feasible"] = sorted(snapshot.names[row] for row in outcome.feasible)
         record["usedNominatedNode"] = outcome.used_nominated_node
         if not record["feasible"]:
-            return {"result": "unschedulable", **record, **self._fail(state, info, outcome, "")}
-        return {**record, **self._score(state, info, outcome, detailed)}
+            return {"result": "unschedulable", **record, **self._fail(framework, state, info, outcome, "")}
+        return {**record, **self._score(framework, state, info, outcome, detailed)}
 
-    def _score(self, state: CycleState, info: PodInfo, outcome: FilterOutcome, detailed: bool) -> dict[str, Any]:
+    def _score(
+        self, framework: Framework, state: CycleState, info: PodInfo, outcome: FilterOutcome, detailed: bool
+    ) -> dict[str, Any]:
         rows = outcome.feasible
         names = self.snapshot.names
         if len(rows) == 1:
             return {"result": "scheduled", "best": [names[rows[0]]]}
-        status = self.framework.run_pre_score(state, info, self.snapshot, rows)
+        status = framework.run_pre_score(state, info, self.snapshot, rows)
         scores = None
         if status.ok:
-            scores, status = self.framework.run_score(state, info, self.snapshot, outcome)
+            scores, status = framework.run_score(state, info, self.snapshot, outcome)
         if scores is None:
             return {"result": "error", "fitError": status.message}
         table = scores.as_dict(names)
@@ -168,11 +180,13 @@ class Oracle:
             del table["plugins"]
         return {"result": "scheduled", "scores": table, "best": sorted(names[row] for row in scores.best())}
 
-    def _fail(self, state: CycleState, info: PodInfo, outcome: FilterOutcome, pre_filter: str) -> dict[str, Any]:
+    def _fail(
+        self, framework: Framework, state: CycleState, info: PodInfo, outcome: FilterOutcome, pre_filter: str
+    ) -> dict[str, Any]:
         record: dict[str, Any] = {}
         text = ""
-        if self.framework.profile.at("postFilter"):
-            result, status = self.framework.run_post_filter(state, info, outcome)
+        if framework.profile.at("postFilter"):
+            result, status = framework.run_post_filter(state, info, outcome)
             text = status.message
             row = self.snapshot.row_of.get(info.pod.status.nominated_node_name)
             tried = SUCCESS if row is None else outcome.status_of(row)
@@ -209,6 +223,8 @@ def answer(case: Document) -> dict[str, Any]:
         return {"id": case["id"], **oracle.decide(PodInfo.of(case["pod"]))}
     except ApiError as wrong:
         return {"id": case["id"], "result": "error", "fitError": wrong.message}
+    except ValueError as wrong:
+        return {"id": case["id"], "result": "error", "fitError": str(wrong)}
 
 
 def _steps(oracle: Oracle, pods: Iterable[Document]) -> list[dict[str, Any]]:

@@ -11,13 +11,8 @@ from clustersim.apiserver.routes import Target
 from controllers.machinery.store import Stored
 from controllers.machinery.strategies.table import strategy_of
 from scheduler_core.api.errors import bad_request
-from scheduler_core.api.selectors import (
-    FieldRequirement,
-    Requirement,
-    matches_all,
-    parse_field_selector,
-    parse_label_selector,
-)
+from scheduler_core.api.selector_text import FieldRequirement, parse_field_selector, parse_label_selector
+from scheduler_core.api.selectors import Requirement, matches_all
 
 _PLACE = ("metadata.name", "metadata.namespace")
 

@@ -64,25 +64,42 @@ def nano(text: str) -> int:
     return -number if match["sign"] == "-" else number
 
 
-def _text(quantity: str | int | float) -> str:
-    if isinstance(quantity, str):
-        return quantity
-    return str(quantity) if isinstance(quantity, int) else repr(quantity)
+def nano_of(quantity: str | int | float) -> int:
+    """Return `nano` of a quantity as JSON has it: text or number.
+
+    Raises:
+        QuantityError: it is no quantity.
+    """
+    return nano(quantity if isinstance(quantity, str) else repr(quantity))
 
 
 def value(quantity: str | int | float) -> int:
     """Return whole units (bytes, pods, devices), rounded up, within int64."""
-    return max(-_MAX_INT64, min(_MAX_INT64, _ceil_div(nano(_text(quantity)), _NANO)))
+    return max(-_MAX_INT64, min(_MAX_INT64, _ceil_div(nano_of(quantity), _NANO)))
 
 
 def milli_value(quantity: str | int | float) -> int:
     """Return thousandths (millicores), rounded up, within int64."""
-    return max(-_MAX_INT64, min(_MAX_INT64, _ceil_div(nano(_text(quantity)), _NANO // 1000)))
+    return max(-_MAX_INT64, min(_MAX_INT64, _ceil_div(nano_of(quantity), _NANO // 1000)))
+
+
+AMOUNT_MAX: Final = 2**56
+"""Largest amount of a resource that the scheduler tells apart (72 petabytes); larger ones count as this much, so that
+a hundred times the sum of two stays within int64."""
+
+
+def counted(resource: str, nano_units: int) -> int:
+    """Return what the scheduler counts of a resource: millicores of `cpu`, whole units else, rounded up."""
+    return min(AMOUNT_MAX, _ceil_div(nano_units, _NANO // 1000 if resource == "cpu" else _NANO))
 
 
 def amount(resource: str, quantity: str | int | float) -> int:
-    """Return what the scheduler counts of a resource: millicores of `cpu`, whole units of anything else."""
-    return milli_value(quantity) if resource == "cpu" else value(quantity)
+    """Return `counted` of a quantity as written.
+
+    Raises:
+        QuantityError: it is no quantity.
+    """
+    return counted(resource, nano_of(quantity))
 
 
 def canonical(text: str) -> str:

@@ -10,26 +10,26 @@ from collections.abc import Mapping
 from typing import Final
 
 from scheduler_core.api.pod import Container, ContainerStatus, Pod, Quantities
-from scheduler_core.api.quantity import amount
+from scheduler_core.api.quantity import amount, counted, nano_of
 
 Amounts = dict[str, int]
 
-DEFAULT_CPU_MILLI: Final = 100
-"""Millicores that scoring counts for a container which asks for no cpu at all."""
-
-DEFAULT_MEMORY_BYTES: Final = 200 * 1024 * 1024
-"""Bytes that scoring counts for a container which asks for no memory at all."""
-
-NON_ZERO_DEFAULTS: Final[Mapping[str, int]] = {"cpu": DEFAULT_CPU_MILLI, "memory": DEFAULT_MEMORY_BYTES}
+NON_ZERO_DEFAULTS: Final[Quantities] = {"cpu": "100m", "memory": "200Mi"}
+"""What scoring counts for a container that asks for no cpu, or no memory, at all."""
 
 
 def amounts(quantities: Quantities) -> Amounts:
-    """Return written quantities as integers.
+    """Return written quantities as integers, each rounded up on its own.
 
     Raises:
         QuantityError: a quantity cannot be read.
     """
     return {resource: amount(resource, quantity) for resource, quantity in quantities.items()}
+
+
+def _nanos(quantities: Quantities) -> Amounts:
+    """Return written quantities exactly, in units of 10^-9: sums are rounded once, at the end."""
+    return {resource: nano_of(quantity) for resource, quantity in quantities.items()}
 
 
 def _add(total: Amounts, more: Mapping[str, int]) -> None:
@@ -43,20 +43,20 @@ def _raise_to(total: Amounts, floor: Mapping[str, int]) -> None:
             total[resource] = number
 
 
-def _container_amounts(
-    container: Container, statuses: Mapping[str, ContainerStatus], infeasible: bool, defaults: Mapping[str, int]
+def _container_nanos(
+    container: Container, statuses: Mapping[str, ContainerStatus], infeasible: bool, defaults: Quantities
 ) -> Amounts:
     """Return one container's requests, its running resize included, with `defaults` for what it leaves unsaid."""
-    total = amounts(container.resources.requests)
+    total = _nanos(container.resources.requests)
     status = statuses.get(container.name)
     if status is not None and status.resources is not None:
-        actual = amounts(status.resources.requests)
-        _raise_to(actual, amounts(status.allocated_resources))
+        actual = _nanos(status.resources.requests)
+        _raise_to(actual, _nanos(status.allocated_resources))
         if infeasible:
             total = actual
         else:
             _raise_to(total, actual)
-    for resource, number in defaults.items():
+    for resource, number in _nanos(defaults).items():
         total.setdefault(resource, number)
     return total
 
@@ -66,7 +66,7 @@ def is_pod_level(resource: str) -> bool:
     return resource in ("cpu", "memory") or resource.startswith("hugepages-")
 
 
-def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None, *, pod_level: bool = True) -> Amounts:
+def pod_requests(pod: Pod, defaults: Quantities | None = None, *, pod_level: bool = True) -> Amounts:
     """Return what the pod asks of a node.
 
     max(containers + sidecars, each init container's peak with the sidecars started before it), pod-level requests over
@@ -74,7 +74,7 @@ def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None, *, pod_lev
 
     Args:
         pod: the pod.
-        defaults: amounts for containers that leave a resource unsaid, as scoring wants them; none for fitting.
+        defaults: quantities for containers that leave a resource unsaid, as scoring wants them; none for fitting.
         pod_level: whether the pod's own `spec.resources` count.
 
     Raises:
@@ -87,13 +87,13 @@ def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None, *, pod_lev
     infeasible = bool(statuses or init_statuses) and pod.is_resize_infeasible
     total: Amounts = {}
     for container in spec.containers:
-        _add(total, _container_amounts(container, statuses, infeasible, defaults))
+        _add(total, _container_nanos(container, statuses, infeasible, defaults))
     if spec.init_containers:
         peak: Amounts = {}
         sidecars: Amounts = {}
         for container in spec.init_containers:
             is_sidecar = container.restart_policy == "Always"
-            asked = _container_amounts(container, init_statuses if is_sidecar else {}, infeasible, defaults)
+            asked = _container_nanos(container, init_statuses if is_sidecar else {}, infeasible, defaults)
             if is_sidecar:
                 _add(total, asked)
                 _add(sidecars, asked)
@@ -103,12 +103,12 @@ def pod_requests(pod: Pod, defaults: Mapping[str, int] | None = None, *, pod_lev
             _raise_to(peak, asked)
         _raise_to(total, peak)
     if pod_level and spec.resources is not None:
-        for resource, number in amounts(spec.resources.requests).items():
+        for resource, number in _nanos(spec.resources.requests).items():
             if is_pod_level(resource):
                 total[resource] = number
     if spec.overhead:
-        _add(total, amounts(spec.overhead))
-    return {resource: number for resource, number in total.items() if is_counted(resource)}
+        _add(total, _nanos(spec.overhead))
+    return {resource: counted(resource, number) for resource, number in total.items() if is_counted(resource)}
 
 
 def has_pod_level_requests(pod: Pod) -> bool:

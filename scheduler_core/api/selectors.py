@@ -1,4 +1,4 @@
-"""Selectors: label selectors (as objects and as query text), node selectors, field selectors.
+"""Selectors as objects: label selectors and node selectors.
 
 Semantics are upstream's (`k8s.io/apimachinery/pkg/labels`, `k8s.io/component-helpers/scheduling/corev1/nodeaffinity`),
 the awkward parts included: a requirement whose values are no label values cannot be read and then matches nothing.
@@ -7,66 +7,14 @@ the awkward parts included: a requirement whose values are no label values canno
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
-from scheduler_core.api.errors import bad_request
+from scheduler_core.api.label_names import label_value_errors, qualified_name_errors
 from scheduler_core.api.meta import View
 
-LABEL_VALUE_LENGTH_MAX: Final = 63
-"""Characters of a label value or of the name part of a label key; longer ones are refused."""
-
-_VALUE: Final = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?", re.ASCII)
-_NAME: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
-_PREFIX: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 _INT64: Final = re.compile(r"[+-]?\d+", re.ASCII)
-
-_VALUE_RULE: Final = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
-    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
-    "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-)
-_NAME_RULE: Final = (
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
-    "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-    "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-)
-
-
-def label_value_errors(text: str) -> list[str]:
-    """Return what is wrong with a label value, in upstream's words; empty when nothing is."""
-    errors = []
-    if len(text) > LABEL_VALUE_LENGTH_MAX:
-        errors.append(f"must be no more than {LABEL_VALUE_LENGTH_MAX} bytes")
-    if not _VALUE.fullmatch(text):
-        errors.append(_VALUE_RULE)
-    return errors
-
-
-def qualified_name_errors(text: str) -> list[str]:
-    """Return what is wrong with a label key (`prefix/name`), in upstream's words."""
-    prefix, slash, name = text.rpartition("/")
-    errors = []
-    if slash:
-        if not prefix:
-            errors.append("prefix part must be non-empty")
-        elif len(prefix) > 253:
-            errors.append("prefix part must be no more than 253 bytes")
-        elif not _PREFIX.fullmatch(prefix):
-            errors.append(
-                "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' "
-                "or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for "
-                "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-            )
-    if not name:
-        errors.append("name part must be non-empty")
-    elif len(name) > LABEL_VALUE_LENGTH_MAX:
-        errors.append(f"name part must be no more than {LABEL_VALUE_LENGTH_MAX} bytes")
-    if not _NAME.fullmatch(name):
-        errors.append(_NAME_RULE)
-    return errors
 
 
 def parse_int64(text: str) -> int | None:
@@ -114,7 +62,11 @@ class Requirement:
 
 
 class SelectorError(ValueError):
-    """A selector that cannot be read; the text is upstream's."""
+    """A selector that cannot be read; the text is upstream's, `errors` its single messages."""
+
+    def __init__(self, errors: Sequence[str]) -> None:
+        super().__init__(aggregate(errors))
+        self.errors = tuple(errors)
 
 
 def requirement(key: str, operator: str, values: Sequence[str], path: str = "") -> Requirement:
@@ -130,8 +82,9 @@ def requirement(key: str, operator: str, values: Sequence[str], path: str = "") 
         SelectorError: in the words of `labels.NewRequirement`.
     """
     errors: list[str] = []
-    for text in qualified_name_errors(key):
-        errors.append(f'{path}key: Invalid value: "{key}": {text}')
+    wrong = qualified_name_errors(key)
+    if wrong:
+        errors.append(f'{path}key: Invalid value: "{key}": {"; ".join(wrong)}')
     shown = "[" + ",".join(f'"{value}"' for value in values) + "]"
     match operator:
         case "In" | "NotIn":
@@ -161,10 +114,11 @@ def requirement(key: str, operator: str, values: Sequence[str], path: str = "") 
                 '"!", "!=", "=", "==", "exists", "gt", "in", "lt", "notin"'
             )
     for index, value in enumerate(values):
-        for text in label_value_errors(value):
-            errors.append(f'{path}values[{index}]: Invalid value: "{value}": {text}')
+        wrong = label_value_errors(value)
+        if wrong:
+            errors.append(f'{path}values[{index}][{key}]: Invalid value: "{value}": {"; ".join(wrong)}')
     if errors:
-        raise SelectorError(aggregate(errors))
+        raise SelectorError(errors)
     return Requirement(key, operator, frozenset(values))
 
 
@@ -262,7 +216,7 @@ def compile_term(term: NodeSelectorTerm, path: str = "") -> CompiledTerm:
                 requirement(written.key, written.operator, written.values, f"{path}.matchExpressions[{index}].")
             )
         except SelectorError as error:
-            errors.append(str(error))
+            errors.extend(error.errors)
     names: list[tuple[bool, str]] = []
     for index, written in enumerate(term.match_fields):
         where = f"{path}.matchFields[{index}]"
@@ -282,148 +236,3 @@ def compile_term(term: NodeSelectorTerm, path: str = "") -> CompiledTerm:
 def compile_selector(selector: NodeSelector, path: str = "nodeSelectorTerms") -> tuple[CompiledTerm, ...]:
     """Return all terms of a node selector, checked."""
     return tuple(compile_term(term, f"{path}[{index}]") for index, term in enumerate(selector.node_selector_terms))
-
-
-# Query text: `?labelSelector=` and `?fieldSelector=`.
-
-_TOKEN: Final = re.compile(r"\s*(?:(?P<op>==|!=|=|!|,|\(|\)|<|>)|(?P<word>[^\s=!,()<>]+))")
-
-
-def _tokens(text: str) -> list[str]:
-    tokens: list[str] = []
-    position = 0
-    while position < len(text.rstrip()):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise bad_request(f"unable to parse requirement: {text!r} at column {position}; correct the selector")
-        tokens.append(match["op"] or match["word"])
-        position = match.end()
-    return tokens
-
-
-_SYMBOLS: Final = frozenset({"==", "!=", "=", "!", ",", "(", ")", "<", ">"})
-
-
-class _LabelParser:
-    """Recursive descent over the tokens of one label selector."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = _tokens(text)
-        self.position = 0
-
-    def peek(self) -> str:
-        return self.tokens[self.position] if self.position < len(self.tokens) else ""
-
-    def take(self) -> str:
-        token = self.peek()
-        self.position += 1
-        return token
-
-    def word(self, what: str) -> str:
-        token = self.take()
-        if not token or token in _SYMBOLS:
-            raise self.error(f"found '{token}', expected: {what}")
-        return token
-
-    def error(self, why: str) -> Exception:
-        return bad_request(f"unable to parse requirement: {why}; correct the label selector {self.text!r}")
-
-    def value(self) -> str:
-        return "" if self.peek() in (",", "") else self.word("a value")
-
-    def value_set(self) -> list[str]:
-        if self.take() != "(":
-            raise self.error("expected: '('")
-        values: list[str] = []
-        while True:
-            if self.peek() in (",", ")"):
-                values.append("")
-            else:
-                values.append(self.word("a value"))
-            token = self.take()
-            if token == ")":
-                return values
-            if token != ",":
-                raise self.error(f"found '{token}', expected: ',' or ')'")
-
-    def one(self) -> Requirement:
-        if self.peek() == "!":
-            self.take()
-            return requirement(self.word("a key"), "DoesNotExist", ())
-        key = self.word("a key")
-        token = self.peek()
-        if token in ("", ","):
-            return requirement(key, "Exists", ())
-        self.take()
-        match token:
-            case "=" | "==":
-                return requirement(key, "In", (self.value(),))
-            case "!=":
-                return requirement(key, "NotIn", (self.value(),))
-            case "in":
-                return requirement(key, "In", self.value_set())
-            case "notin":
-                return requirement(key, "NotIn", self.value_set())
-            case ">":
-                return requirement(key, "Gt", (self.value(),))
-            case "<":
-                return requirement(key, "Lt", (self.value(),))
-            case _:
-                raise self.error(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
-
-    def all(self) -> tuple[Requirement, ...]:
-        found: list[Requirement] = []
-        while self.position < len(self.tokens):
-            found.append(self.one())
-            token = self.take()
-            if token not in (",", ""):
-                raise self.error(f"found '{token}', expected: ',' or end of selector")
-            if token == "," and self.position == len(self.tokens):
-                raise self.error("found '', expected: identifier after ','")
-        return tuple(found)
-
-
-@lru_cache(maxsize=1024)
-def parse_label_selector(text: str) -> tuple[Requirement, ...]:
-    """Return the conditions of `?labelSelector=` text; the empty text selects everything.
-
-    Raises:
-        ApiError: 400, the text cannot be read.
-    """
-    try:
-        return _LabelParser(text).all()
-    except SelectorError as error:
-        raise bad_request(f"unable to parse requirement: {error}; correct the label selector") from error
-
-
-@dataclass(frozen=True, slots=True)
-class FieldRequirement:
-    """One condition of a field selector: the field's text equals the value, or does not."""
-
-    field: str
-    equal: bool
-    value: str
-
-    def matches(self, read: Callable[[str], str]) -> bool:
-        """Return whether the condition holds; `read` returns a field's text, empty when absent."""
-        return (read(self.field) == self.value) is self.equal
-
-
-@lru_cache(maxsize=1024)
-def parse_field_selector(text: str) -> tuple[FieldRequirement, ...]:
-    """Return the conditions of `?fieldSelector=` text (`metadata.name=web,status.phase!=Running`).
-
-    Backslash escapes `,`, `=` and itself. Which fields exist is the caller's to check.
-
-    Raises:
-        ApiError: 400, the text cannot be read.
-    """
-    found: list[FieldRequirement] = []
-    for part in re.findall(r"(?:\\.|[^,\\])+", text):
-        match = re.fullmatch(r"((?:\\.|[^=!\\])*)(!=|==|=)((?:\\.|[^=\\])*)", part, re.DOTALL)
-        if match is None:
-            raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
-        value = re.sub(r"\\([\\,=])", r"\1", match[3])
-        found.append(FieldRequirement(match[1], match[2] != "!=", value))
-    return tuple(found)

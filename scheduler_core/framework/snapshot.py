@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.api.quantity import AMOUNT_MAX
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
 
 Ints = NDArray[np.int64]
@@ -131,9 +132,9 @@ class Snapshot:
     def _write_pods(self, row: int, info: NodeInfo) -> None:
         columns = self._resource_columns
         for resource, number in info.requested.items():
-            self.requested[columns[resource], row] = number
-        self.non_zero[0, row] = info.non_zero_cpu
-        self.non_zero[1, row] = info.non_zero_memory
+            self.requested[columns[resource], row] = min(number, AMOUNT_MAX)
+        self.non_zero[0, row] = min(info.non_zero_cpu, AMOUNT_MAX)
+        self.non_zero[1, row] = min(info.non_zero_memory, AMOUNT_MAX)
         self.pod_count[row] = len(info.pods)
 
     def add_pod(self, row: int, pod: PodInfo) -> None:

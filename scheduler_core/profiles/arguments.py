@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.label_names import qualified_name_errors
 from scheduler_core.api.meta import view
 from scheduler_core.api.pod import NodeAffinity
-from scheduler_core.api.selectors import compile_selector, compile_term, qualified_name_errors
+from scheduler_core.api.selectors import compile_selector, compile_term
 
 _STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 

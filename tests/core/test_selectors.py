@@ -3,17 +3,15 @@ from __future__ import annotations
 import pytest
 
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.label_names import label_value_errors, qualified_name_errors
 from scheduler_core.api.meta import view
+from scheduler_core.api.selector_text import parse_field_selector, parse_label_selector
 from scheduler_core.api.selectors import (
     LabelSelector,
     NodeSelectorTerm,
     SelectorError,
     compile_term,
-    label_value_errors,
     matches_all,
-    parse_field_selector,
-    parse_label_selector,
-    qualified_name_errors,
 )
 
 LABELS = {"app": "web", "tier": "gold", "gen": "3", "empty": ""}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from scheduler_core.api.errors import Cause
-from scheduler_core.api.selectors import label_value_errors, qualified_name_errors
+from scheduler_core.api.label_names import label_value_errors, qualified_name_errors
 
 LABEL_LENGTH_MAX: Final = 63
 SUBDOMAIN_LENGTH_MAX: Final = 253

@@ -110,7 +110,7 @@ def test_a_preferred_term_that_cannot_be_read_is_an_error() -> None:
     one = pod(affinity={"nodeAffinity": preferred((1, term(expression("gen", "Gt", "-5"))))})
     status = NodeAffinity().pre_score(CycleState(), one, Snapshot(NODES), ALL_ROWS)
     assert status.code is error().code
-    assert status.message.startswith('[0].matchExpressions[0].values[0]: Invalid value: "-5"')
+    assert status.message.startswith('[0].matchExpressions[0].values[0][gen]: Invalid value: "-5"')
 
 
 def test_added_affinity_binds_every_pod_of_the_profile() -> None:
