@@ -180,3 +180,10 @@ def test_rows_that_nobody_has_touched_keep_their_columns() -> None:
     snapshot.replace_row(1, NodeInfo("b", node("b", labels={"k": "7"})))
     assert np.array_equal(column, [1, 7])
     assert snapshot.node_log == [1]
+
+
+def test_absurd_sums_do_not_overflow_columns() -> None:
+    size = {"memory": "9Ei", "pods": "1000"}
+    huge = [pod(f"p{number}", requests={"memory": "9Ei"}) for number in range(300)]
+    snapshot = Snapshot([info(node("a", allocatable=size), *huge)])
+    assert snapshot.requested_of("memory", slice(None)).tolist() == [2**56]

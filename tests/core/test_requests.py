@@ -93,3 +93,12 @@ def test_host_ports_of_containers_and_sidecars_with_defaults_filled() -> None:
         ],
     }
     assert pod_host_ports(pod(**spec).pod) == (("UDP", "10.0.0.1", 53), ("TCP", "0.0.0.0", 8080))
+
+
+def test_sums_are_rounded_once() -> None:
+    halves = [container("a", cpu="500u", memory="500m"), container("b", cpu="500u", memory="500m")]
+    assert pod_requests(pod(containers=halves).pod) == {"cpu": 1, "memory": 1}
+
+
+def test_absurd_amounts_are_bounded() -> None:
+    assert pod_requests(pod(requests={"memory": "9Ei", "cpu": "1e30"}).pod) == {"cpu": 2**56, "memory": 2**56}
