@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 from urllib.parse import urlsplit
 
 from clustersim.classroom.models import Token
@@ -186,6 +186,7 @@ def principal_of(code: str, token: str) -> Principal | None:
     )
     if row is None:
         return None
-    principal = Principal(*row)
+    session_id, session_code, participant_id, slug, name, role, namespace, color = row
+    principal = Principal(session_id, session_code, participant_id, slug, name, cast(Role, role), namespace, color)
     _memory.put(key, principal)
     return principal

@@ -121,7 +121,7 @@ def _measure(text: str) -> None:
     for event in yaml.parse(text, Loader=_Loader):
         if isinstance(event, yaml.AliasEvent):
             # An unknown anchor is the composer's to report, with its place.
-            total += weights.get(event.anchor, 1)
+            total += weights.get(event.anchor or "", 1)
         elif isinstance(event, yaml.CollectionStartEvent):
             total += 1
             depth += 1
@@ -141,7 +141,7 @@ def _measure(text: str) -> None:
         elif isinstance(event, yaml.DocumentStartEvent):
             weights.clear()
         if total > YAML_NODES_MAX or depth > DEPTH_MAX:
-            line = event.start_mark.line + 1
+            line = event.start_mark.line + 1 if event.start_mark else 0
             raise bad_request(
                 f"the YAML is too large when its aliases are expanded, or nested deeper than {DEPTH_MAX} (line {line})",
                 [Cause(f"line {line}", "too many values or too deep")],

@@ -7,7 +7,7 @@ import secrets
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from django.db import IntegrityError, transaction
 
@@ -124,7 +124,7 @@ def seat(session: SessionRow, name: str, role: Role) -> Principal:
 
 def principal_for(row: Participant, code: str) -> Principal:
     """Return the principal of a seat."""
-    return Principal(row.session_id, code, row.pk, row.slug, row.name, row.role, row.namespace, row.color)  # type: ignore[arg-type]
+    return Principal(row.session_id, code, row.pk, row.slug, row.name, cast(Role, row.role), row.namespace, row.color)
 
 
 def new_token(principal: Principal) -> str:

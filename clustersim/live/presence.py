@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import weakref
 from collections import Counter
+from functools import partial
 from typing import Final
 
 import msgspec
 
 from clustersim.classroom import people
+from clustersim.feed.hints import wake_people
 from clustersim.feed.hub import in_thread, people_changes
 from clustersim.store import sessions
 
@@ -50,7 +52,7 @@ class Room:
         self._sockets[participant_id] += 1
         await in_thread(lambda: people.mark_present([participant_id]))
         await self._read()
-        people.wake_people(self.session_id)
+        wake_people(self.session_id)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -81,8 +83,7 @@ class Room:
                 hinted.clear()
                 if loop.time() - renewed >= RENEW_SECONDS:
                     renewed = loop.time()
-                    here = list(self._sockets)
-                    await in_thread(lambda here=here: people.mark_present(here))
+                    await in_thread(partial(people.mark_present, list(self._sockets)))
                     await in_thread(lambda: sessions.touch(self.session_id))
                 await self._read()
 

@@ -49,12 +49,19 @@ def _file(call: Call) -> bytes:
         raise ApiError(415, "UnsupportedMediaType", "send application/yaml, application/json or a form with the file")
     if kind != "multipart/form-data":
         return call.raw(manifests.MANIFEST_BYTES_MAX)
-    files = list(call.request.FILES.values())
-    if not files:
+    names = list(call.request.FILES)
+    if not names:
         raise bad_request("the form has no file")
-    if files[0].size > manifests.MANIFEST_BYTES_MAX:
+    data = _uploaded(call, names[0])
+    if len(data) > manifests.MANIFEST_BYTES_MAX:
         raise ApiError(413, "RequestEntityTooLarge", f"at most {manifests.MANIFEST_BYTES_MAX:,} bytes are read")
-    data: bytes = files[0].read()
+    return data
+
+
+def _uploaded(call: Call, field: str) -> bytes:
+    """Return a form file's bytes; Django keeps large ones on disk until then."""
+    file: Any = call.request.FILES[field]
+    data: bytes = file.read()
     return data
 
 
@@ -86,7 +93,7 @@ def _trace_body(call: Call) -> dict[str, Any]:
     for field in fields:
         if field in call.request.FILES:
             try:
-                body[field] = call.request.FILES[field].read().decode("utf-8-sig")
+                body[field] = _uploaded(call, field).decode("utf-8-sig")
             except UnicodeDecodeError as error:
                 raise refuse(Cause(field, "the file is not UTF-8 text")) from error
         elif call.request.POST.get(field):
