@@ -7,6 +7,7 @@ import { number, text } from "../lib/text.js";
 import { POINTS } from "./cycle.js";
 import { preemptionRows, runnerUp, sentenceParts } from "./decision-model.js";
 import { h, icon } from "./dom.js";
+import { listOf } from "./names.js";
 
 /** Nodes named in a row of the sentence's table. */
 const NODES_SHOWN = 5;
@@ -107,7 +108,7 @@ export function plainWords(decision, result, lang) {
 function outcomeWords(decision, result, lang) {
   const values = {
     nodes: number(lang, decision.nodes), f: number(lang, decision.feasible),
-    total: number(lang, decision.bestTotal ?? 0), node: decision.chosen, names: decision.best.slice(0, 4).join(", "), n: decision.best.length,
+    total: number(lang, decision.bestTotal ?? 0), node: decision.chosen, names: listOf(decision.best, lang), n: decision.best.length,
     victims: result.preemption?.victims?.length ?? 0, nominated: result.preemption?.nominatedNode ?? "",
   };
   const gates = (result.preEnqueue?.reasons ?? []).join(", ");
@@ -132,7 +133,7 @@ export function tieCard(decision, lang) {
   const { lot } = decision;
   return h("section", { class: "dc-section dc-tie" },
     h("h3", {}, icon("dice", 14),
-      h("span", { text: text(lang, "tieCard.title", { names: decision.best.slice(0, 8).join(", ") }) })),
+      h("span", { text: text(lang, "tieCard.title", { names: decision.best.slice(0, 8).join(", ") + (decision.best.length > 8 ? " …" : "") }) })),
     h("p", { text: lot
       ? text(lang, "tieCard.drawn", {
         draw: lot.draw, range: Array.from({ length: Math.min(lot.below, 8) }, (_, index) => index).join(", ")

@@ -118,7 +118,8 @@ export function mountDecision(element, dispatch) {
       // With one feasible node the scheduler scores nothing; the place says so instead of standing empty.
       return h("section", { class: "dc-section dc-scores", "data-testid": "decision-scores" },
         h("header", { class: "dc-head" }, h("h3", { text: text(lang, "decision.scores") })),
-        h("p", { class: "dc-note", text: text(lang, decision.feasible === 1 ? "decision.notScored" : "decision.noScores") }));
+        h("p", { class: "dc-note", text: text(lang, decision.feasible > 1 ? "decision.notYet"
+          : decision.feasible === 1 ? "decision.notScored" : "decision.noScores") }));
     }
     return h("section", { class: "dc-section dc-scores" },
       h("header", { class: "dc-head" }, h("h3", { text: text(lang, "decision.scores") }),
@@ -232,7 +233,16 @@ function attempts(traces, trace, lang, epochMs, dispatch) {
         type: "button", "data-trace": one.id, "aria-pressed": String(one.id === trace.id),
         title: told(one),
         onclick: () => dispatch({ type: "selectTrace", id: one.id }),
-      }, icon(one.result.result === "scheduled" ? "check" : "no", 12),
+      }, icon(attemptIcon(one), 12),
       h("span", { text: text(lang, "decision.attempt", { n: one.attempt }) })))),
     h("span", { class: "dc-hint", text: `${told(trace)} · rv ${number(lang, trace.revision)}` }));
+}
+
+/**
+ * A check for a pod that was placed, a clock for a cycle under way, else the sign of a refusal.
+ * @param {Trace} trace
+ */
+function attemptIcon({ result }) {
+  if (result.result === "scheduled") return "check";
+  return result.result === undefined && !result.fitError ? "clock" : "no";
 }

@@ -10,6 +10,7 @@ import { replicas } from "../state/selectors.js";
 import { setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "./dom.js";
 import { glyphElement } from "./glyphs.js";
+import { listOf } from "./names.js";
 
 /** Bindings named in the card; more of them become a number. */
 const BINDINGS_SHOWN = 4;
@@ -243,17 +244,6 @@ function tiePart({ view, lang }, cycle, scene, dispatch) {
     !tie.drawn && teacher ? h("button", {
       type: "button", class: "st-draw", text: text(lang, "tie.draw"), onclick: () => dispatch({ type: "step", by: "point" }),
     }) : null);
-}
-
-/**
- * "n2 and n6", "n1, n2 and 4 more".
- * @param {readonly string[]} names
- * @param {Lang} lang
- */
-function listOf(names, lang) {
-  if (names.length <= 2) return names.join(text(lang, "list.and"));
-  if (names.length === 3) return `${names[0]}, ${names[1]}${text(lang, "list.and")}${names[2]}`;
-  return text(lang, "list.more", { names: names.slice(0, 2).join(", "), n: names.length - 2 });
 }
 
 /**

@@ -160,6 +160,7 @@ export const EN = {
   "decision.scores": "Weighted score, points",
   "decision.bestFirst": "feasible nodes only, best first",
   "decision.notScored": "Only one node was feasible, so nothing was scored.",
+  "decision.notYet": "The scores come after the filters.",
   "decision.noScores": "No node was feasible, so nothing was scored.",
   "decision.weights": "Weights {weights}, at most {max} points.",
   "decision.weightsSkipped": "Weights {weights}, at most {max} points. Skipped, because the pod asks nothing of them: {skipped}.",

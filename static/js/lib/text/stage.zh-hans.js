@@ -160,6 +160,7 @@ export const ZH_HANS = {
   "decision.scores": "加权分数（分）",
   "decision.bestFirst": "仅可行的 Node，最高分在前",
   "decision.notScored": "只有一个可行的 Node，因此未打分。",
+  "decision.notYet": "过滤之后才打分。",
   "decision.noScores": "没有可行的 Node，因此未打分。",
   "decision.weights": "权重 {weights}，最多 {max} 分。",
   "decision.weightsSkipped": "权重 {weights}，最多 {max} 分。因 Pod 无此要求而跳过：{skipped}。",
