@@ -29,10 +29,11 @@ from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Status
 from scheduler_core.scheduler.peers import NameOrder
 from scheduler_core.scheduler.run import CycleInput, Run
+from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.changes import node_changes, pod_changes
 from scheduler_core.state.nominator import Nominator
-from scheduler_core.state.queue import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, SchedulingQueue
+from scheduler_core.state.queue import SchedulingQueue
 from scheduler_core.state.queued import QueuedPod
 from scheduler_core.state.waiting import WaitingPods
 

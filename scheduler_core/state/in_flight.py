@@ -39,18 +39,24 @@ class InFlight:
 
     def end(self, uid: str) -> list[Happening]:
         """End an attempt and return what happened since it began."""
-        begun = self._begun.pop(uid, None)
+        begun = self._begun.get(uid)
         if begun is None:
             return []
-        missed = [
-            happening for only, happening in islice(self._events, begun - self._dropped, None) if only in ("", uid)
-        ]
+        since = islice(self._events, begun - self._dropped, None)
+        missed = [happening for only, happening in since if only in ("", uid)]
+        self.drop(uid)
+        return missed
+
+    def drop(self, uid: str) -> None:
+        """End an attempt whose pod does not come back."""
+        begun = self._begun.pop(uid, None)
+        if begun is None:
+            return
         if not self._begun:
             self._events.clear()
             self._dropped = 0
-            return missed
+            return
         oldest = next(iter(self._begun.values()))
         if oldest > self._dropped:
             del self._events[: oldest - self._dropped]
             self._dropped = oldest
-        return missed

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from scheduler_core.framework.events import FORCE_ACTIVATE, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.status import Status
+from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, Backoff
 from scheduler_core.state.heap import PodHeap
 from scheduler_core.state.in_flight import InFlight
 from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.parked import Parked
 from scheduler_core.state.queued import (
     ATTEMPT_FAILED,
     BACKOFF_COMPLETE,
@@ -33,17 +35,6 @@ from scheduler_core.state.queued import (
     QueuedPod,
     SortKeyOf,
 )
-
-INITIAL_BACKOFF_MS: Final = 1_000
-"""Wait after the first rejected attempt; it doubles with each."""
-MAX_BACKOFF_MS: Final = 10_000
-"""Where doubling stops (podMaxBackoffSeconds)."""
-BACKOFF_WINDOW_MS: Final = 1_000
-"""Backoff ends are cut to this, so that pods due together go by priority; a pod is due when its window is over."""
-UNSCHEDULABLE_MAX_MS: Final = 5 * 60_000
-"""A pod that no event helped is tried again after this long (podMaxInUnschedulablePodsDuration)."""
-UNSCHEDULABLE_FLUSH_MS: Final = 30_000
-"""How often old unschedulable pods are looked for."""
 
 
 class QueueingHints(Protocol):
@@ -84,14 +75,11 @@ class SchedulingQueue:
         self._active = PodHeap(Lane.ACTIVE, sort_key)
         self._backoff = PodHeap(Lane.BACKOFF, self._backoff_key)
         self._error_backoff = PodHeap(Lane.BACKOFF, self._backoff_key)
-        self._parked: dict[str, QueuedPod] = {}
-        self._parked_due_ms: int | None = None
-        """No parked pod's time is up before this; it may be too early, since pods leave without telling."""
+        self._parked = Parked()
         self._pre_enqueue = pre_enqueue
         self._hints = hints
         self._nominator = nominator
-        self._initial_backoff_ms = initial_backoff_ms
-        self._max_backoff_ms = max_backoff_ms
+        self._waits = Backoff(initial_backoff_ms, max_backoff_ms, windowed=pop_from_backoff)
         self._pop_from_backoff = pop_from_backoff
         self._in_flight = InFlight()
         self._arrivals = 0
@@ -118,7 +106,7 @@ class SchedulingQueue:
 
     def counts(self) -> dict[str, int]:
         """Return pods by lane."""
-        gated = sum(1 for queued in self._parked.values() if queued.is_gated)
+        gated = sum(1 for queued in self._parked if queued.is_gated)
         return {
             "active": len(self._active),
             "backoff": len(self._backoff) + len(self._error_backoff),
@@ -136,7 +124,7 @@ class SchedulingQueue:
                 return sorted(both, key=self._backoff_key)[:limit]
             case Lane.UNSCHEDULABLE | Lane.GATED:
                 gated = lane is Lane.GATED
-                found = [queued for queued in self._parked.values() if queued.is_gated is gated]
+                found = [queued for queued in self._parked if queued.is_gated is gated]
                 return found[:limit]
             case Lane.IN_FLIGHT:
                 return [self._pods[uid] for uid in self._in_flight.uids if uid in self._pods][:limit]
@@ -222,7 +210,7 @@ class SchedulingQueue:
 
     def done(self, uid: str) -> None:
         """End an attempt that will not come back as unschedulable (past Permit, or its pod is gone)."""
-        self._in_flight.end(uid)
+        self._in_flight.drop(uid)
         queued = self._pods.get(uid)
         if queued is not None and queued.lane is Lane.IN_FLIGHT:
             queued.lane = Lane.GONE
@@ -285,7 +273,7 @@ class SchedulingQueue:
             priority_max: pods of a higher priority stay.
         """
         moved: list[QueuedPod] = []
-        for queued in list(self._parked.values()):
+        for queued in self._concerned(event):
             if queued.uid == spare_uid or (priority_max is not None and queued.priority > priority_max):
                 continue
             if queued.is_gated and not self._ungates(queued, event):
@@ -295,6 +283,18 @@ class SchedulingQueue:
                 moved.append(queued)
         self._in_flight.record(event, old, new)
         return moved
+
+    def _concerned(self, event: ClusterEvent) -> list[QueuedPod]:
+        """Return the parked pods of which a plugin that holds them listens to the event."""
+        if event.resource is EventResource.WILDCARD:
+            return list(self._parked)
+        return self._parked.under(
+            [
+                (name, plugin)
+                for name, plugin in self._parked.places()
+                if any(plugin == listener for listener, _ in self._hints(name, event))
+            ]
+        )
 
     def activate(self, uid: str) -> bool:
         """Move a pod to the active lane at once, whatever holds it but a gate; return whether it is there now."""
@@ -313,30 +313,19 @@ class SchedulingQueue:
         for heap in (self._backoff, self._error_backoff):
             while (queued := heap.peek()) is not None and self.ready_at_ms(queued) <= now_ms:
                 self._to_active(queued, BACKOFF_COMPLETE)
-        if self._parked_due_ms is None or self._parked_due_ms > now_ms:
-            return
-        self._parked_due_ms = None
-        waiting = [queued for queued in self._parked.values() if not queued.is_gated]
-        for queued in waiting:
-            due_ms = self._flush_at_ms(queued)
-            if due_ms <= now_ms:
-                self._requeue(queued, Requeue.AFTER_BACKOFF, UNSCHEDULABLE_TIMEOUT, now_ms)
-            elif self._parked_due_ms is None or due_ms < self._parked_due_ms:
-                self._parked_due_ms = due_ms
+        for queued in self._parked.overdue(now_ms):
+            self._requeue(queued, Requeue.AFTER_BACKOFF, UNSCHEDULABLE_TIMEOUT, now_ms)
 
     def next_flush_ms(self) -> int | None:
         """Return when `flush` has something to do; None: nothing waits for time."""
         due = [self.ready_at_ms(queued) for heap in (self._backoff, self._error_backoff) if (queued := heap.peek())]
-        if self._parked_due_ms is not None:
-            due.append(self._parked_due_ms)
+        if self._parked.due_ms is not None:
+            due.append(self._parked.due_ms)
         return min(due, default=None)
 
     def ready_at_ms(self, queued: QueuedPod) -> int:
         """Return when the pod's backoff is over: at the end of the window in which its wait ends."""
-        until = self._backoff_until_ms(queued)
-        if until == 0 or not self._pop_from_backoff:
-            return until
-        return until + BACKOFF_WINDOW_MS
+        return self._waits.ready_at_ms(queued)
 
     def wakes(self, queued: QueuedPod, events: Iterable[ClusterEvent]) -> list[str]:
         """Return the names of those events that a plugin which rejected the pod listens to."""
@@ -350,27 +339,8 @@ class SchedulingQueue:
 
     # Inside.
 
-    def _backoff_until_ms(self, queued: QueuedPod) -> int:
-        if queued.backoff_until_ms is None:
-            count = queued.consecutive_errors or queued.rejections
-            if count == 0:
-                return 0
-            doubled = self._initial_backoff_ms << min(count - 1, 32)
-            until = queued.timestamp_ms + min(doubled, self._max_backoff_ms)
-            if self._pop_from_backoff:
-                until -= until % BACKOFF_WINDOW_MS
-            queued.backoff_until_ms = until
-        return queued.backoff_until_ms
-
     def _backoff_key(self, queued: QueuedPod) -> tuple[int, ...]:
-        return (self._backoff_until_ms(queued), *self._sort_key(queued))
-
-    @staticmethod
-    def _flush_at_ms(queued: QueuedPod) -> int:
-        # Looked for every 30 s, and only when strictly older than five minutes.
-        return (queued.timestamp_ms + UNSCHEDULABLE_MAX_MS) // UNSCHEDULABLE_FLUSH_MS * UNSCHEDULABLE_FLUSH_MS + (
-            UNSCHEDULABLE_FLUSH_MS
-        )
+        return (self._waits.until_ms(queued), *self._sort_key(queued))
 
     def _ungates(self, queued: QueuedPod, event: ClusterEvent) -> bool:
         if event.resource is EventResource.WILDCARD:
@@ -431,16 +401,12 @@ class SchedulingQueue:
         return False
 
     def _park(self, queued: QueuedPod, label: str) -> None:
-        queued.lane = Lane.GATED if queued.is_gated else Lane.UNSCHEDULABLE
         queued.moved_by = label
-        self._parked[queued.uid] = queued
-        due_ms = self._flush_at_ms(queued)
-        if not queued.is_gated and (self._parked_due_ms is None or due_ms < self._parked_due_ms):
-            self._parked_due_ms = due_ms
+        self._parked.add(queued)
 
     def _leave_lane(self, queued: QueuedPod) -> None:
         heap = queued.heap
         if isinstance(heap, PodHeap):
             heap.remove(queued)
         else:
-            self._parked.pop(queued.uid, None)
+            self._parked.remove(queued)

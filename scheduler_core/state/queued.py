@@ -54,6 +54,7 @@ class QueuedPod:
         "message",
         "moved_by",
         "order",
+        "parked_under",
         "pending_plugins",
         "rejections",
         "timestamp_ms",
@@ -88,6 +89,8 @@ class QueuedPod:
         self.moved_by = POD_ADDED
         """Label of the event that put the pod into its lane."""
         self.lane = Lane.GONE
+        self.parked_under: tuple[tuple[str, str], ...] = ()
+        """(scheduler name, plugin) under which the pod is found while it is parked."""
         self.heap: object | None = None
         """The heap that holds the pod, if one does."""
         self.entry = 0
