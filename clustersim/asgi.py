@@ -20,7 +20,7 @@ from clustersim.live.routing import websocket_urlpatterns  # noqa: E402
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
+Send = Callable[[Any], Awaitable[None]]
 
 _websockets = URLRouter(websocket_urlpatterns)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from typing import Final
 
 _SECRET: Final = re.compile(
@@ -22,10 +23,8 @@ class LineFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s[%(process)d] %(message)s")
 
     @staticmethod
-    def converter(seconds: float | None) -> object:
+    def converter(seconds: float | None = None) -> time.struct_time:
         """Return UTC, whatever the machine's zone."""
-        import time
-
         return time.gmtime(seconds)
 
     def format(self, record: logging.LogRecord) -> str:

@@ -43,7 +43,7 @@ async def metrics(request: HttpRequest) -> HttpResponse:
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
     registry = CollectorRegistry()
-    MultiProcessCollector(registry)
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return HttpResponse(await sync_to_async(generate_latest)(registry), content_type=CONTENT_TYPE_LATEST)
 
 

@@ -47,6 +47,11 @@ class Counters(NamedTuple):
     epoch: int
 
 
+def _stored(resource: str, namespace: str, name: str, uid: str, revision: int, data: Any) -> Stored:
+    # SQLite returns bytes, psycopg may return a memoryview.
+    return Stored(resource, namespace, name, uid, revision, bytes(data))
+
+
 def _event(row: Sequence[Any]) -> Event:
     resource, namespace, name, uid, revision, data, verb, now_ms, actor, previous_revision, read, previous = row
     return Event(
@@ -159,8 +164,7 @@ class SqlStore:
         )
         if not rows:
             return None
-        uid, revision, data = rows[0]
-        return Stored(resource, namespace, name, uid, revision, bytes(data))
+        return _stored(resource, namespace, name, *rows[0])
 
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
@@ -177,11 +181,7 @@ class SqlStore:
         )
         if not rows:
             raise NoSession(f"session {self.session_id} was deleted")
-        objects = [
-            Stored(resource, place, name, uid, revision, bytes(data))
-            for _, place, name, uid, revision, data in rows
-            if data is not None
-        ]
+        objects = [_stored(resource, *row[1:]) for row in rows if row[5] is not None]
         return sorted(objects, key=_place), rows[0][0]
 
     def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Stored]:
@@ -206,7 +206,7 @@ class SqlStore:
         )
         # Asked after the rows were read: a compaction that took any of them has moved the mark before it did.
         self._check_kept(revision, self.compacted)
-        return sorted((Stored(resource, *row[:4], bytes(row[4])) for row in rows), key=_place)
+        return sorted((_stored(resource, *row) for row in rows), key=_place)
 
     def events(self, after: int, limit: int = 1000) -> Sequence[Event]:
         """Return rows with revision > after, in order, at most `limit`.
@@ -230,7 +230,7 @@ class SqlStore:
         )
         return [(msgspec.json.decode(bytes(envelope)), bytes(data)) for envelope, data in rows]
 
-    def _read_events(self, after: int, limit: int) -> list[Event]:
+    def _read_events(self, after: int, limit: int) -> Sequence[Event]:
         rows = _fetch(
             f"SELECT s.compacted, {_ROW} FROM store_session s "
             "LEFT JOIN store_revision r ON r.session_id = s.id AND r.revision > %s "
@@ -250,7 +250,7 @@ class SqlStore:
             "LEFT JOIN store_revision r ON r.session_id = o.session_id AND r.revision = o.revision WHERE s.id = %s",
             [self.session_id],
         )
-        return rows[0][0], [Stored(*row[1:6], bytes(row[6])) for row in rows if row[6] is not None]
+        return rows[0][0], [_stored(*row[1:]) for row in rows if row[6] is not None]
 
     def _catch_up(self, counters: Counters) -> None:
         assert self._mirror is not None

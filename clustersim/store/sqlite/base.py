@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
 from django.db.backends.sqlite3 import base
@@ -24,7 +24,7 @@ class TurnCursor(base.SQLiteCursorWrapper):
         with self.wrapper.turn():
             return super().execute(query, params)
 
-    def executemany(self, query: str, param_list: Sequence[Any]) -> Any:
+    def executemany(self, query: str, param_list: Iterable[Any]) -> Any:
         """Execute many, behind the turnstile where they write on their own."""
         if not self._alone(query):
             return super().executemany(query, param_list)
@@ -74,19 +74,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
         turnstile = self._own_turnstile()
         turnstile.enter()
         try:
-            super()._start_transaction_under_autocommit()
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
         except BaseException:
             turnstile.leave()
             raise
 
     def _set_autocommit(self, autocommit: bool) -> None:
-        super()._set_autocommit(autocommit)
+        super()._set_autocommit(autocommit)  # type: ignore[misc]
         if autocommit:
             self._own_turnstile().leave()
 
     def _close(self) -> Any:
         try:
-            return super()._close()
+            return super()._close()  # type: ignore[misc]
         finally:
             if self._turnstile is not None:
                 self._turnstile.close()
