@@ -117,11 +117,11 @@ def _resources(group: str, version: str) -> dict[str, Any] | None:
         if kind.categories:
             entry["categories"] = list(kind.categories)
         listed.append(entry)
-        for name in kind.subresources:
-            sub_group, sub_version, sub_kind, verbs = _subresource(kind, name)
+        for subresource in kind.subresources:
+            sub_group, sub_version, sub_kind, verbs = _subresource(kind, subresource)
             listed.append(
                 {
-                    "name": f"{kind.plural}/{name}",
+                    "name": f"{kind.plural}/{subresource}",
                     "singularName": "",
                     "namespaced": kind.namespaced,
                     "group": sub_group,
@@ -180,10 +180,10 @@ def _aggregated_resources(group: str, version: str) -> list[dict[str, Any]]:
             entry["shortNames"] = list(kind.short_names)
         if kind.categories:
             entry["categories"] = list(kind.categories)
-        for name in kind.subresources:
-            sub_group, sub_version, sub_kind, verbs = _subresource(kind, name)
+        for subresource in kind.subresources:
+            sub_group, sub_version, sub_kind, verbs = _subresource(kind, subresource)
             response = {"group": sub_group, "version": sub_version, "kind": sub_kind}
-            entry["subresources"].append({"subresource": name, "responseKind": response, "verbs": list(verbs)})
+            entry["subresources"].append({"subresource": subresource, "responseKind": response, "verbs": list(verbs)})
         resources.append(entry)
     for review, plural in _REVIEWS.get((group, version), ()):
         resources.append(

@@ -35,5 +35,6 @@ def load(text: bytes) -> Any:
     """
     for event in yaml.parse(text, Loader=SafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError(f"aliases are not read here, write the value out (line {event.start_mark.line + 1})")
+            where = f" (line {event.start_mark.line + 1})" if event.start_mark is not None else ""
+            raise yaml.YAMLError(f"aliases are not read here, write the value out{where}")
     return yaml.load(text, Loader=SafeLoader)

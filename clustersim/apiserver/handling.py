@@ -64,12 +64,15 @@ def handle(request: Request) -> Response | Watch:
     if not parts:
         return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/version"]})
     if parts[0] in ("api", "apis") and len(parts) <= (2 if parts[0] == "api" else 3):
-        return _only_get(request) or discovery.answer(request)
+        _only_get(request)
+        return discovery.answer(request)
     match parts[0]:
         case "version" if len(parts) == 1:
-            return _only_get(request) or json_response(discovery.VERSION)
+            _only_get(request)
+            return json_response(discovery.VERSION)
         case "openapi":
-            return _only_get(request) or openapi.answer(request)
+            _only_get(request)
+            return openapi.answer(request)
         case "livez" | "readyz" | "healthz":
             return Response(200, b"ok", "text/plain; charset=utf-8")
         case "api" | "apis":
