@@ -20,6 +20,7 @@ from controllers.machinery.recorder import Recorder
 from controllers.machinery.store import Event, Gone
 from controllers.scheduler.driver import PERMIT_TIMER, POINT_TIMER, Driver, Job
 from controllers.scheduler.reporting import (
+    EMPTY_QUEUE,
     QUEUE_STATUS_MS,
     QUEUES,
     REPLICAS,
@@ -42,6 +43,10 @@ from scheduler_core.state.nominator import Nominator
 NEXT_TIMER: Final = ("scheduler", "next")
 FLUSH_TIMER: Final = ("scheduler", "flush")
 STATUS_TIMER: Final = ("scheduler", "status")
+
+LEASES: Final = "leases.coordination.k8s.io"
+LEASE: Final = ("kube-system", "kube-scheduler")
+"""Namespace and name of the Lease that scheduler replicas share."""
 
 RETELL_TIMER: Final = ("scheduler", "retell")
 """Plan this on the component's slot after `tell`, so that what rests goes on as told."""
@@ -296,13 +301,24 @@ class SchedulerComponent:
     # Taking up what a former owner left.
 
     def _read_left(self, tick: Tick) -> None:
+        """Read what the former owner of this session had under way; wipe it where another replica leads by now."""
         replica = tick.get(REPLICAS, "", self.identity)
-        if replica is not None:
-            self._left_cycle = self._shown_cycle = (replica.object.get("status") or {}).get("cycle")
         queue = tick.get(QUEUES, "", self.identity)
+        if replica is not None:
+            self._shown_cycle = (replica.object.get("status") or {}).get("cycle")
         if queue is not None:
             self._shown_queue = queue.object.get("status")
+        lease = tick.get(LEASES, *LEASE)
+        holder = "" if lease is None else (lease.object.get("spec") or {}).get("holderIdentity") or ""
+        if holder in ("", self.identity):
+            self._left_cycle = self._shown_cycle
             self._left_waiting = (self._shown_queue or {}).get("waiting") or ()
+            return
+        if self._shown_cycle is not None:
+            self._show_cycle(None, tick)
+        if self._shown_queue is not None and self._shown_queue != EMPTY_QUEUE:
+            self._shown_queue = EMPTY_QUEUE
+            tick.emit(queue_patch(self.identity, EMPTY_QUEUE))
 
     def _resume(self, left: Mapping[str, Any], tick: Tick) -> bool:
         """Run a left cycle again to its point, from its input; False: it cannot be, and its pod waits as others do."""

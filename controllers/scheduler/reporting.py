@@ -20,6 +20,12 @@ LISTED_MAX: Final = 50
 QUEUE_STATUS_MS: Final = 200
 """The queue's status is written at most this often, and only when it has changed."""
 
+EMPTY_QUEUE: Final[Mapping[str, Any]] = {
+    **{lane: [] for lane in ("active", "backoff", "unschedulable", "gated", "waiting", "binding")},
+    "counts": dict.fromkeys(("active", "backoff", "unschedulable", "gated", "waiting", "binding"), 0),
+}
+"""The queue of a replica that does not schedule."""
+
 
 def queue_status(scheduler: Scheduler, driver: Driver, events: Sequence[ClusterEvent]) -> dict[str, Any]:
     """Return the status of `queues.clustersim.io/<identity>`.

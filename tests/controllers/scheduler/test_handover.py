@@ -3,10 +3,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controllers.machinery.operations import Create
+from controllers.machinery.operations import Create, Patch
 from controllers.scheduler.decisions import whole
 from scheduler_core.scheduler.run import POINTS
-from tests.controllers.scheduler.plane import Plane
+from tests.controllers.scheduler.plane import IDENTITY, Plane
 
 HELD_AT = [point for point in POINTS if point not in ("PostFilter", "Bind", "PostBind")]
 
@@ -96,3 +96,25 @@ def test_a_trace_whose_revision_is_compacted_says_so(plane: Plane) -> None:
     plane.store.compact(plane.store.revision)
     ((envelope, _),) = plane.store.traces(uid)
     assert whole(plane.store, envelope, b"")["detail"] == "compacted"
+
+
+def test_a_pod_left_waiting_at_permit_goes_on_waiting_until_its_time_is_up(store, make_plane) -> None:
+    first = make_plane(store, hold=True)
+    first.node("a", cpu="1")
+    uid = first.pod("web")
+    plugins = [{"name": "Quorum", "untilMs": 3_000}]
+    waiting = [{"pod": "default/web", "uid": uid, "node": "a", "plugins": plugins}]
+    first.write(Patch("queues.clustersim.io", "", IDENTITY, {"status": {"waiting": waiting}}, "merge", "status"))
+    second = make_plane(store)
+    assert second.queue()["waiting"] == waiting
+    second.pod("next")
+    second.run(2_900)
+    assert second.node_of("next") == ""
+    second.run(3_000)
+    assert "rejected due to timeout after waiting 3s at plugin Quorum" in [
+        event["message"].removeprefix("0/1 nodes are available: 1 ").removesuffix(".")
+        for event in second.events("FailedScheduling")
+    ]
+    second.run(20_000)
+    assert second.queue()["waiting"] == []
+    assert sorted((second.node_of("web"), second.node_of("next"))) == ["", "a"]
