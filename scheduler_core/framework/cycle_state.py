@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
-
-
-@runtime_checkable
-class Cloneable(Protocol):
-    """State that a dry run changes: `clone` returns a copy that may be changed apart. Other values are shared."""
-
-    def clone(self) -> Any:
-        """Return the copy."""
-        ...
+from typing import Any
 
 
 class CycleState:
     """One cycle's scratch, keyed by plugin name (or `<plugin>/<what>`).
 
+    A value that a dry run changes has a method `clone` that returns a copy to be changed apart; others are shared.
     `skip_filter` and `skip_score` hold the plugins whose PreFilter or PreScore answered Skip.
     """
 
@@ -48,11 +40,9 @@ class CycleState:
         self._data.pop(key, None)
 
     def clone(self) -> CycleState:
-        """Return a state for a dry run: cloneable values are cloned, others shared."""
+        """Return a state for a dry run: values with a method `clone` are cloned, others shared."""
         copy = CycleState()
-        copy._data = {
-            key: value.clone() if isinstance(value, Cloneable) else value for key, value in self._data.items()
-        }
+        copy._data = {key: value.clone() if hasattr(value, "clone") else value for key, value in self._data.items()}
         copy.skip_filter = self.skip_filter
         copy.skip_score = self.skip_score
         return copy

@@ -24,6 +24,8 @@ FEASIBLE_NODES_MIN: Final = 100
 FEASIBLE_PERCENTAGE_MIN: Final = 5
 """Floor of the adaptive percentage, reached at 5,625 nodes."""
 
+_NODE: Final = Reads.NODE
+
 
 def feasible_nodes_to_find(nodes: int, percentage: int) -> int:
     """Return after how many feasible nodes the search may stop.
@@ -164,13 +166,31 @@ class Filtering:
     def node(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Return the first refusal of one row as it is, or success."""
         rows = np.array([row], dtype=np.intp)
+        known = self._known(state, pod, snapshot, row)
         for plugin in self._plugins:
-            if plugin.name in state.skip_filter:
+            name = plugin.name
+            if name in state.skip_filter:
                 continue
-            verdicts = _ask(plugin, state, pod, snapshot, rows)
-            if verdicts.codes[0] != Code.SUCCESS:
-                return verdicts.status(0, plugin.name)
+            if known is not None and self._reads[name] is _NODE:
+                verdicts, index = known[0][name], known[1]
+            else:
+                verdicts, index = _ask(plugin, state, pod, snapshot, rows), 0
+            if verdicts.codes[index]:
+                return verdicts.status(index, name)
         return SUCCESS
+
+    def _known(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int
+    ) -> tuple[dict[str, Verdicts], int] | None:
+        """Return what was answered for the node that a dry run's row was taken from, and its row there.
+
+        A dry run changes pods, not nodes: what depends on the Node object alone need not be asked again.
+        """
+        if snapshot.origin is None:
+            return None
+        origin, rows = snapshot.origin
+        memory = self._reuse.known(pod.shape, ("filter", state.skip_filter), origin)
+        return None if memory is None or not memory.filter_mark.is_level(origin) else (memory.verdicts, rows[row])
 
     def node_with_nominated(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Return the verdict on one row under the two-pass rule: with the nominated pods added, then without.

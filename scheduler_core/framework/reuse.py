@@ -62,6 +62,11 @@ class Mark:
         self.epoch, self.node, self.pod = snapshot.epoch, len(node_log), len(pod_log)
         return touched
 
+    def is_level(self, snapshot: Snapshot) -> bool:
+        """Return whether nothing was touched since."""
+        here = (self.epoch, self.node, self.pod)
+        return here == (snapshot.epoch, len(snapshot.node_log), len(snapshot.pod_log))
+
     def forget(self) -> None:
         """Make the next `advance` recompute everything."""
         self.epoch = -1
@@ -112,6 +117,11 @@ class Reuse:
                 self._memories.popitem(last=False)
         self._memories.move_to_end(key)
         return found
+
+    def known(self, shape: bytes, question: Hashable, snapshot: Snapshot) -> ShapeMemory | None:
+        """Return the memory for a shape on this snapshot, None when there is none."""
+        found = self._memories.get((shape, question))
+        return found if found is not None and found.snapshot is snapshot else None
 
     def forget(self, shape: bytes) -> None:
         """Drop what is remembered of a shape: an error left it half level."""

@@ -52,11 +52,14 @@ class Snapshot:
         pod_limit: (N,) int64, allocatable pods.
         epoch: grows when rows come, go or move.
         generation: the cache's generation that this snapshot has seen.
+        origin: of a dry run's snapshot: the snapshot that its rows were taken from, and which rows; the Node objects
+            are the same, only pods may differ.
     """
 
     def __init__(self, infos: Iterable[NodeInfo] = ()) -> None:
         self.epoch = 0
         self.generation = 0
+        self.origin: tuple[Snapshot, Sequence[int]] | None = None
         self._resource_columns: dict[str, int] = {name: index for index, name in enumerate(_BASE_RESOURCES)}
         self._node_columns: dict[Hashable, tuple[Callable[[NodeInfo], int], Ints]] = {}
         self.node_log: list[int] = []
@@ -71,6 +74,7 @@ class Snapshot:
     def rebuild(self, infos: Iterable[NodeInfo]) -> None:
         """Replace all rows; each info becomes the snapshot's own."""
         self.infos: list[NodeInfo] = list(infos)
+        self._owned: set[int] = set()
         self.names: list[str] = [info.name for info in self.infos]
         self.row_of: dict[str, int] = {name: row for row, name in enumerate(self.names)}
         self._reset_log()
@@ -97,6 +101,7 @@ class Snapshot:
         """Bring one row level with a newer info of the same node, which becomes the snapshot's own."""
         old = self.infos[row]
         self.infos[row] = info
+        self._owned.discard(row)
         self._grow_columns(info)
         if old.node is not info.node:
             self._write_node(row, info)
@@ -107,6 +112,9 @@ class Snapshot:
             self.requested[:, row] = 0
             self._write_pods(row, info)
             self.pod_log.append(row)
+        self._bound_log()
+
+    def _bound_log(self) -> None:
         if len(self.node_log) + len(self.pod_log) > LOG_ROWS_MAX:
             self._reset_log()
 
@@ -139,7 +147,9 @@ class Snapshot:
 
     def add_pod(self, row: int, pod: PodInfo) -> None:
         """Count one more pod on a row of a dry run's snapshot."""
-        self._change(row, lambda info: info.add_pod(pod))
+        info = self._own(row)
+        info.add_pod(pod)
+        self._pods_changed(row, info)
 
     def remove_pod(self, row: int, uid: str) -> None:
         """Stop counting a pod on a row of a dry run's snapshot.
@@ -147,16 +157,29 @@ class Snapshot:
         Raises:
             KeyError: the pod is not there.
         """
-        self._change(row, lambda info: info.remove_pod(uid))
+        info = self._own(row)
+        info.remove_pod(uid)
+        self._pods_changed(row, info)
 
-    def _change(self, row: int, change: Callable[[NodeInfo], object]) -> None:
-        info = self.infos[row].clone()
-        change(info)
-        self.replace_row(row, info)
+    def _own(self, row: int) -> NodeInfo:
+        """Return a row's info for changing: rows of a dry run are shared with its origin until the first change."""
+        if row not in self._owned:
+            self._owned.add(row)
+            self.infos[row] = self.infos[row].clone()
+        return self.infos[row]
+
+    def _pods_changed(self, row: int, info: NodeInfo) -> None:
+        if not info.requested.keys() <= self._resource_columns.keys():
+            self._grow_columns(info)
+        self._write_pods(row, info)
+        self.pod_log.append(row)
+        self._bound_log()
 
     def what_if(self, rows: Sequence[int]) -> Snapshot:
         """Return a snapshot of only these rows, in this order, to add and remove pods on."""
-        return Snapshot(self.infos[row] for row in rows)
+        trial = Snapshot(self.infos[row] for row in rows)
+        trial.origin = (self, rows)
+        return trial
 
     # Reading.
 

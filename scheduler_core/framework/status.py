@@ -52,7 +52,7 @@ class Status:
     @property
     def ok(self) -> bool:
         """Return whether the answer is success."""
-        return self.code is Code.SUCCESS
+        return self.code == 0
 
     @property
     def skipped(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.snapshot import Mask, Snapshot
-from scheduler_core.framework.status import Code, Status
+from scheduler_core.framework.status import SUCCESS, Code, Status
 
 Codes = NDArray[np.int8]
 
@@ -41,10 +41,10 @@ class Verdicts:
 
     def status(self, index: int, plugin: str = "") -> Status:
         """Return the answer for the index-th node."""
-        code = Code(int(self.codes[index]))
-        if code is Code.SUCCESS:
-            return Status()
-        return Status(code, self.explain(int(self.keys[index])), plugin)
+        code = int(self.codes[index])
+        if not code:
+            return SUCCESS
+        return Status(Code(code), self.explain(int(self.keys[index])), plugin)
 
     def copy(self) -> Verdicts:
         """Return a copy that later cycles do not change."""
@@ -103,7 +103,7 @@ class FilterOutcome:
         """Return the status recorded for a row: of the first failing filter, success when none failed."""
         first = int(self.first[row])
         if first == PASSED:
-            return Status()
+            return SUCCESS
         override = self.overrides.get(row)
         if override is not None:
             return override
