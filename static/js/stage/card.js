@@ -9,7 +9,7 @@ import { text } from "../lib/text.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, scoreBar, write } from "./pen.js";
-import { footer, frame, glyphAt, glyphRows, marks } from "./tiles.js";
+import { footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLine } from "./tiles.js";
 
 const PAD = 12;
 const POD_ROW = 20;
@@ -41,7 +41,8 @@ export function drawCard(pen, box, node, state) {
   }
   at = conditions(pen, node, x + PAD, at + 2, w - 2 * PAD);
   pods(pen, node, podsArea(box, node, state), state);
-  if (scene?.feasible === false) footer(pen, box, scene.reason, scene.dim);
+  if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim);
+  else if (scene?.role) preemptionLine(pen, box, scene);
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
   else if (scene?.winner) {
     drawIcon(pen.context, "crown", x + PAD, box.y + box.h - 24, 15, colours.amb);
@@ -130,7 +131,7 @@ function pods(pen, node, area, state) {
     return;
   }
   const shown = node.glyphs.length > area.rows ? area.rows - 1 : node.glyphs.length;
-  const dim = state.scene?.feasible === false ? state.scene.dim : 0;
+  const dim = state.scene && isOut(state.scene) ? state.scene.dim : 0;
   for (let index = 0; index < shown; index += 1) {
     const glyph = node.glyphs[index];
     if (!glyph) continue;

@@ -30,6 +30,8 @@ export const GLOW_MS = 300;
  * @property {number} glow 0 to 1
  * @property {boolean} winner
  * @property {boolean} settled whether the score is complete
+ * @property {"" | "candidate" | "chosen"} role in a preemption
+ * @property {number} victims how many pods it would cost there
  */
 
 /**
@@ -65,16 +67,18 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights 
   const tied = new Set(best.length > 1 ? best : []);
   const feasible = new Set(trace.feasible ?? []);
   const reason = reasonOf(trace);
+  const preemption = cycle.point === "PostFilter" ? trace.preemption : undefined;
   const nodes = new Map();
   for (const name of order) {
     const dim = dims?.get(name) ?? 0;
     const fail = filtered && !feasible.has(name) ? reason(name) : null;
     // A node that the cycle never looked at (added since, or beyond the share it samples) is neither.
+    const candidate = preemption?.candidates?.[name];
     const verdict = !filtered ? null : feasible.has(name) ? true : fail?.reason || fail?.plugin ? false : null;
     const score = scores?.byNode.get(name);
     nodes.set(name, {
       feasible: verdict,
-      dim: verdict === false ? dim : 0,
+      dim: verdict === false && !candidate ? dim : 0,
       reason: fail?.reason ?? "",
       plugin: fail?.plugin ?? "",
       total: score?.total ?? 0,
@@ -84,6 +88,8 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights 
       glow: tied.has(name) ? scores?.glow ?? 0 : 0,
       winner: chosen === name,
       settled: scores?.settled ?? false,
+      role: !candidate ? "" : preemption?.nominatedNode === name ? "chosen" : "candidate",
+      victims: candidate?.victims.length ?? 0,
     });
   }
   const total = scores ? Math.max(...trace.scores?.total ?? [0]) : 0;

@@ -35,12 +35,12 @@ export function frame(pen, box, node, state, radius) {
   const { context, colours } = pen;
   const { scene } = state;
   const { x, y, w, h } = box;
-  const out = scene?.feasible === false || !node.ready;
-  const dim = scene?.feasible === false ? scene.dim : node.ready ? 0 : 1;
-  const lit = scene?.tied || scene?.winner;
+  const out = isOut(scene) || !node.ready;
+  const dim = isOut(scene) ? scene?.dim ?? 0 : node.ready ? 0 : 1;
+  const lit = scene?.tied || scene?.winner || scene?.role === "chosen";
   if (lit) {
     context.save();
-    context.globalAlpha = scene?.winner ? 1 : scene?.glow ?? 1;
+    context.globalAlpha = scene?.winner || scene?.role ? 1 : scene?.glow ?? 1;
     context.fillStyle = colours.ambbg;
     roundRect(context, x - 3, y - 4, w + 6, h + 8, radius + 3);
     context.fill();
@@ -60,13 +60,39 @@ export function frame(pen, box, node, state, radius) {
     hatch(pen);
     context.restore();
   }
-  context.strokeStyle = lit ? colours.amb : colours.line2;
-  context.lineWidth = lit ? 2 : 1;
+  context.strokeStyle = lit ? colours.amb : scene?.role ? colours.acc : colours.line2;
+  context.lineWidth = lit ? 2 : scene?.role ? 1.5 : 1;
   if (out && dim > 0.5) context.setLineDash([4, 3]);
   roundRect(context, x + 0.5, y + 0.5, w - 1, h - 1, radius);
   context.stroke();
   context.setLineDash([]);
   outline(pen, box, state, radius);
+}
+
+/**
+ * Whether a cycle has ruled a node out: a candidate of a preemption is refused, and still in the running.
+ * @param {NodeScene | null} scene
+ */
+export function isOut(scene) {
+  return scene?.feasible === false && scene.role === "";
+}
+
+/**
+ * What a preemption would do on a node, in place of its reason.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {NodeScene} scene
+ */
+export function preemptionLine(pen, box, scene) {
+  const { colours } = pen;
+  const chosen = scene.role === "chosen";
+  const y = box.y + box.h - 15;
+  const width = chip(pen, text(pen.lang, chosen ? "stage.chosenNode" : "stage.candidate"), box.x + box.w - PAD, y, {
+    back: chosen ? colours.amb : colours.accbg, ink: chosen ? colours["on-plugin"] : colours.acc,
+  });
+  write(pen, text(pen.lang, "stage.evicts", { n: scene.victims }), box.x + PAD, y, {
+    weight: 500, colour: colours.t2, width: box.w - 2 * PAD - width - 6,
+  });
 }
 
 /**
@@ -190,11 +216,12 @@ export function drawTile(pen, box, node, state) {
   if (w - 2 * PAD - nameWidth - sizeWidth > 24) marks(pen, node, x + PAD + nameWidth + 6, y + 15);
   bars(pen, node, x + PAD, y + 34, w - 2 * PAD);
   const scored = scene !== null && scene.feasible !== null;
-  const refused = scene?.feasible === false;
-  const dim = refused ? scene.dim : node.ready ? 0 : 1;
-  const reason = refused ? scene.reason : node.ready ? "" : text(pen.lang, "stage.notReady");
+  const refused = isOut(scene);
+  const dim = refused ? scene?.dim ?? 0 : node.ready ? 0 : 1;
+  const reason = refused ? scene?.reason ?? "" : node.ready ? "" : text(pen.lang, "stage.notReady");
   glyphRows(pen, node.glyphs, { ...glyphArea(box, scored || reason !== ""), dim, selectedPod: state.selectedPod });
   if (reason) footer(pen, box, reason, dim);
+  else if (scene?.role) preemptionLine(pen, box, scene);
   else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);
   else if (scene?.winner) only(pen, box);
   else if (scene?.feasible) write(pen, text(pen.lang, "stage.feasible"), x + PAD, y + h - 16, {

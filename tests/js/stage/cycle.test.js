@@ -77,6 +77,25 @@ test("PreFilter's refusal is every node's reason", () => {
   assert.equal(at(scene, "n1").reason, "no claim");
 });
 
+test("candidates of a preemption stay in the running, the nominated one is chosen, the rest are out", () => {
+  const refusal = { code: "Unschedulable", plugin: "NodeResourcesFit", reasons: ["Insufficient cpu"] };
+  const told = cycle({
+    point: "PostFilter",
+    trace: {
+      feasible: [], firstFail: { n1: refusal, n2: refusal, n3: refusal },
+      preemption: {
+        candidates: {
+          n1: { victims: ["a/x"], numPDBViolations: 0 }, n2: { victims: ["a/y", "a/z"], numPDBViolations: 0 },
+        },
+        nominatedNode: "n1", victims: ["a/x"],
+      },
+    },
+  });
+  const scene = cycleScene(told, 1000, OPTIONS);
+  assert.deepEqual(["n1", "n2", "n3"].map((name) => [at(scene, name).role, at(scene, name).victims, at(scene, name).dim]),
+    [["chosen", 1, 0], ["candidate", 2, 0], ["", 0, 1]]);
+});
+
 test("the rail says what each point did, what is skipped and what comes next", () => {
   const steps = railSteps(cycle(), { PreEnqueue: 2, PreFilter: 10, PreScore: 7 }, 4);
   const by = Object.fromEntries(steps.map((step) => [step.point, step]));
