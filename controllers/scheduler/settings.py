@@ -46,7 +46,8 @@ class Settings:
             ApiError: 422, the configuration is wrong.
         """
         document = spec.get("configuration") or {}
-        return cls(spec, hashlib.blake2b(_encode(spec), digest_size=8).hexdigest(), read_configuration(document))
+        configuration = read_configuration(document, known_plugins=in_tree_registry())
+        return cls(spec, hashlib.blake2b(_encode(spec), digest_size=8).hexdigest(), configuration)
 
     def build(self, nominator: Nominator, listers: Listers | None) -> Configuration:
         """Return the profiles, ready to run.

@@ -5,7 +5,7 @@ A configuration that is wrong is refused whole, with the path of every field in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -63,18 +63,21 @@ class SchedulerConfiguration:
     extenders: tuple[Mapping[str, Any], ...] = ()
 
 
-def read_configuration(document: Mapping[str, Any], *, default_percentage: int = 100) -> SchedulerConfiguration:
+def read_configuration(
+    document: Mapping[str, Any], *, known_plugins: Container[str] | None = None, default_percentage: int = 100
+) -> SchedulerConfiguration:
     """Return the configuration of a document.
 
     Args:
         document: a KubeSchedulerConfiguration; apiVersion and kind may be left out.
+        known_plugins: the plugins that exist, to refuse others by their path; None: whoever builds the profiles will.
         default_percentage: percentageOfNodesToScore where the document names none. Upstream would be adaptive (0);
             here all nodes are scored unless asked otherwise.
 
     Raises:
         ApiError: 422 with a cause for every wrong field.
     """
-    reader = _Reader()
+    reader = _Reader(known_plugins)
     configuration = reader.read(document, default_percentage)
     if reader.causes:
         listed = ", ".join(f"{cause.field}: {cause.message}" for cause in reader.causes)
@@ -86,8 +89,9 @@ def read_configuration(document: Mapping[str, Any], *, default_percentage: int =
 class _Reader:
     """Collects what is wrong while it reads."""
 
-    def __init__(self) -> None:
+    def __init__(self, known_plugins: Container[str] | None) -> None:
         self.causes: list[Cause] = []
+        self._known = known_plugins
 
     def wrong(self, field: str, message: str, reason: str = "FieldValueInvalid") -> None:
         self.causes.append(Cause(field, message, reason))
@@ -219,6 +223,8 @@ class _Reader:
         if not isinstance(name, str) or not name:
             self.wrong(f"{where}.name", "Required value", "FieldValueRequired")
             return ""
+        if self._known is not None and name not in self._known and not (name == "*" and ".disabled[" in where):
+            self.wrong(f"{where}.name", f'Invalid value: "{name}": {name} does not exist')
         return name
 
     def _arguments(self, written: Sequence[Mapping[str, Any]], path: str) -> dict[str, Mapping[str, Any]]:

@@ -149,6 +149,15 @@ def test_what_is_wrong_is_named_with_its_path(document: dict[str, Any], field: s
     assert says in causes(document)[field]
 
 
+def test_plugins_that_do_not_exist_are_refused_by_their_path() -> None:
+    plugins = {"filter": {"enabled": named("NodeName", "Oracle")}, "score": {"disabled": named("*")}}
+    with pytest.raises(ApiError) as caught:
+        read_configuration({"profiles": [{"plugins": plugins}]}, known_plugins=in_tree_registry())
+    assert [(cause.field, cause.message) for cause in caught.value.causes] == [
+        ("profiles[0].plugins.filter.enabled[1].name", 'Invalid value: "Oracle": Oracle does not exist')
+    ]
+
+
 ARGS = "profiles[0].pluginConfig[0].args"
 
 
