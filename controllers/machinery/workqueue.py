@@ -16,6 +16,11 @@ BUCKET_SIZE: Final = 100
 """All rate-limited adds of one queue together: 10 a second once a burst of 100 is used up."""
 
 
+SPINS_MAX: Final = 100
+"""How often a key may be worked on within one simulated millisecond; past it the key waits for the next one, so that a
+controller that undoes its own work cannot stop time."""
+
+
 class RateLimiter:
     """client-go's default: the longer of the key's exponential delay and the queue's token bucket."""
 
@@ -55,6 +60,8 @@ class Workqueue:
         self._waiting: list[tuple[int, int, str]] = []
         self._due: dict[str, int] = {}
         self._sequence = 0
+        self._spins: dict[str, int] = {}
+        self._spins_ms = -1
 
     def __len__(self) -> int:
         """Return how many keys are ready."""
@@ -83,11 +90,20 @@ class Workqueue:
     def get(self, now_ms: int) -> str | None:
         """Take the next key to work on; None where nothing is ready."""
         self._wake(now_ms)
-        key = next(iter(self._ready), None)
-        if key is not None:
+        if now_ms != self._spins_ms:
+            self._spins_ms = now_ms
+            self._spins = {}
+        while self._ready:
+            key = next(iter(self._ready))
             del self._ready[key]
+            spins = self._spins.get(key, 0)
+            if spins >= SPINS_MAX:
+                self.add_at(key, now_ms + 1)
+                continue
+            self._spins[key] = spins + 1
             self._working.add(key)
-        return key
+            return key
+        return None
 
     def done(self, key: str) -> None:
         """The work on the key is over; it is ready again if it was added meanwhile."""

@@ -248,17 +248,18 @@ def _status(owner: Document, pods: Sequence[Document], failure: ApiError | None,
     }
     # The wire omits counts that are 0, as upstream's encoder does; `replicas` always stands.
     status = {key: value for key, value in status.items() if value or key == "replicas"}
-    conditions = [entry for entry in old.get("conditions") or () if entry["type"] != "ReplicaFailure"]
-    if failure is not None:
-        known = next((entry for entry in old.get("conditions") or () if entry["type"] == "ReplicaFailure"), None)
-        reason = "FailedDelete" if len(active) > owner["spec"].get("replicas", 1) else "FailedCreate"
-        since = known["lastTransitionTime"] if known is not None else wire_time(work.unix_ms)
+    conditions = list(old.get("conditions") or ())
+    failed = any(entry["type"] == "ReplicaFailure" for entry in conditions)
+    if failure is None:
+        conditions = [entry for entry in conditions if entry["type"] != "ReplicaFailure"]
+    elif not failed:
+        # Said once: a message that names another pod at every try must not make every try a change.
         conditions.append(
             {
                 "type": "ReplicaFailure",
                 "status": "True",
-                "lastTransitionTime": since,
-                "reason": reason,
+                "lastTransitionTime": wire_time(work.unix_ms),
+                "reason": "FailedDelete" if len(active) > owner["spec"].get("replicas", 1) else "FailedCreate",
                 "message": failure.message,
             }
         )

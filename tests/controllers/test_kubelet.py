@@ -1,0 +1,207 @@
+"""Hollow kubelets and what the node life-cycle controller makes of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controllers.kubelet.heartbeat import node_lease, renewed_unix_ms
+from controllers.kubelet.stage import choose
+from controllers.kubelet.stages.pod import POD_STAGES
+from controllers.machinery.memory import DEFAULT_EPOCH_MS
+from controllers.machinery.operations import Delete, Patch
+from tests.tools.lab import Document, Lab, node, pod, workload
+
+STOPPED = "clustersim.io/kubelet-stopped-at"
+
+
+def conditions(document: Document) -> dict[str, str]:
+    return {entry["type"]: entry["status"] for entry in document["status"]["conditions"]}
+
+
+def test_a_pod_comes_up_in_the_order_that_people_know() -> None:
+    lab = Lab([node("n1"), pod("web")])
+    lab.run(10)
+    assert lab.reasons("web") == ["Scheduled", "Pulling", "Pulled", "Created", "Started"]
+    states = [
+        (row.object["status"]["phase"], next(iter(entry["state"])))
+        for row in lab.rows()
+        if row.resource == "pods"
+        for entry in row.object["status"].get("containerStatuses", [])
+    ]
+    assert states == [("Pending", "waiting"), ("Running", "running")]
+    status = lab.get("pods", "web")["status"]
+    assert conditions(lab.get("pods", "web")) == {
+        "PodReadyToStartContainers": "True",
+        "Initialized": "True",
+        "Ready": "True",
+        "ContainersReady": "True",
+        "PodScheduled": "True",
+    }
+    assert status["podIP"].startswith("10.128.1.")
+    assert status["podIPs"] == [{"ip": status["podIP"]}]
+    assert status["hostIP"] == "192.168.0.1"
+    (container,) = status["containerStatuses"]
+    assert container["ready"]
+    assert container["containerID"].startswith("containerd://")
+
+
+def test_an_image_is_pulled_once_and_listed_by_its_node() -> None:
+    lab = Lab([node("n1"), workload("ReplicaSet", "web", 3)])
+    lab.run(30)
+    messages = [row.object["message"] for row in lab.rows() if row.resource == "events" and row.verb == "ADDED"]
+    first = [text for text in messages if text.startswith("Successfully pulled")]
+    assert first
+    lab.create(pod("late"))
+    lab.run(10)
+    assert lab.reasons("late") == ["Scheduled", "Pulled", "Created", "Started"]
+    (image,) = lab.get("nodes", "n1", "")["status"]["images"]
+    assert image["names"] == ["nginx:1.27"]
+    assert f"Image size: {image['sizeBytes']} bytes." in first[0]
+
+
+def test_init_containers_run_before_and_sidecars_beside() -> None:
+    init = [{"name": "setup", "image": "busybox:1"}, {"name": "side", "image": "envoy:1", "restartPolicy": "Always"}]
+    lab = Lab([node("n1"), pod("web", initContainers=init)])
+    lab.run(20)
+    setup, side = lab.get("pods", "web")["status"]["initContainerStatuses"]
+    assert setup["state"]["terminated"]["reason"] == "Completed"
+    assert "running" in side["state"]
+    started = [
+        row.object["message"] for row in lab.rows() if row.resource == "events" and row.object["reason"] == "Started"
+    ]
+    assert started == [f"Started container {name}" for name in ("setup", "side", "main")]
+
+
+def test_deletion_is_graceful_and_quick_for_the_well_behaved() -> None:
+    lab = Lab([node("n1"), pod("web")])
+    lab.run(10)
+    lab.do(Delete("pods", "default", "web"))
+    marked = lab.get("pods", "web")["metadata"]
+    assert marked["deletionGracePeriodSeconds"] == 30
+    asked_ms = lab.cluster.now_ms
+    lab.run(5)
+    assert lab.list("pods") == []
+    gone = next(row for row in lab.rows() if row.resource == "pods" and row.verb == "DELETED")
+    assert gone.actor == "kubelet/n1"
+    assert asked_ms + 500 <= gone.now_ms <= asked_ms + 2_050
+    assert lab.reasons("web")[-1] == "Killing"
+
+
+def test_one_second_of_grace_is_one_second_at_most() -> None:
+    lab = Lab([node("n1"), *(pod(f"web-{number}") for number in range(20))])
+    lab.run(20)
+    for number in range(20):
+        lab.do(Delete("pods", "default", f"web-{number}", grace_period_seconds=1))
+    asked_ms = lab.cluster.now_ms
+    lab.run(3)
+    gone = [row.now_ms for row in lab.rows() if row.resource == "pods" and row.verb == "DELETED"]
+    assert len(gone) == 20
+    assert max(gone) <= asked_ms + 1_000
+
+
+def test_every_running_pod_has_an_address_of_its_own_also_after_the_kubelets_lost_their_memory() -> None:
+    lab = Lab([node("n1"), node("n2"), workload("ReplicaSet", "web", 10)])
+    lab.run(20)
+    again = Lab(store=lab.store)
+    again.do(Patch("replicasets.apps", "default", "web", {"spec": {"replicas": 30}}, "merge", "scale"))
+    again.run(30)
+    addresses = [one["status"]["podIP"] for one in again.list("pods")]
+    assert len(set(addresses)) == len(addresses) == 30
+
+
+def test_a_kubelet_without_memory_plays_on_from_where_pods_stand() -> None:
+    lab = Lab([node("n1"), workload("ReplicaSet", "web", 5)])
+    lab.run(0.4)
+    assert {one["status"]["phase"] for one in lab.list("pods")} == {"Pending"}
+    again = Lab(store=lab.store)
+    again.run(30)
+    assert {one["status"]["phase"] for one in again.list("pods")} == {"Running"}
+
+
+def test_a_node_registers_with_what_its_kubelet_knows() -> None:
+    bare = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "bare"}}
+    lab = Lab([bare])
+    lab.run(1)
+    found = lab.get("nodes", "bare", "")
+    assert (
+        found["status"]["capacity"] == found["status"]["allocatable"] == {"cpu": "4", "memory": "16Gi", "pods": "110"}
+    )
+    assert conditions(found) == {
+        "MemoryPressure": "False",
+        "DiskPressure": "False",
+        "PIDPressure": "False",
+        "Ready": "True",
+    }
+    assert found["spec"]["podCIDR"] == "10.128.1.0/24"
+    assert found["metadata"]["labels"]["kubernetes.io/hostname"] == "bare"
+    assert found["status"]["nodeInfo"]["kubeletVersion"] == "v1.34.1"
+
+
+def test_a_silent_kubelet_makes_its_node_unknown_tainted_and_its_pods_unready_until_it_is_back() -> None:
+    lab = Lab([node("n1"), pod("web")])
+    lab.run(20)
+    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {STOPPED: "2026-01-01T00:00:20Z"}}}))
+    lab.run(45)
+    assert conditions(lab.get("nodes", "n1", ""))["Ready"] == "True"
+    lab.run(15)
+    silent = lab.get("nodes", "n1", "")
+    assert set(conditions(silent).values()) == {"Unknown"}
+    assert [(taint["key"], taint["effect"]) for taint in silent["spec"]["taints"]] == [
+        ("node.kubernetes.io/unreachable", "NoSchedule"),
+        ("node.kubernetes.io/unreachable", "NoExecute"),
+    ]
+    assert conditions(lab.get("pods", "web"))["Ready"] == "False"
+    started = lab.get("pods", "web")["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
+    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {STOPPED: None}}}))
+    lab.run(10)
+    back = lab.get("nodes", "n1", "")
+    assert conditions(back)["Ready"] == "True"
+    assert not back["spec"].get("taints")
+    assert conditions(lab.get("pods", "web"))["Ready"] == "True"
+    assert lab.get("pods", "web")["status"]["containerStatuses"][0]["state"]["running"]["startedAt"] == started
+
+
+def test_a_cordoned_node_carries_the_taint_that_says_so_and_keeps_others() -> None:
+    lab = Lab([node("n1")])
+    own = {"key": "team", "value": "blue", "effect": "NoSchedule"}
+    lab.do(Patch("nodes", "", "n1", {"spec": {"unschedulable": True, "taints": [own]}}))
+    lab.run(1)
+    keys = [taint["key"] for taint in lab.get("nodes", "n1", "")["spec"]["taints"]]
+    assert keys == ["team", "node.kubernetes.io/unschedulable"]
+    lab.do(Patch("nodes", "", "n1", {"spec": {"unschedulable": False}}))
+    lab.run(1)
+    assert lab.get("nodes", "n1", "")["spec"]["taints"] == [own]
+
+
+def test_heartbeats_are_a_function_of_the_kubelets_facts() -> None:
+    created = {"name": "n1", "uid": "u", "creationTimestamp": "2026-01-01T00:00:05Z"}
+    alive: Document = {"metadata": created}
+    stopped: Document = {"metadata": {**created, "annotations": {STOPPED: "2026-01-01T00:01:00Z"}}}
+
+    def renewed(document: Document, now_ms: int) -> int:
+        return renewed_unix_ms(document, DEFAULT_EPOCH_MS + now_ms) - DEFAULT_EPOCH_MS
+
+    assert [renewed(alive, now_ms) for now_ms in (5_000, 14_999, 15_000, 99_000)] == [5_000, 5_000, 15_000, 95_000]
+    assert [renewed(stopped, now_ms) for now_ms in (30_000, 60_000, 99_000)] == [25_000, 55_000, 55_000]
+    first, later, silent = (
+        node_lease(document, DEFAULT_EPOCH_MS, now_ms)
+        for document, now_ms in ((alive, 20_000), (alive, 90_000), (stopped, 90_000))
+    )
+    assert first["metadata"] == later["metadata"]
+    assert first["spec"]["renewTime"] == "2026-01-01T00:00:15.000000Z"
+    assert later["spec"]["renewTime"] == "2026-01-01T00:01:25.000000Z"
+    assert silent["metadata"]["resourceVersion"] != first["metadata"]["resourceVersion"]
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "stages"
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+def test_which_stage_a_pod_is_in(path: Path) -> None:
+    case: dict[str, Any] = json.loads(path.read_text())
+    stage = choose(POD_STAGES, case["pod"])
+    assert (stage.name if stage is not None else None) == case["stage"]
