@@ -63,7 +63,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights 
   const dims = filtered ? dimming(trace, order, cycle.point === "Filter" ? clock : DONE) : null;
   const scores = scored ? scoring(trace, weights, cycle.point === "Score" ? clock : DONE) : null;
   const chosen = at >= POINTS.indexOf("Reserve") ? trace.chosen ?? "" : "";
-  const best = scores?.settled ? trace.best ?? [] : [];
+  const best = scores?.settled ? bestOf(trace) : [];
   const tied = new Set(best.length > 1 ? best : []);
   const feasible = new Set(trace.feasible ?? []);
   const reason = reasonOf(trace);
@@ -155,6 +155,18 @@ function scoring(trace, weights, { elapsedMs, budgetMs }) {
     pointsMax: plugins.reduce((sum, plugin) => sum + 100 * weightOf(scores, plugin, weights), 0),
     moving: elapsedMs < each * plugins.length + GLOW_MS,
   };
+}
+
+/**
+ * The nodes of highest total: as the trace names them, or, while it stands at Score, as its totals show.
+ * @param {TraceResult} trace
+ * @returns {readonly string[]}
+ */
+export function bestOf(trace) {
+  if (trace.best) return trace.best;
+  const { nodes = [], total = [] } = trace.scores ?? {};
+  const highest = Math.max(...total);
+  return nodes.filter((_, index) => total[index] === highest);
 }
 
 /**
@@ -262,7 +274,7 @@ function lineOf(point, trace, counts, nodeCount) {
       return ratio(Math.max(0, count - (trace.scores?.skip?.length ?? 0)), count);
     case "Score": {
       const ran = Object.keys(trace.scores?.plugins ?? {}).length;
-      const tie = trace.best?.length ?? 0;
+      const tie = bestOf(trace).length;
       return tie > 1 ? { line: "tie", values: { n: ran, of: ran, tie } } : ratio(ran, ran);
     }
     case "Reserve":

@@ -5,7 +5,7 @@
 
 /** @import { Trace, TraceResult } from "../lib/types.d.ts" */
 import { compareNames } from "../state/selectors.js";
-import { reasonOf, weightOf } from "./cycle.js";
+import { bestOf, reasonOf, weightOf } from "./cycle.js";
 import { fitReasons } from "./lanes-model.js";
 
 /**
@@ -41,7 +41,7 @@ import { fitReasons } from "./lanes-model.js";
 export function decisionOf(result) {
   const scores = result.scores;
   const feasible = new Set(result.feasible ?? []);
-  const best = new Set(result.best ?? []);
+  const best = new Set(bestOf(result));
   const names = [...new Set([...feasible, ...Object.keys(result.firstFail ?? {}), ...Object.keys(result.filters ?? {}),
     ...(scores?.nodes ?? [])])].sort(compareNames);
   const plugins = Object.keys(scores?.plugins ?? {}).map((name) => ({

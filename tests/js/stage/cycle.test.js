@@ -52,6 +52,11 @@ test("the tie shows only when all scores are in, and nobody has won before the l
   assert.equal(drawn.tie?.drawn, true);
 });
 
+test("a trace that has not named its best yet shows it by its totals", () => {
+  const { best: _best, chosen: _chosen, lot: _lot, ...open } = trace();
+  assert.deepEqual(cycleScene(cycle({ trace: open }), 2000, OPTIONS).tie?.nodes, ["n1", "n3"]);
+});
+
 test("the width of a score bar is the highest possible total", () => {
   assert.equal(cycleScene(cycle(), 2000, OPTIONS).pointsMax, 400);
 });
