@@ -84,11 +84,23 @@ class RerunStore(MemoryStore):
                 transaction.put(row.resource, row.namespace, row.name, row.object)
 
 
-def rerun(log: Sequence[Event], *, seed: int, epoch_ms: int, kubelets: bool = True) -> RerunStore:
-    """Run the engine again over a log's foreign rows, as far as the log goes; return the store that came of it."""
+def rerun(
+    log: Sequence[Event], *, seed: int, epoch_ms: int, kubelets: bool = True, fence: int | None = None
+) -> RerunStore:
+    """Run the engine again over a log's foreign rows, as far as the log goes; return the store that came of it.
+
+    Args:
+        log: all rows from revision 1 on, of one owner's life.
+        seed: the session's.
+        epoch_ms: the session's.
+        kubelets: whether hollow kubelets ran.
+        fence: the owner's epoch, which is in the uids that it drew first.
+    """
     store = RerunStore(log, seed=seed, epoch_ms=epoch_ms)
+    if fence is not None:
+        store.fence = fence
     store.begin()
-    cluster = Cluster(store, kubelets=kubelets)
+    cluster = Cluster(store, fence=fence, kubelets=kubelets)
     cluster.obeys_pause = False
     cluster.start()
     while store.revision < len(log) and cluster.advance(log[-1].now_ms, max_events=1):

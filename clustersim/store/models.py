@@ -19,6 +19,7 @@ class Session(models.Model):
     revision = models.BigIntegerField(default=0)
     compacted = models.BigIntegerField(default=0)
     horizon_ms = models.BigIntegerField(default=0, help_text="simulated time committed by the owner or in the log")
+    last_ms = models.BigIntegerField(default=0, help_text="simulated time of the log's last row")
     epoch = models.BigIntegerField(default=0, help_text="fencing epoch: goes up with every change of owner")
     owner = models.CharField(max_length=80, default="", blank=True)
     touched_ms = models.BigIntegerField(default=0, help_text="Unix milliseconds of the last request or open page")

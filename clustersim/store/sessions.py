@@ -110,6 +110,7 @@ def create(
                     revision=forked_at,
                     compacted=forked_at,
                     horizon_ms=horizon_ms,
+                    last_ms=horizon_ms,
                     touched_ms=now_ms,
                     parent_id=parent_id,
                     forked_at=forked_at,

@@ -44,6 +44,7 @@ class Counters(NamedTuple):
     revision: int
     compacted: int
     horizon_ms: int
+    last_ms: int
     epoch: int
 
 
@@ -120,7 +121,7 @@ class SqlStore:
         Raises:
             NoSession: it was deleted.
         """
-        sql = "SELECT revision, compacted, horizon_ms, epoch FROM store_session WHERE id = %s"
+        sql = "SELECT revision, compacted, horizon_ms, last_ms, epoch FROM store_session WHERE id = %s"
         if lock and connection.vendor == "postgresql":
             sql += " FOR UPDATE"
         rows = _fetch(sql, [self.session_id])
@@ -278,7 +279,8 @@ class SqlStore:
                 raise Fenced(f"epoch {fence} is over, session {self.session_id} is at epoch {counters.epoch}")
             if self._mirror is not None:
                 self._catch_up(counters)
-            stamp = counters.horizon_ms if now_ms is None else max(counters.horizon_ms, now_ms)
+            # The owner may be on its way to a horizon that it has promised already; its rows keep their own time.
+            stamp = counters.horizon_ms if now_ms is None else max(counters.last_ms, now_ms)
             reader = self._mirror if self._mirror is not None else _Committed(self)
             buffer = BufferedTransaction(reader, revision=counters.revision, now_ms=stamp, actor=actor)
             yield buffer
@@ -287,7 +289,8 @@ class SqlStore:
             self._mirror.extend(buffer.rows)
 
     def _write(self, buffer: BufferedTransaction, counters: Counters) -> None:
-        if not buffer.rows and not buffer.traces and buffer.now_ms == counters.horizon_ms:
+        horizon_ms = max(counters.horizon_ms, buffer.now_ms)
+        if not buffer.rows and not buffer.traces and horizon_ms == counters.horizon_ms:
             return
         with connection.cursor() as cursor:
             if buffer.rows:
@@ -296,8 +299,13 @@ class SqlStore:
             if buffer.traces:
                 self._write_traces(cursor, buffer)
             cursor.execute(
-                "UPDATE store_session SET revision = %s, horizon_ms = %s WHERE id = %s",
-                [buffer.revision, buffer.now_ms, self.session_id],
+                "UPDATE store_session SET revision = %s, horizon_ms = %s, last_ms = %s WHERE id = %s",
+                [
+                    buffer.revision,
+                    horizon_ms,
+                    buffer.now_ms if buffer.rows else counters.last_ms,
+                    self.session_id,
+                ],
             )
 
     def _write_rows(self, cursor: Any, buffer: BufferedTransaction) -> None:

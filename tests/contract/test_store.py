@@ -249,6 +249,18 @@ def test_a_persons_write_is_stamped_with_the_horizon(backend):
     assert [event.now_ms for event in store.events(0)] == [0, 2500, 4000, 4000]
 
 
+def test_the_owner_keeps_its_own_time_on_the_way_to_a_promised_horizon(backend):
+    store = backend.new_session().open()
+    put(store, "a", now_ms=100)
+    with store.transaction("engine", now_ms=5000):
+        pass
+    put(store, "b", now_ms=200)
+    assert store.horizon_ms == 5000
+    put(store, "c")
+    put(store, "d", now_ms=300)
+    assert [event.now_ms for event in store.events(0)] == [100, 200, 5000, 5000]
+
+
 def test_time_does_not_go_back_for_a_writer_that_is_late(backend):
     store = backend.new_session().open()
     put(store, "a", now_ms=3000)
