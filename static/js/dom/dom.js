@@ -46,6 +46,12 @@ export function icon(name) {
   return svg;
 }
 
+/** Device pixels a CSS pixel of the page has: the screen's, times the projector theme's enlargement. */
+export function devicePixels() {
+  const zoom = /** @type {{currentCSSZoom?: number}} */ (document.body).currentCSSZoom ?? 1;
+  return Math.max(1, (window.devicePixelRatio || 1) * zoom);
+}
+
 /**
  * Write text only where it differs: an untouched text node keeps selection and spares the screen reader.
  * @param {Element} target

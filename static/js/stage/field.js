@@ -10,6 +10,7 @@
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tiles.js" */
+import { devicePixels } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { drawCard, podRowAt, podsArea } from "./card.js";
 import { drawCell, drawRack } from "./cells.js";
@@ -49,7 +50,7 @@ export function makeField(scroller, canvas) {
    * @returns {number} how many tiles were painted
    */
   function paint(input) {
-    const dpr = Math.max(1, window.devicePixelRatio || 1);
+    const dpr = devicePixels();
     const width = scroller.clientWidth;
     const height = scroller.clientHeight;
     const scroll = scroller.scrollTop;

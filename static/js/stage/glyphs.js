@@ -1,6 +1,7 @@
 /** Pods as glyphs: hue says whose, shape says which state. Drawn once per look and kept as small pictures. */
 
 /** @import { Colours } from "./colours.js" */
+import { devicePixels } from "../dom/dom.js";
 
 /** @typedef {{state: string, hue: number, ring: boolean}} Look */
 
@@ -233,7 +234,7 @@ export function roundRect(context, x, y, w, h, r) {
  * @param {Colours} colours
  */
 export function glyphElement(look, size, colours) {
-  const canvas = makeSprite(look, size, colours, Math.max(1, window.devicePixelRatio));
+  const canvas = makeSprite(look, size, colours, devicePixels());
   canvas.style.width = canvas.style.height = `${size + 4}px`;
   canvas.className = "st-glyph";
   canvas.setAttribute("aria-hidden", "true");

@@ -3,7 +3,7 @@
 /** @import { FieldInput } from "./field.js" */
 /** @import { TileBox } from "./levels.js" */
 /** @import { Glyph, NodeModel } from "./model.js" */
-import { setText } from "../dom/dom.js";
+import { devicePixels, setText } from "../dom/dom.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { text } from "../lib/text.js";
 import { h } from "./dom.js";
@@ -70,7 +70,7 @@ export function mountLens(host) {
    * @param {readonly string[]} names
    */
   function drawLens(input, names) {
-    const dpr = Math.max(1, window.devicePixelRatio || 1);
+    const dpr = devicePixels();
     const width = COLUMNS * (TILE.w + TILE.gap);
     const height = ROWS * (TILE.h + TILE.gap);
     canvas.width = width * dpr;

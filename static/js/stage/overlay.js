@@ -2,6 +2,7 @@
 
 /** @import { Colours } from "./colours.js" */
 /** @import { Flight, Spot } from "./motion.js" */
+import { devicePixels } from "../dom/dom.js";
 import { drawGlyph } from "./glyphs.js";
 import { FLIGHT_MS, FLIGHTS_MAX, TRAIL_MS, along, flightEase } from "./motion.js";
 
@@ -52,7 +53,7 @@ export function makeOverlay(host, canvas) {
   }
 
   function resize() {
-    const dpr = Math.max(1, window.devicePixelRatio || 1);
+    const dpr = devicePixels();
     const width = Math.round(host.clientWidth * dpr);
     const height = Math.round(host.clientHeight * dpr);
     if (canvas.width !== width || canvas.height !== height) {
