@@ -25,6 +25,7 @@ from controllers.machinery.store import Store
 from controllers.namespace import NamespaceController
 from controllers.nodelifecycle import NodeLifecycleController
 from controllers.nodelifecycle.controller import MONITOR_MS
+from controllers.replay import ReplayComponent
 from controllers.replicaset import ReplicaSetController
 from controllers.scheduler.component import RETELL_TIMER, STEP_TIMER, SchedulerComponent
 from controllers.session import CLOCK, CLOCKS, CONFIGURATIONS, NAME, REPLICAS, SessionComponent, Step
@@ -132,6 +133,7 @@ class Cluster:
             self._add_replica(stored.object)
         if self._kubelets:
             loop.add("kubelet", Kubelets)
+        loop.add("replay", ReplayComponent)
         loop.run_urgent()
         status = (self._session.clock or {}).get("status") or {}
         self._taken_step = self._session.step_id

@@ -18,28 +18,10 @@ from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
 from controllers.machinery.operations import Create
 from controllers.machinery.registry import Registry, attempt
+from controllers.replay.trace import GPU_MILLI, GPU_MODEL_LABEL, POD_COLUMNS
 from scheduler_core.api.errors import ApiError, Cause, invalid
 
-GPU_MILLI: Final = "nvidia.com/gpu-milli"
-"""The extended resource: thousandths of a GPU, summed over a node's cards."""
-
-GPU_MODEL_LABEL: Final = "nvidia.com/gpu.model"
-"""The node label that `gpu_spec` selects by."""
-
 NODE_COLUMNS: Final = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
-POD_COLUMNS: Final = (
-    "name",
-    "cpu_milli",
-    "memory_mib",
-    "num_gpu",
-    "gpu_milli",
-    "gpu_spec",
-    "qos",
-    "pod_phase",
-    "creation_time",
-    "deletion_time",
-    "scheduled_time",
-)
 DEFAULT_SECONDS: Final = 600.0
 """Simulated seconds that a whole trace takes unless another time is asked for."""
 

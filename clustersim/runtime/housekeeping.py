@@ -56,7 +56,6 @@ class Housekeeping:
 def _replays(driver: Driver) -> bool:
     """Return whether a replay is still running: it counts as use."""
     for stored in driver.store.list("replays.clustersim.io")[0]:
-        status = stored.object.get("status", {})
-        if int(status.get("done", 0)) < int(status.get("total", 1)):
+        if not (stored.object.get("status") or {}).get("done"):
             return True
     return False

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clustersim.classroom import openb
+from controllers.replay.trace import GPU_MILLI, GPU_MODEL_LABEL, POD_COLUMNS
 from tests.tools.application import bearer, http, opened
 
 SHOP = (Path(__file__).parent.parent / "apiserver" / "shop.yaml").read_bytes()
@@ -178,7 +178,7 @@ NODES = """sn,cpu_milli,memory_mib,gpu,model
 openb-node-0000,32000,262144,0,
 openb-node-0001,96000,393216,8,V100M32
 """
-HEAD = ",".join(openb.POD_COLUMNS) + "\n"
+HEAD = ",".join(POD_COLUMNS) + "\n"
 PODS = f"""{HEAD}p-2,6000,12288,1,460,V100M16|V100M32,LS,Running,600,2600,600
 p-1,12000,16384,1,1000,,LS,Running,0,1200,0
 """
@@ -197,8 +197,8 @@ async def test_a_recorded_trace_makes_its_nodes_and_a_replay() -> None:
         assert body["leftOut"]
         api = f"/clusters/{session['code']}"
         node = (await client.get(f"{api}/api/v1/nodes/openb-node-0001")).json()
-        assert node["status"]["allocatable"][openb.GPU_MILLI] in ("8000", "8k")
-        assert node["metadata"]["labels"][openb.GPU_MODEL_LABEL] == "V100M32"
+        assert node["status"]["allocatable"][GPU_MILLI] in ("8000", "8k")
+        assert node["metadata"]["labels"][GPU_MODEL_LABEL] == "V100M32"
         replay = (await client.get(f"{api}/apis/clustersim.io/v1/replays/trace")).json()
         assert [line.split(",")[0] for line in replay["spec"]["pods"].splitlines()] == ["name", "p-1", "p-2"]
         files = {"nodes": ("n.csv", NODES), "pods": ("p.csv", PODS)}
