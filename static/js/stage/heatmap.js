@@ -155,7 +155,7 @@ function labels({ decision, rows, colours, lang, width }, left, right, columns) 
     /** @type {(row: NodeRow) => string} */ say) =>
     rows.flatMap((row, y) => (which(row) ? [{ x, y, text: say(row) }] : []));
   const unit = width / (right - left);
-  const room = Math.max(8, Math.floor((columns * unit) / 5.4) - 1);
+  const room = Math.max(8, Math.floor((columns * unit) / 5.05));
   const reason = (/** @type {NodeRow} */ row) => {
     const whole = width >= WIDE_PX && row.plugin ? `${row.plugin} ${row.reason}` : row.reason;
     const cut = whole.length > room ? `${whole.slice(0, room - 1)}…` : whole;
