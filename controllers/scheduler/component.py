@@ -37,7 +37,7 @@ from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import snapshot_of
-from scheduler_core.scheduler.run import CycleInput
+from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.state.nominator import Nominator
 
 NEXT_TIMER: Final = ("scheduler", "next")
@@ -275,9 +275,8 @@ class SchedulerComponent:
         tick.emit(cycle_patch(self.identity, cycle, self._shown_cycle))
         self._shown_cycle = cycle
 
-    def _keep_trace(self, job: Job, tick: Tick) -> None:
-        if job.run is not None:
-            self._tracer.write(job.run, tick)
+    def _keep_trace(self, run: Run, point: str, tick: Tick) -> None:
+        self._tracer.write(run, point, tick)
 
     def _show_queue(self, tick: Tick) -> None:
         status = queue_status(self.scheduler, self.driver, self.scheduler.configuration.events)

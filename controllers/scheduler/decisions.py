@@ -76,7 +76,7 @@ def whole(store: Store, envelope: Mapping[str, Any], blob: bytes) -> dict[str, A
     except (Gone, KeyError):
         return {**envelope, "detail": "compacted"}
     # By way of JSON, so that a replayed result is told apart from a kept one by nothing.
-    result = msgspec.json.decode(msgspec.json.encode(result))
+    result = msgspec.json.decode(msgspec.json.encode(result | dict(envelope.get("undone", {}))))
     shown = {**envelope, "result": result}
     if explained:
         shown["explanation"] = msgspec.json.decode(msgspec.json.encode(explained))

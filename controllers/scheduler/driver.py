@@ -55,7 +55,7 @@ class Driver:
         recorder: Recorder,
         *,
         on_point: Callable[[Job, Tick], None],
-        on_outcome: Callable[[Job, Tick], None],
+        on_outcome: Callable[[Run, str, Tick], None],
         on_idle: Callable[[Tick], None],
     ) -> None:
         """Begin with no job.
@@ -64,7 +64,8 @@ class Driver:
             scheduler: what the cycles are about.
             recorder: writes Events.
             on_point: called when a told cycle rests at a point.
-            on_outcome: called when a cycle has decided, before its first write; and again if the binding fails.
+            on_outcome: called with the point where an attempt stands when it has decided: it is put back, waits at
+                Permit, or is about to be bound; and again if that fails.
             on_idle: called when nothing is in hand any more.
         """
         self.scheduler = scheduler
@@ -179,11 +180,11 @@ class Driver:
                     job.narrated = False
                     self._let_go(job, tick)
                 return True
-            self._on_outcome(job, tick)
+            self._on_outcome(job.run, job.run.point, tick)
         elif job.run is not None:
             self.bindings.pop(job.run.uid, None)
             if not job.run.bound:
-                self._on_outcome(job, tick)
+                self._on_outcome(job.run, job.run.point, tick)
         self._let_go(job, tick)
         return False
 
@@ -209,7 +210,9 @@ class Driver:
         """Do what is asked; return the reply, or None when it comes later."""
         operation: Operation | None
         if isinstance(ask, BindPod):
-            self._on_outcome(job, tick)
+            if job.run is not None:
+                # In one transaction with the binding: whoever sees the pod on its node can ask why.
+                self._on_outcome(job.run, "Bind", tick)
             tick.emit(bind_operation(ask), job)
             return None
         if isinstance(ask, RecordEvent):
@@ -247,6 +250,8 @@ class Driver:
         if waiting.is_decided:
             return Reply(waiting.reason, waiting.rejected_by)
         self._waits[ask.uid] = job
+        if job.run is not None:
+            self._on_outcome(job.run, job.run.point, tick)
         self._plan_permit(tick)
         return None
 

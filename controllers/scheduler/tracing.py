@@ -38,9 +38,9 @@ class Tracer:
         outcome = outcome_of(self._scheduler, run)
         return {**outcome.as_dict(), **_explained(outcome)}
 
-    def write(self, run: Run, tick: Tick) -> None:
-        """Keep the attempt's trace in the transaction of what was emitted around it."""
-        envelope = {
+    def write(self, run: Run, point: str, tick: Tick) -> None:
+        """Keep the attempt's trace, as it stands at a point, in the transaction of what was emitted around it."""
+        envelope: dict[str, Any] = {
             "id": f"{run.uid}-{run.given.attempt}",
             "revision": tick.revision,
             "seenRevision": run.given.seen_revision,
@@ -50,15 +50,25 @@ class Tracer:
             "replica": self._identity,
             "profile": run.framework.name,
             "attempt": run.given.attempt,
-            "point": run.point,
+            "point": point,
             "input": run.given.as_dict(),
         }
-        blob = b""
-        if self._may_spend(len(run.snapshot) * len(run.framework.plugins), tick.now_ms):
-            outcome = outcome_of(self._scheduler, run)
-            envelope |= _explained(outcome)
-            blob = _encode(outcome.as_dict())
+        if run.undone:
+            envelope["undone"] = {"result": run.result, "fitError": run.message}
+        result = self._result(run, tick.now_ms)
+        envelope |= run.explanation
+        blob = b"" if result is None else _encode(result | envelope.get("undone", {}))
         tick.trace(run.uid, run.given.attempt, envelope, blob)
+
+    def _result(self, run: Run, now_ms: int) -> dict[str, Any] | None:
+        """Return the outcome, worked out when it is first asked for: later cycles use its arrays again."""
+        if run.decided is None and not run.over_budget:
+            if self._may_spend(len(run.snapshot) * len(run.framework.plugins), now_ms):
+                outcome = outcome_of(self._scheduler, run)
+                run.decided, run.explanation = outcome.as_dict(), _explained(outcome)
+            else:
+                run.over_budget = True
+        return run.decided
 
     def _may_spend(self, cells: int, now_ms: int) -> bool:
         second = now_ms // 1000

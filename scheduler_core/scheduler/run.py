@@ -151,11 +151,22 @@ class Run:
     reserved: bool = False
     waits: dict[str, int] = field(default_factory=dict)
     bound: bool = False
+    decided: dict[str, Any] | None = None
+    """The outcome as a trace holds it, kept because later cycles use its arrays again; None: not worked out."""
+    explanation: dict[str, Any] = field(default_factory=dict)
+    """What a trace holds beside it."""
+    over_budget: bool = False
+    """Its matrices are not kept: they are replayed when somebody asks."""
 
     @property
     def uid(self) -> str:
         """Return the pod's uid."""
         return self.info.uid
+
+    @property
+    def undone(self) -> bool:
+        """Return whether a node was chosen and then given up: Reserve, Permit or the binding said no."""
+        return bool(self.chosen) and self.result not in ("", "scheduled")
 
     def passed(self, point: str) -> Point:
         """Note that an extension point is passed, and return what the cycle yields there."""

@@ -5,6 +5,7 @@ import pytest
 
 from controllers.machinery.operations import Bind, Patch
 from controllers.scheduler.component import STEP_TIMER
+from controllers.scheduler.decisions import whole
 from scheduler_core.scheduler.run import POINTS
 from tests.controllers.scheduler.plane import IDENTITY, Plane
 
@@ -111,6 +112,10 @@ def test_a_binding_that_comes_too_late_is_undone(store, make_plane, seen: bool) 
     assert plane.node_of("web") == "b"
     assert plane.scheduler.scheduler.assumed == {}
     assert plane.scheduler.held is None
+    ((envelope, blob),) = plane.store.traces(uid)
+    assert envelope["undone"]["result"] == msgspec.json.decode(blob)["result"] == "error"
+    assert 'pod web is already assigned to node "b"' in envelope["undone"]["fitError"]
+    assert whole(plane.store, envelope, b"") == whole(plane.store, envelope, blob)
     plane.pod("next")
     plane.run(2_000)
     assert plane.node_of("next") == "a"
@@ -124,6 +129,7 @@ def test_every_decision_leaves_a_trace(plane: Plane) -> None:
     ((envelope, blob),) = plane.store.traces(uid)
     result = msgspec.json.decode(blob)
     assert envelope["id"] == f"{uid}-1"
+    assert envelope["point"] == "Bind"
     assert (envelope["pod"], envelope["replica"], envelope["profile"]) == ("default/web", IDENTITY, "default-scheduler")
     assert result["result"] == "scheduled"
     assert result["best"] == ["a", "b"]
