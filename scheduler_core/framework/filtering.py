@@ -24,7 +24,10 @@ FEASIBLE_NODES_MIN: Final = 100
 FEASIBLE_PERCENTAGE_MIN: Final = 5
 """Floor of the adaptive percentage, reached at 5,625 nodes."""
 
+# Looking a member up on the class is slow, and these are asked for every plugin and pod.
 _NODE: Final = Reads.NODE
+_CLUSTER: Final = Reads.CLUSTER
+_ERROR: Final = int(Code.ERROR)
 
 
 def feasible_nodes_to_find(nodes: int, percentage: int) -> int:
@@ -140,7 +143,7 @@ class Filtering:
         recombine: Rows = ALL_ROWS if touched is None else touched.any
         for plugin in active:
             reads = self._reads[plugin.name]
-            if touched is None or reads is Reads.CLUSTER:
+            if touched is None or reads is _CLUSTER:
                 memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
                 recombine = ALL_ROWS
                 continue
@@ -149,7 +152,7 @@ class Filtering:
                 recombine = ALL_ROWS
             if isinstance(rows, slice) or len(rows):
                 fresh = _ask(plugin, state, pod, snapshot, rows)
-                if Code.ERROR in fresh.codes:
+                if _ERROR in fresh.codes.tolist():
                     # An error's key means nothing to the plugin's own `explain`: do not mix the two.
                     memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
                     memory.filter_mark.forget()
@@ -260,7 +263,7 @@ def _combine(memory: ShapeMemory, count: int, active: Sequence[FilterPlugin], ro
         return
     memory.first[rows] = PASSED
     for index in range(len(active) - 1, -1, -1):
-        failed = codes[index][rows] != Code.SUCCESS
+        failed = codes[index][rows] != 0
         if failed.any():
             part = memory.first[rows]
             part[failed] = index

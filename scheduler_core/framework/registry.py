@@ -96,7 +96,7 @@ class PluginRegistry:
             raise RegistryError(f"{name} does not exist")
         return self._factories[name](arguments, handle)
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._factories
 
     def __iter__(self) -> Iterator[str]:

@@ -18,6 +18,11 @@ SHAPES_MAX: Final = 128
 """Answers remembered per framework (Filter's and Score's of 64 shapes); past it the one used longest ago is
 forgotten and later recomputed in full."""
 
+# Looking a member up on the class is slow, and these are asked for every plugin and pod.
+_NODE: Final = Reads.NODE
+_NODE_AND_PODS: Final = Reads.NODE_AND_PODS
+_ALL_NODES: Final = Reads.ALL_NODES
+
 
 @dataclass(slots=True)
 class Touched:
@@ -30,15 +35,13 @@ class Touched:
 
     def rows_for(self, reads: Reads) -> Rows:
         """Return the rows about which a plugin must be asked again."""
-        match reads:
-            case Reads.NODE:
-                return self.node
-            case Reads.NODE_AND_PODS:
-                return self.any
-            case Reads.ALL_NODES:
-                return ALL_ROWS if len(self.node) else self.node
-            case Reads.CLUSTER:
-                return ALL_ROWS
+        if reads is _NODE:
+            return self.node
+        if reads is _NODE_AND_PODS:
+            return self.any
+        if reads is _ALL_NODES and not len(self.node):
+            return self.node
+        return ALL_ROWS
 
 
 @dataclass(slots=True)

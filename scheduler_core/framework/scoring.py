@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from scheduler_core.framework.reuse import Reuse, ShapeMemory
 from scheduler_core.framework.scores import PluginScores, Scores
 from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Snapshot
 from scheduler_core.framework.status import SUCCESS, Status, error
+
+_CLUSTER: Final = Reads.CLUSTER
 
 
 class _ScoreError(Exception):
@@ -74,7 +77,7 @@ class Scoring:
         def detail() -> Mapping[str, PluginScores]:
             parts: dict[str, PluginScores] = {}
             for one in active:
-                own = raw[one.name] if one.reads is Reads.CLUSTER else raw[one.name][rows]
+                own = raw[one.name] if one.reads is _CLUSTER else raw[one.name][rows]
                 normalized = own if one.normalizer is None else one.normalizer.normalize(state, pod, own)
                 parts[one.name] = PluginScores(own, normalized, normalized * one.weight)
             return parts
@@ -90,13 +93,13 @@ class Scoring:
         active: Sequence[_Scorer],
     ) -> tuple[dict[str, Ints], Ints]:
         """Return raw scores by plugin ((N,) for all rows where answers are reusable, else (K,)) and (K,) totals."""
-        kept = [one for one in active if one.reads is not Reads.CLUSTER]
+        kept = [one for one in active if one.reads is not _CLUSTER]
         memory = self._reuse.memory(pod.shape, ("score", state.skip_score), snapshot)
         _level(state, pod, snapshot, memory, kept)
         raw = dict(memory.raw)
         total = memory.base[rows]
         for one in active:
-            if one.reads is Reads.CLUSTER:
+            if one.reads is _CLUSTER:
                 own = raw[one.name] = _score(one.plugin, state, pod, snapshot, rows)
             elif one.normalizer is None:
                 continue

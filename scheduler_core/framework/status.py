@@ -40,6 +40,10 @@ _WIRE: Final = {
     Code.PENDING: "Pending",
 }
 
+# Looking a member up on the class is slow, and every answer of every plugin is asked these.
+_SKIP: Final = Code.SKIP
+_REJECTIONS: Final = (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING)
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -57,12 +61,12 @@ class Status:
     @property
     def skipped(self) -> bool:
         """Return whether the plugin asks to be left out."""
-        return self.code is Code.SKIP
+        return self.code is _SKIP
 
     @property
     def rejected(self) -> bool:
         """Return whether this is one of the kinds of no (not an error)."""
-        return self.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING)
+        return self.code in _REJECTIONS
 
     @property
     def message(self) -> str:

@@ -33,6 +33,9 @@ RESOURCES_MAX: Final = 61
 
 _TOO_MANY_PODS: Final = "Too many pods"
 
+_UNSCHEDULABLE: Final = int(Code.UNSCHEDULABLE)
+_UNRESOLVABLE: Final = int(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+
 SHAPE_SCORE_MAX: Final = 10
 """Largest score in a RequestedToCapacityRatio shape; it is scaled to 100."""
 
@@ -55,8 +58,8 @@ def _judge(snapshot: Snapshot, rows: Rows, checked: Checked) -> tuple[Codes, Int
             keys |= short * np.int64(2 << index)
             # Requested never falls below 0, so what exceeds the node is short as well.
             unresolvable |= amount > size
-    codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE), np.int8(0))
-    codes[unresolvable] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+    codes = np.where(keys != 0, np.int8(_UNSCHEDULABLE), np.int8(0))
+    codes[unresolvable] = _UNRESOLVABLE
     return codes, keys
 
 
@@ -70,8 +73,8 @@ def _judge_one(info: NodeInfo, checked: Checked) -> tuple[int, int]:
             key |= 2 << index
             unresolvable = unresolvable or amount > size
     if not key:
-        return Code.SUCCESS, 0
-    return (Code.UNSCHEDULABLE_AND_UNRESOLVABLE if unresolvable else Code.UNSCHEDULABLE), key
+        return 0, 0
+    return (_UNRESOLVABLE if unresolvable else _UNSCHEDULABLE), key
 
 
 class NodeResourcesFit:
