@@ -46,10 +46,14 @@ export function icon(name) {
   return svg;
 }
 
-/** Device pixels a CSS pixel of the page has: the screen's, times the projector theme's enlargement. */
+/** How much the projector theme enlarges the page; pointers and bounding boxes are told in enlarged pixels. */
+export function pageZoom() {
+  return /** @type {{currentCSSZoom?: number}} */ (document.body).currentCSSZoom ?? 1;
+}
+
+/** Device pixels that one CSS pixel of the page has: the screen's, times the enlargement. */
 export function devicePixels() {
-  const zoom = /** @type {{currentCSSZoom?: number}} */ (document.body).currentCSSZoom ?? 1;
-  return Math.max(1, (window.devicePixelRatio || 1) * zoom);
+  return Math.max(1, (window.devicePixelRatio || 1) * pageZoom());
 }
 
 /**

@@ -10,7 +10,7 @@
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tiles.js" */
-import { devicePixels } from "../dom/dom.js";
+import { devicePixels, pageZoom } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { drawCard, podRowAt, podsArea } from "./card.js";
 import { drawCell, drawRack } from "./cells.js";
@@ -147,8 +147,8 @@ export function makeField(scroller, canvas) {
    */
   function hit(input, clientX, clientY) {
     const edge = scroller.getBoundingClientRect();
-    const x = clientX - edge.left - MARGIN;
-    const y = clientY - edge.top - MARGIN + scroller.scrollTop;
+    const x = (clientX - edge.left) / pageZoom() - MARGIN;
+    const y = (clientY - edge.top) / pageZoom() - MARGIN + scroller.scrollTop;
     const box = tileAt(input.layout, x, y);
     const node = box && input.model.nodes.get(box.name);
     if (!box || !node) return null;

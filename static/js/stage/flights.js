@@ -7,6 +7,7 @@
 /** @import { Model } from "./model.js" */
 /** @import { Spot } from "./motion.js" */
 /** @import { Turn } from "./told.js" */
+import { pageZoom } from "../dom/dom.js";
 import { MARGIN } from "./field.js";
 import { connector, motionOn } from "./motion.js";
 
@@ -28,10 +29,12 @@ export function makeFlights(host, parts, lanes, schedulers, overlay) {
   function place(element) {
     const outer = host.getBoundingClientRect();
     const inner = element.getBoundingClientRect();
-    const left = inner.left - outer.left;
-    const top = inner.top - outer.top;
-    return { left, top, right: left + inner.width, bottom: top + inner.height, x: left + inner.width / 2, y: top
-      + inner.height / 2 };
+    const zoom = pageZoom();
+    const left = (inner.left - outer.left) / zoom;
+    const top = (inner.top - outer.top) / zoom;
+    const right = left + inner.width / zoom;
+    const bottom = top + inner.height / zoom;
+    return { left, top, right, bottom, x: (left + right) / 2, y: (top + bottom) / 2 };
   }
 
   /**

@@ -1,5 +1,7 @@
 /** Pointer, wheel, pinch and keys over the field of nodes. */
 
+import { pageZoom } from "../dom/dom.js";
+
 /**
  * @typedef {object} GestureHandlers
  * @property {(factor: number, y: number) => void} zoomBy `y` within the field
@@ -28,7 +30,7 @@ export function mountGestures(element, handlers) {
     // A pinch on a trackpad arrives as a wheel with ctrlKey; a plain wheel scrolls by zone.
     if (!event.ctrlKey && !event.metaKey) return handlers.leave();
     event.preventDefault();
-    handlers.zoomBy(Math.exp(-event.deltaY * WHEEL_ZOOM), event.clientY - element.getBoundingClientRect().top);
+    handlers.zoomBy(Math.exp(-event.deltaY * WHEEL_ZOOM), (event.clientY - element.getBoundingClientRect().top) / pageZoom());
   }, false);
 
   on("pointerdown", (/** @type {PointerEvent} */ event) => {
@@ -42,7 +44,7 @@ export function mountGestures(element, handlers) {
     const wider = spreadOf(touches);
     if (spread > 0 && wider > 0) {
       const middle = [...touches.values()].reduce((sum, touch) => sum + touch.y, 0) / touches.size;
-      handlers.zoomBy(wider / spread, middle - element.getBoundingClientRect().top);
+      handlers.zoomBy(wider / spread, (middle - element.getBoundingClientRect().top) / pageZoom());
     }
     spread = wider;
   });

@@ -9,7 +9,7 @@
 /** @import { Layout } from "./levels.js" */
 /** @import { Model } from "./model.js" */
 /** @import { Told } from "./told.js" */
-import { setText } from "../dom/dom.js";
+import { pageZoom, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { mountBanner } from "./banner.js";
 import { readColours } from "./colours.js";
@@ -253,7 +253,7 @@ export function mountStage(element, dispatch) {
       hovered = hit?.node.name ?? "";
       parts.scroller.style.cursor = hit ? "pointer" : "";
       const edge = element.getBoundingClientRect();
-      if (input && hit) lens.show(input, hit, { x: x - edge.left, y: y - edge.top });
+      if (input && hit) lens.show(input, hit, { x: (x - edge.left) / pageZoom(), y: (y - edge.top) / pageZoom() });
       else lens.hide();
     },
     leave: () => {
