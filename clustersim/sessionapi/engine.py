@@ -10,7 +10,7 @@ from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
-from controllers.scheduler.decisions import whole
+from controllers.scheduler.decisions import find, whole
 from scheduler_core.api.errors import ApiError, Cause, not_found
 
 REPLICAS: Final = "replicas.clustersim.io"
@@ -55,10 +55,9 @@ def _uid(call: Call) -> str:
 def decision(call: Call, decision: str) -> HttpResponse:
     """Answer `GET …/decisions/<id>`."""
     _ = call.principal
-    uid, _, attempt = decision.rpartition("-")
-    for envelope, blob in call.store.traces(uid) if uid and attempt.isdecimal() else ():
-        if envelope.get("id") == decision or envelope.get("attempt") == int(attempt):
-            return answer(whole(call.store, envelope, blob))
+    found = find(call.store, decision)
+    if found is not None:
+        return answer(found)
     raise ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from controllers.machinery.store import Gone, Store
+from controllers.scheduler.reporting import REPLICAS
 from controllers.scheduler.settings import DEFAULT_SPEC, NAME, RESOURCE, Settings
 from controllers.scheduler.watching import WATCHED
 from scheduler_core.profiles.defaults import in_tree_registry
@@ -55,6 +56,35 @@ def whole(store: Store, envelope: Mapping[str, Any], blob: bytes) -> dict[str, A
     """
     if blob:
         return {**envelope, "result": msgspec.json.decode(blob)}
+    return {**envelope, **_replayed(store, envelope, "")}
+
+
+def find(store: Store, decision: str) -> dict[str, Any] | None:
+    """Return one trace by its id: a kept one, or that of the cycle in some replica's hand as far as it has come.
+
+    None: there is none, or it is no longer kept.
+    """
+    uid, _, attempt = decision.rpartition("-")
+    for envelope, blob in store.traces(uid) if uid and attempt.isdecimal() else ():
+        if envelope["id"] == decision:
+            return whole(store, envelope, blob)
+    for stored in store.list(REPLICAS)[0]:
+        cycle = (stored.object.get("status") or {}).get("cycle") or {}
+        if cycle.get("traceId") == decision:
+            envelope = {
+                "id": decision,
+                "revision": stored.revision,
+                "seenRevision": cycle["seenRevision"],
+                "simTime": cycle["startedAtMs"] / 1000,
+                **{key: cycle[key] for key in ("pod", "uid", "profile", "attempt", "point", "input")},
+                "replica": stored.name,
+            }
+            return {**envelope, **_replayed(store, envelope, cycle["point"])}
+    return None
+
+
+def _replayed(store: Store, envelope: Mapping[str, Any], until: str) -> dict[str, Any]:
+    """Return `result` (and `explanation`) of an input run again, or what says that it cannot be."""
     given = envelope["input"]
     revision = given["seenRevision"]
     try:
@@ -62,7 +92,7 @@ def whole(store: Store, envelope: Mapping[str, Any], blob: bytes) -> dict[str, A
         spec = next((one.object.get("spec") for one in configurations if one.name == NAME), None)
         settings = Settings.of(spec or DEFAULT_SPEC)
         if settings.hash != given["configuration"]:
-            return {**envelope, "detail": "compacted"}
+            return {"detail": "compacted"}
         result, explained = replay(
             [one.object for one in store.list_at("nodes", revision)],
             [one.object for one in store.list_at("pods", revision)],
@@ -72,12 +102,13 @@ def whole(store: Store, envelope: Mapping[str, Any], blob: bytes) -> dict[str, A
             in_tree_registry(),
             seed=store.seed,
             listers=RevisionListers(store, revision),
+            until=until,
         )
     except (Gone, KeyError):
-        return {**envelope, "detail": "compacted"}
-    # By way of JSON, so that a replayed result is told apart from a kept one by nothing.
-    result = msgspec.json.decode(msgspec.json.encode(result | dict(envelope.get("undone", {}))))
-    shown = {**envelope, "result": result}
+        return {"detail": "compacted"}
+    shown: dict[str, Any] = {"result": result | dict(envelope.get("undone", {}))}
     if explained:
-        shown["explanation"] = msgspec.json.decode(msgspec.json.encode(explained))
-    return shown
+        shown["explanation"] = explained
+    # By way of JSON, so that a replayed result is told apart from a kept one by nothing.
+    decoded: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(shown))
+    return decoded

@@ -75,6 +75,7 @@ def replay(
     *,
     seed: int,
     listers: Listers | None = None,
+    until: str = "",
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run an attempt again and return (result, explanation), equal to what its trace held.
 
@@ -87,6 +88,7 @@ def replay(
         registry: how to build its plugins.
         seed: the session's.
         listers: the cluster's other objects at that revision.
+        until: stop at this extension point; empty: decide.
 
     Raises:
         KeyError: the pod is not among `pods`.
@@ -113,6 +115,7 @@ def replay(
     queued.attempts = known.attempt
     run = Run(queued, info, built.frameworks[known.profile], snapshot_of(nodes, pods, known), known)
     for _ in decide(core, run):
-        pass
+        if run.point == until:
+            break
     outcome = outcome_of(core, run)
     return outcome.as_dict(), dict(explanation(outcome.post_filter))

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from controllers.machinery.operations import Create, Patch
-from controllers.scheduler.decisions import whole
+from controllers.scheduler.decisions import find, whole
 from scheduler_core.scheduler.run import POINTS
 from tests.controllers.scheduler.plane import IDENTITY, Plane
 
@@ -29,6 +29,10 @@ def test_a_new_owner_shows_the_held_cycle_at_the_same_point_with_the_same_scores
     second = make_plane(store, hold=True)
     assert second.scheduler.held == {"pod": "default/web", "point": point, "replica": "kube-scheduler-0"}
     taken = second.cycle()
+    live = find(store, taken["traceId"])
+    assert {**live["result"], **({"explanation": live["explanation"]} if "explanation" in live else {})} == (
+        taken.get("trace") or {}
+    )
     assert taken["point"] == point
     assert taken.get("trace") == left.get("trace")
     assert taken["input"] == left["input"]
