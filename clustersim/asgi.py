@@ -35,7 +35,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     `/clusters/…` bypasses Django's handler: a watch inside it would hold one operating-system thread each.
     """
     if scope["type"] == "websocket":
-        if hosts.is_allowed(_host(scope)):
+        # kubectl exec tries a websocket first; refused, it asks by HTTP and prints that answer's reason.
+        if hosts.is_allowed(_host(scope)) and not scope["path"].startswith("/clusters/"):
             await _websockets(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 4400})

@@ -20,7 +20,7 @@ _OLD: Final = (
     "v2beta2",
 )
 
-_POD_STREAMS: Final = ("attach", "exec", "log", "portforward", "proxy")
+STREAMS: Final = ("attach", "exec", "log", "portforward", "proxy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _is_namespace_part(part: str) -> bool:
 def _has(kind: Kind, subresource: str) -> bool:
     if kind.resource == "namespaces" and subresource == "finalize":
         return True
-    return subresource in kind.subresources or (kind.resource == "pods" and subresource in _POD_STREAMS)
+    return subresource in kind.subresources or (kind.resource == "pods" and subresource in STREAMS)
 
 
 def _missing(path: str, group: str, version: str, plural: str) -> ApiError:

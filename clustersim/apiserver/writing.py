@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, cast
 from clustersim import feed
 from clustersim.apiserver.messages import Request, Response, decode_body, decode_json, decode_yaml, json_response
 from clustersim.apiserver.negotiation import wanted
-from clustersim.apiserver.routes import Target
+from clustersim.apiserver.routes import STREAMS, Target
 from clustersim.apiserver.selection import selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, table
@@ -36,6 +36,8 @@ _PROPAGATIONS: Final = ("", "Background", "Foreground", "Orphan")
 
 def create(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
     """Answer a POST to a collection, or to the binding or eviction of a pod."""
+    if target.subresource in STREAMS:
+        raise _simulated(target)
     document = decode_body(request)
     namespace = _home(target)
     context = _context(store, request, principal)
@@ -248,14 +250,19 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
         raise not_found(target.kind.resource, target.name)
     if target.subresource == "scale":
         return json_response(scale_of(target.kind, stored.object))
-    if target.subresource in ("log", "exec", "attach", "portforward", "proxy"):
-        message = (
-            f"{target.subresource}: the containers of this cluster are simulated, they run no process and write no log"
-        )
-        raise ApiError(501, "NotImplemented", message, kind="pods", name=target.name)
+    if target.subresource in STREAMS:
+        raise _simulated(target)
     if target.subresource in ("binding", "eviction", "finalize"):
         raise _not_allowed()
     return rendered(store.store, request, target, stored.object)
+
+
+def _simulated(target: Target) -> ApiError:
+    """Return the 501 of what only a running process could answer."""
+    message = (
+        f"{target.subresource}: the containers of this cluster are simulated, they run no process and write no log"
+    )
+    return ApiError(501, "NotImplemented", message, kind="pods", name=target.name)
 
 
 def _with_warnings(response: Response, context: Context) -> Response:

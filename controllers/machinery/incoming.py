@@ -163,7 +163,7 @@ def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -
         raise bad_request("the body is nested too deeply")
     for key, wanted in (("apiVersion", kind.api_version), ("kind", kind.kind)):
         value = given.get(key)
-        if value and value != wanted and value not in kind.aliases:
+        if value and value != wanted:
             raise bad_request(
                 f"the {key} in the data ({value}) does not match the expected {key} ({wanted}); send {wanted}"
             )

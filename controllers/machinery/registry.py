@@ -6,12 +6,12 @@ Every refusal is raised before anything is put, so one operation's refusal leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
 from controllers.machinery import deletion, incoming, subresources
-from controllers.machinery.incoming import Current, Document
+from controllers.machinery.incoming import Document
 from controllers.machinery.operations import Bind, Create, Delete, Operation, Patch, Result, Update
 from controllers.machinery.patch import json_patch, merge
 from controllers.machinery.schema import too_deep
@@ -237,6 +237,3 @@ def _patched(target: Mapping[str, Any], operation: Patch, schema: str) -> Docume
         return strategic_merge(dict(target), operation.patch, schema)
     merged: Document = merge(dict(target), operation.patch)
     return merged
-
-
-__all__ = ["Context", "Current", "Guard", "Registry", "Sequence", "apply_all", "attempt"]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from controllers.machinery.operations import Bind, Create, Delete, Operation
 from controllers.machinery.schema import check
 from controllers.machinery.store import Stored, copy_object
+from controllers.machinery.validation.fields import REPLICAS_MAX
 from controllers.machinery.wire import timestamp
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
 from scheduler_core.api.kinds import Kind
-
-MAX_REPLICAS: Final = 2**31 - 1
-"""Replicas are an int32 upstream."""
 
 
 def operation_of(operation: Create) -> Operation:
@@ -132,8 +130,8 @@ def scale_replicas(scale: Mapping[str, Any]) -> int:
     """
     spec = scale.get("spec")
     replicas = spec.get("replicas", 0) if isinstance(spec, Mapping) else None
-    if isinstance(replicas, bool) or not isinstance(replicas, int) or not 0 <= replicas <= MAX_REPLICAS:
-        message = f"Invalid value: {replicas!r}: must be an integer from 0 to {MAX_REPLICAS}"
+    if isinstance(replicas, bool) or not isinstance(replicas, int) or not 0 <= replicas <= REPLICAS_MAX:
+        message = f"Invalid value: {replicas!r}: must be an integer from 0 to {REPLICAS_MAX}"
         raise invalid("Scale", "autoscaling", "", [Cause("spec.replicas", message)])
     return replicas
 

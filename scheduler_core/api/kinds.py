@@ -13,7 +13,7 @@ class Kind:
     """One kind: how it is called on the wire and which schema its documents have.
 
     `schema` names a class as `<module>.<class>` in the generated models (`core_v1.Pod`) or in this project's own
-    (`clustersim_v1.Clock`). `aliases` are further group/versions that serve the same objects.
+    (`clustersim_v1.Clock`).
     """
 
     kind: str
@@ -26,7 +26,6 @@ class Kind:
     subresources: tuple[Subresource, ...]
     categories: tuple[str, ...]
     schema: str
-    aliases: tuple[str, ...] = ()
 
     @property
     def resource(self) -> str:

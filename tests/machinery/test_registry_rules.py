@@ -197,6 +197,7 @@ OTHERS: list[tuple[str, str, dict[str, Any], str]] = [
     ("a workload without a selector", "replicasets.apps", _workload(selector=None), "spec.selector"),
     ("an empty selector", "deployments.apps", _workload(selector={}), "spec.selector"),
     ("negative replicas", "deployments.apps", _workload(replicas=-1), "spec.replicas"),
+    ("a billion replicas", "replicasets.apps", _workload(replicas=10**9), "spec.replicas"),
     ("a surge that is no percentage", "deployments.apps",
      _workload(strategy={"rollingUpdate": {"maxSurge": "many"}}), "spec.strategy.rollingUpdate.maxSurge"),
     ("neither surge nor unavailable", "deployments.apps",

@@ -70,8 +70,8 @@ def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
-    causes: list[Cause] = []
-    for key in ("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
+    causes = fields.replicas("spec.replicas", spec.get("replicas"))
+    for key in ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
         causes += fields.non_negative(f"spec.{key}", spec.get(key))
     deadline, ready = spec.get("progressDeadlineSeconds"), spec.get("minReadySeconds") or 0
     if deadline is not None and deadline <= ready:

@@ -25,7 +25,7 @@ def _defaults(document: dict[str, Any]) -> None:
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
-    causes = fields.non_negative("spec.replicas", spec.get("replicas"))
+    causes = fields.replicas("spec.replicas", spec.get("replicas"))
     causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
     causes += pod.selector_and_template(document)
     return causes + pod.template("spec.template", spec.get("template"))

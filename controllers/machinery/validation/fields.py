@@ -11,6 +11,9 @@ from scheduler_core.api.label_names import label_value_errors, qualified_name_er
 
 LABEL_LENGTH_MAX: Final = 63
 SUBDOMAIN_LENGTH_MAX: Final = 253
+REPLICAS_MAX: Final = 20_000
+"""Pods of one workload. A session shows 10,000 pods well; a slip of the finger must not ask for a billion."""
+
 SHOWN_LETTERS: Final = 200
 """Letters of a wrong value that an answer repeats."""
 
@@ -143,6 +146,13 @@ def port_number(field: str, value: int) -> list[Cause]:
 def non_negative(field: str, value: int | None) -> list[Cause]:
     """Check that a number is not below zero."""
     return [] if value is None or value >= 0 else [bad(field, value, "must be greater than or equal to 0")]
+
+
+def replicas(field: str, value: int | None) -> list[Cause]:
+    """Check how many pods a workload asks for."""
+    if value is not None and value > REPLICAS_MAX:
+        return [bad(field, value, f"must be at most {REPLICAS_MAX}, a session holds no more pods")]
+    return non_negative(field, value)
 
 
 def labels(field: str, values: Mapping[str, str] | None) -> list[Cause]:
