@@ -32,6 +32,7 @@ SWEEP_MAX: Final = 200
 """Events removed in one round; what is left goes in rounds that follow at once."""
 
 _SWEEP: Final = "sweep"
+_RECOVER: Final = "recover"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class SessionComponent:
         self._informers = Informers(self.resources, identity=NAME)
         self._changed: dict[str, None] = {}
         self._fault_ids: dict[str, int] = {}
+        self._recover_at_ms: dict[str, int] = {}
         self._shown: dict[str, Document] = {}
         self._informers[CLOCKS].add_handler(self._clock_changed)
         self._informers[REPLICAS].add_handler(self._replica_changed)
@@ -90,7 +92,10 @@ class SessionComponent:
         if clock is not None:
             self.step_id = int((clock.get("status") or {}).get("stepId") or 0)
         for document in self._informers[REPLICAS].all():
-            self._fault_ids[document["metadata"]["name"]] = int((document.get("status") or {}).get("faultId") or 0)
+            identity, status = document["metadata"]["name"], document.get("status") or {}
+            self._fault_ids[identity] = int(status.get("faultId") or 0)
+            if status.get("state") == "Crashed" and status.get("recoverAtMs") is not None:
+                self._plan_recovery(identity, int(status["recoverAtMs"]), tick)
         self._obey(tick)
         tick.plan(_SWEEP, tick.now_ms + SWEEP_MS)
 
@@ -111,6 +116,11 @@ class SessionComponent:
         if timer == RELIST_TIMER:
             self._informers.relist(tick)
             self._obey(tick)
+        elif isinstance(timer, tuple):
+            _, identity = timer
+            self._recover_at_ms.pop(identity, None)
+            self._cluster.recover(identity)
+            self.show_replica(identity, tick)
         else:
             due = sweep(self._informers["events"].all(), tick.epoch_ms + tick.now_ms)
             for operation in due[:SWEEP_MAX]:
@@ -158,11 +168,19 @@ class SessionComponent:
         fault_id = int(fault.get("id") or 0)
         if fault and fault_id != self._fault_ids.get(identity, 0):
             self._fault_ids[identity] = fault_id
+            self._recover_at_ms.pop(identity, None)
+            tick.cancel((_RECOVER, identity))
             if fault.get("kind") == "crash":
                 self._cluster.crash(identity)
+                if fault.get("seconds"):
+                    self._plan_recovery(identity, tick.now_ms + int(fault["seconds"] * 1000), tick)
             elif fault.get("kind") == "recover":
                 self._cluster.recover(identity)
         self.show_replica(identity, tick)
+
+    def _plan_recovery(self, identity: str, at_ms: int, tick: Tick) -> None:
+        self._recover_at_ms[identity] = at_ms
+        tick.plan((_RECOVER, identity), at_ms)
 
     # -- replicas' statuses -------------------------------------------------------------------------------------
 
@@ -191,6 +209,7 @@ class SessionComponent:
             "clockSkewMs": slot.clock.local(tick.now_ms) - tick.now_ms,
             "clockRate": slot.clock.rate / 1000,
             "faultId": self._fault_ids.get(identity, 0),
+            "recoverAtMs": self._recover_at_ms.get(identity),
         }
         if not running:
             # The cycle in hand died with the replica.
@@ -198,7 +217,16 @@ class SessionComponent:
         return status
 
 
-_TELLING: Final = ("observedGeneration", "state", "leading", "lastBranch", "clockSkewMs", "clockRate", "faultId")
+_TELLING: Final = (
+    "observedGeneration",
+    "state",
+    "leading",
+    "lastBranch",
+    "clockSkewMs",
+    "clockRate",
+    "faultId",
+    "recoverAtMs",
+)
 """Fields whose change is worth a row; the others are as of the last one."""
 
 
