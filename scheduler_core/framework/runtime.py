@@ -80,7 +80,8 @@ class Framework:
         for name in configuration.names():
             try:
                 self.plugins[name] = registry.build(name, configuration.arguments.get(name, {}), self)
-            except (ValueError, ApiError) as wrong:
+            except (ValueError, TypeError, KeyError, AttributeError, ApiError) as wrong:
+                # Arguments may also have another shape than the plugin reads.
                 raise ProfileError(f'initializing plugin "{name}": {wrong}') from wrong
         self.profile = resolve(configuration, self.plugins)
         self._pre_enqueue: list[PreEnqueuePlugin] = self._at("preEnqueue")

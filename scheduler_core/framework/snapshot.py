@@ -34,7 +34,7 @@ _BASE_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 LOG_ROWS_MAX: Final = 65_536
 """Touched rows that the change log holds; past it the log restarts and everything computed before is recomputed."""
 
-NODE_COLUMNS_MAX: Final = 1_024
+NODE_COLUMNS_MAX: Final = 256
 """Columns made on demand; past it all are dropped, and made again when asked for."""
 
 
