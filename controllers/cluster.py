@@ -166,7 +166,7 @@ class Cluster:
 
             def make() -> Elected:
                 scheduler = SchedulerComponent(identity)
-                scheduler.tell(self.clock.pace, self._holding)
+                scheduler.tell(self.clock.pace, self._holding, self.clock.rate)
                 return scheduler
 
             return make
@@ -253,7 +253,11 @@ class Cluster:
 
     def _follow_clock(self, paused: bool) -> None:
         spec = self._session.spec
-        self.clock.rate = float(spec.get("rate") or 1.0)
+        rate = float(spec.get("rate") or 1.0)
+        if rate != self.clock.rate:
+            self.clock.rate = rate
+            for _, scheduler in self._schedulers():
+                scheduler.tell(self.clock.pace, self._holding, rate)
         if self.clock.paused and not paused:
             self._hold(False)
         self.clock.paused = paused
@@ -326,7 +330,7 @@ class Cluster:
 
     def _tell_schedulers(self) -> None:
         for slot, scheduler in self._schedulers():
-            scheduler.tell(self.clock.pace, self._holding)
+            scheduler.tell(self.clock.pace, self._holding, self.clock.rate)
             self._loop.plan(slot, RETELL_TIMER, self.now_ms)
 
     # -- statuses -----------------------------------------------------------------------------------------------

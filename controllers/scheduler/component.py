@@ -1,6 +1,6 @@
 """`SchedulerComponent`: one scheduler replica as the event loop sees it.
 
-Whoever owns the session's clock calls `tell(pace_ms, hold)` and plans `RETELL_TIMER` on the slot when that changes.
+Whoever owns the session's clock calls `tell(pace_ms, hold, rate)` and, when pace or hold changes, plans `RETELL_TIMER`.
 With a pace, cycles rest at each point for that long in simulated time. With `hold` (the clock stands) they rest at
 each point until `STEP_TIMER` fires, at whatever pace; a step also begins the next cycle where none is in hand. So a
 step by point is: plan `STEP_TIMER` now, and run the loop at the present time until `points` has grown or nothing is
@@ -69,6 +69,7 @@ class SchedulerComponent:
         self.leading = False
         self._pace_ms = 0
         self._hold = False
+        self._rate = 1.0
         self._seen_revision = 0
         self._begun = 0
         self._next_planned = False
@@ -81,11 +82,14 @@ class SchedulerComponent:
 
     # For whoever owns the clock.
 
-    def tell(self, pace_ms: int, hold: bool) -> None:
-        """Set how long a told cycle rests at a point, and whether it rests there until it is stepped."""
-        self._pace_ms, self._hold = pace_ms, hold
+    def tell(self, pace_ms: int, hold: bool, rate: float = 1.0) -> None:
+        """Set how long a told cycle rests at a point, and whether it rests there until it is stepped.
+
+        `rate` is the clock's, in simulated per real seconds: it bounds how much is kept of each decision.
+        """
+        self._pace_ms, self._hold, self._rate = pace_ms, hold, rate
         if self.started:
-            self.driver.pace_ms, self.driver.hold = pace_ms, hold
+            self.driver.pace_ms, self.driver.hold, self._tracer.rate = pace_ms, hold, rate
 
     @property
     def started(self) -> bool:
@@ -147,8 +151,8 @@ class SchedulerComponent:
             on_outcome=self._keep_trace,
             on_idle=self._show_idle,
         )
-        self.tell(self._pace_ms, self._hold)
         self._tracer = Tracer(self.identity, self.scheduler)
+        self.tell(self._pace_ms, self._hold, self._rate)
         Watching(self.scheduler, self._informers, self._reconfigure)
         self._informers.start(tick)
         self._seen_revision = max(reflector.revision for reflector in self._informers.reflectors.values())

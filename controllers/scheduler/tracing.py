@@ -12,9 +12,9 @@ from scheduler_core.scheduler.replay import outcome_of
 from scheduler_core.scheduler.run import Run
 from scheduler_core.trace.result import Outcome, explanation
 
-MATRIX_CELLS_PER_SECOND_MAX: Final = 500_000
-"""Node × plugin cells written a simulated second; past it traces keep their input alone, and whoever asks for one gets
-its matrices recomputed. Some 0.2 µs a cell: a tenth of a second's work."""
+MATRIX_CELLS_PER_SECOND_MAX: Final = 200_000
+"""Node × plugin cells written in a second as the clock runs; past it traces keep their input alone, and matrices are
+recomputed for whoever asks. A cell costs 0.2 µs and 8 bytes: some 40 ms and 1.6 MB a second."""
 
 LIVE_NODES_MAX: Final = 100
 """Nodes up to which the cycle under way shows its matrices in the replica's status; past it the page asks for them."""
@@ -28,7 +28,9 @@ class Tracer:
     def __init__(self, identity: str, scheduler: Scheduler) -> None:
         self._identity = identity
         self._scheduler = scheduler
-        self._second = -1
+        self.rate = 1.0
+        """Simulated seconds per real second, as the clock is asked to run."""
+        self._window = -1
         self._cells = 0
 
     def live(self, run: Run) -> dict[str, Any] | None:
@@ -71,10 +73,10 @@ class Tracer:
         return run.decided
 
     def _may_spend(self, cells: int, now_ms: int) -> bool:
-        second = now_ms // 1000
-        if second != self._second:
-            self._second, self._cells = second, 0
-        # The first of a second is always kept, however large.
+        window = now_ms // int(1000 * max(1.0, self.rate))
+        if window != self._window:
+            self._window, self._cells = window, 0
+        # The first of a window is always kept, however large.
         if self._cells and self._cells + cells > MATRIX_CELLS_PER_SECOND_MAX:
             return False
         self._cells += cells

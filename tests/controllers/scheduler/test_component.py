@@ -240,3 +240,20 @@ def test_a_changed_configuration_takes_effect_at_the_next_cycle(plane: Plane) ->
     assert "NodeUnschedulable" not in plane.scheduler.scheduler.configuration.frameworks[
         "default-scheduler"
     ].profile.at("filter")
+
+
+def test_at_a_high_rate_traces_keep_their_input_alone_and_are_replayed(plane: Plane) -> None:
+    for number in range(20):
+        plane.node(f"n{number:02}", cpu="64")
+    plane.run(0)
+    uids = [plane.pod(f"p{number:04}", cpu="10m") for number in range(900)]
+    plane.run(0)
+    traces = [plane.store.traces(uid)[0] for uid in uids]
+    kept = [bool(blob) for _, blob in traces]
+    assert kept[0]
+    assert not kept[-1]
+    assert all(kept[: kept.index(False)])
+    assert not any(kept[kept.index(False) :])
+    told = whole(plane.store, *traces[-1])
+    assert told["result"]["chosen"] == plane.node_of("p0899")
+    assert told["result"]["lot"]["of"][told["result"]["lot"]["draw"]] == plane.node_of("p0899")
