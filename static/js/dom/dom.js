@@ -105,3 +105,22 @@ export function syncList(parent, items, keyOf, create, update) {
   }
   for (const stale of existing.values()) stale.remove();
 }
+
+/**
+ * Arrow keys, Home and End among the buttons of a tab list: focus moves and the tab opens.
+ * @param {HTMLElement} tablist
+ */
+export function arrowKeys(tablist) {
+  tablist.addEventListener("keydown", (event) => {
+    const tabs = /** @type {HTMLElement[]} */ ([...tablist.querySelectorAll("[role=tab]")]);
+    const at = tabs.findIndex((tab) => tab.getAttribute("aria-selected") === "true");
+    const next = {
+      ArrowRight: (at + 1) % tabs.length, ArrowLeft: (at + tabs.length - 1) % tabs.length, Home: 0, End: tabs.length - 1,
+    }[event.key];
+    const tab = next === undefined ? undefined : tabs[next];
+    if (!tab) return;
+    event.preventDefault();
+    tab.focus();
+    tab.click();
+  });
+}

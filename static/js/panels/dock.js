@@ -1,7 +1,7 @@
 /** The dock: Kubernetes Events, and the log of changes as they came with their authors. */
 
 /** @import { Dispatch, LogRow, Ui, View } from "../lib/types.d.ts" */
-import { element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
+import { arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
 import { clockTime, number, text } from "../lib/text.js";
 import { events } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
@@ -44,6 +44,7 @@ export function mount(root, dispatch) {
     return button;
   });
   tabs.append(...buttons);
+  arrowKeys(tabs);
   /** @type {unknown} */
   let shown = null;
   let shownLang = "";
@@ -69,6 +70,7 @@ export function mount(root, dispatch) {
         const button = /** @type {HTMLElement} */ (buttons[index]);
         setText(button, text(ui.lang, `tab_${name}`));
         setAttribute(button, "aria-selected", String(name === tab && !folded));
+        setAttribute(button, "tabindex", name === tab ? "0" : "-1");
       });
       setText(warningsText, text(ui.lang, "filter_warnings"));
       warnings.hidden = tab !== "events" || folded;
@@ -116,7 +118,7 @@ function logRow(row, view, ui, dispatch) {
   name.addEventListener("click", () => dispatch({ type: "select", resource: row.resource, key: keyOf(row.object) }));
   const slug = row.actor.startsWith("user:") ? row.actor.slice(5) : "";
   const person = slug ? view.people.find((candidate) => candidate.slug === slug) : undefined;
-  return element("div", { class: `log-row verb-${row.verb.toLowerCase()}`, role: "row" }, [
+  return element("div", { class: `log-row verb-${row.verb.toLowerCase()}` }, [
     element("time", {}, clockTime(view.epochMs + row.simTimeMs, true)),
     element("span", { class: "revision" }, number(ui.lang, row.revision)),
     element("span", { class: "sign", title: text(ui.lang, `verb_${row.verb}`) }, SIGNS[row.verb]),

@@ -32,7 +32,7 @@ export function eventRows(list, events, view, ui, dispatch, withObject) {
       const target = targetOf(event);
       if (target && objectAt(view, target.resource, target.key)) dispatch({ type: "select", ...target });
     });
-    return element("div", { class: "event-row", role: "row" }, [
+    return element("div", { class: "event-row" }, [
       element("time"), element("span", { class: "reason" }), withObject ? about : null, element("q"),
       element("span", { class: "count" }),
     ]);

@@ -1,7 +1,7 @@
 /** The inspector: head, tabs and the tab that is open, for whatever is selected. */
 
 /** @import { Dispatch, PodSlim, Slim, Ui, View } from "../lib/types.d.ts" */
-import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
+import { append, arrowKeys, element, icon, setAttribute, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { refusedWrite } from "../state/roles.js";
 import { authorOf, conditionOf, cycleUnderWay, eventsAbout, objectAt, podState } from "../state/selectors.js";
@@ -49,14 +49,7 @@ export function mount(root, dispatch, guests) {
     shownTabs = "";
     dispatch({ type: "tab", tab: next });
   };
-  tabs.addEventListener("keydown", (event) => {
-    if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
-    const all = /** @type {HTMLElement[]} */ ([...tabs.children]);
-    const at = all.findIndex((button) => button.getAttribute("aria-selected") === "true");
-    const next = all[(at + (event.key === "ArrowRight" ? 1 : all.length - 1)) % all.length];
-    next?.click();
-    tabs.querySelector(`[aria-selected="true"]`)?.dispatchEvent(new FocusEvent("focus"));
-  });
+  arrowKeys(tabs);
 
   return {
     /** @param {string} wanted */

@@ -1,7 +1,7 @@
 /** The phone: one column, tabs Now, My pods, Create; no stage and no charts. */
 
 /** @import { Dispatch, PodSlim, Ui, View } from "../lib/types.d.ts" */
-import { append, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
+import { append, arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
 import { ITEMS } from "../lib/items.js";
 import { number, text } from "../lib/text.js";
 import { refusedWrite } from "../state/roles.js";
@@ -37,6 +37,7 @@ export function mount(root, dispatch) {
     return button;
   });
   tabs.append(...buttons);
+  arrowKeys(tabs);
   action.addEventListener("click", () => {
     tab = "create";
     dispatch({ type: "tab", tab: "phone-create" });
@@ -64,6 +65,7 @@ export function mount(root, dispatch) {
         const button = /** @type {HTMLElement} */ (buttons[index]);
         setText(button, t(`phone_${name}`));
         setAttribute(button, "aria-selected", String(name === tab));
+        setAttribute(button, "tabindex", name === tab ? "0" : "-1");
         pages[name].hidden = name !== tab;
       });
       const refused = refusedWrite(view.me, view.me?.namespace ?? "");
