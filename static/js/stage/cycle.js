@@ -99,7 +99,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights 
     nodes,
     pointsMax: scores?.pointsMax ?? 0,
     plugins: scores?.plugins ?? [],
-    tie: tied.size > 1 ? { nodes: [...tied], total, drawn: chosen !== "" } : null,
+    tie: tied.size > 1 ? { nodes: order.filter((name) => tied.has(name)), total, drawn: chosen !== "" } : null,
     chosen,
     moving: [dims?.moving, scores?.moving].some(Boolean),
   };

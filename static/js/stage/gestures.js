@@ -6,6 +6,7 @@ import { pageZoom } from "../dom/dom.js";
  * @typedef {object} GestureHandlers
  * @property {(factor: number, y: number) => void} zoomBy `y` within the field
  * @property {() => void} resetZoom
+ * @property {(by: 1 | -1) => void} zone scrolls to the next or the previous zone
  * @property {(clientX: number, clientY: number) => void} hover
  * @property {() => void} leave
  * @property {(clientX: number, clientY: number) => void} click
@@ -63,6 +64,8 @@ export function mountGestures(element, handlers) {
     if (event.key === "+" || event.key === "=") handlers.zoomBy(KEY_ZOOM, element.clientHeight / 2);
     else if (event.key === "-") handlers.zoomBy(1 / KEY_ZOOM, element.clientHeight / 2);
     else if (event.key === "0") handlers.resetZoom();
+    else if (event.key === "PageDown") handlers.zone(1);
+    else if (event.key === "PageUp") handlers.zone(-1);
     else return;
     event.preventDefault();
   }, { signal: stop.signal });

@@ -234,6 +234,14 @@ export function mountStage(element, dispatch) {
     else if (box.y + box.h > scrollTop + clientHeight - 12) parts.scroller.scrollTop = box.y + box.h - clientHeight + 20;
   }
 
+  /** @param {1 | -1} by */
+  function scrollToZone(by) {
+    const at = parts.scroller.scrollTop;
+    const tops = (layout?.zones ?? []).map((zone) => zone.y);
+    const next = by > 0 ? tops.find((y) => y > at + 1) : tops.findLast((y) => y < at - 1);
+    if (next !== undefined) parts.scroller.scrollTop = next;
+  }
+
   /** @param {ReturnType<typeof tell>["turns"]} turns */
   function announce(turns) {
     if (!now) return;
@@ -247,6 +255,7 @@ export function mountStage(element, dispatch) {
   const gestures = mountGestures(parts.scroller, {
     zoomBy: (factor, y) => setZoom(zoom * factor, y),
     resetZoom: () => setZoom(1, null),
+    zone: scrollToZone,
     hover: (x, y) => {
       const input = fieldInput(lastScene);
       const hit = input && field.hit(input, x, y);

@@ -2,7 +2,7 @@
 
 /** @type {Record<string, string>} */
 export const EN = {
-  "stage.label": "Nodes by zone. Plus and minus zoom, zero shows all.",
+  "stage.label": "Nodes by zone. Plus and minus zoom, zero shows all, page keys scroll by zone.",
   "stage.empty": "No nodes yet. Click a node size in the palette: a node registers itself and becomes Ready.",
   "stage.noZone": "no zone",
   "stage.notReady": "NotReady",
@@ -143,7 +143,7 @@ export const EN = {
   "outline.memory": "Memory requested / allocatable",
   "outline.verdict": "State and verdict",
   "outline.pods": "Pods",
-  "outline.podCount": "{n} pods",
+  "outline.podCount": "pods {n}",
   "live.chosen": "{pod} goes to {node}.",
   "live.refused": "{pod} was not scheduled: {message}",
   "decision.loading": "Looking up its decisions …",

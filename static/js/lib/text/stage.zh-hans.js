@@ -2,7 +2,7 @@
 
 /** @type {Record<string, string>} */
 export const ZH_HANS = {
-  "stage.label": "按可用区排列的 Node。加号和减号缩放，零显示全部。",
+  "stage.label": "按可用区排列的 Node。加号和减号缩放，零显示全部，翻页键按可用区滚动。",
   "stage.empty": "还没有 Node。点击左侧的一种 Node：它会自行注册并变为 Ready。",
   "stage.noZone": "无可用区",
   "stage.notReady": "NotReady",
@@ -143,7 +143,7 @@ export const ZH_HANS = {
   "outline.memory": "内存请求 / 可分配",
   "outline.verdict": "状态与判定",
   "outline.pods": "Pod",
-  "outline.podCount": "{n} 个 Pod",
+  "outline.podCount": "Pod {n}",
   "live.chosen": "{pod} 去往 {node}。",
   "live.refused": "{pod} 未被调度：{message}",
   "decision.loading": "正在查找它的决策……",
