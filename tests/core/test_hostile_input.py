@@ -61,7 +61,7 @@ CONFIGURATION = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(CONFIGURATION)
 def test_configurations(document: dict[str, Any]) -> None:
     refused: ApiError | None = None
@@ -93,7 +93,7 @@ POD = some(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(POD)
 def test_pods(document: Any) -> None:
     with contextlib.suppress(ApiError, QuantityError):
