@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from django.db import OperationalError, close_old_connections
 
+from clustersim.apiserver.flow import gate
 from clustersim.apiserver.handling import Watch, handle, meter, still_allowed
 from clustersim.apiserver.limits import MAX_BODY_BYTES
 from clustersim.apiserver.messages import JSON, Request, Response, error_response, parse_cookies, parse_query
@@ -156,12 +157,11 @@ async def _stream(watch: Watch, receive: Receive, send: Send) -> None:
 
 
 async def _send_lines(watch: Watch, send: Send) -> None:
-    lines = stream(watch.plan)
-    try:
-        async for line in lines:
-            await send({"type": "http.response.body", "body": line, "more_body": True})
-    finally:
-        await lines.aclose()  # type: ignore[attr-defined]
+    async with contextlib.aclosing(stream(watch.plan)) as lines:
+        with gate(send) as connection:
+            async for line in lines:
+                await connection.wait()
+                await send({"type": "http.response.body", "body": line, "more_body": True})
 
 
 async def _attend(watch: Watch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -169,7 +169,7 @@ def event_line(event: Event, selection: Selection, encoder: Encoder) -> bytes:
     return encoder.line("DELETED", _encode(last), last)
 
 
-async def stream(plan: WatchPlan) -> AsyncIterator[bytes]:
+async def stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
     """Yield the lines of a watch until its time is over or its place in the log is gone."""
     feed = feed_for(plan.session_id)
     await feed.start()

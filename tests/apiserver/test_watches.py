@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import socket
 import threading
 from typing import Any
 
@@ -135,3 +137,25 @@ def test_a_future_revision_is_a_timeout_and_a_watch_needs_the_right_to_read(api:
     path = f"/api/v1/namespaces/{namespace}/pods?watch=1"
     assert api.request("GET", f"{path}&resourceVersion=99999999")[0] == 504
     assert api.request("GET", path, role="")[0] == 401
+
+
+def test_a_client_that_stops_reading_holds_its_place_and_misses_nothing(api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    start = api.request("GET", path)[1]["metadata"]["resourceVersion"]
+    request = (
+        f"GET /clusters/{api.made['code']}{path}?watch=1&timeoutSeconds=5&resourceVersion={start} HTTP/1.1\r\n"
+        f"Host: 127.0.0.1\r\nAuthorization: Bearer {api.made['teacher']}\r\nConnection: close\r\n\r\n"
+    )
+    # 30 MB wait for this client: far more than the sockets between hold.
+    text = "x" * 1_000_000
+    with socket.create_connection(("127.0.0.1", api.port)) as client:
+        client.sendall(request.encode())
+        for index in range(30):
+            body = {"metadata": {"name": f"big-{index:02}"}, "data": {"text": text}}
+            assert api.request("POST", path, body)[0] == 201
+        received = b""
+        while chunk := client.recv(1 << 20):
+            received += chunk
+    names = re.findall(rb'"name":"(big-\d\d)"', received)
+    assert names == [f"big-{index:02}".encode() for index in range(30)]
+    api.request("DELETE", path)

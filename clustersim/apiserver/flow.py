@@ -1,0 +1,54 @@
+"""Flow control of streams: wait while the client does not read, so that a slow one costs no memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+
+class Gate:
+    """Open while the connection takes more. Daphne's `send` never waits; its connection says when it is full."""
+
+    def __init__(self) -> None:
+        self._open = asyncio.Event()
+        self._open.set()
+
+    async def wait(self) -> None:
+        """Wait until the connection has room."""
+        await self._open.wait()
+
+    # Twisted's IPushProducer, by which a connection tells whoever writes to it.
+
+    def pauseProducing(self) -> None:  # noqa: N802
+        """Close: the connection holds enough unsent bytes."""
+        self._open.clear()
+
+    def resumeProducing(self) -> None:  # noqa: N802
+        """Open: what was unsent has gone out."""
+        self._open.set()
+
+    def stopProducing(self) -> None:  # noqa: N802
+        """Open: the connection is lost, and nobody needs to wait for it."""
+        self._open.set()
+
+
+@contextlib.contextmanager
+def gate(send: Any) -> Iterator[Gate]:
+    """Give the gate of the connection behind an ASGI `send`.
+
+    Daphne's is a partial that carries its request; any other server waits inside `send`, and the gate stays open.
+    """
+    opened = Gate()
+    request: Any = next(iter(getattr(send, "args", ())), None)
+    if not hasattr(request, "registerProducer") or request.channel is None:
+        yield opened
+        return
+    request.registerProducer(opened, True)
+    try:
+        yield opened
+    finally:
+        # A lost connection has let go of its producer already.
+        if request.channel is not None:
+            request.unregisterProducer()
