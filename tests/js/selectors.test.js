@@ -9,7 +9,7 @@ import { rateOfSlider, sliderOfRate } from "../../static/js/lib/rate.js";
 import { numberedName, workloadName } from "../../static/js/state/names.js";
 import { refusedCluster, refusedWrite } from "../../static/js/state/roles.js";
 import {
-  compareNames, cycleUnderWay, eventsAbout, leader, nodes, ownerOf, podRequests, podState, podsByNode, queueOfLeader, zones,
+  compareNames, cycleUnderWay, eventsAbout, leader, leaseSeen, nodes, ownerOf, podRequests, podState, podsByNode, queueOfLeader, zones,
 } from "../../static/js/state/selectors.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
 
@@ -99,6 +99,19 @@ test("the leader is who says so and runs; its queue is the queue, its cycle the 
   assert.deepEqual(queueOfLeader(view).backoff, []);
   assert.equal(cycleUnderWay(view), null, "a crashed replica holds no cycle");
   assert.equal(leader(viewOf(replica("kube-scheduler-0", { leading: false })), "kube-scheduler"), null);
+});
+
+test("a lease counts from its last renewal, wherever that is told", () => {
+  const told = { holder: "kube-scheduler-0", renewedAtMs: 2000, observedAtMs: 2000, durationMs: 15000 };
+  const one = replica("kube-scheduler-0", { leading: true, lease: told });
+  const lease = (holder, second) => ({
+    resource: "leases.coordination.k8s.io", metadata: { name: "kube-scheduler", namespace: "kube-system" },
+    spec: { holderIdentity: holder, renewTime: `1970-01-01T00:00:${second}.000000Z` },
+  });
+  assert.equal(leaseSeen(viewOf(one, lease("kube-scheduler-0", "10")), one).renewedAtMs, 10_000);
+  assert.equal(leaseSeen(viewOf(one, lease("kube-scheduler-1", "10")), one).renewedAtMs, 2000, "another holder's renewal is not this one's");
+  assert.equal(leaseSeen(viewOf(one), one).observedAtMs, 2000);
+  assert.equal(leaseSeen(viewOf(), replica("kube-scheduler-1", {})), null);
 });
 
 test("a pod's owner is the Deployment above its ReplicaSet", () => {

@@ -6,7 +6,7 @@
 /** @import { Glyph, Model } from "./model.js" */
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { number, text } from "../lib/text.js";
-import { replicas } from "../state/selectors.js";
+import { leaseSeen, replicas } from "../state/selectors.js";
 import { setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "./dom.js";
 import { glyphElement } from "./glyphs.js";
@@ -42,11 +42,14 @@ export function mountSchedulers(element, dispatch) {
   element.append(list, narrated, binding, controllers);
   /** @type {readonly ReplicaSlim[]} */
   let shown = [];
+  /** @type {View | null} */
+  let view = null;
   let lang = /** @type {Lang} */ ("en");
 
   /** @param {SchedulersInput} input */
   function render(input) {
     lang = input.lang;
+    view = input.view;
     const all = [...replicas(input.view, "kube-scheduler")];
     all.sort((a, b) => Number(isLeader(b)) - Number(isLeader(a)));
     shown = all;
@@ -68,7 +71,7 @@ export function mountSchedulers(element, dispatch) {
       const card = list.querySelector(`[data-key="${CSS.escape(replica.metadata.name)}"]`);
       const line = card?.querySelector(".st-lease-text");
       if (!card || !line) continue;
-      const lease = replica.status?.lease;
+      const lease = view && leaseSeen(view, replica);
       const leads = isLeader(replica);
       const from = leads ? lease?.renewedAtMs : lease?.observedAtMs;
       const left = lease && from !== undefined ? Math.max(0, from + (lease.durationMs || LEASE_MS) - nowMs) : null;

@@ -259,6 +259,25 @@ export function leader(view, component) {
   return replicas(view, component).find((r) => r.status?.leading && r.status?.state !== "Crashed") ?? null;
 }
 
+/**
+ * A replica's lease as far as this page can tell. Its status is written when the election moves; the renewals in
+ * between are in the Lease, so the later of both counts.
+ * @param {View} view
+ * @param {ReplicaSlim} replica
+ * @returns {{holder: string, renewedAtMs: number, observedAtMs: number, durationMs: number} | null}
+ */
+export function leaseSeen(view, replica) {
+  const told = replica.status?.lease;
+  if (!told) return null;
+  const lease = objectAt(view, "leases.coordination.k8s.io", `kube-system/${replica.spec?.component}`);
+  const renewTime = Date.parse(lease?.spec?.["renewTime"] ?? "");
+  if (Number.isNaN(renewTime) || lease?.spec?.["holderIdentity"] !== told.holder) return told;
+  const atMs = renewTime - view.epochMs;
+  return {
+    ...told, renewedAtMs: Math.max(told.renewedAtMs, atMs), observedAtMs: Math.max(told.observedAtMs, atMs),
+  };
+}
+
 /** @type {QueueStatus} */
 const EMPTY_QUEUE = { active: [], backoff: [], unschedulable: [], gated: [], waiting: [], binding: [], counts: {} };
 
