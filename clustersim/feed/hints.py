@@ -103,7 +103,7 @@ async def relay() -> None:
                 await subscription.subscribe(CHANNEL)
                 async for message in subscription.listen():
                     if message["type"] == "message":
-                        _pass_on(message["data"])
+                        pass_on(message["data"])
         except (redis.RedisError, OSError) as error:
             _logger.debug("no hints from other processes: %s", error)
         finally:
@@ -112,7 +112,8 @@ async def relay() -> None:
         await asyncio.sleep(RETRY_SECONDS)
 
 
-def _pass_on(data: bytes) -> None:
+def pass_on(data: bytes) -> None:
+    """Tell this process's listeners what another one said; anything that is no hint is passed over."""
     kind, _, rest = data.decode("ascii", "replace").partition(" ")
     session, _, revision = rest.partition(" ")
     if kind in (LOG, PEOPLE) and session.isdecimal() and revision.isdecimal():

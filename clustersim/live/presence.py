@@ -25,6 +25,9 @@ LOOK_SECONDS: Final = 2.0
 SETTLE_SECONDS: Final = 0.1
 """A hint waits this long for others: a class that joins at once is read a few times, not thirty."""
 
+SETTLE_MORE_SECONDS: Final = 0.005
+"""... and this much longer for each person: a list of hundreds to hundreds of pages is sent once or twice a second."""
+
 LINGER_SECONDS: Final = 3.0
 """How long a person stays present after their last page here closed: a reload must not blink."""
 
@@ -48,10 +51,11 @@ class Room:
         return self._sockets.total()
 
     async def enter(self, participant_id: int) -> None:
-        """Count a socket of this person; the list is fresh afterwards."""
+        """Count a socket of this person; everybody's list follows soon."""
         self._sockets[participant_id] += 1
         await in_thread(lambda: people.mark_present([participant_id]))
-        await self._read()
+        if self.count == 1:
+            await self._read()
         wake_people(self.session_id)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
@@ -79,7 +83,7 @@ class Room:
             while self._sockets:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(hinted.wait(), LOOK_SECONDS)
-                    await asyncio.sleep(SETTLE_SECONDS)
+                    await asyncio.sleep(SETTLE_SECONDS + SETTLE_MORE_SECONDS * len(self.seats))
                 hinted.clear()
                 if loop.time() - renewed >= RENEW_SECONDS:
                     renewed = loop.time()

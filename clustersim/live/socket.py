@@ -142,7 +142,6 @@ class _Socket:
         code: int | None = None
         try:
             await self._text(await in_thread(lambda: self._hello(feed)))
-            await self._text(room.frame)
             await _first_to_end(self._read(feed), self._pump(feed), self._side(room))
         except _Close as close:
             code = close.code
@@ -295,13 +294,15 @@ class _Socket:
     async def _side(self, room: Room) -> None:
         """Send people when they change; ping; notice a page that is silent or whose seat was given up."""
         loop = asyncio.get_running_loop()
-        shown, tick_at = room.frame, loop.time() + PING_SECONDS
+        shown, tick_at, seated = "", loop.time() + PING_SECONDS, False
         while True:
             changed = room.changed
+            # Somebody who has just joined is in the next list.
+            seated = seated or self._principal.participant_id in room.seats
             if room.frame is not shown and self._room_for_more.is_set():
                 shown = room.frame
                 await self._text(shown)
-            elif self._principal.participant_id not in room.seats:
+            elif seated and self._principal.participant_id not in room.seats:
                 raise _Close(NO_TOKEN)
             elif loop.time() < tick_at:
                 # Without room, `people` waits for the receipt like everything else.

@@ -1,0 +1,190 @@
+"""Feeds: hints only make them quicker, several processes see one log, readers cost nothing while they are slow."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.conf import settings
+
+from clustersim.feed import hints, hub
+from clustersim.feed.batch import Batch
+from clustersim.feed.view import EVENTS_LISTED_MAX, SlimView
+from clustersim.store import open_store, sessions
+from controllers.machinery.memory import MemoryStore
+from controllers.machinery.store import Gone
+from tests.tools.server import wait_for
+
+
+def write(session_id: int, *names: str) -> int:
+    """Write ConfigMaps without a hint, as another process would whose hint is lost; return the last revision."""
+    with open_store(session_id).transaction("session") as transaction:
+        for name in names:
+            document = {"metadata": {"name": name, "namespace": "default", "uid": f"u-{name}"}}
+            transaction.put("configmaps", "default", name, document)
+        return transaction.revision
+
+
+@pytest.fixture
+async def session_id() -> int:
+    row = await sync_to_async(sessions.create)("A feed", "empty")
+    return row.id
+
+
+async def names(subscription: hub.Subscription, until: int) -> list[str]:
+    """Return the names in everything up to a revision; fail on a gap, a repetition or a stop."""
+    found: list[str] = []
+    async with asyncio.timeout(10):
+        while subscription.position < until:
+            before = subscription.position
+            batch = await subscription.get()
+            assert isinstance(batch, Batch)
+            assert batch.from_ == before
+            found += [event.name for event in batch.events]
+    return found
+
+
+async def test_without_any_hint_the_log_is_read_all_the_same(session_id: int) -> None:
+    feed = hub.feed_for(session_id)
+    await feed.start()
+    with feed.subscribe(0) as subscription:
+        revision = await sync_to_async(write)(session_id, "a", "b")
+        assert await names(subscription, revision) == ["a", "b"]
+
+
+async def test_readers_in_step_share_one_encoding(session_id: int) -> None:
+    feed = hub.feed_for(session_id)
+    await feed.start()
+    with feed.subscribe(feed.revision) as first, feed.subscribe(feed.revision) as second:
+        await sync_to_async(write)(session_id, "a")
+        one, two = await first.get(), await second.get()
+        assert isinstance(one, Batch)
+        assert one is two
+        assert one.frame is two.frame
+
+
+async def test_behind_the_window_a_reader_gets_the_database(session_id: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "WINDOW_EVENTS_MAX", 3)
+    monkeypatch.setattr(hub, "BATCH_EVENTS_MAX", 2)
+    feed = hub.feed_for(session_id)
+    await feed.start()
+    wanted = [f"c{number}" for number in range(11)]
+    with feed.subscribe(0) as slow, feed.subscribe(0) as quick:
+        revision = 0
+        for name in wanted:
+            revision = await sync_to_async(write)(session_id, name)
+            await names(quick, revision)
+        assert await names(slow, revision) == wanted
+
+
+async def test_a_reader_between_two_batches_gets_the_rest_of_one(session_id: int) -> None:
+    feed = hub.feed_for(session_id)
+    await feed.start()
+    revision = await sync_to_async(write)(session_id, "a", "b", "c")
+    await feed.refresh()
+    for behind, expected in ((3, ["a", "b", "c"]), (2, ["b", "c"]), (1, ["c"])):
+        with feed.subscribe(revision - behind) as subscription:
+            assert await names(subscription, revision) == expected
+
+
+async def test_compaction_and_unknown_places_are_gone(session_id: int) -> None:
+    feed = hub.feed_for(session_id)
+    await feed.start()
+    revision = await sync_to_async(write)(session_id, *[f"c{number}" for number in range(20)])
+    await sync_to_async(lambda: open_store(session_id).compact(revision - 3))()
+    late = hub.Feed(session_id)
+    await late.start()
+    with late.subscribe(2) as subscription:
+        assert isinstance(await subscription.get(), Gone)
+    with late.subscribe(revision + 100) as subscription:
+        assert isinstance(await subscription.get(), Gone)
+
+
+async def test_a_feed_that_compaction_passed_by_says_so_to_its_readers(session_id: int) -> None:
+    feed = hub.Feed(session_id)
+    await feed.start()
+    with feed.subscribe(0) as subscription:
+        await feed.snapshot()
+        revision = await sync_to_async(write)(session_id, *[f"c{number}" for number in range(20)])
+        await sync_to_async(lambda: open_store(session_id).compact(revision))()
+        await feed.refresh()
+        assert isinstance(await subscription.get(), Gone)
+    at, frames = await feed.snapshot()
+    assert at == revision
+    assert sum(len(json.loads(frame)["objects"]) for frame in frames) == 20
+
+
+async def test_the_view_moves_with_the_log(session_id: int) -> None:
+    feed = hub.feed_for(session_id)
+    await feed.start()
+    await feed.snapshot()
+    await sync_to_async(write)(session_id, "a", "b")
+    await feed.refresh()
+    revision, frames = await feed.snapshot()
+    assert revision == feed.revision
+    assert [thing["metadata"]["name"] for thing in json.loads(frames[0])["objects"]] == ["a", "b"]
+    assert (await feed.snapshot())[1] is frames
+
+
+async def test_hints_arrive_from_another_process(
+    session_id: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With polling as good as off, only the hint of the other process can bring the rows."""
+    from clustersim.runtime import redisserver
+
+    path = redisserver.socket_path(tmp_path)
+    address = f"unix://{path}"
+    server = subprocess.Popen([redisserver.executable(), "--port", "0", "--unixsocket", str(path), "--save", ""])
+    try:
+        wait_for(path.exists, what="the Redis socket")
+        monkeypatch.setattr(settings, "REDIS_URL", address)
+        monkeypatch.setattr(hub, "POLL_MS", 60_000)
+        feed = hub.feed_for(session_id)
+        await feed.start()
+        with feed.subscribe(0) as subscription:
+            revision = await sync_to_async(write)(session_id, "a")
+            told = textwrap.dedent(
+                f"""
+                import time, redis
+                client = redis.Redis.from_url({address!r})
+                while not client.publish({hints.CHANNEL!r}, "log {session_id} {revision}"):
+                    time.sleep(0.02)
+                """
+            )
+            process = await asyncio.create_subprocess_exec(sys.executable, "-c", told)
+            assert await names(subscription, revision) == ["a"]
+            assert await process.wait() == 0
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.mark.parametrize("data", [b"", b"log", b"log x 1", b"log 1 x", b"fly 1 1", b"\xff\xfe 1 1"])
+def test_what_is_no_hint_is_passed_over(data: bytes) -> None:
+    heard: list[tuple[str, int, int]] = []
+    listener = lambda *hint: heard.append(hint)  # noqa: E731
+    hints.listen(listener)
+    try:
+        hints.pass_on(data)
+        assert heard == []
+        hints.pass_on(b"log 7 12")
+        assert heard == [("log", 7, 12)]
+    finally:
+        hints.unlisten(listener)
+
+
+def test_a_fresh_list_holds_the_newest_events_alone() -> None:
+    store = MemoryStore(seed=1)
+    with store.transaction("session") as transaction:
+        for number in range(EVENTS_LISTED_MAX + 7):
+            document = {"metadata": {"name": f"e{number}", "namespace": "default", "uid": f"u{number}"}}
+            transaction.put("events", "default", f"e{number}", document)
+    view = SlimView.read(store)
+    listed = [thing["metadata"]["name"] for frame in view.frames() for thing in json.loads(frame)["objects"]]
+    assert listed == [f"e{number}" for number in range(7, EVENTS_LISTED_MAX + 7)]
