@@ -201,6 +201,18 @@ def test_unknown_fields_are_an_error_for_apply_and_a_warning_without_validation(
     assert "pod/one created" in warned
 
 
+def test_versions_of_old_get_a_clear_error(kubectl: Kubectl, api: Api) -> None:
+    old = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 5}
+    told = kubectl("apply", "-f", "-", stdin=json.dumps(old), fails=True)
+    assert 'no matches for kind "PriorityClass" in version "scheduling.k8s.io/v1beta1"' in told
+    status, document, _ = api.request("POST", "/apis/scheduling.k8s.io/v1beta1/priorityclasses", old)
+    assert status == 404
+    assert "write apiVersion: scheduling.k8s.io/v1" in document["message"]
+    status, document, _ = api.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", old)
+    assert status == 400
+    assert "send scheduling.k8s.io/v1" in document["message"]
+
+
 def test_replace_edit_diff_and_dry_run(kubectl: Kubectl) -> None:
     kubectl("apply", "-f", str(SHOP))
     changed = SHOP.read_text().replace("front:v1", "front:v2")

@@ -50,6 +50,12 @@ PODS: list[tuple[str, dict[str, Any], str, str]] = [
         "between 1 and 65535",
     ),
     (
+        "host port 0",
+        _container(ports=[{"containerPort": 80, "hostPort": 0}]),
+        "spec.containers[0].ports[0].hostPort",
+        "between 1 and 65535",
+    ),
+    (
         "one host port twice",
         _container(ports=[{"containerPort": 80, "hostPort": 80}, {"containerPort": 81, "hostPort": 80}]),
         "spec.containers[0].ports[1].hostPort",

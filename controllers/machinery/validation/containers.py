@@ -82,7 +82,7 @@ def _ports(where: str, ports: Sequence[Mapping[str, Any]]) -> list[Cause]:
             causes.append(fields.required(f"{place}.containerPort"))
         else:
             causes += fields.port_number(f"{place}.containerPort", port["containerPort"])
-        if port.get("hostPort"):
+        if "hostPort" in port:
             causes += fields.port_number(f"{place}.hostPort", port["hostPort"])
         causes += fields.one_of(f"{place}.protocol", port.get("protocol"), _PROTOCOLS, needed=True)
     return causes
