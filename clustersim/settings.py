@@ -71,7 +71,9 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "clustersim.staticserver.PlotlyFinder",
 ]
-RELEASE = environment.release(__version__, {"static": BASE_DIR / "static", "templates": BASE_DIR / "templates"})
+RELEASE = os.environ.get("CLUSTERSIM_RELEASE") or environment.release(
+    __version__, {"static": BASE_DIR / "static", "templates": BASE_DIR / "templates"}
+)
 STATIC_URL = f"/static/{RELEASE}/"
 STATIC_ROOT = DATA / "static" / RELEASE
 STORAGES = {

@@ -11,7 +11,8 @@ from typing import Final
 import redis.asyncio
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseFailure
+from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -51,7 +52,7 @@ async def _probe(name: str, probe: Callable[[], Awaitable[str]]) -> str:
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             return await probe()
-    except (TimeoutError, OSError, redis.RedisError, DatabaseError) as error:
+    except (TimeoutError, OSError, redis.RedisError, DatabaseFailure) as error:
         logger.debug("%s is not ready: %s", name, error)
         return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.db import DatabaseError
+from django.db import Error as DatabaseFailure
 
 from clustersim.runtime import realtime
 from clustersim.store import workers
@@ -134,6 +134,6 @@ class Leases:
                 case Update(record, version):
                     written = workers.write(self.identity, _to_json(record), version=int(version))
                     return Found(record, str(int(version) + 1)) if written else Failed(conflict=True)
-        except DatabaseError as error:
+        except DatabaseFailure as error:
             logger.warning("the lease could not be reached: %s", error)
             return Failed()

@@ -9,7 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import Error as DatabaseFailure
+from django.db import close_old_connections, connection
 
 from clustersim.runtime import realtime
 from clustersim.runtime.leases import SETTINGS, Leases
@@ -79,13 +80,13 @@ class Ownership:
                 self._check_loop()
                 try:
                     self._turn()
-                except DatabaseError as error:
+                except DatabaseFailure as error:
                     logger.warning("the database does not answer: %s", error)
                     close_old_connections()
                 self._look.wait(LOOK_EVERY_MS / 1000)
                 self._look.clear()
             self._leases.give_up()
-        except DatabaseError as error:
+        except DatabaseFailure as error:
             logger.warning("the lease was not given up: %s", error)
         finally:
             connection.close()

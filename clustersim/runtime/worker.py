@@ -12,7 +12,8 @@ import threading
 from types import FrameType
 from typing import Final
 
-from django.db import DatabaseError, InterfaceError, close_old_connections
+from django.db import Error as DatabaseFailure
+from django.db import close_old_connections
 from prometheus_client import Counter, Gauge, Histogram
 
 from clustersim.feed import hints
@@ -120,7 +121,7 @@ class Worker:
         except (Fenced, sessions.NoSession) as error:
             logger.info("let go: %s", error, extra={"session": session_id})
             self._drop(session_id)
-        except (DatabaseError, InterfaceError):
+        except DatabaseFailure:
             # The last commit may or may not have happened: a new owner reads what did.
             logger.exception("the database failed", extra={"session": session_id})
             close_old_connections()
@@ -134,7 +135,7 @@ class Worker:
         driver = self._drivers[session_id]
         try:
             sessions.release(session_id, self.identity, epoch=driver.epoch, hibernate=hibernate)
-        except DatabaseError as error:
+        except DatabaseFailure as error:
             logger.warning("could not release: %s", error, extra={"session": session_id})
         logger.info("hibernates" if hibernate else "released", extra={"session": session_id})
         self._drop(session_id)
@@ -145,7 +146,7 @@ class Worker:
         if release_epoch is not None:
             try:
                 sessions.release(session_id, self.identity, epoch=release_epoch)
-            except DatabaseError as error:
+            except DatabaseFailure as error:
                 logger.warning("could not release: %s", error, extra={"session": session_id})
         self._ownership.dropped(session_id, avoid_ms=avoid_ms)
 

@@ -23,6 +23,9 @@ BYTES_MAX: Final = 256 * 1024 * 1024
 TRACE_BLOBS_MAX: Final = 5_000
 """Traces of a session that keep their matrices; older ones keep the envelope and say `"detail":"compacted"`."""
 
+TRACES_MAX: Final = 50_000
+"""Traces of a session that are kept at all; the oldest go first."""
+
 
 def step(store: SqlStore, now_unix_ms: int) -> bool:
     """Drop one step's worth of what is over the limits; return whether there is more to drop."""
@@ -30,7 +33,7 @@ def step(store: SqlStore, now_unix_ms: int) -> bool:
     compacted = store.compacted
     if goal > compacted:
         store.compact(min(goal, compacted + COMPACT_STEP))
-    more_traces = _strip_traces(store)
+    more_traces = _drop_traces(store) or _strip_traces(store)
     return goal > compacted + COMPACT_STEP or more_traces
 
 
@@ -65,6 +68,24 @@ def _pin(store: SqlStore) -> int:
         if cycle and cycle.get("seenRevision"):
             needed = min(needed, int(cycle["seenRevision"]))
     return needed - 1
+
+
+def _drop_traces(store: SqlStore) -> bool:
+    """Delete at most COMPACT_STEP traces over the limit; return whether that many were over it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT revision FROM store_trace WHERE session_id = %s ORDER BY revision DESC LIMIT 1 OFFSET %s",
+            [store.session_id, TRACES_MAX],
+        )
+        row = cursor.fetchone()
+        if row is None:
+            return False
+        cursor.execute(
+            "DELETE FROM store_trace WHERE session_id = %s AND (uid, attempt) IN (SELECT uid, attempt "
+            "FROM store_trace WHERE session_id = %s AND revision <= %s LIMIT %s)",
+            [store.session_id, store.session_id, row[0], COMPACT_STEP],
+        )
+        return bool(cursor.rowcount >= COMPACT_STEP)
 
 
 def _strip_traces(store: SqlStore) -> bool:

@@ -25,4 +25,11 @@ def test_a_session_over_postgresql_survives_its_owner(postgresql_url):
         session.create_pod("after")
         wait_for(lambda: "after" in session.bound(), 20, "bound by the next owner")
         assert session.clock(rate=2)["rate"] == 2
+
+        with psycopg.connect(postgresql_url, autocommit=True) as connection:
+            cut = connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'up'")
+            assert len(cut.fetchall()) >= 4, "web and workers had connections"
+        wait_for(server.ready, 20, "ready again")
+        session.create_pod("reconnected")
+        wait_for(lambda: "reconnected" in session.bound(), 20, "bound after the connections were cut")
         assert not (server.data / "clustersim.sqlite3").exists()

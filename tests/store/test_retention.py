@@ -76,6 +76,16 @@ def test_a_held_cycle_pins_what_it_had_seen(store):
     assert len(store.list_at("pods", 90)) == 5
 
 
+def test_the_oldest_traces_go(store, monkeypatch):
+    monkeypatch.setattr(retention, "TRACES_MAX", 10)
+    for number in range(30):
+        with store.transaction("x") as transaction:
+            transaction.put("pods", "default", "p", {"metadata": {"name": "p", "uid": "p"}, "spec": number})
+            transaction.trace("p", number, {"attempt": number}, b"matrices")
+    settle(store, sessions.real_ms())
+    assert [envelope["attempt"] for envelope, _ in store.traces("p")] == list(range(29, 19, -1))
+
+
 def test_old_traces_lose_their_matrices_and_keep_their_envelopes(store, monkeypatch):
     monkeypatch.setattr(retention, "TRACE_BLOBS_MAX", 10)
     for number in range(30):

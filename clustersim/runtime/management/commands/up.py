@@ -47,7 +47,8 @@ class Command(BaseCommand):
         """Start Redis while the tables and files are made, then line up the rest."""
         # The write end stays open in this process alone: children see its end when this process is gone.
         read_end, _write_end = os.pipe()
-        child_environment = {"CLUSTERSIM_DATA": str(settings.DATA)}
+        # The release is settled once: a child that is started again must name the files that were collected.
+        child_environment = {"CLUSTERSIM_DATA": str(settings.DATA), "CLUSTERSIM_RELEASE": settings.RELEASE}
         if not os.environ.get("REDIS_URL"):
             child_environment["REDIS_URL"] = f"unix://{redisserver.socket_path(settings.DATA)}"
             redis = redisserver.child(settings.DATA, {**os.environ})
