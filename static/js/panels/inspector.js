@@ -126,6 +126,8 @@ export function mount(root, dispatch, guests) {
     remove.addEventListener("click", () => {
       if (ui.selected) dispatch({ type: "delete", ...ui.selected });
     });
+    const close = element("button", { class: "ghost inspector-close", type: "button", "aria-label": t("close") }, icon("close"));
+    close.addEventListener("click", () => dispatch({ type: "deselect" }));
     head.replaceChildren();
     append(head, [
       element("div", { class: "inspector-title" }, [
@@ -133,7 +135,7 @@ export function mount(root, dispatch, guests) {
           object.resource === "nodes" ? icon("node") : object.resource === "pods" ? null : icon("layers")),
         element("h2", { "data-testid": "inspector-name" }, name),
         element("span", { class: `chip ${state.tone}`, "data-testid": "inspector-state" }, t(state.key)),
-        remove,
+        remove, close,
       ]),
       element("p", { class: "inspector-line" }, line),
     ]);
