@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from controllers.bootstrap import initial_objects
 from django.db import transaction
 
 from clustersim.classroom import importing, manifests, people
@@ -14,6 +13,7 @@ from clustersim.classroom.templates import IMPORT, TEMPLATES, Template
 from clustersim.classroom.writing import refuse_first, write
 from clustersim.store import open_store, sessions
 from clustersim.store.sessions import SessionRow
+from controllers.bootstrap import initial_objects
 from controllers.machinery.operations import Create
 from scheduler_core.api.errors import Cause, invalid
 from scheduler_core.api.kinds import by_kind
