@@ -47,8 +47,11 @@ BEHIND_REVISIONS_MAX: Final = 5_000
 FRAME_BYTES_MAX: Final = 4 * 1024
 """Bytes of a frame from a page; a larger one closes the socket."""
 
-SOCKETS_PER_PERSON: Final = 20
-"""Open sockets of one person in one process; the next one is closed with 4429."""
+SOCKETS_PER_STUDENT: Final = 20
+"""Open sockets of one student in one process; the next one is closed with 4429."""
+
+SOCKETS_PER_PERSON: Final = 2_000
+"""The same for everybody else: one viewer's link may be on every wall of a school."""
 
 BAD_FRAME, NO_TOKEN, BAD_ORIGIN, NO_SESSION, SILENT, TOO_MANY = 4400, 4401, 4403, 4404, 4408, 4429
 
@@ -82,7 +85,8 @@ async def session_socket(scope: Scope, receive: Receive, send: Send) -> None:
     except _Close as close:
         await send({"type": "websocket.close", "code": close.code})
         return
-    if _open_sockets[principal.participant_id] >= SOCKETS_PER_PERSON:
+    most = SOCKETS_PER_STUDENT if principal.role == auth.STUDENT else SOCKETS_PER_PERSON
+    if _open_sockets[principal.participant_id] >= most:
         await send({"type": "websocket.close", "code": TOO_MANY})
         return
     _open_sockets[principal.participant_id] += 1
