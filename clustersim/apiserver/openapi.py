@@ -38,12 +38,22 @@ _PACKAGES: Final = {
 }
 
 
+_EMPTY_V2: Final = b"\x0a\x032.0\x12\x15\x0a\x0aClustersim\x12\x07v1.34.1"
+"""OpenAPI v2 without definitions, as protobuf: swagger, info.title, info.version.
+
+kubectl asks for it when it meets a version that is not served; with an empty document it goes on to say so, without one
+it stops at "could not find the requested resource".
+"""
+
+
 def answer(request: Request) -> Response:
     """Answer /openapi/v3 and the document of one group and version.
 
     Raises:
-        ApiError: 404; v2 is not served, kubectl does without.
+        ApiError: 404.
     """
+    if request.path.rstrip("/") == "/openapi/v2":
+        return Response(200, _EMPTY_V2, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf")
     rest = request.path.removeprefix("/openapi/v3").strip("/")
     if not request.path.startswith("/openapi/v3"):
         raise unknown_path(request.path)
