@@ -87,6 +87,15 @@ export function ranking(decision) {
 }
 
 /**
+ * All nodes with the best first and the refused last, for a table of more than one page.
+ * @param {Decision} decision
+ * @returns {readonly NodeRow[]}
+ */
+export function byRank(decision) {
+  return [...ranking(decision), ...decision.rows.filter((row) => row.total === null)];
+}
+
+/**
  * The first node that is not in the best set, against the chosen one (or the first of the best): who lost by how much,
  * and what each plugin contributed to that.
  * @param {Decision} decision

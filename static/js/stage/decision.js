@@ -8,7 +8,7 @@
 /** @import { Mode } from "./heatmap.js" */
 import { clockTime, number, text } from "../lib/text.js";
 import { readColours } from "./colours.js";
-import { decisionOf, ranking, traceOf } from "./decision-model.js";
+import { byRank, decisionOf, ranking, traceOf } from "./decision-model.js";
 import { decisionTable, pipeline, plainWords, pointList, preemptionTable, sentence, tieCard } from "./decision-parts.js";
 import { h, icon } from "./dom.js";
 import { heatmapChart } from "./heatmap.js";
@@ -108,7 +108,7 @@ export function mountDecision(element, dispatch) {
         }) }), decision.plugins.length > 0 ? switcher : null),
       h("div", { class: "dc-chart", "data-testid": "decision-heatmap", role: "img", "aria-label": text(lang,
         "decision.heatmapLabel", { n: decision.nodes }) }),
-      pager(decision), weights, decisionTable(decision, pageOf(decision.rows), mode, lang));
+      pager(decision), weights, decisionTable(decision, pageOf(rowsOf(decision)), mode, lang));
   }
 
   /** @param {Decision} decision */
@@ -169,7 +169,7 @@ export function mountDecision(element, dispatch) {
       const { lang } = input;
       const { decision } = shown;
       if (heat && heat.clientWidth > 0) {
-        const chart = heatmapChart({ decision, rows: pageOf(decision.rows), mode, colours, lang, width: heat.clientWidth });
+        const chart = heatmapChart({ decision, rows: pageOf(rowsOf(decision)), mode, colours, lang, width: heat.clientWidth });
         await plotly.react(heat, chart.data, chart.layout, CONFIG);
         heat.dataset["drawn"] = "true";
       }
@@ -236,6 +236,14 @@ function attempts(traces, trace, lang, epochMs, dispatch) {
       }, icon(attemptIcon(one), 12),
       h("span", { text: text(lang, "decision.attempt", { n: one.attempt }) })))),
     h("span", { class: "dc-hint", text: `${told(trace)} · rv ${number(lang, trace.revision)}` }));
+}
+
+/**
+ * On one page nodes stand in order of name, as on the stage; over several pages the best must come first.
+ * @param {Decision} decision
+ */
+function rowsOf(decision) {
+  return decision.rows.length > PAGE_ROWS ? byRank(decision) : decision.rows;
 }
 
 /**

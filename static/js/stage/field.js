@@ -27,6 +27,7 @@ import { drawSmallTile, drawTile, drawZone, glyphArea, glyphAt, smallArea } from
  * @property {number} nowMs
  * @property {string} selectedNode
  * @property {string} selectedPod
+ * @property {string} selectedPodNode where the selected pod is drawn; "" while it is on no node
  * @property {string} focused
  * @property {string} hovered
  */
@@ -43,6 +44,8 @@ export function makeField(scroller, canvas) {
   let drawn = { layout: /** @type {Layout | null} */ (null), scroll: -1, key: "", width: 0, height: 0 };
   /** @type {Map<string, unknown[]>} */
   let painted = new Map();
+  /** @type {unknown[] | undefined} */
+  let lastWhole;
 
   /**
    * Paints what changed since the last call.
@@ -54,6 +57,11 @@ export function makeField(scroller, canvas) {
     const width = scroller.clientWidth;
     const height = scroller.clientHeight;
     const scroll = scroller.scrollTop;
+    // Most frames change nothing: they must not even look at the nodes.
+    const whole = [input.model, input.layout, input.scene, input.colours.key, input.lang, input.selectedNode,
+      input.selectedPod, input.focused, input.hovered, Math.ceil(input.nowMs / 1000), dpr, width, height, scroll];
+    if (same(lastWhole, whole)) return 0;
+    lastWhole = whole;
     const key = `${input.colours.key}|${input.lang}|${dpr}|${zoneDetails(input).join("|")}`;
     const all = drawn.layout !== input.layout || drawn.scroll !== scroll || drawn.key !== key
       || drawn.width !== width || drawn.height !== height;
@@ -155,12 +163,7 @@ export function makeField(scroller, canvas) {
     return { box, node, glyph: podAt(input, box, node, x, y) };
   }
 
-  /** Forgets what is painted, so that the next call paints everything. */
-  function invalidate() {
-    drawn = { ...drawn, scroll: -1 };
-  }
-
-  return { paint, hit, invalidate };
+  return { paint, hit };
 }
 
 /**
@@ -191,7 +194,7 @@ export function stateOf(input, node) {
     selected: input.selectedNode === node.name,
     focused: input.focused === node.name,
     hovered: input.hovered === node.name,
-    selectedPod: node.glyphs.some((glyph) => glyph.key === input.selectedPod) ? input.selectedPod : "",
+    selectedPod: input.selectedPodNode === node.name ? input.selectedPod : "",
   };
 }
 

@@ -95,6 +95,8 @@ export function makeFlights(host, parts, lanes, schedulers, overlay) {
       if (turn.kind === "reserved") launch(turn.pod, "assumed", pathTo(layout, turn.node));
     }
     for (const [key, glyph] of model.pods) {
+      // A pod that runs was bound views ago; looking up thousands of them in every view would cost frames.
+      if (glyph.state !== "bound" && glyph.state !== "pulling") continue;
       const node = glyph.pod?.spec?.nodeName;
       if (!node || told.has(key)) continue;
       const old = before.pods.get(key);

@@ -7,6 +7,8 @@ export const LANE_ROWS_MAX = 8;
 /** kube-scheduler's backoff: one second, doubled with each attempt, at most ten. */
 export const BACKOFF_INITIAL_MS = 1_000;
 export const BACKOFF_MAX_MS = 10_000;
+/** Pods that no queue has taken in yet are looked at one by one up to here; the rest only add to the lane's count. */
+const UNSEEN_ROWS_MAX = 500;
 
 /**
  * @typedef {object} LaneRow
@@ -39,7 +41,7 @@ export const BACKOFF_MAX_MS = 10_000;
  * @returns {Lane[]}
  */
 export function laneModels(queue, unseen, inHand, nowMs) {
-  const fresh = unseen.map((pod) => ({
+  const fresh = unseen.slice(0, UNSEEN_ROWS_MAX).map((pod) => ({
     pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
     uid: pod.metadata.uid ?? "",
     priority: pod.spec?.priority ?? 0,
@@ -62,7 +64,8 @@ export function laneModels(queue, unseen, inHand, nowMs) {
   // The queue is written a moment after the pod was taken out of it.
   const stillListed = queue.active.some((entry) => entry.pod === inHand) ? 1 : 0;
   return [
-    lane("active", [...hand, ...active], count(cut["active"], queue.active) - stillListed + open.length, byPriority),
+    lane("active", [...hand, ...active], count(cut["active"], queue.active) - stillListed + open.length
+      + Math.max(0, unseen.length - UNSEEN_ROWS_MAX), byPriority),
     lane("backoff", queue.backoff.map(backoffRow), count(cut["backoff"], queue.backoff),
       (rows) => byTimeLeft(rows, nowMs)),
     lane("unschedulable", queue.unschedulable.map((entry) => rowOf(entry, "queued")),

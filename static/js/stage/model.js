@@ -23,6 +23,7 @@ import { OWNER_HUES } from "./colours.js";
  * @property {number} priority
  * @property {number} cpuMilli
  * @property {number} memoryBytes
+ * @property {string} node where it is drawn: bound or assumed; "" in a lane
  * @property {number | null} endsAtMs simulated time at which a terminating pod is gone
  * @property {PodSlim | null} pod
  */
@@ -92,10 +93,12 @@ export function modelMaker() {
     const byNode = groupPods(view, assumed);
     const podMap = new Map();
     const glyphOf = (/** @type {PodSlim} */ pod) => {
-      const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
-      const state = victims.has(key) ? "victim" : stateOf(pod, assumed.has(key));
       const known = glyphs.get(pod);
-      const glyph = known?.state === state ? known.glyph : makeGlyph(view, pod, key, state, ui.colourBy, groups);
+      const key = known?.glyph.key ?? `${pod.metadata.namespace}/${pod.metadata.name}`;
+      const state = victims.has(key) ? "victim" : stateOf(pod, assumed.has(key));
+      const node = pod.spec?.nodeName || assumed.get(key) || "";
+      const glyph = known?.state === state && known.glyph.node === node ? known.glyph
+        : makeGlyph(view, pod, { key, state, node }, ui.colourBy, groups);
       if (glyph !== known?.glyph) glyphs.set(pod, { state, glyph });
       podMap.set(key, glyph);
       return glyph;
@@ -184,13 +187,12 @@ function stateOf(pod, isAssumed) {
 /**
  * @param {View} view
  * @param {PodSlim} pod
- * @param {string} key
- * @param {PodState | "victim"} state
+ * @param {{key: string, state: PodState | "victim", node: string}} place
  * @param {Ui["colourBy"]} colourBy
  * @param {Map<string, Group>} groups
  * @returns {Glyph}
  */
-function makeGlyph(view, pod, key, state, colourBy, groups) {
+function makeGlyph(view, pod, { key, state, node }, colourBy, groups) {
   const requests = podRequests(pod);
   const group = groupOf(view, pod, colourBy, groups);
   const deleted = pod.metadata.deletionTimestamp;
@@ -200,6 +202,7 @@ function makeGlyph(view, pod, key, state, colourBy, groups) {
     label: shortName(pod),
     uid: pod.metadata.uid ?? "",
     state,
+    node,
     hue: group.hue,
     ring: group.ring,
     group: group.key,
@@ -319,6 +322,7 @@ function zonesOf(nodes) {
  * @param {ReadonlyMap<string, Glyph>} pods
  */
 function sortedGroups(groups, pods) {
-  const used = new Set([...pods.values()].map((glyph) => glyph.group));
+  const used = new Set();
+  for (const glyph of pods.values()) used.add(glyph.group);
   return [...groups.values()].filter((group) => used.has(group.key));
 }

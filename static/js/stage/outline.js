@@ -47,6 +47,8 @@ export function mountOutline(element, dispatch, onFocus) {
   let focused = "";
   let paintedAt = -Infinity;
   let pending = false;
+  /** @type {Map<string, unknown[]>} */
+  let looks = new Map();
 
   body.addEventListener("keydown", (event) => {
     const button = /** @type {HTMLElement} */ (event.target).closest("button");
@@ -129,10 +131,19 @@ export function mountOutline(element, dispatch, onFocus) {
     const first = nodes[0]?.name ?? "";
     const stop = focused || (model.nodes.has(now.selectedNode) ? now.selectedNode : first);
     const all = nodes.length <= PODS_IN_ALL_ROWS_NODES_MAX;
-    syncList(body, nodes, (node) => node.name, createRow, (row, node) =>
-      updateRow(row, node, scene?.nodes.get(node.name) ?? null, {
+    /** @type {typeof looks} */
+    const fresh = new Map();
+    syncList(body, nodes, (node) => node.name, createRow, (row, node) => {
+      const told = scene?.nodes.get(node.name) ?? null;
+      const options = {
         lang, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode,
-      }));
+      };
+      const look = [node, told?.feasible, told?.reason, told?.total, told?.tied, told?.winner, ...Object.values(options)];
+      const before = looks.get(node.name);
+      fresh.set(node.name, look);
+      if (!before?.every((value, index) => value === look[index])) updateRow(row, node, told, options);
+    });
+    looks = fresh;
   }
 
   return { render, tick, focusNode };

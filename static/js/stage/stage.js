@@ -11,6 +11,7 @@
 /** @import { Told } from "./told.js" */
 import { pageZoom, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
+import { objectsOf } from "../state/selectors.js";
 import { mountBanner } from "./banner.js";
 import { readColours } from "./colours.js";
 import { cycleScene } from "./cycle.js";
@@ -62,8 +63,10 @@ export function mountStage(element, dispatch) {
   let paintedRevision = 0;
   let frame = 0;
   /** @type {number[]} */
-  let frameTimes = [];
+  const frameTimes = [];
   let namesKey = "";
+  /** @type {unknown[]} */
+  let layoutInputs = [];
   let renderedMs = 0;
 
   /**
@@ -82,7 +85,7 @@ export function mountStage(element, dispatch) {
     renderedMs = timeMs;
     const next = tell(told, view, timeMs);
     told = next.told;
-    relayout(false);
+    relayout();
     renderParts(timeMs);
     flights.between(before?.model ?? null, now, next.turns, layout, timeMs);
     announce(next.turns);
@@ -118,14 +121,17 @@ export function mountStage(element, dispatch) {
     parts.scroller.setAttribute("aria-label", text(ui.lang, "stage.label"));
   }
 
-  /** @param {boolean} force */
-  function relayout(force) {
+  function relayout() {
     if (!now) return;
     const width = Math.max(60, parts.scroller.clientWidth - 12);
     const height = Math.max(60, parts.scroller.clientHeight - 12);
     const { model } = now;
+    // Joining thousands of names is only worth it when some Node object has changed at all.
+    const inputs = [objectsOf(now.view, "nodes"), width, height, zoom];
+    if (inputs.every((input, index) => input === layoutInputs[index])) return;
+    layoutInputs = inputs;
     const key = `${width} ${height} ${zoom} ${model.zones.map((zone) => `${zone.name}:${zone.nodes.join()}`).join("|")}`;
-    if (!force && key === namesKey) return;
+    if (key === namesKey) return;
     namesKey = key;
     layout = layoutNodes({ zones: model.zones, width, height, zoom });
     parts.spacer.style.height = `${Math.ceil(layout.height + 12)}px`;
@@ -164,9 +170,10 @@ export function mountStage(element, dispatch) {
   function fieldInput(/** @type {Scene | null} */ scene) {
     if (!now || !layout) return null;
     const selected = now.ui.selected;
+    const selectedPod = selected?.resource === "pods" ? selected.key : "";
     return {
       model: now.model, layout, scene, colours, lang: now.ui.lang, nowMs: simNow(), selectedNode: nodeSelected(),
-      selectedPod: selected?.resource === "pods" ? selected.key : "", focused, hovered,
+      selectedPod, selectedPodNode: now.model.pods.get(selectedPod)?.node ?? "", focused, hovered,
     };
   }
 
@@ -212,7 +219,7 @@ export function mountStage(element, dispatch) {
     const before = layout;
     const scroll = parts.scroller.scrollTop;
     zoom = Math.max(1, Math.min(Math.max(1, now.model.nodes.size), wanted));
-    relayout(false);
+    relayout();
     if (layout === before) return;
     parts.scroller.scrollTop = scrollAfterZoom(before, layout, scroll, pointerY ?? 40);
     lens.hide();
@@ -277,7 +284,7 @@ export function mountStage(element, dispatch) {
     },
   });
   const resized = new ResizeObserver(() => {
-    relayout(false);
+    relayout();
     renderParts(performance.now());
   });
   resized.observe(parts.scroller);
