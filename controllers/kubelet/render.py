@@ -58,9 +58,9 @@ def _conditions(
     fresh: list[Document] = []
     for wanted in after:
         old = known.get(wanted.type)
-        changed = old is None or old["status"] != wanted.status
-        entry: Document = {"type": wanted.type, "status": wanted.status}
-        entry["lastTransitionTime"] = now if old is None or changed else old["lastTransitionTime"]
+        since = old.get("lastTransitionTime") if old is not None and old["status"] == wanted.status else None
+        # A person may have written the condition, without a time.
+        entry: Document = {"type": wanted.type, "status": wanted.status, "lastTransitionTime": since or now}
         if wanted.reason:
             entry["reason"] = wanted.reason
         if wanted.message:
