@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_core.api.draw import draw
 from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPermit
@@ -22,7 +23,7 @@ from scheduler_core.framework.events import ASSIGNED_POD_DELETE
 from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, event_note, fit_error
 from scheduler_core.framework.interface import Ask, PreFilterResult, Reply, Steps
 from scheduler_core.framework.status import Code, Status, unresolvable, unschedulable
-from scheduler_core.framework.verdicts import ABSENT, PASSED, FilterOutcome
+from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
 from scheduler_core.scheduler.peers import Core
 from scheduler_core.scheduler.run import Point, Run
 
@@ -86,17 +87,16 @@ def decide(core: Core, run: Run) -> Cycle:
     if not status.ok and not status.rejected:
         _break(run, status)
         return
+    rows = np.zeros(0, dtype=np.intp)
     if status.ok:
-        _filter(core, run, run.pre_filter)
+        rows = _filter(core, run, run.pre_filter)
         yield run.passed("Filter")
         if run.status.code is Code.ERROR:
             return
-    feasible = _feasible_count(run)
-    if feasible == 0:
+    if not len(rows):
         yield from _post_filter(core, run)
         return
-    if feasible > 1 and run.outcome is not None:
-        rows = run.outcome.feasible
+    if len(rows) > 1 and run.outcome is not None:
         status = framework.run_pre_score(state, run.info, run.snapshot, rows)
         yield run.passed("PreScore")
         if status.ok:
@@ -105,10 +105,11 @@ def decide(core: Core, run: Run) -> Cycle:
         if not status.ok:
             _break(run, status)
             return
-    _choose(core, run)
+    _choose(core, run, rows)
 
 
-def _filter(core: Core, run: Run, left: PreFilterResult) -> None:
+def _filter(core: Core, run: Run, left: PreFilterResult) -> NDArray[np.intp]:
+    """Run Filter and return the feasible rows; one node's error breaks the attempt."""
     run.outcome = run.framework.run_filter(
         run.state,
         run.info,
@@ -118,14 +119,12 @@ def _filter(core: Core, run: Run, left: PreFilterResult) -> None:
         percentage=core.percentage_of(run.framework),
         start=run.given.start,
     )
-    if np.any(run.outcome.first != PASSED):
+    rows = run.outcome.feasible
+    if len(rows) < len(run.snapshot):
         broken = run.outcome.rows_with(Code.ERROR)
         if broken:
             _break(run, run.outcome.status_of(broken[0]))
-
-
-def _feasible_count(run: Run) -> int:
-    return 0 if run.outcome is None else int(np.count_nonzero(run.outcome.first == PASSED))
+    return rows
 
 
 def _break(run: Run, status: Status) -> None:
@@ -165,10 +164,9 @@ def _post_filter(core: Core, run: Run) -> Cycle:
     yield run.passed("PostFilter")
 
 
-def _choose(core: Core, run: Run) -> None:
+def _choose(core: Core, run: Run, feasible: NDArray[np.intp]) -> None:
     """Take the best node; among equals a keyed lot decides over their names in order."""
-    assert run.outcome is not None
-    rows = run.outcome.feasible if run.scores is None else run.scores.best()
+    rows = feasible if run.scores is None else run.scores.best()
     run.best_count = len(rows)
     number = 0
     if len(rows) > 1:
