@@ -1,0 +1,127 @@
+"""Clock, steps, faults and decisions over HTTP, against a running installation: answers come after the owner obeyed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.tools.application import bearer, http, opened
+from tests.tools.server import Server, wait_for
+
+CLOCK = {"paused", "rate", "pace", "simTime", "revision", "held", "effectiveRate", "hibernated", "narrated"}
+
+
+class Teacher:
+    """A session of the running installation and its teacher's requests."""
+
+    def __init__(self, client: httpx.Client, session: dict[str, Any]) -> None:
+        self._client = client
+        self.code = session["code"]
+
+    def call(self, method: str, path: str, body: Any = None, *, expect: int = 200) -> Any:
+        answer = self._client.request(method, f"/api/sessions/{self.code}{path}", json=body)
+        assert answer.status_code == expect, answer.text
+        return answer.json()
+
+    def pods(self) -> list[dict[str, Any]]:
+        items = self._client.get(f"/clusters/{self.code}/api/v1/pods").json()["items"]
+        return [item for item in items if item["spec"].get("nodeName")]
+
+
+@pytest.fixture
+def teacher(live_server_up: Server) -> Iterator[Teacher]:
+    with httpx.Client(base_url=live_server_up.url, timeout=30) as client:
+        session = client.post("/api/sessions", json={"title": "Commands", "template": "three-nodes"}).json()
+        client.headers.update(bearer(session["token"]))
+        client.cookies.clear()
+        yield Teacher(client, session)
+
+
+def test_the_clock_answers_with_what_the_owner_obeys(teacher: Teacher) -> None:
+    first = teacher.call("GET", "/clock")
+    assert set(first) == CLOCK
+    assert (first["paused"], first["pace"]) == (False, 250)
+    changed = teacher.call("PATCH", "/clock", {"paused": True, "rate": 10, "pace": 0})
+    assert (changed["paused"], changed["rate"], changed["pace"]) == (True, 10, 0)
+    assert teacher.call("GET", "/clock")["simTime"] == changed["simTime"]
+    assert teacher.call("PATCH", "/clock", {}) == teacher.call("GET", "/clock")
+    assert teacher.call("PATCH", "/clock", {"paused": False})["paused"] is False
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"rate": 0.05}, "rate"),
+        ({"rate": 101}, "rate"),
+        ({"rate": "fast"}, "rate"),
+        ({"pace": -1}, "pace"),
+        ({"pace": 1.5}, "pace"),
+        ({"paused": "yes"}, "paused"),
+        ({"speed": 3}, "speed"),
+    ],
+)
+def test_a_clock_that_cannot_be_is_refused(teacher: Teacher, body: dict[str, Any], field: str) -> None:
+    refused = teacher.call("PATCH", "/clock", body, expect=422)
+    assert refused["details"]["causes"][0]["field"] == field
+
+
+def test_steps_stop_time_and_say_how_many_there_were(teacher: Teacher) -> None:
+    teacher.call("PATCH", "/clock", {"pace": 0})
+    wait_for(lambda: len(teacher.pods()) == 6, what="six bound pods")
+    stepped = teacher.call("POST", "/clock/step", {"by": "seconds", "count": 3})
+    assert set(stepped) == CLOCK | {"stepped"}
+    assert (stepped["paused"], stepped["stepped"]) == (True, 3)
+    again = teacher.call("POST", "/clock/step", {"by": "seconds", "count": 2})
+    assert again["simTime"] == pytest.approx(stepped["simTime"] + 2)
+    assert teacher.call("POST", "/clock/step", {"by": "event"})["stepped"] == 1
+    assert teacher.call("POST", "/clock/step", {"by": "point"})["stepped"] == 0, "no pod waits for the scheduler"
+    for body, field in (({"by": "year"}, "by"), ({"by": "event", "count": 0}, "count"), ({}, "by")):
+        assert teacher.call("POST", "/clock/step", body, expect=422)["details"]["causes"][0]["field"] == field
+
+
+def test_a_replica_crashes_and_recovers(teacher: Teacher) -> None:
+    identities = {replica["identity"]: replica for replica in teacher.call("GET", "/replicas")}
+    assert set(identities) == {"kube-scheduler-0", "kube-controller-manager-0"}
+    crashed = teacher.call("POST", "/replicas/kube-scheduler-0/fault", {"kind": "crash"})
+    assert (crashed["identity"], crashed["state"], crashed["leading"]) == ("kube-scheduler-0", "Crashed", False)
+    assert teacher.call("POST", "/replicas/kube-scheduler-0/fault", {"kind": "recover"})["state"] == "Running"
+    assert teacher.call("POST", "/replicas/nobody/fault", {"kind": "crash"}, expect=404)["reason"] == "NotFound"
+    refused = teacher.call("POST", "/replicas/kube-scheduler-0/fault", {"kind": "explode"}, expect=422)
+    assert refused["details"]["causes"][0]["field"] == "kind"
+
+
+def test_decisions_are_newest_first_and_found_one_by_one(teacher: Teacher) -> None:
+    teacher.call("PATCH", "/clock", {"pace": 0})
+    wait_for(lambda: len(teacher.pods()) == 6, what="six bound pods")
+    pod = teacher.pods()[0]
+    traces = teacher.call("GET", f"/decisions?pod=default/{pod['metadata']['name']}")
+    assert [trace["attempt"] for trace in traces] == sorted((trace["attempt"] for trace in traces), reverse=True)
+    newest = traces[0]
+    assert {"id", "revision", "seenRevision", "simTime", "pod", "uid", "replica", "profile", "attempt", "point"} <= set(
+        newest
+    )
+    assert newest["result"]["result"] == "scheduled"
+    assert newest["result"]["chosen"] == pod["spec"]["nodeName"] in newest["result"]["best"]
+    assert teacher.call("GET", f"/decisions/{newest['id']}") == newest
+    assert teacher.call("GET", f"/decisions?uid={pod['metadata']['uid']}&limit=1") == [newest]
+
+
+def test_the_scheduler_is_shown(teacher: Teacher) -> None:
+    shown = wait_for(lambda: (body := teacher.call("GET", "/scheduler"))["profiles"] and body, what="the profiles")
+    assert shown["era"] == "v1.34"
+    assert [profile["schedulerName"] for profile in shown["profiles"]] == ["default-scheduler"]
+
+
+async def test_without_an_owner_nothing_is_changed(application_database: None) -> None:
+    """No worker runs in this process: the answer is 503, and the clock is asked for nothing any more."""
+    async with http() as client:
+        session = await opened(client)
+        headers = bearer(session["token"])
+        answer = await client.patch(f"/api/sessions/{session['code']}/clock", json={"paused": True}, headers=headers)
+        assert answer.status_code == 503
+        assert answer.json()["details"]["retryAfterSeconds"] >= 1
+        clock = await client.get(f"/clusters/{session['code']}/apis/clustersim.io/v1/clocks/clock", headers=headers)
+        assert clock.json()["spec"]["paused"] is False
