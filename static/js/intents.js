@@ -8,7 +8,7 @@ import { openNodeForm, openObjectForm } from "./forms/object_form.js";
 import { readCommand } from "./lib/commands.js";
 import { itemOf } from "./lib/items.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
-import { text } from "./lib/text.js";
+import { number, text } from "./lib/text.js";
 import { Actions, refusalOf } from "./net/actions.js";
 import { rememberLanguage, rememberTheme } from "./net/recent.js";
 import { ApiError, request } from "./net/rest.js";
@@ -100,9 +100,12 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
     }
     openOpenb({
       t,
-      start: (body) => answer("started", () => request("POST", `${api.session}/replays`, body, {
-        timeoutMs: REPLAY_TIMEOUT_MS,
-      })),
+      start: (body) => answer("started", async () => {
+        const started = await request("POST", `${api.session}/replays`, body, { timeoutMs: REPLAY_TIMEOUT_MS });
+        const { created, unchanged } = started.nodes;
+        const count = (/** @type {number} */ value) => number(ui().lang, value);
+        say(t("openb_done", { nodes: count(created + unchanged), pods: count(started.pods) }));
+      }),
     });
   };
 

@@ -62,8 +62,11 @@ const dispatch = createIntents({
 
 const yamlTab = createYamlTab({
   load: (object) => api.get(.../** @type {Parameters<typeof api.get>} */ (addressOf(object))),
-  save: (object, yaml) => refusalOf(
-    () => saveYaml(actions, object.resource, keyed(object), yaml), text(ui.lang, "unreachable")),
+  save: (object, yaml) => refusalOf(async () => {
+    await saveYaml(actions, object.resource, keyed(object), yaml);
+    const kind = kindOfResource(object.resource)?.kind ?? object.resource;
+    toast.show(text(ui.lang, "done_save", { kind, name: object.metadata.name }), false, text(ui.lang, "close"));
+  }, text(ui.lang, "unreachable")),
 });
 /** @param {Slim} object */
 function keyed(object) {

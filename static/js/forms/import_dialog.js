@@ -69,15 +69,13 @@ export function openImport({ t, namespace, apply }) {
 /**
  * @param {object} options
  * @param {Translate} options.t
- * @param {(body: FormData) => Promise<{started: {nodes: {created: number, unchanged: number}, pods: number}}
- *   | {refusal: NonNullable<Refusal>}>} options.start
+ * @param {(body: FormData) => Promise<{refusal: NonNullable<Refusal>} | {started: unknown}>} options.start
  */
 export function openOpenb({ t, start }) {
   const nodes = element("input", { class: "input", type: "file", accept: ".csv", id: "openb-nodes" });
   const pods = element("input", { class: "input", type: "file", accept: ".csv", id: "openb-pods" });
   const seconds = element("input", { class: "input", type: "number", min: 1, id: "openb-seconds" });
   seconds.value = "600";
-  const done = element("p", { class: "good-news", "aria-live": "polite" });
   const shell = openDialog({
     title: t("openb_title"), action: t("openb_start"), cancel: t("close"), closeLabel: t("close"), testId: "openb-dialog",
     async onSubmit({ error }) {
@@ -88,11 +86,7 @@ export function openOpenb({ t, start }) {
       body.set("seconds", seconds.value);
       const answer = await start(body);
       if ("refusal" in answer) setText(error, answer.refusal.message);
-      else {
-        const made = answer.started.nodes.created + answer.started.nodes.unchanged;
-        setText(done, t("openb_done", { nodes: made, pods: answer.started.pods }));
-      }
-      return false;
+      return !("refusal" in answer);
     },
   });
   append(shell.body, [
@@ -101,7 +95,6 @@ export function openOpenb({ t, start }) {
     labelled("openb-pods", t("openb_pods"), pods),
     labelled("openb-seconds", t("openb_seconds"), seconds),
     element("p", { class: "note" }, t("openb_note")),
-    done,
   ]);
 }
 

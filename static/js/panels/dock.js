@@ -3,7 +3,7 @@
 /** @import { Dispatch, LogRow, Ui, View } from "../lib/types.d.ts" */
 import { arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
 import { clockTime, number, text } from "../lib/text.js";
-import { events } from "../state/selectors.js";
+import { events, objectsOf } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { eventRows } from "./events.js";
 
@@ -26,9 +26,10 @@ export function mount(root, dispatch) {
   const onlyWarnings = element("input", { type: "checkbox" });
   const warningsText = element("span");
   warnings.append(onlyWarnings, warningsText);
+  const replay = element("span", { class: "chip accent", "data-testid": "replay-progress" });
   const fold = element("button", { class: "ghost", type: "button" }, icon("chevron-down"));
   const list = element("div", { class: "event-list", role: "tabpanel", tabindex: "0" });
-  root.append(element("div", { class: "dock-head" }, [tabs, warnings, fold]), list);
+  root.append(element("div", { class: "dock-head" }, [tabs, replay, warnings, fold]), list);
 
   /** @type {typeof TABS[number]} */
   let tab = "events";
@@ -72,6 +73,11 @@ export function mount(root, dispatch) {
         setAttribute(button, "aria-selected", String(name === tab && !folded));
         setAttribute(button, "tabindex", name === tab ? "0" : "-1");
       });
+      const running = replayUnderWay(view);
+      replay.hidden = !running;
+      if (running) setText(replay, text(ui.lang, "openb_progress", {
+        done: number(ui.lang, running.done), total: number(ui.lang, running.total),
+      }));
       setText(warningsText, text(ui.lang, "filter_warnings"));
       warnings.hidden = tab !== "events" || folded;
       const foldLabel = text(ui.lang, folded ? "dock_unfold" : "dock_fold");
@@ -89,6 +95,20 @@ export function mount(root, dispatch) {
       } else logRows(list, view, ui, dispatch);
     },
   };
+}
+
+/**
+ * The recorded trace that is being replayed: how far it is.
+ * @param {View} view
+ * @returns {{done: number, total: number} | null}
+ */
+function replayUnderWay(view) {
+  for (const replay of objectsOf(view, "replays.clustersim.io").values()) {
+    const total = Number(replay.status?.["total"] ?? 0);
+    const done = Number(replay.status?.["created"] ?? 0);
+    if (total > 0 && !(replay.status?.["done"] === true) && done < total) return { done, total };
+  }
+  return null;
 }
 
 /**
