@@ -1,4 +1,4 @@
-"""One web process for the tests of the REST surface, with the engine off."""
+"""Web processes for the tests of the REST surface, one a database, with the engine off."""
 
 from __future__ import annotations
 
@@ -6,17 +6,34 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.tools import postgres
 from tests.tools.apiserver import Api, serving
 
 
 @pytest.fixture(scope="session")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+def sqlite_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with serving(tmp_path_factory.mktemp("apiserver")) as server:
         yield server
 
 
+@pytest.fixture(scope="session")
+def postgresql_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with (
+        postgres.running() as url,
+        serving(tmp_path_factory.mktemp("apiserver"), {"DATABASE_URL": url}) as server,
+    ):
+        yield server
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def api(request: pytest.FixtureRequest) -> Api:
+    """Return a web process with one session and one person of each role."""
+    server: Api = request.getfixturevalue(f"{request.param}_api")
+    return server
+
+
 @pytest.fixture
-def namespace(api: Api, request: pytest.FixtureRequest) -> str:
+def namespace(api: Api) -> str:
     """Return a fresh namespace for one test."""
     status, document, _ = api.request("POST", "/api/v1/namespaces", {"metadata": {"generateName": "t-"}})
     assert status == 201

@@ -19,6 +19,12 @@ SHOP = Path(__file__).with_name("shop.yaml")
 Kubectl = Callable[..., str]
 
 
+@pytest.fixture
+def api(sqlite_api: Api) -> Api:
+    """Return one web process: which database is behind it is nothing that kubectl could see."""
+    return sqlite_api
+
+
 @pytest.fixture(params=sorted(binaries()))
 def kubectl(api: Api, namespace: str, request: pytest.FixtureRequest) -> Kubectl:
     """Return a function that runs one kubectl in the test's namespace and returns what it printed."""
