@@ -1,0 +1,226 @@
+"""Parts that need no server: ages, protobuf, limits, paths, negotiation, YAML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clustersim.apiserver import documents, protobuf, tables
+from clustersim.apiserver.limits import REQUESTS_BURST, WATCHES_MAX, Meter
+from clustersim.apiserver.messages import Request, parse_cookies, parse_query
+from clustersim.apiserver.negotiation import aggregated_version, wanted
+from clustersim.apiserver.routes import parse
+from controllers.machinery.strategies.table import strategy_of
+from scheduler_core.api.errors import ApiError
+from scheduler_core.api.kinds import kind_of
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-5, "<invalid>"), (0, "0s"), (1, "1s"), (119, "119s"), (120, "2m"), (125, "2m5s"), (599, "9m59s"),
+        (600, "10m"), (3 * 3600 - 1, "179m"), (3 * 3600, "3h"), (3 * 3600 + 1200, "3h20m"), (8 * 3600, "8h"),
+        (47 * 3600, "47h"), (48 * 3600, "2d"), (50 * 3600, "2d2h"), (8 * 86400, "8d"), (729 * 86400, "729d"),
+        (730 * 86400, "2y"), (800 * 86400, "2y70d"), (9 * 365 * 86400, "9y"),
+    ],
+)  # fmt: skip
+def test_ages_are_written_as_kubectl_writes_them(seconds: int, text: str) -> None:
+    assert tables.human_duration(seconds) == text
+
+
+POD_STATES: list[tuple[dict[str, Any], str]] = [
+    ({"phase": "Pending"}, "Pending"),
+    ({"phase": "Failed", "reason": "Evicted"}, "Evicted"),
+    ({"phase": "Pending", "containerStatuses": [{"state": {"waiting": {"reason": "ImagePullBackOff"}}}]},
+     "ImagePullBackOff"),
+    ({"phase": "Failed", "containerStatuses": [{"state": {"terminated": {"exitCode": 3}}}]}, "ExitCode:3"),
+    ({"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]},
+     "SchedulingGated"),
+    ({"phase": "Running", "containerStatuses": [{"state": {"running": {}}}]}, "Running"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "word"), POD_STATES)
+def test_the_status_column_tells_the_reason(status: dict[str, Any], word: str) -> None:
+    pod = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c"}]}, "status": status}
+    row = tables.row(kind_of("pods"), pod, tables.age_by(0), "None")
+    names = [column.name for column in strategy_of("pods").columns]
+    assert row["cells"][names.index("Status")] == word
+    assert "object" not in row
+    pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    going = tables.row(kind_of("pods"), pod, tables.age_by(0), "None")
+    assert going["cells"][names.index("Status")] == "Terminating"
+
+
+def _varint(number: int) -> bytes:
+    out = b""
+    while True:
+        number, low = number >> 7, number & 0x7F
+        if not number:
+            return out + bytes([low])
+        out += bytes([low | 0x80])
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(value)) + value
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value & (2**64 - 1))
+
+
+def _envelope(api_version: str, kind: str, raw: bytes) -> bytes:
+    meta = _bytes(1, api_version.encode()) + _bytes(2, kind.encode())
+    return protobuf.MAGIC + _bytes(1, meta) + _bytes(2, raw) + _bytes(3, b"") + _bytes(4, b"")
+
+
+def test_protobuf_keeps_zeros_that_are_meant_and_drops_those_that_are_not() -> None:
+    metadata = _bytes(1, b"high") + _bytes(2, b"") + _number(7, 0) + _bytes(8, b"")
+    raw = _bytes(1, metadata) + _number(2, -5) + _number(3, 0) + _bytes(4, "说明".encode())
+    assert protobuf.decode(_envelope("scheduling.k8s.io/v1", "PriorityClass", raw)) == {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": -5,
+        "description": "说明",
+    }
+    options = protobuf.decode(_envelope("v1", "DeleteOptions", _number(1, 0) + _bytes(4, b"Background")))
+    assert options["gracePeriodSeconds"] == 0
+    assert options["propagationPolicy"] == "Background"
+
+
+def test_protobuf_reads_maps_quantities_and_times() -> None:
+    pair = _bytes(1, b"cpu") + _bytes(2, _bytes(1, b"500m"))
+    created = _bytes(8, _number(1, 1_767_225_600))
+    quota = _envelope("v1", "ResourceQuota", _bytes(1, created) + _bytes(2, _bytes(1, pair)))
+    document = protobuf.decode(quota)
+    assert document["spec"] == {"hard": {"cpu": "500m"}}
+    assert document["metadata"] == {"creationTimestamp": "2026-01-01T00:00:00Z"}
+
+
+def test_a_field_that_is_not_known_is_refused_never_dropped() -> None:
+    with pytest.raises(ApiError) as refusal:
+        protobuf.decode(_envelope("v1", "ConfigMap", _bytes(99, b"x")))
+    assert (refusal.value.code, "field 99 of ConfigMap" in refusal.value.message) == (415, True)
+    with pytest.raises(ApiError) as refusal:
+        protobuf.decode(_envelope("v1", "Secret", b""))
+    assert refusal.value.code == 415
+
+
+@given(st.binary(max_size=60), st.sampled_from(protobuf.KINDS))
+def test_any_protobuf_is_read_or_refused(raw: bytes, kind: str) -> None:
+    try:
+        answer: object = protobuf.decode(_envelope("v1", kind, raw))["kind"]
+    except ApiError as error:
+        answer = error.code
+    assert answer in (kind, 400, 415)
+
+
+def test_requests_and_watches_are_limited_by_participant() -> None:
+    meter = Meter()
+    taken = 0
+
+    def take_all() -> None:
+        nonlocal taken
+        while True:
+            meter.take(1)
+            taken += 1
+
+    with pytest.raises(ApiError) as refusal:
+        take_all()
+    assert (refusal.value.code, refusal.value.retry_after_seconds) == (429, 1)
+    assert taken >= REQUESTS_BURST
+    meter.take(2)
+    for _ in range(WATCHES_MAX):
+        meter.open_watch(1)
+    with pytest.raises(ApiError):
+        meter.open_watch(1)
+    meter.close_watch(1)
+    meter.open_watch(1)
+
+
+@pytest.mark.parametrize(
+    ("path", "resource", "namespace", "name", "subresource"),
+    [
+        ("/api/v1/namespaces", "namespaces", None, "", ""),
+        ("/api/v1/namespaces/room", "namespaces", None, "room", ""),
+        ("/api/v1/namespaces/room/finalize", "namespaces", None, "room", "finalize"),
+        ("/api/v1/namespaces/room/status", "namespaces", None, "room", "status"),
+        ("/api/v1/namespaces/status/pods", "pods", "status", "", ""),
+        ("/api/v1/pods", "pods", None, "", ""),
+        ("/api/v1/namespaces/room/pods/web/log", "pods", "room", "web", "log"),
+        ("/api/v1/nodes/n/status", "nodes", None, "n", "status"),
+        ("/apis/apps/v1/namespaces/room/deployments/web/scale", "deployments.apps", "room", "web", "scale"),
+        ("/apis/clustersim.io/v1/clocks/clock", "clocks.clustersim.io", None, "clock", ""),
+    ],
+)
+def test_paths(path: str, resource: str, namespace: str | None, name: str, subresource: str) -> None:
+    target = parse(path)
+    assert (target.kind.resource, target.namespace, target.name, target.subresource) == (
+        resource, namespace, name, subresource,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api", "/api/v1", "/api/v1/pods/web", "/api/v1/namespaces/room/nodes", "/api/v1/namespaces/room/nodes/n",
+        "/api/v1/namespaces/room/pods/web/status/more", "/api/v1/namespaces/room/configmaps/a/status", "/x/v1/pods",
+        "/apis/apps/v2/deployments", "/api/v1/namespaces/room/pods/web/exec\x00",
+    ],
+)  # fmt: skip
+def test_paths_that_name_nothing(path: str) -> None:
+    with pytest.raises(ApiError) as refusal:
+        parse(path)
+    assert refusal.value.code == 404
+
+
+def _request(accept: str, query: str = "") -> Request:
+    return Request("GET", "AAAAAA", "/", parse_query(query), {"accept": accept}, {})
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        ("application/json", "objects"),
+        ("", "objects"),
+        ("application/vnd.kubernetes.protobuf,application/json", "objects"),
+        ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "table"),
+        ("application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "objects"),
+        ("application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "metadata"),
+        ("application/json;as=Poem", "objects"),
+    ],
+)
+def test_the_accept_header_chooses_the_form(accept: str, form: str) -> None:
+    assert wanted(_request(accept)).form == form
+
+
+def test_aggregated_discovery_is_chosen_by_its_version() -> None:
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+    assert aggregated_version(_request(accept)) == "v2"
+    assert aggregated_version(_request("application/json")) == ""
+
+
+def test_parameters() -> None:
+    request = _request("", "a=1&a=2&b=&c=t&d=-1&e=99999999999999999999")
+    assert (request.query["a"], request.flag("b"), request.flag("c"), request.flag("x")) == ("1", False, True, False)
+    assert request.number("a") == 1
+    for name in ("c", "d", "e"):
+        with pytest.raises(ApiError):
+            request.number(name)
+    with pytest.raises(ApiError):
+        parse_query("&".join("a=1" for _ in range(1000)))
+    assert parse_cookies('a=1; b="2" ; c') == {"a": "1", "b": "2"}
+
+
+def test_yaml_bombs_are_refused_before_they_go_off() -> None:
+    bomb = b"a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
+    with pytest.raises(yaml.YAMLError, match="aliases"):
+        documents.load(bomb)
+    with pytest.raises(yaml.YAMLError):
+        documents.load(b"a: 1\n---\nb: 2\n")
+    assert documents.load(b"when: 2026-01-01\nyes_: 'yes'\n") == {"when": "2026-01-01", "yes_": "yes"}
