@@ -27,6 +27,9 @@ SLUG_LENGTH_MAX: Final = 20
 PEOPLE_MAX: Final = 1_000
 """Seats in a session; the next one is refused with 429."""
 
+TOKENS_PER_SEAT_MAX: Final = 200
+"""Browsers that one seat can be signed in from; the one that signed in first is signed out."""
+
 HUES: Final = 7
 """Owner hues of the look; seats take them in turn."""
 
@@ -128,9 +131,13 @@ def principal_for(row: Participant, code: str) -> Principal:
 
 
 def new_token(principal: Principal) -> str:
-    """Return a further token for the seat."""
+    """Return a further token for the seat; the oldest of too many stops working."""
     token = new_secret()
-    Token.objects.create(digest=digest(token), participant_id=principal.participant_id)
+    own = Token.objects.filter(participant_id=principal.participant_id)
+    with transaction.atomic():
+        Token.objects.create(digest=digest(token), participant_id=principal.participant_id)
+        kept = list(own.order_by("-pk").values_list("pk", flat=True)[:TOKENS_PER_SEAT_MAX])
+        own.filter(pk__lt=kept[-1]).delete()
     return token
 
 

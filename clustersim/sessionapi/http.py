@@ -138,8 +138,8 @@ class Call:
             )
         return value
 
-    def raw(self, most: int) -> bytes:
-        """Return the bytes of the body.
+    def check_length(self, most: int) -> None:
+        """Refuse a body by what its length is said to be, before any of it is read.
 
         Raises:
             ApiError: 413.
@@ -147,6 +147,14 @@ class Call:
         length = self.headers.get("content-length", "")
         if length.isdecimal() and int(length) > most:
             raise _too_large(most)
+
+    def raw(self, most: int) -> bytes:
+        """Return the bytes of the body.
+
+        Raises:
+            ApiError: 413.
+        """
+        self.check_length(most)
         try:
             data = self.request.body
         except RequestDataTooBig as error:

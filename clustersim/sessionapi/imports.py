@@ -14,6 +14,9 @@ from scheduler_core.api.errors import ApiError, Cause, bad_request
 TRACE_BYTES_MAX: Final = 16 * 1024 * 1024
 """Bytes of a request with both lists of a trace; more is refused with 413."""
 
+FORM_BYTES: Final = 64 * 1024
+"""Bytes that a form's own fields and boundaries may add to its files."""
+
 DIVISOR_MAX: Final = 1_000_000_000
 SECONDS_MAX: Final = 7 * 86_400
 """Simulated seconds that a trace may be spread over; more is refused with 422."""
@@ -49,6 +52,7 @@ def _file(call: Call) -> bytes:
         raise ApiError(415, "UnsupportedMediaType", "send application/yaml, application/json or a form with the file")
     if kind != "multipart/form-data":
         return call.raw(manifests.MANIFEST_BYTES_MAX)
+    call.check_length(manifests.MANIFEST_BYTES_MAX + FORM_BYTES)
     names = list(call.request.FILES)
     if not names:
         raise bad_request("the form has no file")
@@ -89,6 +93,7 @@ def _trace_body(call: Call) -> dict[str, Any]:
     fields = ("nodes", "pods", "seconds", "divisor", "limit", "name")
     if call.request.content_type != "multipart/form-data":
         return call.body(fields, most=TRACE_BYTES_MAX)
+    call.check_length(TRACE_BYTES_MAX + FORM_BYTES)
     body: dict[str, Any] = {}
     for field in fields:
         if field in call.request.FILES:

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from django.conf import settings
 
+from clustersim.classroom import people
 from clustersim.classroom.templates import TEMPLATES
 from tests.tools.application import bearer, http, opened
 
@@ -182,6 +183,19 @@ async def test_the_link_signs_in_until_it_is_rotated() -> None:
         assert (await fresh.post(f"{path}/enter", json={"secret": secret})).status_code == 401
         assert (await fresh.post(f"{path}/enter", json={"secret": rotated})).status_code == 200
         assert (await fresh.get(path)).status_code == 200
+
+
+async def test_a_seat_keeps_so_many_browsers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "TOKENS_PER_SEAT_MAX", 3)
+    async with http() as client:
+        session = await opened(client)
+        path, secret = f"/api/sessions/{session['code']}", session["url"].partition("#")[2]
+        tokens = [session["token"]]
+        for _ in range(3):
+            tokens.append((await client.post(f"{path}/enter", json={"secret": secret})).json()["token"])
+        client.cookies.clear()
+        codes = [(await client.get(path, headers=bearer(token))).status_code for token in tokens]
+        assert codes == [401, 200, 200, 200]
 
 
 async def test_leaving_withdraws_the_token_at_once() -> None:
