@@ -138,7 +138,7 @@ export function mountOutline(element, dispatch, onFocus) {
       const options = {
         lang, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode,
       };
-      const look = [node, told?.feasible, told?.reason, told?.total, told?.tied, told?.winner, ...Object.values(options)];
+      const look = [node, told?.feasible, told?.reason, told?.segments.length, told?.total, told?.tied, told?.winner, ...Object.values(options)];
       const before = looks.get(node.name);
       fresh.set(node.name, look);
       if (!before?.every((value, index) => value === look[index])) updateRow(row, node, told, options);

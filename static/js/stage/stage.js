@@ -193,10 +193,12 @@ export function mountStage(element, dispatch) {
       renderParts(timeMs);
     }
     if (told !== lastTold || lastScene?.moving) {
-      const settledBefore = lastScene?.tie;
+      const before = lastScene;
       lastScene = sceneAt(timeMs);
       lastTold = told;
-      if (Boolean(lastScene?.tie) !== Boolean(settledBefore)) renderParts(timeMs);
+      // The tie's card and the table of nodes tell the end of an animation, not every step of it.
+      const ended = before?.moving && !lastScene?.moving;
+      if (ended || Boolean(lastScene?.tie) !== Boolean(before?.tie)) renderParts(timeMs);
     }
     const input = fieldInput(lastScene);
     if (input) field.paint(input);
