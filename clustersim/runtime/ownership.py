@@ -49,6 +49,7 @@ class Ownership:
         self._on_claim = on_claim
         self._leases = Leases(identity)
         self._held: set[int] = set()
+        self._elsewhere: frozenset[int] = frozenset()
         self._look = threading.Event()
         self._stop = threading.Event()
         self._seen_unowned_ms: dict[int, int] = {}
@@ -62,6 +63,10 @@ class Ownership:
     def look(self) -> None:
         """Look for sessions without an owner now."""
         self._look.set()
+
+    def is_elsewhere(self, session_id: int) -> bool:
+        """Return whether a session had another live owner when this thread last looked."""
+        return session_id in self._elsewhere
 
     def dropped(self, session_id: int, *, avoid_ms: int = 0) -> None:
         """Note that the loop runs a session no more; for `avoid_ms` others may have it first."""
@@ -103,9 +108,10 @@ class Ownership:
 
     def _claim(self) -> None:
         now_ms = realtime.monotonic_ms()
-        orphans = [
-            row for row in sessions.awake() if now_ms >= self._not_before_ms.get(row.id, 0) and self._is_orphan(row)
-        ]
+        rows = sessions.awake()
+        owned = {row.id for row in rows if not self._is_orphan(row)}
+        self._elsewhere = frozenset(owned - self._held)
+        orphans = [row for row in rows if row.id not in owned and now_ms >= self._not_before_ms.get(row.id, 0)]
         self._seen_unowned_ms = {row.id: self._seen_unowned_ms.get(row.id, now_ms) for row in orphans}
         if not orphans:
             return

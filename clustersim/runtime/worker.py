@@ -165,7 +165,8 @@ class Worker:
         driver = self._drivers.get(session_id)
         if driver is None:
             # A session that nobody may own yet: just made, or woken.
-            self._ownership.look()
+            if not self._ownership.is_elsewhere(session_id):
+                self._ownership.look()
         elif revision > driver.store.seen_revision:
             with self._hints_lock:
                 self._hints[session_id] = revision
