@@ -98,16 +98,14 @@ export function mount(root, dispatch) {
 }
 
 /**
- * The recorded trace that is being replayed: how far it is.
+ * The recorded trace that is being replayed: arrivals and departures so far, and all of them.
  * @param {View} view
  * @returns {{done: number, total: number} | null}
  */
 function replayUnderWay(view) {
-  for (const replay of objectsOf(view, "replays.clustersim.io").values()) {
-    const total = Number(replay.status?.["total"] ?? 0);
-    const done = Number(replay.status?.["created"] ?? 0);
-    if (total > 0 && !(replay.status?.["done"] === true) && done < total) return { done, total };
-  }
+  for (const { status } of objectsOf(view, "replays.clustersim.io").values())
+    if (status && !status["done"])
+      return { done: Number(status["created"]) + Number(status["deleted"]), total: Number(status["total"]) };
   return null;
 }
 

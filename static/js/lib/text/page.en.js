@@ -159,7 +159,7 @@ export const EN = {
   openb_seconds: "Session time for the whole trace, seconds",
   openb_start: "Replay the trace",
   openb_done: "{nodes} nodes made; {pods} pods will arrive.",
-  openb_progress: "openb: {done} of {total} pods replayed",
+  openb_progress: "openb: {done} of {total} steps replayed",
   inspector: "Inspector",
   nothing_selected: "Nothing selected",
   nothing_hint: "Click a pod or a node on the stage, or press / to find one by name.",

@@ -159,7 +159,7 @@ export const ZH_HANS = {
   openb_seconds: "整条轨迹的会话时间，秒",
   openb_start: "开始回放",
   openb_done: "已创建 {nodes} 个节点；将有 {pods} 个 Pod 到来。",
-  openb_progress: "openb：已回放 {done} / {total} 个 Pod",
+  openb_progress: "openb：已回放 {done} / {total} 步",
   inspector: "检查器",
   nothing_selected: "未选择对象",
   nothing_hint: "点击舞台上的 Pod 或 Node，或按 / 按名字查找。",
