@@ -155,7 +155,7 @@ class SchedulerComponent:
         self.tell(self._pace_ms, self._hold, self._rate)
         Watching(self.scheduler, self._informers, self._reconfigure)
         self._informers.start(tick)
-        self._seen_revision = max(reflector.revision for reflector in self._informers.reflectors.values())
+        self._note_lists()
         self._read_left(tick)
 
     def lead(self, tick: Tick) -> None:
@@ -214,9 +214,14 @@ class SchedulerComponent:
             self.driver.retell(tick)
         elif timer == RELIST_TIMER:
             self._informers.relist(tick)
+            self._note_lists()
         elif timer != PERMIT_TIMER:
             raise ValueError(f"unknown timer {timer!r}")
         self._after(tick)
+
+    def _note_lists(self) -> None:
+        lists = (reflector.revision for reflector in self._informers.reflectors.values())
+        self._seen_revision = max(self._seen_revision, *lists)
 
     # Scheduling.
 

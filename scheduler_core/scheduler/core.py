@@ -163,8 +163,6 @@ class Scheduler:
             return
         elif not self.cache.is_assumed(new.uid):
             self._observe_waiting(old, new)
-        elif old is not None:
-            self.nominator.update(old, new)
 
     def _observe_assigned(self, old: PodInfo | None, new: PodInfo) -> None:
         known = old is not None and bool(old.pod.spec.node_name)
@@ -205,7 +203,12 @@ class Scheduler:
             return
         nominated = self.nominator.node_of(uid)
         self._leave_queue(uid)
-        if nominated:
+        if self.cache.is_assumed(uid):
+            # A list can show the end of a pod whose binding was never shown.
+            self.cache.forget_pod(uid)
+            self.assumed.pop(uid, None)
+            self.queue.move(ASSIGNED_POD_DELETE, info, None, self.now_ms)
+        elif nominated:
             self.queue.move(ASSIGNED_POD_DELETE, info, None, self.now_ms, priority_max=info.priority)
 
     def _leave_queue(self, uid: str) -> None:

@@ -263,3 +263,27 @@ def test_an_unresolvable_refusal_is_not_answered_by_preemption() -> None:
     run = hand.attempt()
     assert run.outcome.status_of(0).code is unresolvable().code
     assert run.nominated_node_name == ""
+
+
+def test_a_bound_pod_whose_end_is_all_that_a_list_shows_leaves_no_trace_in_the_cache() -> None:
+    core = scheduler()
+    core.observe_node(node("a", cpu="1"))
+    core.observe_pod(pod("web"))
+    assert Hand(core).attempt().bound
+    core.remove_pod("uid-web")
+    assert core.cache.node_of("uid-web") is None
+    assert core.assumed == {}
+    core.observe_pod(pod("next"))
+    assert Hand(core).attempt().chosen == "a"
+
+
+def test_an_update_of_an_assumed_pod_does_not_nominate_it_again() -> None:
+    core = scheduler()
+    core.observe_node(node("a", cpu="2"))
+    core.observe_pod(pod("web", priority=5, status={"nominatedNodeName": "a"}))
+    assert [info.key for _, info in core.nominator.items()] == ["default/web"]
+    assert Hand(core).attempt().chosen == "a"
+    core.observe_pod(pod("web", priority=5, status={"nominatedNodeName": "a", "phase": "Pending"}))
+    assert core.nominator.items() == []
+    core.observe_pod(pod("next"))
+    assert Hand(core).attempt().chosen == "a"

@@ -7,6 +7,7 @@ from controllers.machinery.loop import Loop, Slot, Tick
 from controllers.machinery.memory import MemoryStore
 from controllers.machinery.operations import Create, Delete, Operation, Patch, Result
 from controllers.scheduler.component import RETELL_TIMER, STEP_TIMER, SchedulerComponent
+from tests.controllers.scheduler.people import write
 
 IDENTITY = "kube-scheduler-0"
 
@@ -58,9 +59,7 @@ class Plane:
             assert self.scheduler.held is not None
 
     def write(self, operation: Operation) -> Result:
-        result = self.client.apply(operation, "user:ada", self.loop.now_ms)
-        assert result.error is None, result.error
-        return result
+        return write(self.store, operation, fence=self.fence)
 
     def node(self, name: str, cpu: str = "4", memory: str = "8Gi", **spec: Any) -> None:
         resources = {"cpu": cpu, "memory": memory, "pods": "110"}

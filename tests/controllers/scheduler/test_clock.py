@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from controllers.cluster import Cluster, found
-from controllers.machinery.client import Client
 from controllers.machinery.memory import MemoryStore
 from controllers.machinery.operations import Create, Patch
 from scheduler_core.scheduler.run import POINTS
+from tests.controllers.scheduler.people import write
 
 RESOURCES = {"cpu": "4", "memory": "8Gi", "pods": "110"}
 
@@ -35,8 +35,7 @@ class Session:
         self.cluster.obey(self.real_ms)
 
     def write(self, operation: Any) -> None:
-        result = Client(self.store).apply(operation, "user:ada", self.store.horizon_ms)
-        assert result.error is None, result.error
+        write(self.store, operation)
 
     def command(self, **spec: Any) -> None:
         self.write(Patch("clocks.clustersim.io", "", "clock", {"spec": spec}))

@@ -4,9 +4,9 @@ from typing import Any
 
 from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
-from controllers.machinery.client import Client
 from controllers.machinery.memory import MemoryStore
 from controllers.machinery.operations import Create, Patch
+from tests.controllers.scheduler.people import write
 
 RESOURCES = {"cpu": "64", "memory": "64Gi", "pods": "110"}
 
@@ -26,8 +26,7 @@ class Trio:
         self.cluster.advance(self.cluster.now_ms + ms)
 
     def write(self, operation: Any) -> dict[str, Any]:
-        result = Client(self.store).apply(operation, "user:ada", self.store.horizon_ms)
-        assert result.error is None, result.error
+        result = write(self.store, operation)
         assert result.object is not None
         return result.object
 
