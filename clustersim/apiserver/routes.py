@@ -36,7 +36,10 @@ class Target:
 def unknown_path(path: str) -> ApiError:
     """Return the 404 of a path that nothing is served under."""
     return ApiError(
-        404, "NotFound", f"the server could not find the requested resource: nothing is served at {path[:200]}"
+        404,
+        "NotFound",
+        f"the server could not find the requested resource: nothing is served at {path[:200]}; "
+        "kubectl api-resources lists what is",
     )
 
 

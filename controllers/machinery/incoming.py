@@ -113,7 +113,8 @@ def changed_document(
     if subresource in ("status", "finalize"):
         return _changed_part(kind, old, changed, subresource, context)
     document, missing = _decoded(kind, changed, old, context)
-    metadata = child(document, "metadata")
+    # What is equal is shared with the stored document, which others hold: never write into it.
+    metadata = document["metadata"] = dict(child(document, "metadata"))
     _keep_metadata(metadata, old["metadata"])
     metadata_rules.drop_empty(metadata)
     if "status" in kind.subresources:
@@ -123,6 +124,9 @@ def changed_document(
     changes = {key for key in document.keys() | old.keys() if document.get(key) != old.get(key)} - {"metadata"}
     causes = list(missing)
     if changes:
+        for key, part in document.items():
+            if part is old.get(key) and isinstance(part, dict):
+                document[key] = copy_object(part)
         strategy.defaults(document)
         causes += strategy.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
         causes += strategy.validate(document)

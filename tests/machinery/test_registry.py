@@ -76,6 +76,36 @@ def test_generation_counts_changes_of_what_is_asked(cluster: Cluster) -> None:
     assert status["metadata"]["generation"] == 3
 
 
+def test_a_write_never_reaches_into_what_was_stored(cluster: Cluster) -> None:
+    """Stored documents are shared by caches and watches; only new ones may differ."""
+    deployment(cluster)
+    cluster.create("nodes", "n", {"status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "0.00015"}}})
+    cluster.patch("nodes", "n", {"status": {"allocatable": None, "capacity": {"cpu": "0.00015"}}}, subresource="status")
+    cluster.create("services", "s", {"spec": {"ports": [{"port": 1}], "type": "NodePort"}})
+    cluster.pod()
+    writes = [
+        ("deployments.apps", "web", {"spec": {"replicas": 5}}, ""),
+        ("deployments.apps", "web", {"spec": {"replicas": 6}}, "scale"),
+        ("deployments.apps", "web", {"metadata": {"labels": {"a": "b"}}}, ""),
+        ("nodes", "n", {"spec": {"unschedulable": True}}, ""),
+        ("services", "s", {"spec": {"type": "ClusterIP"}}, ""),
+        ("pods", "web", {"spec": {"activeDeadlineSeconds": 9}}, ""),
+        ("pods", "web", {"status": {"phase": "Running"}}, "status"),
+    ]
+    for resource, name, patch, subresource in writes:
+        stored = cluster.store.get(resource, "default" if resource != "nodes" else "", name)
+        assert stored is not None
+        before = repr(stored.object)
+        cluster.patch(resource, name, patch, subresource=subresource)
+        assert repr(stored.object) == before, (resource, patch)
+    stored = cluster.store.get("pods", "default", "web")
+    assert stored is not None
+    before = repr(stored.object)
+    cluster.apply(Bind("default", "web", "", "n"))
+    cluster.delete("pods", "web")
+    assert repr(stored.object) == before
+
+
 def test_a_stale_revision_or_another_uid_is_a_conflict(cluster: Cluster) -> None:
     pod = cluster.pod()
     cluster.patch("pods", "web", {"metadata": {"labels": {"a": "b"}}})
