@@ -28,8 +28,8 @@ class Rate:
 STUDENT_WRITES: Final = Rate(100, 20.0, "writes of one student")
 """One student's writes, on every route alike: enough for fast hands, too slow to drown a class."""
 
-IMPORTS: Final = Rate(10, 0.5, "imports of one student")
-"""Files one student may apply; each may hold thousands of objects."""
+IMPORTED: Final = Rate(500, 20.0, "imported objects of one student")
+"""Objects in the files that one student applies; a larger file is refused whole, before any of it is applied."""
 
 OPENINGS: Final = Rate(600, 10.0, "new sessions from one address")
 """Sessions opened from one address; a whole school may share one."""

@@ -13,7 +13,7 @@ import logging
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
@@ -254,8 +254,10 @@ class _Hub:
         hints.listen(self._on_hint)
 
     def _on_hint(self, kind: str, session_id: int, revision: int) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended
+        try:
             self.loop.call_soon_threadsafe(self._take_hint, kind, session_id, revision)
+        except RuntimeError:  # the loop has ended
+            hints.unlisten(self._on_hint)
 
     def _take_hint(self, kind: str, session_id: int, revision: int) -> None:
         if kind == hints.PEOPLE:
@@ -269,12 +271,15 @@ class _Hub:
 
     async def _run(self) -> None:
         """Read on wherever a hint or the poll says that there is more, until no feed is left."""
+        poll_at = self.loop.time()
         while self.feeds:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), POLL_MS / 1000)
+                await asyncio.wait_for(self._wake.wait(), max(0.0, poll_at - self.loop.time()))
             self._wake.clear()
             try:
-                if not self._hinted:
+                # Hints of a busy session must not keep the others from being polled.
+                if self.loop.time() >= poll_at:
+                    poll_at = self.loop.time() + POLL_MS / 1000
                     await self._poll()
                 behind = [self.feeds[key] for key in self._hinted if key in self.feeds]
                 self._hinted.clear()
@@ -331,7 +336,7 @@ def feed_for(session_id: int) -> Feed:
 
 
 @contextlib.contextmanager
-def people_changes(session_id: int):  # type: ignore[no-untyped-def]
+def people_changes(session_id: int) -> Iterator[asyncio.Event]:
     """Give an asyncio.Event that is set whenever somebody came, went or was renamed."""
     hub = _hub()
     event = asyncio.Event()

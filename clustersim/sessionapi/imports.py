@@ -27,8 +27,6 @@ _VALIDATIONS: Final = ("Ignore", "Warn", "Strict")
 def apply_file(call: Call) -> HttpResponse:
     """Answer `POST …/import`."""
     principal = call.require(TEACHER, STUDENT)
-    if principal.role == STUDENT:
-        limits.spend(limits.IMPORTS, principal.participant_id)
     query = call.request.GET
     validation = query.get("fieldValidation", "Warn")
     if validation not in _VALIDATIONS:
@@ -42,6 +40,8 @@ def apply_file(call: Call) -> HttpResponse:
         create_namespaces=query.get("createNamespaces") == "true",
     )
     objects = manifests.read(_file(call))
+    if principal.role == STUDENT:
+        limits.spend(limits.IMPORTED, principal.participant_id, len(objects))
     return answer(importing.import_objects(call.store, principal, objects, options))
 
 

@@ -196,6 +196,18 @@ async def test_an_import_obeys_the_same_rules(room: Class) -> None:
         assert (await room.session(role, "POST", "/import", document)).status_code == 403
 
 
+async def test_a_students_file_is_bounded_as_a_whole(room: Class) -> None:
+    from clustersim.classroom import limits
+
+    many = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{number}"}}
+        for number in range(limits.IMPORTED.burst + 1)
+    ]
+    answer = await room.session("ann", "POST", "/import", {"kind": "List", "apiVersion": "v1", "items": many})
+    assert answer.status_code == 429
+    assert (await room.call("ann", "GET", f"{ANN}/configmaps")).json()["items"] == []
+
+
 async def test_tokens_stay_out_of_the_log(room: Class, caplog: pytest.LogCaptureFixture) -> None:
     await room.session("ann", "GET", "")
     await room.call("ann", "GET", "/api/v1/pods")
