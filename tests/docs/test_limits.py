@@ -21,14 +21,15 @@ PACKAGES = {
     "clustersim.feed": "The feed of the log",
     "clustersim.store": "The store",
     "clustersim.runtime": "Workers and the supervisor",
+    "clustersim.apiserver": "The Kubernetes API",
+    "controllers.machinery": "Documents",
+    "controllers.machinery.validation": "Rules of documents",
 }
-NAME = re.compile(r".*(_MAX|_MIN|_MS|_SECONDS|_BYTES|_PER_PERSON|_PER_STUDENT|_THREADS|_QUOTA)|GROUP")
+NAME = re.compile(r".*(_MAX|_MIN|_MS|_SECONDS|_SECOND|_BURST|_BYTES|_LETTERS|_DEPTH|_PER_PERSON|_PER_STUDENT|_THREADS|_QUOTA)|GROUP")
 HEAD = """# Limits
 
 Every limit, its value, and what happens at it. The page is made from the constants in the code
 (`pytest tests/docs/test_limits.py --update-golden`); change a limit there.
-
-Beside these, the Kubernetes API has the limits of `clustersim/apiserver/limits.py`.
 """
 
 
