@@ -19,10 +19,10 @@ from scheduler_core.api.errors import Cause
 
 Scalar = Literal["string", "integer", "number", "boolean", "quantity", "int-or-string", "time", "bytes", "any"]
 
-MAX_DEPTH: Final = 64
-"""Levels of nesting in a document. The deepest field of v1.34 lies at 17; recursion stays far from Python's limit."""
+DEPTH_MAX: Final = 64
+"""Levels of nesting in a document. The deepest field of a served kind lies at 14; recursion stays far from Python's limit."""
 
-MAX_QUANTITY_LETTERS: Final = 48
+QUANTITY_LETTERS_MAX: Final = 48
 """Letters of a quantity; int64 in nano units has 28. Bounds the arithmetic on hostile input."""
 
 _MAX_INT64: Final = 2**63 - 1
@@ -170,7 +170,7 @@ def model(key: str) -> Model:
     return Model(key, description, fields, descriptions, getattr(cls, "open_fields", False))
 
 
-def too_deep(value: Any, limit: int = MAX_DEPTH) -> bool:
+def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:
     """Return whether a JSON value nests deeper than `limit`, without recursion."""
     level = [value]
     for _ in range(limit):
@@ -268,11 +268,11 @@ def _check_quantity(value: Any, entry: FieldType, path: str, report: Report) -> 
         return _mismatch(value, entry, path, report)
     text = value if isinstance(value, str) else repr(value)
     try:
-        if len(text) > MAX_QUANTITY_LETTERS:
+        if len(text) > QUANTITY_LETTERS_MAX:
             raise quantity.QuantityError("quantity is too long")
         quantity.nano(text)
     except quantity.QuantityError as error:
-        report.wrong.append(Cause(path, f'Invalid value: "{text[:MAX_QUANTITY_LETTERS]}": {error}'))
+        report.wrong.append(Cause(path, f'Invalid value: "{text[:QUANTITY_LETTERS_MAX]}": {error}'))
     return text
 
 

@@ -25,7 +25,7 @@ PACKAGES = {
     "controllers.machinery": "Documents",
     "controllers.machinery.validation": "Rules of documents",
 }
-NAME = re.compile(r".*(_MAX|_MIN|_MS|_SECONDS|_SECOND|_BURST|_BYTES|_LETTERS|_DEPTH|_PER_PERSON|_PER_STUDENT|_THREADS|_QUOTA)|GROUP")
+NAME = re.compile(r".*(_MAX|_MIN|_MS|_SECONDS|_SECOND|_BURST|_BYTES|_PER_PERSON|_PER_STUDENT|_THREADS|_QUOTA)|GROUP")
 HEAD = """# Limits
 
 Every limit, its value, and what happens at it. The page is made from the constants in the code

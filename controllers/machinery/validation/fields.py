@@ -14,7 +14,7 @@ SUBDOMAIN_LENGTH_MAX: Final = 253
 REPLICAS_MAX: Final = 20_000
 """Pods of one workload. A session shows 10,000 pods well; a slip of the finger must not ask for a billion."""
 
-SHOWN_LETTERS: Final = 200
+SHOWN_LETTERS_MAX: Final = 200
 """Letters of a wrong value that an answer repeats."""
 
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -43,10 +43,10 @@ _SERVICE_TEXT: Final = (
 def shown(value: Any) -> str:
     """Return a value as it stands in a message."""
     if isinstance(value, str):
-        return f'"{value[:SHOWN_LETTERS]}"'
+        return f'"{value[:SHOWN_LETTERS_MAX]}"'
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value)[:SHOWN_LETTERS]
+    return repr(value)[:SHOWN_LETTERS_MAX]
 
 
 def bad(field: str, value: Any, why: str) -> Cause:
