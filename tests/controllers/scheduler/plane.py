@@ -35,12 +35,13 @@ class Plane:
         self.slot: Slot = self.loop.add(IDENTITY, lambda: self.scheduler)
         self.run(self.loop.now_ms)
 
-    def run(self, until_ms: int, ticks: int = 10_000) -> None:
-        self.loop.pull(force=True)
-        while ticks and self.loop.run_tick(until_ms):
-            ticks -= 1
-        if ticks:
-            self.loop.settle_at(until_ms)
+    def run(self, until_ms: int) -> None:
+        """Run up to a time, or to the stamp of what people have just written if that is later."""
+        self.loop.pull()
+        until_ms = max(until_ms, self.store.horizon_ms)
+        while self.loop.run_tick(until_ms):
+            pass
+        self.loop.settle_at(until_ms)
 
     def tell(self, pace_ms: int, hold: bool) -> None:
         self.scheduler.tell(pace_ms, hold)
@@ -50,7 +51,8 @@ class Plane:
         """Step by one point; the point where the cycle then rests, empty where it has ended."""
         self.run(self.loop.now_ms)
         self.loop.plan(self.slot, STEP_TIMER, self.loop.now_ms)
-        self.run(self.loop.now_ms)
+        while self.loop.run_tick(self.loop.now_ms):
+            pass
         return (self.scheduler.held or {}).get("point", "")
 
     def step_to(self, point: str) -> None:

@@ -105,8 +105,8 @@ def test_a_binding_that_comes_too_late_is_undone(store, make_plane, seen: bool) 
     plane.step_to("PreBind")
     plane.write(Bind("default", "web", uid, "b"))
     if not seen:
-        plane.loop.plan(plane.slot, STEP_TIMER, 0)
-        plane.loop.run_tick(0)
+        plane.loop.plan(plane.slot, STEP_TIMER, plane.loop.now_ms)
+        plane.loop.run_tick(plane.loop.now_ms)
     plane.tell(0, False)
     plane.run(1_000)
     assert plane.node_of("web") == "b"
@@ -143,14 +143,17 @@ def test_a_cycle_in_slow_motion_rests_at_every_point(store, make_plane) -> None:
     plane.node("a")
     plane.node("b")
     plane.pod("web")
+    plane.run(0)
+    begun_ms = plane.cycle()["startedAtMs"]
     seen: list[str] = []
-    for now_ms in range(0, 4_000, 250):
-        plane.run(now_ms)
-        cycle = plane.cycle()
-        if cycle is not None:
-            seen.append(cycle["point"])
-            assert (cycle["pod"], cycle["startedAtMs"], cycle["dueAtMs"]) == ("default/web", 0, now_ms + 250)
-            assert plane.scheduler.held == {"pod": "default/web", "point": cycle["point"], "replica": IDENTITY}
+    while (cycle := plane.cycle()) is not None:
+        assert (cycle["pod"], cycle["startedAtMs"]) == ("default/web", begun_ms)
+        assert cycle["dueAtMs"] == begun_ms + 250 * (len(seen) + 1)
+        assert plane.scheduler.held == {"pod": "default/web", "point": cycle["point"], "replica": IDENTITY}
+        plane.run(cycle["dueAtMs"] - 10)
+        assert plane.cycle() == cycle
+        seen.append(cycle["point"])
+        plane.run(cycle["dueAtMs"])
     assert seen == [point for point in POINTS if point != "PostFilter"]
     assert plane.node_of("web") != ""
     assert plane.scheduler.held is None
@@ -161,12 +164,11 @@ def test_the_status_of_a_cycle_grows_point_by_point(store, make_plane) -> None:
     plane.node("a")
     plane.node("b")
     plane.pod("web")
+    plane.run(0)
     keys: dict[str, set[str]] = {}
-    for now_ms in range(0, 1_200, 100):
-        plane.run(now_ms)
-        cycle = plane.cycle()
-        if cycle is not None:
-            keys[cycle["point"]] = set(cycle.get("trace") or ())
+    while (cycle := plane.cycle()) is not None:
+        keys[cycle["point"]] = set(cycle.get("trace") or ())
+        plane.run(cycle["dueAtMs"])
     assert "filters" not in keys["PreFilter"]
     assert {"preFilter", "filters", "feasible"} <= keys["Filter"]
     assert "scores" not in keys["Filter"]
@@ -182,9 +184,11 @@ def test_stepping_rests_at_points_without_time_passing(store, make_plane) -> Non
     plane.run(0)
     assert plane.scheduler.held is None
     assert plane.scheduler.can_step
-    points = [plane.step() for _ in range(11)]
+    points = [plane.step()]
+    began_ms = plane.loop.now_ms
+    points += [plane.step() for _ in range(10)]
     assert points == [point for point in POINTS if point != "PostFilter"]
-    assert (plane.scheduler.points, plane.scheduler.cycles, plane.loop.now_ms) == (11, 0, 0)
+    assert (plane.scheduler.points, plane.scheduler.cycles, plane.loop.now_ms - began_ms) == (11, 0, 0)
     assert plane.step() == ""
     assert (plane.scheduler.cycles, plane.scheduler.can_step) == (1, False)
     assert plane.node_of("web") != ""
@@ -197,12 +201,14 @@ def test_a_held_cycle_goes_on_at_the_pace_when_the_clock_runs_again(store, make_
     plane.run(0)
     plane.step_to("Filter")
     plane.tell(250, False)
-    plane.run(240)
+    plane.run(plane.loop.now_ms)
+    due_ms = plane.loop.now_ms + 250
+    plane.run(due_ms - 10)
     assert plane.scheduler.held["point"] == "Filter"
-    plane.run(250)
+    plane.run(due_ms)
     assert plane.scheduler.held["point"] == "Reserve"
     plane.tell(0, False)
-    plane.run(250)
+    plane.run(due_ms)
     assert plane.node_of("web") == "a"
 
 

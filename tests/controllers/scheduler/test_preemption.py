@@ -123,7 +123,7 @@ def test_while_victims_are_told_the_preemptor_is_held_back(ranked: Plane) -> Non
         ranked.pod(name, "2", terminationGracePeriodSeconds=0)
     ranked.run(0)
     uid = ranked.pod("boss", "4", priorityClassName="high")
-    ranked.loop.pull(force=True)
+    ranked.loop.pull()
     ranked.loop.single_events = True
     lanes: list[str] = []
     while ranked.loop.run_tick(0):
