@@ -231,14 +231,17 @@ class Feed:
     async def snapshot(self) -> tuple[int, list[str]]:
         """Return (revision, `list` frames): the whole cluster, to be followed by events after that revision."""
         async with self._view_lock:
-            if self._view is None:
-                view = await in_thread(lambda: SlimView.read(self.store))
-                # What was tailed while the view was being read.
-                for batch in self._batches:
-                    if batch.to > view.revision:
-                        view.fold(batch.after(view.revision))
-                self._view = view
-        return self._view.revision, self._view.frames()
+            while self._view is None:
+                with contextlib.suppress(Gone):  # compaction was quicker than the reading: read again
+                    view = await in_thread(lambda: SlimView.read(self.store))
+                    if view.revision < self._floor:
+                        continue
+                    # What was tailed while the view was being read.
+                    for batch in self._batches:
+                        if batch.to > view.revision:
+                            view.fold(batch.after(view.revision))
+                    self._view = view
+            return self._view.revision, self._view.frames()
 
 
 class _Hub:
