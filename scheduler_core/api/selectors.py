@@ -166,6 +166,24 @@ def matches_all(requirements: Sequence[Requirement], labels: Mapping[str, str]) 
     return all(one.matches(labels) for one in requirements)
 
 
+Selector = tuple[Requirement, ...] | None
+"""A label selector that was read: every condition must hold, () selects everything, None nothing."""
+
+
+def read_selector(written: LabelSelector | None) -> Selector:
+    """Return the selector with its conditions checked; an absent one selects nothing.
+
+    Raises:
+        SelectorError: a condition cannot be read.
+    """
+    return None if written is None else written.requirements()
+
+
+def selects(selector: Selector, labels: Mapping[str, str]) -> bool:
+    """Return whether a selector that was read selects the label set."""
+    return selector is not None and all(one.matches(labels) for one in selector)
+
+
 class NodeSelectorTerm(View, frozen=True):
     """v1.NodeSelectorTerm: all its conditions must hold; an empty term matches no node."""
 

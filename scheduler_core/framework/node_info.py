@@ -18,6 +18,7 @@ from scheduler_core.api.requests import (
     pod_host_ports,
     pod_requests,
 )
+from scheduler_core.framework.affinity_terms import PodTerms, terms_of
 
 HostPort = tuple[str, str, int]
 """(protocol, host IP, port)"""
@@ -71,7 +72,7 @@ def _shape_of(pod: Pod) -> bytes:
 class PodInfo:
     """A pod and what scheduling derives from it. Treat it as frozen."""
 
-    __slots__ = ("_kept_sums", "_shape", "pod", "priority", "uid")
+    __slots__ = ("_kept_sums", "_kept_terms", "_shape", "pod", "priority", "uid")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
@@ -79,6 +80,7 @@ class PodInfo:
         self.priority = pod.priority
         self._shape: bytes | None = None
         self._kept_sums: PodSums | None = None
+        self._kept_terms: PodTerms | None = None
 
     @classmethod
     def of(cls, document: Document) -> PodInfo:
@@ -117,6 +119,13 @@ class PodInfo:
         return self._kept_sums
 
     @property
+    def terms(self) -> PodTerms:
+        """Return the pod's affinity and anti-affinity terms; `NO_TERMS` itself where it has none."""
+        if self._kept_terms is None:
+            self._kept_terms = terms_of(self.pod)
+        return self._kept_terms
+
+    @property
     def requests(self) -> Amounts:
         """Return what fitting counts: resource → millicores or whole units."""
         return self.sums.requests
@@ -133,6 +142,7 @@ class PodInfo:
             pod = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, start_time=start_time))
         copy = PodInfo(pod)
         copy._kept_sums = self.sums
+        copy._kept_terms = self._kept_terms
         return copy
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ that `what_if` returns.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.api.quantity import AMOUNT_MAX
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.pod_columns import AffinityIndex, PodColumn
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -36,6 +38,14 @@ LOG_ROWS_MAX: Final = 65_536
 
 NODE_COLUMNS_MAX: Final = 256
 """Columns made on demand; past it all are dropped, and made again when asked for."""
+
+POD_COLUMNS_MAX: Final = 256
+"""Columns over pods; past it the one used longest ago is dropped."""
+
+NO_VALUE: Final = 0
+"""Topology id of a node without the label."""
+EMPTY_VALUE: Final = 1
+"""Topology id of the label with the empty value."""
 
 
 class Snapshot:
@@ -62,6 +72,9 @@ class Snapshot:
         self.origin: tuple[Snapshot, Sequence[int]] | None = None
         self._resource_columns: dict[str, int] = {name: index for index, name in enumerate(_BASE_RESOURCES)}
         self._node_columns: dict[Hashable, tuple[Callable[[NodeInfo], int], Ints]] = {}
+        self._topology_ids: dict[str, dict[str, int]] = {}
+        self._pod_columns: OrderedDict[Hashable, PodColumn] = OrderedDict()
+        self._affinity = AffinityIndex()
         self.node_log: list[int] = []
         self.pod_log: list[int] = []
         self.rebuild(infos)
@@ -88,6 +101,7 @@ class Snapshot:
         self.pod_count: Ints = np.zeros(len(self.infos), dtype=np.int64)
         self.pod_limit: Ints = np.zeros(len(self.infos), dtype=np.int64)
         self._node_columns.clear()
+        self._topology_ids.clear()
         for row, info in enumerate(self.infos):
             self._write_node(row, info)
             self._write_pods(row, info)
@@ -222,3 +236,49 @@ class Snapshot:
             column = np.fromiter((compute(info) for info in self.infos), dtype=np.int64, count=len(self.infos))
             found = self._node_columns[key] = (compute, column)
         return found[1]
+
+    # Topology and pods.
+
+    def topology(self, key: str) -> Ints:
+        """Return (N,) ids of a label's values: NO_VALUE, EMPTY_VALUE, then the others by first appearance.
+
+        Ids are dense, stay the same while the rows do, and are those of the origin in a dry run's snapshot.
+        """
+        if self.origin is not None:
+            origin, rows = self.origin
+            return origin.topology(key)[np.asarray(rows, dtype=np.intp)]
+        ids = self._topology_ids.setdefault(key, {"": EMPTY_VALUE})
+
+        def number(info: NodeInfo) -> int:
+            value = info.labels.get(key)
+            return NO_VALUE if value is None else ids.setdefault(value, len(ids) + 1)
+
+        return self.node_column(("topology", key), number)
+
+    def topology_size(self, key: str) -> int:
+        """Return how many ids `topology` may hold, NO_VALUE included: the length of an array indexed by them."""
+        if self.origin is not None:
+            return self.origin[0].topology_size(key)
+        self.topology(key)
+        return len(self._topology_ids[key]) + 1
+
+    def pod_column(self, key: Hashable, compute: Callable[[NodeInfo], int]) -> Ints:
+        """Return (N,) int64 of a value that follows from the pods on a node, brought level; treat it as frozen.
+
+        Args:
+            key: names the column; the same key always means the same function.
+            compute: NodeInfo → int, reading nothing but the pods.
+        """
+        found = self._pod_columns.get(key)
+        if found is None:
+            found = self._pod_columns[key] = PodColumn(compute)
+            if len(self._pod_columns) > POD_COLUMNS_MAX:
+                self._pod_columns.popitem(last=False)
+        else:
+            self._pod_columns.move_to_end(key)
+        return found.level(self)
+
+    def affinity(self) -> AffinityIndex:
+        """Return which terms the pods on the nodes have, brought level."""
+        self._affinity.level(self)
+        return self._affinity
