@@ -35,15 +35,14 @@ def _disagreements(folder: Path, topic: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_agrees_with_the_kept_part_of_each_topic(topic: str) -> None:
-    assert _disagreements(HERE, topic)[:5] == []
+RECORDINGS = [HERE, WHOLE] if WHOLE.is_dir() else [HERE]
+"""The kept part; and the whole recording where it lies beside the project."""
 
 
-@pytest.mark.skipif(not WHOLE.is_dir(), reason="the whole recording is not on this machine")
 @pytest.mark.parametrize("topic", TOPICS)
-def test_agrees_with_the_whole_recording(topic: str) -> None:
-    assert _disagreements(WHOLE, topic)[:5] == []
+@pytest.mark.parametrize("folder", RECORDINGS, ids=lambda folder: folder.name)
+def test_agrees_with_each_recorded_topic(folder: Path, topic: str) -> None:
+    assert _disagreements(folder, topic)[:5] == []
 
 
 def test_reads_and_writes_one_line_a_case() -> None:
