@@ -15,7 +15,7 @@ from clustersim.pages.catalogue import LANGUAGES, texts
 from clustersim.store import sessions
 
 TEMPLATES: Final = ("empty", "three-nodes", "gpu-lab", "ha", "zones", "nodes-100", "nodes-1000", "import")
-THEMES: Final = {"light": "sun", "dark": "moon", "projector": "screen"}
+THEMES: Final = ("light", "dark", "projector")
 THEME_COOKIE: Final = "clustersim_theme"
 PREFERENCE_SECONDS: Final = 365 * 24 * 3600
 """How long a browser remembers language and theme; after that it starts again from its own settings."""
@@ -38,10 +38,7 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
     row = sessions.find(code)
     if row is None:
         return _not_found(request, code)
-    context = _common(request)
-    context["row"] = row
-    context["join_label"] = context["t"]["join_session"].replace("{title}", row.title)
-    return render(request, "join.html", context)
+    return render(request, "join.html", {**_common(request), "row": row})
 
 
 @require_GET
@@ -95,7 +92,6 @@ def _common(request: HttpRequest) -> dict[str, Any]:
         "html_lang": "zh-Hans" if lang == "zh-hans" else "en",
         "languages": LANGUAGES,
         "theme": _theme(request),
-        "themes": THEMES,
         "texts": dict(texts(lang)),
         "here": request.path,
     }
