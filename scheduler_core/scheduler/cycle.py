@@ -22,8 +22,9 @@ from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPer
 from scheduler_core.framework.events import ASSIGNED_POD_DELETE
 from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, event_note, fit_error
 from scheduler_core.framework.interface import Ask, PreFilterResult, Reply, Steps
-from scheduler_core.framework.status import Code, Status, unresolvable, unschedulable
+from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
+from scheduler_core.preemption.evaluator import why_not_eligible
 from scheduler_core.scheduler.peers import Core
 from scheduler_core.scheduler.run import Point, Run
 
@@ -149,6 +150,9 @@ def _post_filter(core: Core, run: Run) -> Cycle:
     text = ""
     if run.framework.profile.at("postFilter"):
         core.before_post_filter(run)
+        nominated = run.snapshot.row_of.get(run.info.pod.status.nominated_node_name)
+        tried = SUCCESS if nominated is None else outcome.status_of(nominated)
+        run.eligible = not why_not_eligible(run.info, run.snapshot, tried)
         run.post_filter, run.post_filter_status = run.framework.run_post_filter(run.state, run.info, outcome)
         text = run.post_filter_status.message
         if run.post_filter is not None:

@@ -35,6 +35,7 @@ def outcome_of(core: Scheduler, run: Run) -> Outcome:
         filter_skip=run.state.skip_filter,
         filters=run.outcome,
         post_filter=None if run.post_filter_status is None else (run.post_filter, run.post_filter_status),
+        eligible=run.eligible,
         scores=run.scores,
         best=best,
         chosen=run.chosen,

@@ -135,6 +135,8 @@ class Run:
     outcome: FilterOutcome | None = None
     post_filter: PostFilterResult | None = None
     post_filter_status: Status | None = None
+    eligible: bool = True
+    """It may preempt: told even where preemption had no turn."""
     scores: Scores | None = None
     best_count: int = 0
     chosen: str = ""

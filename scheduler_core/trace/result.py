@@ -25,6 +25,7 @@ class Outcome:
         filter_skip: plugins whose PreFilter answered Skip.
         filters: what Filter said of each node.
         post_filter: PostFilter's result and status.
+        eligible: the pod may preempt.
         scores: None unless two nodes or more were feasible.
         best: the tie set, sorted by name.
         chosen: the node drawn from it.
@@ -37,6 +38,7 @@ class Outcome:
     filter_skip: frozenset[str] = frozenset()
     filters: FilterOutcome | None = None
     post_filter: tuple[PostFilterResult | None, Status] | None = None
+    eligible: bool = True
     scores: Scores | None = None
     best: Sequence[str] = ()
     chosen: str = ""
@@ -72,7 +74,7 @@ class Outcome:
         if self.message:
             shown["fitError"] = self.message
         if self.post_filter is not None:
-            shown["preemption"] = preemption_object(*self.post_filter)
+            shown["preemption"] = {"eligible": self.eligible, **preemption_object(*self.post_filter)}
         return shown
 
 
