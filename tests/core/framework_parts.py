@@ -1,3 +1,5 @@
+"""What a framework is put together from in these tests."""
+
 from __future__ import annotations
 
 from typing import Any, ClassVar

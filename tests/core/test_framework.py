@@ -12,10 +12,8 @@ from scheduler_core.framework.registry import PluginRegistry, RegistryError
 from scheduler_core.framework.runtime import PERMIT_TIMEOUT_MS_MAX, Framework
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
-from tests.core.objects import pod
-
-Answers = dict[str, Any]
 from tests.core.framework_parts import Answers, Teller, finish, framework, nodes
+from tests.core.objects import pod
 
 
 def test_pre_enqueue_names_the_first_that_refuses() -> None:

@@ -22,10 +22,8 @@ from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
-from tests.core.objects import node, pod
-
-Answers = dict[str, Any]
 from tests.core.framework_parts import framework, nodes
+from tests.core.objects import node, pod
 
 
 class Nominations:

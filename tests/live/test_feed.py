@@ -151,10 +151,10 @@ async def test_hints_arrive_from_another_process(
             revision = await sync_to_async(write)(session_id, "a")
             told = textwrap.dedent(
                 f"""
-                import time, redis
+                import threading, redis
                 client = redis.Redis.from_url({address!r})
                 while not client.publish({hints.CHANNEL!r}, "log {session_id} {revision}"):
-                    time.sleep(0.02)
+                    threading.Event().wait(0.02)
                 """
             )
             process = await asyncio.create_subprocess_exec(sys.executable, "-c", told)
