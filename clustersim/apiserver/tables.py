@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from controllers.machinery.strategies.table import strategy_of
-from controllers.machinery.wire import unix_ms
+from controllers.machinery.clock import unix_ms_of
 from scheduler_core.api.kinds import Kind
 
 Age = Callable[[str | None], str]
@@ -23,7 +23,7 @@ def age_by(now_unix_ms: int) -> Age:
         if not timestamp:
             return "<unknown>"
         try:
-            return human_duration((now_unix_ms - unix_ms(timestamp)) // 1000)
+            return human_duration((now_unix_ms - unix_ms_of(timestamp)) // 1000)
         except ValueError:
             return "<unknown>"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 RATE_UNIT: Final = 1000
@@ -37,6 +38,7 @@ class LocalClock:
         return self.world_ms - (self.local_ms - local_ms) * RATE_UNIT // self.rate
 
 
+@lru_cache(maxsize=256)
 def wire_time(unix_ms: int) -> str:
     """Return RFC 3339 in whole seconds, as metav1.Time is written."""
     return (_EPOCH + timedelta(milliseconds=unix_ms)).strftime("%Y-%m-%dT%H:%M:%SZ")

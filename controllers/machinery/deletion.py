@@ -8,7 +8,7 @@ from typing import Any, Final
 from controllers.machinery.operations import Delete
 from controllers.machinery.store import Stored
 from controllers.machinery.strategies.table import strategy_of
-from controllers.machinery.wire import timestamp, unix_ms
+from controllers.machinery.clock import unix_ms_of, wire_time
 from scheduler_core.api.errors import Cause, conflict, forbidden, invalid
 from scheduler_core.api.kinds import Kind
 
@@ -64,14 +64,14 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
     if finalizers:
         metadata["finalizers"] = finalizers
     if "deletionTimestamp" not in metadata:
-        metadata["deletionTimestamp"] = timestamp(now_unix_ms + grace * 1000)
+        metadata["deletionTimestamp"] = wire_time(now_unix_ms + grace * 1000)
         metadata["deletionGracePeriodSeconds"] = grace
         if "generation" in metadata:
             metadata["generation"] += 1
     elif grace < metadata.get("deletionGracePeriodSeconds", 0):
         # A second delete may only hurry: the deadline moves forward by what the period shrank.
         earlier = metadata.get("deletionGracePeriodSeconds", 0) - grace
-        metadata["deletionTimestamp"] = timestamp(unix_ms(metadata["deletionTimestamp"]) - earlier * 1000)
+        metadata["deletionTimestamp"] = wire_time(unix_ms_of(metadata["deletionTimestamp"]) - earlier * 1000)
         metadata["deletionGracePeriodSeconds"] = grace
     document = {**old, "metadata": metadata}
     if kind.resource == "namespaces":

@@ -13,7 +13,7 @@ from controllers.machinery.store import Stored, Transaction, copy_object
 from controllers.machinery.strategies.table import strategy_of
 from controllers.machinery.strategy import Strategy, child
 from controllers.machinery.validation import metadata as metadata_rules
-from controllers.machinery.wire import timestamp
+from controllers.machinery.clock import wire_time
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, forbidden, invalid, not_found
 from scheduler_core.api.kinds import CLUSTERSIM_GROUP, Kind
 
@@ -52,7 +52,7 @@ class Current:
 
     def __init__(self, transaction: Transaction, unix_ms: int) -> None:
         self._transaction = transaction
-        self.now = timestamp(unix_ms)
+        self.now = wire_time(unix_ms)
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return another object."""
@@ -79,7 +79,7 @@ def new_document(kind: Kind, operation: Create, context: Context, transaction: T
     _name_it(kind, metadata, operation.namespace, context, transaction)
     unix_ms = context.epoch_ms + transaction.now_ms
     metadata["uid"] = context.new_uid()
-    metadata["creationTimestamp"] = timestamp(unix_ms)
+    metadata["creationTimestamp"] = wire_time(unix_ms)
     for key in ("generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
         metadata.pop(key, None)
     if strategy.generation:

@@ -20,7 +20,7 @@ from scheduler_core.api.errors import Cause
 Scalar = Literal["string", "integer", "number", "boolean", "quantity", "int-or-string", "time", "bytes", "any"]
 
 DEPTH_MAX: Final = 64
-"""Levels of nesting in a document. The deepest field of a served kind lies at 14; recursion stays far from its limit."""
+"""Levels of nesting in a document; the deepest field of a served kind lies at 14. It bounds recursion."""
 
 QUANTITY_LETTERS_MAX: Final = 48
 """Letters of a quantity; int64 in nano units has 28. Bounds the arithmetic on hostile input."""

@@ -9,7 +9,7 @@ from controllers.machinery.operations import Bind, Create, Delete, Operation
 from controllers.machinery.schema import check
 from controllers.machinery.store import Stored, copy_object
 from controllers.machinery.validation.fields import REPLICAS_MAX
-from controllers.machinery.wire import timestamp
+from controllers.machinery.clock import wire_time
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
 from scheduler_core.api.kinds import Kind
 
@@ -82,7 +82,7 @@ def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> dict[str
         "type": "PodScheduled",
         "status": "True",
         "lastProbeTime": None,
-        "lastTransitionTime": timestamp(now_unix_ms),
+        "lastTransitionTime": wire_time(now_unix_ms),
         "observedGeneration": metadata.get("generation", 1),
     }
     del condition["lastProbeTime"]
