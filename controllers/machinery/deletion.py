@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from controllers.machinery.clock import unix_ms_of, wire_time
 from controllers.machinery.operations import Delete
 from controllers.machinery.store import Stored
 from controllers.machinery.strategies.table import strategy_of
-from controllers.machinery.clock import unix_ms_of, wire_time
 from scheduler_core.api.errors import Cause, conflict, forbidden, invalid
 from scheduler_core.api.kinds import Kind
 

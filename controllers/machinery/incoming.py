@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from controllers.machinery.clock import wire_time
 from controllers.machinery.operations import Create
 from controllers.machinery.schema import check, too_deep
 from controllers.machinery.store import Stored, Transaction, copy_object
 from controllers.machinery.strategies.table import strategy_of
 from controllers.machinery.strategy import Strategy, child
 from controllers.machinery.validation import metadata as metadata_rules
-from controllers.machinery.clock import wire_time
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, forbidden, invalid, not_found
 from scheduler_core.api.kinds import CLUSTERSIM_GROUP, Kind
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from controllers.machinery.clock import wire_time
 from controllers.machinery.operations import Bind, Create, Delete, Operation
 from controllers.machinery.schema import check
 from controllers.machinery.store import Stored, copy_object
 from controllers.machinery.validation.fields import REPLICAS_MAX
-from controllers.machinery.clock import wire_time
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
 from scheduler_core.api.kinds import Kind
 
