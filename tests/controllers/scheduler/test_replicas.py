@@ -19,10 +19,13 @@ class Trio:
         found(self.store, initial_objects(replicas=3, pace=pace))
         self.cluster = Cluster(self.store, fence=self.store.take_over())
         self.cluster.start()
+        self.real_ms = 0
         self.run(5_000)
 
     def run(self, ms: int) -> None:
+        self.real_ms += ms
         self.cluster.pull()
+        self.cluster.obey(self.real_ms)
         self.cluster.advance(self.cluster.now_ms + ms)
 
     def write(self, operation: Any) -> dict[str, Any]:
