@@ -7,10 +7,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER, initial_objects
+from controllers.commands import (
+    CLOCK,
+    CLOCKS,
+    CONFIGURATION,
+    CONFIGURATIONS,
+    REPLICAS,
+    ClockCommand,
+    ClockView,
+    FaultCommand,
+    Obeyed,
+    generation_of,
+    status_of,
+)
 from controllers.deployment import DeploymentController
 from controllers.garbagecollector import GarbageCollector
 from controllers.kubelet import Kubelets
@@ -27,8 +40,9 @@ from controllers.nodelifecycle import NodeLifecycleController
 from controllers.nodelifecycle.controller import MONITOR_MS
 from controllers.replay import ReplayComponent
 from controllers.replicaset import ReplicaSetController
-from controllers.scheduler.component import RETELL_TIMER, STEP_TIMER, SchedulerComponent
-from controllers.session import CLOCK, CLOCKS, CONFIGURATIONS, NAME, REPLICAS, SessionComponent, Step
+from controllers.scheduler.component import SchedulerComponent
+from controllers.session import NAME, SessionComponent, replica_status
+from controllers.stepping import Stepper
 from scheduler_core.api.kinds import by_kind
 
 Document = dict[str, Any]
@@ -44,9 +58,6 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
 )
 """The table of controllers: one line each, in every controller manager."""
 
-STEP_EVENTS_MAX: Final = 100_000
-"""Events that one step by point or cycle may take; past it the step counts as not found."""
-
 RESTART_MS: Final = 1_000
 """A component that failed is started again after this long."""
 
@@ -55,18 +66,6 @@ ANCHOR_DRIFT_MS: Final = 300
 
 ANCHOR_EVERY_MS: Final = 1_000
 """... but at most this often, in real milliseconds."""
-
-
-@dataclass(slots=True)
-class ClockView:
-    """The clock as the cluster obeys it. `rate`: simulated per real second. `pace`: simulated ms at each point."""
-
-    paused: bool = False
-    rate: float = 1.0
-    pace: int = 0
-    held: dict[str, str] | None = None
-    stepped: int = 0
-    """How many of the steps last asked for could be taken."""
 
 
 class Cluster:
@@ -107,11 +106,19 @@ class Cluster:
         self._session = SessionComponent(self)
         self._session_slot: Slot | None = None
         self._replicas: dict[str, Slot] = {}
+        self._stepper = Stepper(self._loop, self._replicas, self.clock)
         self._seen: dict[str, tuple[object, ...]] = {}
-        self._steps: list[Step] = []
+        self._generation = 0
+        """The clock's generation as last obeyed."""
+        self._obeyed_at: Document = {}
+        self._order = 0
+        """How many commands have taken effect."""
         self._taken_step = 0
+        self._obeyed: dict[str, Obeyed] = {}
+        """Replica → what was last obeyed of its spec."""
         self._told: tuple[object, ...] = ()
         self._told_anchor = (0, 0)
+        self._told_rate = 1.0
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -128,20 +135,30 @@ class Cluster:
     def start(self) -> None:
         """Add all components and take up what the command objects hold."""
         loop = self._loop
+        loop.promise(loop.now_ms + 1)
+        clock = self.store.get(CLOCKS, "", CLOCK)
+        if clock is not None:
+            self._take_up_clock(clock.object)
         self._session_slot = loop.add(NAME, lambda: self._session, priority=0)
         for stored in self.store.list(REPLICAS)[0]:
             self._add_replica(stored.object)
         if self._kubelets:
             loop.add("kubelet", Kubelets)
         loop.add("replay", ReplayComponent)
-        loop.run_urgent()
-        status = (self._session.clock or {}).get("status") or {}
-        self._taken_step = self._session.step_id
-        self._follow_clock(bool(status.get("paused")))
-        if self.clock.paused:
+        if self.clock.paused and self.obeys_pause:
             # Replicas take up what they had in hand, and rest where their former owner had left it.
-            self._hold(True)
-            self._run_present()
+            self._stepper.hold(True)
+            self._stepper.run_present()
+
+    def _take_up_clock(self, document: Document) -> None:
+        """Go on as the clock's status says; a session that has none yet begins as its spec asks."""
+        status = status_of(document)
+        command = ClockCommand.of(document)
+        self._generation = int(status.get("observedGeneration") or 0)
+        self._taken_step = int(status.get("stepId") or 0)
+        self.clock.paused = bool(status.get("paused", command.paused))
+        self.clock.pace = int(status.get("pace", command.pace))
+        self.clock.rate = float(status.get("rate", command.rate))
 
     def _add_replica(self, document: Document) -> None:
         identity = document["metadata"]["name"]
@@ -151,12 +168,18 @@ class Cluster:
         inner = self._inner_of(identity, str(component))
         if inner is None:
             return
-        crashed = (document.get("status") or {}).get("state") == "Crashed"
+        status = status_of(document)
+        crashed = status.get("state") == "Crashed"
+        self._obeyed[identity] = Obeyed.of(document)
 
         def make() -> Replica:
             return Replica(identity, lock, inner, source=source, settings=Settings())
 
-        self._replicas[identity] = self._loop.add(identity, make, start=not crashed)
+        slot = self._loop.add(identity, make, start=not crashed)
+        self._replicas[identity] = slot
+        recover_at_ms = self._obeyed[identity].recover_at_ms
+        if crashed and recover_at_ms is not None:
+            self._loop.recover_at(slot, recover_at_ms)
 
     def _inner_of(self, identity: str, component: str) -> Callable[[], Elected] | None:
         """Return what makes the component that a replica runs while it leads."""
@@ -166,7 +189,7 @@ class Cluster:
 
             def make() -> Elected:
                 scheduler = SchedulerComponent(identity)
-                scheduler.tell(self.clock.pace, self._holding, self.clock.rate)
+                scheduler.tell(self.clock.pace, self._stepper.holding, self.clock.rate)
                 return scheduler
 
             return make
@@ -175,16 +198,17 @@ class Cluster:
     # -- driving ------------------------------------------------------------------------------------------------
 
     def pull(self) -> int:
-        """Take foreign rows from the store, in revision order; return how many rows there were."""
-        return self._loop.pull(force=self.clock.paused)
+        """Look for new rows of others; return how many were taken. They are heard when their time comes."""
+        return self._loop.pull()
 
     def next_event_ms(self) -> int | None:
         """Return when the loop has something to do; None: nothing planned."""
         return self._loop.next_event_ms()
 
     def advance(self, until_ms: int, *, max_events: int | None = None) -> int:
-        """Run events up to and at `until_ms`; return how many ran. Time is `until_ms` then, unless `max_events` or a
-        pause came first.
+        """Run events up to and at `until_ms`; return how many ran.
+
+        Time is `until_ms` then, unless `max_events` came first; nothing runs while the clock is paused.
         """
         ran = 0
         while not (self.clock.paused and self.obeys_pause):
@@ -192,146 +216,98 @@ class Cluster:
                 return ran
             count = self._loop.run_tick(until_ms)
             ran += count
-            self._note_commands()
-            self._take_steps()
             if count == 0:
                 self._loop.settle_at(until_ms)
                 return ran
         return ran
 
+    def run_to(self, place: Document) -> None:
+        """Run to the place at which a command took effect in an earlier run (`engine` of a command object's status)."""
+        at_ms: int = place["atMs"]
+        while self.events_run < place["events"] and self._loop.run_tick(max(at_ms, self.now_ms)):
+            pass
+        self._loop.settle_at(at_ms)
+        self._loop.promise(place["horizonMs"])
+
+    # -- commands -----------------------------------------------------------------------------------------------
+
     def obey(self, real_unix_ms: int) -> None:
-        """Observe new generations of command objects and write the clock's status.
+        """Obey new generations of command objects, and say so in their status.
 
         Args:
             real_unix_ms: the wall clock, which the clock's status anchors simulated time to.
         """
-        self._loop.run_urgent()
-        self._note_commands()
-        if self.clock.paused and self.now_ms < self.store.horizon_ms:
-            # The pause came while the loop was on its way to a time that it had promised to the store. What is written
-            # now is stamped with that time, so the clock stands there and not before it.
-            self._run_until(self.store.horizon_ms)
-            self._note_commands()
-        self._take_steps()
-        self.clock.held = self._held() if self.clock.paused else None
-        self._tell_clock(real_unix_ms)
+        stored = self.store.get(CLOCKS, "", CLOCK)
+        if stored is not None and generation_of(stored.object) != self._generation:
+            self.obey_clock(stored.object)
+        for identity in self._replicas:
+            found = self.store.get(REPLICAS, "", identity)
+            if found is not None and generation_of(found.object) != self._obeyed[identity].generation:
+                place = self._place()
+                self.obey_fault(found.object)
+                self._tell_replica(identity, place)
+        self.clock.held = self._stepper.held() if self.clock.paused else None
+        if stored is not None:
+            self._tell_clock(real_unix_ms)
         self._tell_configuration()
 
-    # -- what the session's component carries out ----------------------------------------------------------------
+    def obey_clock(self, document: Document) -> None:
+        """Do what a clock's spec asks for: pause, rate, pace, steps."""
+        command = ClockCommand.of(document)
+        clock = self.clock
+        self._obeyed_at = self._place()
+        self._generation = command.generation
+        if (clock.rate, clock.pace) != (command.rate, command.pace):
+            clock.rate, clock.pace = command.rate, command.pace
+            self._stepper.tell()
+        if command.step is not None and command.step.id > self._taken_step:
+            clock.paused = True
+            self._taken_step = command.step.id
+            clock.stepped = self._stepper.step(command.step)
+            return
+        if clock.paused and not command.paused:
+            self._stepper.hold(False)
+        clock.paused = command.paused
 
-    def set_pace(self, pace_ms: int) -> None:
-        """Set how long cycles rest at an extension point."""
-        if pace_ms != self.clock.pace:
-            self.clock.pace = pace_ms
-            self._tell_schedulers()
+    def obey_fault(self, document: Document) -> None:
+        """Do what a replica's spec asks for."""
+        command = FaultCommand.of(document)
+        slot, known = self._replicas[command.identity], self._obeyed[command.identity]
+        if command.fault_id == known.fault_id:
+            self._obeyed[command.identity] = replace(known, generation=command.generation)
+            return
+        recover_at_ms: int | None = None
+        if not slot.running:
+            # The end that a former crash was to have does not hold any more.
+            self._loop.forget_all(slot)
+        if command.kind == "crash":
+            self._loop.crash(slot)
+            if command.seconds:
+                recover_at_ms = self.now_ms + round(command.seconds * 1000)
+                self._loop.recover_at(slot, recover_at_ms)
+        elif command.kind == "recover":
+            self._loop.recover(slot)
+        self._obeyed[command.identity] = Obeyed(command.generation, command.fault_id, recover_at_ms)
 
-    def ask_step(self, step: Step) -> None:
-        """Take note of steps; they are taken after the present tick."""
-        self._steps.append(step)
+    def _place(self) -> Document:
+        """Return the present place in the run: a second run lets a command take effect at the same."""
+        self._order += 1
+        return {
+            "order": self._order,
+            "events": self.events_run,
+            "atMs": self.now_ms,
+            "horizonMs": self._loop.horizon_ms,
+        }
 
-    def crash(self, identity: str) -> None:
-        """Stop a replica."""
-        self._loop.crash(self._replicas[identity])
-
-    def recover(self, identity: str) -> None:
-        """Start a stopped replica."""
-        self._loop.recover(self._replicas[identity])
+    # -- what the session's component asks ------------------------------------------------------------------------
 
     def slot_of(self, identity: str) -> Slot | None:
         """Return a replica's place in the loop."""
         return self._replicas.get(identity)
 
-    # -- steps --------------------------------------------------------------------------------------------------
-
-    _holding = False
-    """Whether cycles rest at every point until they are stepped."""
-
-    def _note_commands(self) -> None:
-        """Follow the clock's newest spec."""
-        spec = self._session.spec
-        self._follow_clock(bool(spec.get("paused")) or self._session.step_id > self._taken_step)
-
-    def _follow_clock(self, paused: bool) -> None:
-        spec = self._session.spec
-        rate = float(spec.get("rate") or 1.0)
-        if rate != self.clock.rate:
-            self.clock.rate = rate
-            for _, scheduler in self._schedulers():
-                scheduler.tell(self.clock.pace, self._holding, rate)
-        if self.clock.paused and not paused:
-            self._hold(False)
-        self.clock.paused = paused
-
-    def _take_steps(self) -> None:
-        """Take the steps that were asked for."""
-        while self._steps:
-            step = self._steps.pop(0)
-            self.clock.paused = True
-            self.clock.stepped = self._step(step)
-            self._taken_step = step.id
-
-    def _step(self, step: Step) -> int:
-        self._hold(step.by in ("point", "cycle"))
-        if step.by == "seconds":
-            self._run_until(self.now_ms + step.count * 1000)
-            return step.count
-        self._loop.single_events = True
-        try:
-            taken = 0
-            while taken < step.count and self._step_once(step.by):
-                taken += 1
-            return taken
-        finally:
-            self._loop.single_events = False
-
-    def _step_once(self, by: str) -> bool:
-        if by == "event":
-            due_ms = self._loop.next_event_ms()
-            return due_ms is not None and self._loop.run_tick(due_ms) > 0
-        before = self._progress(by)
-        self._run_present()
-        while self._progress(by) == before:
-            marks = self._progress("point") + self._progress("cycle")
-            for slot, scheduler in self._schedulers():
-                if scheduler.can_step:
-                    self._loop.plan(slot, STEP_TIMER, self.now_ms)
-            self._run_present()
-            if self._progress("point") + self._progress("cycle") == marks:
-                return False
-        return True
-
-    def _run_present(self) -> None:
-        """Run what is due at the present time; held cycles stay where they rest."""
-        for _ in range(STEP_EVENTS_MAX):
-            due_ms = self._loop.next_event_ms()
-            if due_ms is None or due_ms > self.now_ms or self._loop.run_tick(self.now_ms) == 0:
-                return
-
-    def _run_until(self, until_ms: int) -> None:
-        while self._loop.run_tick(until_ms):
-            pass
-        self._loop.settle_at(until_ms)
-
-    def _schedulers(self) -> list[tuple[Slot, SchedulerComponent]]:
-        found = [(slot, slot.component) for slot in self._replicas.values()]
-        inner = [(slot, replica.inner) for slot, replica in found if isinstance(replica, Replica)]
-        return [(slot, one) for slot, one in inner if isinstance(one, SchedulerComponent)]
-
-    def _progress(self, by: str) -> list[int]:
-        return [one.points if by == "point" else one.cycles for _, one in self._schedulers()]
-
-    def _held(self) -> dict[str, str] | None:
-        return next((held for _, one in self._schedulers() if (held := one.held) is not None), None)
-
-    def _hold(self, holding: bool) -> None:
-        if holding != self._holding:
-            self._holding = holding
-            self._tell_schedulers()
-
-    def _tell_schedulers(self) -> None:
-        for slot, scheduler in self._schedulers():
-            scheduler.tell(self.clock.pace, self._holding, self.clock.rate)
-            self._loop.plan(slot, RETELL_TIMER, self.now_ms)
+    def obeyed(self, identity: str) -> Obeyed:
+        """Return what was last obeyed of a replica's spec."""
+        return self._obeyed[identity]
 
     # -- statuses -----------------------------------------------------------------------------------------------
 
@@ -346,33 +322,37 @@ class Cluster:
             self._seen[slot.name] = seen
             self._session.show_replica(slot.name, self._loop.tick_of(self._session_slot))
 
+    def _tell_replica(self, identity: str, place: Document) -> None:
+        """Say what a fault has made of a replica, at once: time may stand."""
+        status = replica_status(self._replicas[identity], self._obeyed[identity], self.now_ms)
+        patch = {"status": {**status, "engine": place}}
+        self._client.apply(Patch(REPLICAS, "", identity, patch, "merge", "status"), NAME)
+
     def _tell_clock(self, real_unix_ms: int) -> None:
-        document = self._session.clock
-        if document is None:
-            return
         clock = self.clock
-        generation = int(document["metadata"].get("generation") or 0)
-        narrated = max((one.narrated_one_in for _, one in self._schedulers()), default=1) if clock.pace else 1
-        told = (generation, clock.paused, clock.rate, clock.pace, self._taken_step, str(clock.held), narrated)
+        narrated = self._stepper.narrated_one_in()
+        told = (self._generation, clock.paused, clock.rate, clock.pace, self._taken_step, str(clock.held), narrated)
         if told == self._told and not self._has_drifted(real_unix_ms):
             return
         if not self._told or self._told[1:3] != told[1:3]:
             self.effective_rate = None  # what was measured belongs to the clock as it ran before
         self._told, self._told_anchor = told, (self.now_ms, real_unix_ms)
+        self._told_rate = round(self.effective_rate if self.effective_rate is not None else clock.rate, 3)
         status = {
-            "observedGeneration": generation,
+            "observedGeneration": self._generation,
+            "engine": self._obeyed_at,
             "paused": clock.paused,
             "rate": clock.rate,
             "pace": clock.pace,
             "simTimeMs": self.now_ms,
             "anchorUnixMs": real_unix_ms,
-            "effectiveRate": round(self.effective_rate if self.effective_rate is not None else clock.rate, 3),
+            "effectiveRate": self._told_rate,
             "stepped": clock.stepped,
             "stepId": self._taken_step,
             "held": clock.held,
             "narrated": {"oneIn": narrated},
         }
-        self._client.apply(Patch(CLOCKS, "", CLOCK, {"status": status}, "merge", "status"), NAME, self.now_ms)
+        self._client.apply(Patch(CLOCKS, "", CLOCK, {"status": status}, "merge", "status"), NAME)
 
     def _has_drifted(self, real_unix_ms: int) -> bool:
         sim_ms, anchor_ms = self._told_anchor
@@ -380,20 +360,21 @@ class Cluster:
             return sim_ms != self.now_ms
         if real_unix_ms - anchor_ms < ANCHOR_EVERY_MS:
             return False
-        expected_ms = sim_ms + (real_unix_ms - anchor_ms) * self.clock.rate
+        # Readers reckon with the rate that they were told; so a lag that is over must be told as well.
+        expected_ms = sim_ms + (real_unix_ms - anchor_ms) * self._told_rate
         return abs(expected_ms - self.now_ms) > ANCHOR_DRIFT_MS * max(1.0, self.clock.rate)
 
     def _tell_configuration(self) -> None:
         """While time stands no scheduler runs that would say so: a changed configuration counts as observed."""
         if not self.clock.paused:
             return
-        stored = self.store.get(CONFIGURATIONS, "", "default")
+        stored = self.store.get(CONFIGURATIONS, "", CONFIGURATION)
         if stored is None:
             return
-        generation = int(stored.object["metadata"].get("generation") or 0)
-        if (stored.object.get("status") or {}).get("observedGeneration") != generation:
+        generation = generation_of(stored.object)
+        if status_of(stored.object).get("observedGeneration") != generation:
             patch = {"status": {"observedGeneration": generation}}
-            self._client.apply(Patch(CONFIGURATIONS, "", "default", patch, "merge", "status"), NAME, self.now_ms)
+            self._client.apply(Patch(CONFIGURATIONS, "", CONFIGURATION, patch, "merge", "status"), NAME)
 
     # -- failures -----------------------------------------------------------------------------------------------
 
@@ -416,5 +397,5 @@ def found(store: Store, documents: list[Document] | None = None, *, actor: str =
     for document in initial_objects() if documents is None else documents:
         kind = by_kind(document["apiVersion"], document["kind"])
         namespace = (document["metadata"].get("namespace") or "default") if kind.namespaced else ""
-        results.append(client.apply(Create(kind.resource, namespace, document), actor, store.horizon_ms))
+        results.append(client.apply(Create(kind.resource, namespace, document), actor))
     return results

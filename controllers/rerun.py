@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from controllers.cluster import Cluster
+from controllers.commands import CLOCKS, REPLICAS, generation_of, status_of
 from controllers.machinery.memory import MemoryStore
 from controllers.machinery.store import DELETED, Event
 from controllers.machinery.transaction import BufferedTransaction
+from controllers.session import NAME
 
 
 class RerunStore(MemoryStore):
@@ -39,15 +41,10 @@ class RerunStore(MemoryStore):
             self._inject()
 
     def events(self, after: int, limit: int = 1000) -> Sequence[Event]:
-        """Return the rows after `after` that the engine had read by now."""
+        """Return the rows after `after`; foreign ones stand there as soon as the engine may have read them."""
         while self._next_is_foreign() and self._was_read(self._history[self.revision]):
             self._inject()
-        rows: list[Event] = []
-        for row in super().events(after, limit):
-            if not self._is_own(row.revision) and not self._was_read(row):
-                break
-            rows.append(row)
-        return rows
+        return super().events(after, limit)
 
     @contextmanager
     def transaction(
@@ -67,12 +64,12 @@ class RerunStore(MemoryStore):
         return self.revision < len(self._history) and not self._is_own(self.revision + 1)
 
     def _was_read(self, row: Event) -> bool:
-        """Return whether the engine had read a foreign row before the engine row that follows it, or this is done."""
+        """Return whether the engine had read a foreign row before it wrote the row of its own that follows."""
         position = bisect_right(self._own, row.revision)
         if position == len(self._own):
             return True
         following = self._history[self._own[position] - 1]
-        return following.read >= row.revision or self.revision >= following.revision
+        return following.read >= row.revision
 
     def _inject(self) -> None:
         row = self._history[self.revision]
@@ -103,9 +100,33 @@ def rerun(
     cluster = Cluster(store, fence=fence, kubelets=kubelets)
     cluster.obeys_pause = False
     cluster.start()
+    for row, command in _commands(log, store.revision):
+        cluster.run_to(row.object["status"]["engine"])
+        if command.resource == CLOCKS:
+            cluster.obey_clock(command.object)
+        else:
+            cluster.obey_fault(command.object)
     while store.revision < len(log) and cluster.advance(log[-1].now_ms, max_events=1):
         pass
     return store
+
+
+def _commands(log: Sequence[Event], after: int) -> list[tuple[Event, Event]]:
+    """Return the rows that say where a command took effect, each with the row that holds the command, in order."""
+    newest: dict[tuple[str, str, int], Event] = {}
+    told: dict[tuple[str, str], int] = {}
+    found: list[tuple[Event, Event]] = []
+    for row in log:
+        if row.resource not in (CLOCKS, REPLICAS) or row.verb == DELETED:
+            continue
+        newest[(row.resource, row.name, generation_of(row.object))] = row
+        status = status_of(row.object)
+        observed = int(status.get("observedGeneration") or 0)
+        foreign = not row.read and row.actor == NAME and status.get("engine")
+        if row.revision > after and foreign and told.get((row.resource, row.name)) != observed:
+            told[(row.resource, row.name)] = observed
+            found.append((row, newest[(row.resource, row.name, observed)]))
+    return sorted(found, key=lambda command: int(command[0].object["status"]["engine"]["order"]))
 
 
 def first_difference(log: Sequence[Event], again: Sequence[Event]) -> str:

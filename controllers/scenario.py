@@ -122,6 +122,7 @@ def run(scenario: Scenario, *, seed: int, until_ms: int | None = None) -> tuple[
             break
         cluster.advance(action.at_ms)
         _act(store, action)
+        cluster.obey(store.epoch_ms + cluster.now_ms)
     cluster.advance(end_ms)
     return store, summary(store, cluster, seed, scenario.name)
 
@@ -175,7 +176,7 @@ def _create(store: MemoryStore, documents: list[Document]) -> None:
 def _act(store: MemoryStore, action: Action) -> None:
     client = Client(store)
     for operation in _operations(store, action):
-        result = client.apply(operation, ACTOR, store.horizon_ms)
+        result = client.apply(operation, ACTOR)
         if result.error is not None:
             raise ApiError(
                 result.error.code,

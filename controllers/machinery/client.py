@@ -32,8 +32,11 @@ class Client:
         self._made: dict[str, int] = {}
         self._made_ms = -1
 
-    def commit(self, emissions: Sequence[Emission], now_ms: int, read: int) -> list[Result]:
-        """Write one tick's emissions in one transaction and return the operations' results, in order.
+    def commit(self, emissions: Sequence[Emission], now_ms: int, read: int) -> tuple[list[Result], int]:
+        """Write one tick's emissions in one transaction.
+
+        Returns:
+            The operations' results, in order; the last revision written, 0 where nothing was.
 
         Raises:
             Fenced: another owner has taken over; nothing was written.
@@ -41,18 +44,20 @@ class Client:
         results: list[Result] = []
         with self._store.transaction("session", now_ms=now_ms, fence=self._fence) as transaction:
             transaction.read = read
+            before = transaction.revision
             for emission in emissions:
                 if emission.trace is not None:
                     transaction.trace(*emission.trace)
                 if emission.operation is not None:
                     context = self._context(emission.operation, emission.actor, now_ms)
                     results.append(attempt(self._registry, transaction, emission.operation, context))
-        return results
+            after = transaction.revision
+        return results, after if after > before else 0
 
-    def apply(self, operation: Operation, actor: str, now_ms: int) -> Result:
-        """Write one operation outside the loop's ticks, as a row from elsewhere: what depends on real time."""
-        with self._store.transaction(actor, now_ms=now_ms, fence=self._fence) as transaction:
-            return attempt(self._registry, transaction, operation, self._context(operation, actor, now_ms))
+    def apply(self, operation: Operation, actor: str) -> Result:
+        """Write one operation outside the loop's ticks, as a row from elsewhere, stamped at the store's horizon."""
+        with self._store.transaction(actor, fence=self._fence) as transaction:
+            return attempt(self._registry, transaction, operation, self._context(operation, actor, transaction.now_ms))
 
     def advance_horizon(self, now_ms: int) -> None:
         """Commit that simulated time has come to `now_ms`; writes no row.

@@ -13,10 +13,11 @@ several, where one event asks for more), each operation with its own result. The
 an entry of the same time (`settle`), and the rows come back to everybody through the watch (`observe`), the writer
 included. A refusal is a result like any other.
 
-Time moves only from entry to entry. A watch row is delivered at its stamp, so a person's write is seen at the simulated
-time it was written. Before the loop leaves a time it makes the store's horizon pass it, so that no later write can be
-stamped before it, and takes all rows that were. Nothing here depends on real time or on the order of a set: same seed,
-same foreign rows at the same stamps, same log.
+Time moves only from entry to entry. Before the loop leaves a time it raises the store's horizon past it, so that every
+later write from elsewhere is stamped after it. A foreign row is taken when its stamp's time comes, or, in the middle of
+one time's entries, with the engine's own next row after it. So from the log alone (`Event.read` says what the engine
+had read) it is known when each foreign row was taken. Nothing here depends on real time or on the order of a set: same
+seed, same foreign rows at the same places, same log.
 
 Every component has its own watch position (`Slot.position`), its own clock (`Slot.clock`) and an incarnation: a crash
 drops the object with all its memory and everything that was on its way to it; recovery makes a new one.
@@ -104,8 +105,9 @@ class Emission(NamedTuple):
     trace: tuple[str, int, dict[str, Any], bytes] | None = None
 
 
-Commit = Callable[[Sequence[Emission], int, int], Sequence[Result]]
-"""(emissions, now_ms, read revision) → results of the operations among them, in order. One transaction."""
+Commit = Callable[[Sequence[Emission], int, int], tuple[Sequence[Result], int]]
+"""(emissions, now_ms, read revision) → results of the operations among them, in order, and the last revision that was
+written (0: nothing was). One transaction."""
 
 _Kind = Literal["recover", "start", "observe", "settle", "fire"]
 
@@ -118,6 +120,7 @@ class Slot:
     make: Callable[[], Component]
     component: Component | None = None
     clock: LocalClock = field(default_factory=LocalClock)
+    watched: frozenset[str] = frozenset()
     position: int = 0
     """The revision up to which rows have been delivered."""
     priority: int = 1
@@ -245,11 +248,18 @@ class Loop:
         self._heap: list[_Entry] = []
         self._sequence = 0
         self._watchers: dict[str, list[Slot]] = {}
-        self._horizon_ms = now_ms
-        self._silent_ticks = 0
-        """Ticks that wrote nothing since rows were last taken."""
+        self.horizon_ms = now_ms
+        """Rows from elsewhere are stamped at or after this."""
+        self.ahead_ms: int | None = None
+        """The stamp of the first row that is not taken yet because its time has not come."""
 
     # -- components ---------------------------------------------------------------------------------------------
+
+    def promise(self, horizon_ms: int) -> None:
+        """Let writes from elsewhere be stamped at or after this time from now on."""
+        if horizon_ms > self.horizon_ms:
+            self.horizon_ms = horizon_ms
+            self._advance_horizon(horizon_ms)
 
     def add(self, name: str, make: Callable[[], Component], *, priority: int = 1, start: bool = True) -> Slot:
         """Add a component under its actor's name. `priority` 0 runs before others of the same time."""
@@ -263,7 +273,7 @@ class Loop:
         """Stop a component: its memory and all that was on its way to it are lost."""
         if slot.component is None:
             return
-        for resource in slot.component.resources:
+        for resource in slot.watched:
             self._watchers[resource].remove(slot)
         slot.component = None
         self.forget_all(slot)
@@ -282,8 +292,9 @@ class Loop:
             return
         component = slot.make()
         slot.component = component
+        slot.watched = component.resources
         slot.position = self.position
-        for resource in sorted(component.resources):
+        for resource in sorted(slot.watched):
             self._watchers.setdefault(resource, []).append(slot)
         self._push(self.now_ms, slot, "start", None)
 
@@ -302,6 +313,12 @@ class Loop:
 
     def next_event_ms(self) -> int | None:
         """Return when the next entry is due; None where nothing is planned."""
+        due_ms = self._due_ms()
+        if due_ms is None or self.ahead_ms is None:
+            return self.ahead_ms if due_ms is None else due_ms
+        return min(due_ms, self.ahead_ms)
+
+    def _due_ms(self) -> int | None:
         heap = self._heap
         while heap and not self._is_valid(heap[0]):
             heappop(heap)
@@ -318,18 +335,16 @@ class Loop:
         return count
 
     def _next_is_urgent(self) -> bool:
-        at_ms = self.next_event_ms()
+        at_ms = self._due_ms()
         return at_ms is not None and at_ms <= self.now_ms and self._heap[0].priority == 0
 
-    def pull(self, *, force: bool = False) -> int:
-        """Take new rows from the store and plan their delivery; return how many there were.
+    def pull(self) -> int:
+        """Look for new rows; return how many were taken.
 
-        While entries of the present time are left, rows are taken right after a tick that wrote something and not
-        later: so the log tells between which of the engine's writes a foreign row was taken. `force` takes them
-        anyway; for a loop that has been stopped there and must hear that it may go on.
+        While entries of the present time are left nothing is taken: the end of the next tick does it.
         """
-        due_ms = self.next_event_ms()
-        if due_ms is not None and due_ms <= self.now_ms and self._silent_ticks and not force:
+        due_ms = self._due_ms()
+        if due_ms is not None and due_ms <= self.now_ms:
             return 0
         return self._take_rows()
 
@@ -338,23 +353,28 @@ class Loop:
 
         Urgent entries make a tick of their own, so that what they ask for holds for the next entry already.
         """
-        at_ms = self._reach(until_ms)
-        if at_ms is None:
-            return 0
-        self.now_ms = max(self.now_ms, at_ms)
+        while True:
+            at_ms = self._reach(until_ms)
+            if at_ms is None:
+                return 0
+            self.now_ms = max(self.now_ms, at_ms)
+            if self.ahead_ms is not None and self.ahead_ms <= self.now_ms:
+                self._take_rows()
+            due_ms = self._due_ms()
+            if due_ms is not None and due_ms <= self.now_ms:
+                break
         urgent = self.run_urgent()
         if urgent:
             return urgent
         limit = 1 if self.single_events else TICK_EVENTS_MAX
         count = 0
         while count < limit and len(self.emitted) < TICK_OPERATIONS_MAX:
-            due_ms = self.next_event_ms()
+            due_ms = self._due_ms()
             if due_ms is None or due_ms > self.now_ms:
                 break
             self._dispatch(heappop(self._heap))
             count += 1
         self.events_run += count
-        self._silent_ticks += 1
         self._flush()
         return count
 
@@ -387,29 +407,33 @@ class Loop:
                 return again_ms
 
     def _pass(self, until_ms: int) -> None:
-        """Make every row that may still be stamped before `until_ms` known: raise the horizon, then read."""
-        if until_ms > self._horizon_ms:
-            self._advance_horizon(until_ms)
-            self._horizon_ms = until_ms
+        """Make every row stamped at or before `until_ms` known: raise the horizon past it, then look."""
+        self.promise(until_ms + 1)
         self._take_rows()
 
-    def _take_rows(self) -> int:
+    def _take_rows(self, through: int = 0) -> int:
+        """Take the rows whose time has come and those up to revision `through`, in order; return how many.
+
+        A row ahead of its time holds back those after it.
+        """
         taken = 0
+        self.ahead_ms = None
         while True:
             rows = self.store.events(self.position, PULL_ROWS_MAX)
             for row in rows:
+                if row.now_ms > self.now_ms and row.revision > through:
+                    self.ahead_ms = row.now_ms
+                    return taken
+                self.position = row.revision
                 self._route(row)
-            taken += len(rows)
-            if rows:
-                self.position = rows[-1].revision
+                taken += 1
             if len(rows) < PULL_ROWS_MAX:
-                self._silent_ticks = 0
                 return taken
 
     def _route(self, row: Event) -> None:
         for slot in self._watchers.get(row.resource, ()):
             if not slot.inbox and not slot.behind:
-                self._push(max(row.now_ms, self.now_ms), slot, "observe", None)
+                self._push(self.now_ms, slot, "observe", None)
             if slot.behind:
                 continue
             slot.inbox.append(row)
@@ -467,15 +491,9 @@ class Loop:
         if slot.behind:
             self._deliver_from_store(slot, component, tick)
             return
-        rows = slot.inbox
-        due = len(rows)
-        if rows[-1].now_ms > self.now_ms:
-            due = next(index for index, row in enumerate(rows) if row.now_ms > self.now_ms)
-        slot.inbox = rows[due:]
-        if slot.inbox:
-            self._push(slot.inbox[0].now_ms, slot, "observe", None)
-        slot.position = rows[due - 1].revision if slot.inbox else self.position
-        component.observe(rows[:due], tick)
+        rows, slot.inbox = slot.inbox, []
+        slot.position = self.position
+        component.observe(rows, tick)
 
     def _deliver_from_store(self, slot: Slot, component: Component, tick: Tick) -> None:
         try:
@@ -499,15 +517,20 @@ class Loop:
         self.emitted = []
         before = self.position
         results: list[Result] = []
+        last = 0
         for start in range(0, len(emissions), TICK_OPERATIONS_MAX):
             chunk = emissions[start : start + TICK_OPERATIONS_MAX]
-            results.extend(self._commit(chunk, self.now_ms, before))
-        self._horizon_ms = max(self._horizon_ms, self.now_ms)
+            own, written = self._commit(chunk, self.now_ms, before)
+            results.extend(own)
+            last = written or last
+        self.horizon_ms = max(self.horizon_ms, self.now_ms)
         answers: dict[str, list[Answer]] = {}
         for emission, result in zip((e for e in emissions if e.operation is not None), results, strict=True):
             if emission.incarnation == emission.slot.incarnation:
                 answers.setdefault(emission.slot.name, []).append(Answer(emission.token, result))
         for name, own in answers.items():
             self._push(self.now_ms, self.slots[name], "settle", own)
-        if self.store.revision > before:
-            self._take_rows()
+        # Up to the last own row and no further: so the log tells when a foreign row was taken. Rows before own ones
+        # are taken with these, whatever their stamp, so that a person need not wait for the end of a burst.
+        if last:
+            self._take_rows(last)

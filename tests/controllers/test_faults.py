@@ -14,8 +14,8 @@ SCHEDULER = "kube-scheduler-0"
 
 
 def ask(lab: Lab, fault: dict[str, Any]) -> None:
-    Client(lab.store).apply(Patch(REPLICAS, "", SCHEDULER, {"spec": {"fault": fault}}), "user:test", None)
-    lab.cluster.pull()
+    Client(lab.store).apply(Patch(REPLICAS, "", SCHEDULER, {"spec": {"fault": fault}}), "user:test")
+    lab.obey()
 
 
 def status(lab: Lab) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class Lab:
 
     def do(self, operation: Operation) -> Document:
         """Write as a person."""
-        result = Client(self.store).apply(operation, "user:test", self.store.horizon_ms)
+        result = Client(self.store).apply(operation, "user:test")
         if result.error is not None:
             raise result.error
         assert result.object is not None

@@ -1,0 +1,115 @@
+"""Obeying the command objects: clock, steps and faults.
+
+They are read from the store itself, not through a watch: a command is obeyed while time stands, too. What the engine
+made of it is written as a row from elsewhere, with the place in the loop's run (`engine`: events run, time) at which it
+took effect; a second run from the log lets it take effect at the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+Document = dict[str, Any]
+
+CLOCKS: Final = "clocks.clustersim.io"
+CLOCK: Final = "clock"
+REPLICAS: Final = "replicas.clustersim.io"
+CONFIGURATIONS: Final = "schedulerconfigs.clustersim.io"
+CONFIGURATION: Final = "default"
+
+
+@dataclass(slots=True)
+class ClockView:
+    """The clock as the cluster obeys it. `rate`: simulated per real second. `pace`: simulated ms at each point."""
+
+    paused: bool = False
+    rate: float = 1.0
+    pace: int = 0
+    held: dict[str, str] | None = None
+    stepped: int = 0
+    """How many of the steps last asked for could be taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Steps that were asked for: `by` is point, cycle, event or seconds."""
+
+    id: int
+    by: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClockCommand:
+    """A generation of the clock's spec."""
+
+    generation: int
+    paused: bool
+    rate: float
+    pace: int
+    step: Step | None
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> ClockCommand:
+        """Return what a clock's document asks for."""
+        spec = document.get("spec") or {}
+        step = spec.get("step") or {}
+        return cls(
+            generation_of(document),
+            bool(spec.get("paused")),
+            float(spec.get("rate") or 1.0),
+            int(spec.get("pace") or 0),
+            Step(int(step["id"]), step.get("by") or "event", int(step.get("count") or 1)) if step.get("id") else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FaultCommand:
+    """A generation of a replica's spec."""
+
+    identity: str
+    generation: int
+    fault_id: int
+    kind: str
+    seconds: float
+    """How long it lasts; 0: until something else is asked."""
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> FaultCommand:
+        """Return what a replica's document asks for."""
+        fault = (document.get("spec") or {}).get("fault") or {}
+        name = document["metadata"]["name"]
+        seconds = float(fault.get("seconds") or 0)
+        return cls(name, generation_of(document), int(fault.get("id") or 0), str(fault.get("kind") or ""), seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Obeyed:
+    """What was last obeyed of a replica's spec; `recover_at_ms`: when a crash of some seconds ends."""
+
+    generation: int = 0
+    fault_id: int = 0
+    recover_at_ms: int | None = None
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Obeyed:
+        """Return what a replica's status says; a replica without one, of which nothing is asked, obeys already."""
+        status = status_of(document)
+        if not status and not FaultCommand.of(document).kind:
+            return cls(generation_of(document))
+        at_ms = status.get("recoverAtMs")
+        observed = int(status.get("observedGeneration") or 0)
+        return cls(observed, int(status.get("faultId") or 0), None if at_ms is None else int(at_ms))
+
+
+def generation_of(document: Mapping[str, Any]) -> int:
+    """Return metadata.generation."""
+    return int(document["metadata"].get("generation") or 0)
+
+
+def status_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the status, empty where there is none."""
+    status: Mapping[str, Any] = document.get("status") or {}
+    return status

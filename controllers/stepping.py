@@ -1,0 +1,108 @@
+"""Pace, holds and steps: how the clock's commands reach the schedulers and the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from controllers.commands import ClockView, Step
+from controllers.leaderelection.replica import Replica
+from controllers.machinery.loop import Loop, Slot
+from controllers.scheduler.component import RETELL_TIMER, STEP_TIMER, SchedulerComponent
+
+STEP_EVENTS_MAX: Final = 100_000
+"""Events of the present time that are run for one step; past it the step goes on with what is there."""
+
+
+class Stepper:
+    """Carries out steps on one loop."""
+
+    def __init__(self, loop: Loop, replicas: Mapping[str, Slot], clock: ClockView) -> None:
+        """Step this loop; `clock` tells pace and rate."""
+        self.holding = False
+        """Whether cycles rest at every point until they are stepped."""
+        self._loop = loop
+        self._replicas = replicas
+        self._clock = clock
+
+    # -- schedulers ---------------------------------------------------------------------------------------------
+
+    def schedulers(self) -> list[tuple[Slot, SchedulerComponent]]:
+        """Return the schedulers that live, with their places in the loop."""
+        found = [(slot, slot.component) for slot in self._replicas.values()]
+        inner = [(slot, replica.inner) for slot, replica in found if isinstance(replica, Replica)]
+        return [(slot, one) for slot, one in inner if isinstance(one, SchedulerComponent)]
+
+    def held(self) -> dict[str, str] | None:
+        """Return the cycle that rests at a point."""
+        return next((held for _, one in self.schedulers() if (held := one.held) is not None), None)
+
+    def narrated_one_in(self) -> int:
+        """Return N where one cycle in N is told at the pace."""
+        return max((one.narrated_one_in for _, one in self.schedulers()), default=1) if self._clock.pace else 1
+
+    def tell(self) -> None:
+        """Tell the schedulers the pace, the hold and the rate."""
+        for slot, scheduler in self.schedulers():
+            scheduler.tell(self._clock.pace, self.holding, self._clock.rate)
+            self._loop.plan(slot, RETELL_TIMER, self._loop.now_ms)
+
+    def hold(self, holding: bool) -> None:
+        """Let cycles rest at every point, or no longer."""
+        if holding != self.holding:
+            self.holding = holding
+            self.tell()
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def step(self, step: Step) -> int:
+        """Take steps; return how many could be taken."""
+        self.hold(step.by in ("point", "cycle"))
+        if step.by == "seconds":
+            self.run_until(self._loop.now_ms + step.count * 1000)
+            return step.count
+        self._loop.single_events = True
+        try:
+            taken = 0
+            while taken < step.count and self._step_once(step.by):
+                taken += 1
+            return taken
+        finally:
+            self._loop.single_events = False
+
+    def _step_once(self, by: str) -> bool:
+        if by == "event":
+            while (due_ms := self._loop.next_event_ms()) is not None:
+                if self._loop.run_tick(due_ms):
+                    return True
+            return False
+        before = self._progress(by)
+        self.run_present()
+        if not any(scheduler.can_step for _, scheduler in self.schedulers()):
+            # Let people's writes be heard that were made while time stood: they are stamped just after it.
+            self.run_until(self._loop.horizon_ms)
+        while self._progress(by) == before:
+            marks = self._progress("point") + self._progress("cycle")
+            for slot, scheduler in self.schedulers():
+                if scheduler.can_step:
+                    self._loop.plan(slot, STEP_TIMER, self._loop.now_ms)
+            self.run_present()
+            if self._progress("point") + self._progress("cycle") == marks:
+                return False
+        return True
+
+    def run_present(self) -> None:
+        """Run what is due at the present time; held cycles stay where they rest."""
+        for _ in range(STEP_EVENTS_MAX):
+            due_ms = self._loop.next_event_ms()
+            if due_ms is None or due_ms > self._loop.now_ms or self._loop.run_tick(self._loop.now_ms) == 0:
+                return
+
+    def run_until(self, until_ms: int) -> None:
+        """Run everything up to and at a time, and stand there."""
+        while self._loop.run_tick(until_ms):
+            pass
+        self._loop.settle_at(until_ms)
+
+    def _progress(self, by: str) -> list[int]:
+        return [one.points if by == "point" else one.cycles for _, one in self.schedulers()]
