@@ -7,7 +7,7 @@ import { kindOfResource, splitKey } from "./lib/kinds.js";
 import { text } from "./lib/text.js";
 import { Actions, refusalOf } from "./net/actions.js";
 import { DecisionLoader } from "./net/decisions.js";
-import { rememberSession } from "./net/recent.js";
+import { mayReloadFor, rememberSession } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
 import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";
 import { mount as mountAnnouncer } from "./panels/announcer.js";
@@ -141,8 +141,8 @@ function connect() {
     onFrame: (frame) => {
       if (frame.type === "hello") {
         serverOffsetMs = frame.serverUnixMs - Date.now();
-        // A page of another release would fold frames it may not understand.
-        if (frame.release !== START.release) location.reload();
+        // A page of another release would fold frames it may not understand. Once: a proxy may keep the old page.
+        if (frame.release !== START.release && mayReloadFor(frame.release)) location.reload();
         rememberSession({
           code: START.code, title: frame.session.title, role: frame.me.role, revision: frame.revision, atMs: Date.now(),
         });

@@ -48,3 +48,18 @@ export function rememberTheme(theme) {
 export function rememberLanguage(lang) {
   document.cookie = `django_language=${lang}; path=/; max-age=${PREFERENCE_SECONDS}; samesite=lax`;
 }
+
+/**
+ * Whether this tab may reload for a release: once each, so that a stale copy between us and the server cannot make it
+ * reload for ever.
+ * @param {string} release
+ */
+export function mayReloadFor(release) {
+  try {
+    if (sessionStorage.getItem("clustersim.release") === release) return false;
+    sessionStorage.setItem("clustersim.release", release);
+    return true;
+  } catch {
+    return false;
+  }
+}
