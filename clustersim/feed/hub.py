@@ -126,6 +126,11 @@ class Feed:
         return self._store
 
     @property
+    def listed(self) -> int:
+        """Return how many objects a fresh list holds, 0 while nobody has asked for one."""
+        return 0 if self._view is None else len(self._view)
+
+    @property
     def epoch_ms(self) -> int:
         """Return Unix milliseconds of simulated time 0."""
         return self.store.epoch_ms

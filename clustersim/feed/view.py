@@ -69,6 +69,10 @@ class SlimView:
             view.fold(Batch(view.revision, rows[-1].revision, fresh))
         return view
 
+    def __len__(self) -> int:
+        """Return how many objects a fresh list holds."""
+        return len(self._objects) + len(self._events)
+
     def fold(self, batch: Batch) -> None:
         """Bring the view from `batch.from_` to `batch.to`."""
         for encoded in batch.encoded:

@@ -42,7 +42,7 @@ SILENCE_SECONDS: Final = 30.0
 """A page that leaves a ping unanswered for so long is closed; it reconnects and resumes."""
 
 BEHIND_REVISIONS_MAX: Final = 5_000
-"""A page further behind than this is told `gone`: a fresh list is shorter than what it missed."""
+"""A page further behind than this, and than there are objects, is told `gone`: a fresh list is shorter."""
 
 FRAME_BYTES_MAX: Final = 4 * 1024
 """Bytes of a frame from a page; a larger one closes the socket."""
@@ -257,7 +257,7 @@ class _Socket:
             if self._fresh:
                 await self._list(feed, subscription)
                 continue
-            if feed.revision - subscription.position > BEHIND_REVISIONS_MAX:
+            if feed.revision - subscription.position > max(BEHIND_REVISIONS_MAX, feed.listed):
                 await self._gone()
                 continue
             got = await self._next(subscription)
