@@ -100,6 +100,17 @@ def test_a_collection_is_deleted_by_selector(api: Api, namespace: str) -> None:
     assert _names(api.request("GET", path)[1]) == ["b1"]
 
 
+def test_a_large_collection_goes_in_one_request(api: Api, namespace: str) -> None:
+    _make(api, namespace, *(f"n{index:03}" for index in range(120)))
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    status, document, _ = api.request("DELETE", f"{path}?dryRun=All")
+    assert (status, len(document["items"])) == (200, 120)
+    assert len(api.request("GET", path)[1]["items"]) == 120
+    status, document, _ = api.request("DELETE", path)
+    assert (status, len(document["items"])) == (200, 120)
+    assert api.request("GET", path)[1]["items"] == []
+
+
 def test_lists_over_all_namespaces_are_sorted_by_namespace_and_name(api: Api, namespace: str) -> None:
     _make(api, namespace, "z1", "a1")
     _, document, _ = api.request("GET", "/api/v1/configmaps")
