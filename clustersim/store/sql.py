@@ -15,27 +15,22 @@ import msgspec
 from django.db import connection, transaction
 
 from clustersim.store.mirror import Mirror
-from clustersim.store.sessions import NoSession, real_ms
-from controllers.machinery.store import Event, Fenced, Gone, Stored, Verb
+from clustersim.store.rows import VERBS, write_log, write_objects, write_traces
+from clustersim.store.sessions import NoSession
+from controllers.machinery.store import Event, Fenced, Gone, Stored
 from controllers.machinery.transaction import BufferedTransaction
-
-VERBS: Final[tuple[Verb, ...]] = ("ADDED", "MODIFIED", "DELETED")
-"""The log's `verb` column counts them from 1."""
 
 COMPACT_STEP: Final = 500
 """Revisions dropped per transaction: about 5 ms, so that a person's write does not wait behind a compaction."""
-
-INSERT_ROWS: Final = 200
-"""Rows of one INSERT statement over the wire."""
-
-TRACES_PER_POD: Final = 50
-"""Attempts of one pod whose traces are kept; older ones go when a newer one is written."""
 
 _ROW: Final = (
     "r.resource, r.namespace, r.name, r.uid, r.revision, r.data, "
     "r.verb, r.now_ms, r.actor, r.previous_revision, r.read_revision, p.data"
 )
-_CURRENT: Final = "FROM store_object o JOIN store_revision r ON r.session_id = o.session_id AND r.revision = o.revision"
+_CURRENT: Final = (
+    "FROM store_object o LEFT JOIN store_revision r ON r.session_id = o.session_id AND r.revision = o.revision"
+)
+"""A left join, though every object has its row: a planner may not turn it round and go through the log for objects."""
 
 
 class Counters(NamedTuple):
@@ -75,19 +70,6 @@ def _fetch(sql: str, arguments: Sequence[Any]) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(sql, arguments)
         return list(cursor.fetchall())
-
-
-def _insert(cursor: Any, table: str, columns: str, rows: Sequence[tuple[Any, ...]], conflict: str = "") -> None:
-    """Insert many rows: by one prepared statement in SQLite, by few large ones over PostgreSQL's wire."""
-    marks = f"({', '.join(['%s'] * len(rows[0]))})"
-    head = f"INSERT INTO {table} ({columns}) VALUES "
-    if connection.vendor == "sqlite":
-        cursor.executemany(f"{head}{marks} {conflict}", rows)
-        return
-    for start in range(0, len(rows), INSERT_ROWS):
-        part = rows[start : start + INSERT_ROWS]
-        values = [value for row in part for value in row]
-        cursor.execute(f"{head}{', '.join([marks] * len(part))} {conflict}", values)
 
 
 def _place(stored: Stored) -> tuple[str, str]:
@@ -194,16 +176,19 @@ class SqlStore:
         Raises:
             Gone: that revision is compacted.
         """
-        within = "" if namespace is None else " AND r.namespace = %s"
         place = [] if namespace is None else [namespace]
+        within = " AND {0}.namespace = %s" if place else ""
         rows = _fetch(
             f"SELECT r.namespace, r.name, r.uid, r.revision, r.data {_CURRENT} "
-            f"WHERE o.session_id = %s AND o.resource = %s AND o.revision <= %s{within} UNION ALL "
-            "SELECT r.namespace, r.name, r.uid, r.revision, r.data FROM store_revision n JOIN store_revision r "
-            "ON r.session_id = n.session_id AND r.revision = n.previous_revision "
-            "WHERE n.session_id = %s AND n.revision > %s AND n.resource = %s "
-            f"AND n.previous_revision > 0 AND n.previous_revision <= %s{within}",
-            [self.session_id, resource, revision, *place, self.session_id, revision, resource, revision, *place],
+            f"WHERE o.session_id = %s AND o.resource = %s AND o.revision <= %s{within.format('o')} UNION ALL "
+            "SELECT r.namespace, r.name, r.uid, r.revision, r.data FROM store_revision r "
+            f"WHERE r.session_id = %s{within.format('r')} "
+            "AND r.revision IN (SELECT n.previous_revision FROM store_revision n WHERE n.session_id = %s "
+            "AND n.revision > %s AND n.resource = %s AND n.previous_revision > 0 AND n.previous_revision <= %s)",
+            [
+                *(self.session_id, resource, revision, *place),
+                *(self.session_id, *place, self.session_id, revision, resource, revision),
+            ],
         )
         # Asked after the rows were read: a compaction that took any of them has moved the mark before it did.
         self._check_kept(revision, self.compacted)
@@ -294,10 +279,10 @@ class SqlStore:
             return
         with connection.cursor() as cursor:
             if buffer.rows:
-                self._write_rows(cursor, buffer)
-                self._write_objects(cursor, buffer)
+                write_log(cursor, self.session_id, buffer)
+                write_objects(cursor, self.session_id, buffer)
             if buffer.traces:
-                self._write_traces(cursor, buffer)
+                write_traces(cursor, self.session_id, buffer)
             cursor.execute(
                 "UPDATE store_session SET revision = %s, horizon_ms = %s, last_ms = %s WHERE id = %s",
                 [
@@ -307,69 +292,6 @@ class SqlStore:
                     self.session_id,
                 ],
             )
-
-    def _write_rows(self, cursor: Any, buffer: BufferedTransaction) -> None:
-        written_ms = real_ms()
-        _insert(
-            cursor,
-            "store_revision",
-            "session_id, revision, verb, resource, namespace, name, uid, "
-            "previous_revision, now_ms, written_ms, read_revision, actor, data",
-            [
-                (
-                    self.session_id,
-                    row.revision,
-                    VERBS.index(row.verb) + 1,
-                    row.resource,
-                    row.namespace,
-                    row.name,
-                    row.uid,
-                    row.previous_revision,
-                    row.now_ms,
-                    written_ms,
-                    row.read,
-                    row.actor,
-                    row.data,
-                )
-                for row in buffer.rows
-            ],
-        )
-
-    def _write_objects(self, cursor: Any, buffer: BufferedTransaction) -> None:
-        current = [(self.session_id, *key, stored.revision) for key, stored in buffer.objects.items() if stored]
-        if current:
-            _insert(
-                cursor,
-                "store_object",
-                "session_id, resource, namespace, name, revision",
-                current,
-                "ON CONFLICT (session_id, resource, namespace, name) DO UPDATE SET revision = excluded.revision",
-            )
-        deleted = [(self.session_id, *key) for key, stored in buffer.objects.items() if stored is None]
-        if deleted:
-            cursor.executemany(
-                "DELETE FROM store_object WHERE session_id = %s AND resource = %s AND namespace = %s AND name = %s",
-                deleted,
-            )
-
-    def _write_traces(self, cursor: Any, buffer: BufferedTransaction) -> None:
-        # One statement may not touch a row twice, so of a trace that was kept again only the last counts.
-        last = {(row.uid, row.attempt): row for row in buffer.traces}
-        _insert(
-            cursor,
-            "store_trace",
-            "session_id, uid, attempt, revision, envelope, data",
-            [
-                (self.session_id, row.uid, row.attempt, row.revision, msgspec.json.encode(row.envelope), row.blob)
-                for row in last.values()
-            ],
-            "ON CONFLICT (session_id, uid, attempt) DO UPDATE SET revision = excluded.revision, "
-            "envelope = excluded.envelope, data = excluded.data",
-        )
-        old = [(self.session_id, row.uid, row.attempt - TRACES_PER_POD) for row in last.values()]
-        old = [entry for entry in old if entry[2] > 0]
-        if old:
-            cursor.executemany("DELETE FROM store_trace WHERE session_id = %s AND uid = %s AND attempt <= %s", old)
 
     # -- compaction ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,104 @@
+"""How a transaction's rows get into the tables: few statements, whatever their number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from django.db import connection
+
+from clustersim.store.sessions import real_ms
+from controllers.machinery.store import Verb
+from controllers.machinery.transaction import BufferedTransaction
+
+VERBS: Final[tuple[Verb, ...]] = ("ADDED", "MODIFIED", "DELETED")
+"""The log's `verb` column counts them from 1."""
+
+INSERT_ROWS: Final = 200
+"""Rows of one INSERT statement over the wire."""
+
+TRACES_PER_POD: Final = 50
+"""Attempts of one pod whose traces are kept; older ones go when a newer one is written."""
+
+
+def write_log(cursor: Any, session_id: int, buffer: BufferedTransaction) -> None:
+    """Append the transaction's rows to the log."""
+    written_ms = real_ms()
+    _insert(
+        cursor,
+        "store_revision",
+        "session_id, revision, verb, resource, namespace, name, uid, "
+        "previous_revision, now_ms, written_ms, read_revision, actor, data",
+        [
+            (
+                session_id,
+                row.revision,
+                VERBS.index(row.verb) + 1,
+                row.resource,
+                row.namespace,
+                row.name,
+                row.uid,
+                row.previous_revision,
+                row.now_ms,
+                written_ms,
+                row.read,
+                row.actor,
+                row.data,
+            )
+            for row in buffer.rows
+        ],
+    )
+
+
+def write_objects(cursor: Any, session_id: int, buffer: BufferedTransaction) -> None:
+    """Point the touched keys to the rows that hold them now."""
+    current = [(session_id, *key, stored.revision) for key, stored in buffer.objects.items() if stored]
+    if current:
+        _insert(
+            cursor,
+            "store_object",
+            "session_id, resource, namespace, name, revision",
+            current,
+            "ON CONFLICT (session_id, resource, namespace, name) DO UPDATE SET revision = excluded.revision",
+        )
+    deleted = [(session_id, *key) for key, stored in buffer.objects.items() if stored is None]
+    if deleted:
+        cursor.executemany(
+            "DELETE FROM store_object WHERE session_id = %s AND resource = %s AND namespace = %s AND name = %s",
+            deleted,
+        )
+
+
+def write_traces(cursor: Any, session_id: int, buffer: BufferedTransaction) -> None:
+    """Keep the transaction's traces, and the newest TRACES_PER_POD of each pod."""
+    # One statement may not touch a row twice, so of a trace that was kept again only the last counts.
+    last = {(row.uid, row.attempt): row for row in buffer.traces}
+    _insert(
+        cursor,
+        "store_trace",
+        "session_id, uid, attempt, revision, envelope, data",
+        [
+            (session_id, row.uid, row.attempt, row.revision, msgspec.json.encode(row.envelope), row.blob)
+            for row in last.values()
+        ],
+        "ON CONFLICT (session_id, uid, attempt) DO UPDATE SET revision = excluded.revision, "
+        "envelope = excluded.envelope, data = excluded.data",
+    )
+    old = [(session_id, row.uid, row.attempt - TRACES_PER_POD) for row in last.values()]
+    old = [entry for entry in old if entry[2] > 0]
+    if old:
+        cursor.executemany("DELETE FROM store_trace WHERE session_id = %s AND uid = %s AND attempt <= %s", old)
+
+
+def _insert(cursor: Any, table: str, columns: str, rows: Sequence[tuple[Any, ...]], conflict: str = "") -> None:
+    """Insert many rows: by one prepared statement in SQLite, by few large ones over PostgreSQL's wire."""
+    marks = f"({', '.join(['%s'] * len(rows[0]))})"
+    head = f"INSERT INTO {table} ({columns}) VALUES "
+    if connection.vendor == "sqlite":
+        cursor.executemany(f"{head}{marks} {conflict}", rows)
+        return
+    for start in range(0, len(rows), INSERT_ROWS):
+        part = rows[start : start + INSERT_ROWS]
+        values = [value for row in part for value in row]
+        cursor.execute(f"{head}{', '.join([marks] * len(part))} {conflict}", values)
