@@ -9,8 +9,9 @@ import { rateOfSlider, sliderOfRate } from "../../static/js/lib/rate.js";
 import { numberedName, workloadName } from "../../static/js/state/names.js";
 import { refusedCluster, refusedWrite } from "../../static/js/state/roles.js";
 import {
-  compareNames, cycleUnderWay, eventsAbout, leader, leaseSeen, nodes, ownerOf, podRequests, podState, podsByNode, queueOfLeader, zones,
+  compareNames, cycleUnderWay, leader, leaseSeen, nodes, ownerOf, podRequests, podState, podsByNode, queueOfLeader, zones,
 } from "../../static/js/state/selectors.js";
+import { eventsAbout, NEWEST_EVENTS_MAX, newestEvents } from "../../static/js/state/events.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
 
 function viewOf(...objects) {
@@ -126,6 +127,14 @@ test("events about an object are told by uid, newest first", () => {
   const event = (name, version, uid) => ({ resource: "events", metadata: { name, namespace: "default", resourceVersion: version }, involvedObject: { name: "p", namespace: "default", uid } });
   const view = viewOf(event("a", "9", "u-p"), event("b", "11", "u-p"), event("c", "10", "an-earlier-p"));
   assert.deepEqual(eventsAbout(view, pod("p")).map((one) => one.metadata.name), ["b", "a"]);
+});
+
+test("of many events the newest are kept, in order, whichever way they came", () => {
+  const event = (revision) => ({ resource: "events", metadata: { name: `e${revision}`, namespace: "default", resourceVersion: String(revision) } });
+  const revisions = Array.from({ length: 2000 }, (_, index) => ((index * 7919) % 2000) + 1);
+  const newest = newestEvents(viewOf(...revisions.map(event)));
+  assert.deepEqual(newest.map((one) => Number(one.metadata.resourceVersion)),
+    Array.from({ length: NEWEST_EVENTS_MAX }, (_, index) => 2000 - index));
 });
 
 test("generated names are the next free ones", () => {

@@ -3,7 +3,8 @@
 /** @import { Dispatch, LogRow, Ui, View } from "../lib/types.d.ts" */
 import { arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
 import { clockTime, number, text } from "../lib/text.js";
-import { events, objectsOf } from "../state/selectors.js";
+import { newestEvents } from "../state/events.js";
+import { objectsOf } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { eventRows } from "./events.js";
 
@@ -89,7 +90,7 @@ export function mount(root, dispatch) {
       shown = source;
       shownLang = ui.lang;
       if (tab === "events") {
-        const all = events(view);
+        const all = newestEvents(view);
         const wanted = onlyWarnings.checked ? all.filter((event) => event.type === "Warning") : all;
         eventRows(list, wanted, view, ui, dispatch, true);
       } else logRows(list, view, ui, dispatch);

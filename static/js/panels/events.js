@@ -4,7 +4,8 @@
 import { element, setText, syncList } from "../dom/dom.js";
 import { KINDS } from "../lib/kinds.js";
 import { clockTime, text } from "../lib/text.js";
-import { eventTimeOf, objectAt } from "../state/selectors.js";
+import { eventTimeOf } from "../state/events.js";
+import { objectAt } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 
 /** Rows drawn; older events are one `kubectl get events` away. */

@@ -3,8 +3,9 @@
 /** @import { Dispatch, PodSlim, Slim, Ui, View } from "../lib/types.d.ts" */
 import { append, arrowKeys, element, icon, setAttribute, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
+import { eventsAbout } from "../state/events.js";
 import { refusedWrite } from "../state/roles.js";
-import { authorOf, conditionOf, cycleUnderWay, eventsAbout, objectAt, podState } from "../state/selectors.js";
+import { authorOf, conditionOf, cycleUnderWay, objectAt, podState } from "../state/selectors.js";
 import { eventRows } from "./events.js";
 import { factsOf, kindName, ownerLink } from "./facts.js";
 

@@ -4,8 +4,9 @@
 import { append, arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
 import { ITEMS } from "../lib/items.js";
 import { number, text } from "../lib/text.js";
+import { newestEvents } from "../state/events.js";
 import { refusedWrite } from "../state/roles.js";
-import { cycleUnderWay, events, leader, nodes, objectsOf, podState } from "../state/selectors.js";
+import { cycleUnderWay, leader, nodes, objectsOf, podState } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { eventRows } from "./events.js";
 import { requestsText } from "./facts.js";
@@ -108,7 +109,7 @@ export function mount(root, dispatch) {
     syncList(counts, rows.map((line, index) => ({ line, index })), (row) => String(row.index),
       () => element("li"), (row, { line }) => setText(row, line));
     setText(heading, t("phone_just"));
-    const told = events(view).filter((event) => event.reason === "Scheduled" || event.reason === "FailedScheduling");
+    const told = newestEvents(view).filter((event) => event.reason === "Scheduled" || event.reason === "FailedScheduling");
     eventRows(decisions, told.slice(0, NOW_EVENTS_MAX), view, ui, dispatch, true);
   }
 

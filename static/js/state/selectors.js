@@ -4,7 +4,7 @@
  */
 
 /**
- * @import { Condition, Container, Cycle, EventSlim, NodeSlim, NodeSummary, PodSlim, PodState, QueueStatus, ReplicaSlim,
+ * @import { Condition, Container, Cycle, NodeSlim, NodeSummary, PodSlim, PodState, QueueStatus, ReplicaSlim,
  *   Resources, Slim, View } from "../lib/types.d.ts"
  */
 import { cpuMilli, memoryBytes, parseQuantity } from "../lib/quantity.js";
@@ -43,7 +43,7 @@ export function objectAt(view, resource, key) {
  * @param {(a: A, b: B) => R} compute
  * @returns {(a: A, b: B) => R}
  */
-function remembered(compute) {
+export function remembered(compute) {
   /** @type {WeakMap<A, WeakMap<B, {value: R}>>} */
   const memory = new WeakMap();
   return (a, b) => {
@@ -355,41 +355,4 @@ export function authorOf(view, object) {
   const slug = object.metadata.annotations?.[CREATED_BY];
   if (!slug) return null;
   return view.people.find((person) => person.slug === slug) ?? { id: "", slug, name: slug, color: 0, role: "student", online: false };
-}
-
-/**
- * When an event last happened, as its RFC 3339 text; "" when it does not say.
- * @param {EventSlim} event
- */
-export function eventTimeOf(event) {
-  return event.lastTimestamp || event.eventTime || event.firstTimestamp || event.metadata.creationTimestamp || "";
-}
-
-const eventsOf = remembered((/** @type {ReadonlyMap<string, Slim>} */ map, /** @type {object} */ _none) => {
-  const list = /** @type {EventSlim[]} */ ([...map.values()]);
-  const order = (/** @type {EventSlim} */ event) => Number(event.metadata.resourceVersion ?? 0);
-  return list.sort((a, b) => order(b) - order(a));
-});
-
-/**
- * Kubernetes Events, newest first.
- * @param {View} view
- * @returns {readonly EventSlim[]}
- */
-export function events(view) {
-  return eventsOf(objectsOf(view, "events"), NOTHING);
-}
-
-/**
- * Events about one object, newest first.
- * @param {View} view
- * @param {Slim} object
- */
-export function eventsAbout(view, object) {
-  const { uid, name, namespace } = object.metadata;
-  return events(view).filter((event) => {
-    const about = event.involvedObject;
-    if (about?.uid && uid) return about.uid === uid;
-    return about?.name === name && (about?.namespace ?? "") === (namespace ?? "");
-  });
 }
