@@ -202,8 +202,15 @@ class Tick:
         self._loop.forget_all(self._slot)
 
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
-        """Return (objects in order of (namespace, name), the revision at which they were read)."""
-        return self._loop.store.list(resource, namespace)
+        """Return (objects in order of (namespace, name), the revision as of which they are: what the loop has read)."""
+        store, position = self._loop.store, self._loop.position
+        if store.revision > position:
+            try:
+                return store.list_at(resource, position, namespace), position
+            except Gone:
+                # Compacted under our feet: what is newest is all there is.
+                pass
+        return store.list(resource, namespace)
 
     def list_at(self, resource: str, revision: int) -> Sequence[Stored]:
         """Return the objects as of a kept revision.
@@ -214,8 +221,12 @@ class Tick:
         return self._loop.store.list_at(resource, revision)
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
-        """Return the committed object."""
-        return self._loop.store.get(resource, namespace, name)
+        """Return the object as the loop has read it."""
+        store, position = self._loop.store, self._loop.position
+        stored = store.get(resource, namespace, name)
+        if store.revision <= position or (stored is not None and stored.revision <= position):
+            return stored
+        return next((one for one in self.list(resource, namespace)[0] if one.name == name), None)
 
 
 class Loop:
@@ -520,8 +531,8 @@ class Loop:
         last = 0
         for start in range(0, len(emissions), TICK_OPERATIONS_MAX):
             chunk = emissions[start : start + TICK_OPERATIONS_MAX]
-            own, written = self._commit(chunk, self.now_ms, before)
-            results.extend(own)
+            committed, written = self._commit(chunk, self.now_ms, before)
+            results.extend(committed)
             last = written or last
         self.horizon_ms = max(self.horizon_ms, self.now_ms)
         answers: dict[str, list[Answer]] = {}
