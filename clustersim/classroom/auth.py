@@ -170,6 +170,8 @@ def principal_of(code: str, token: str) -> Principal | None:
     known = _memory.get(key)
     if known is not None:
         return known
+    if not key[0].isalnum():
+        return None
     row = (
         Token.objects.filter(digest=key[1], participant__session__code=key[0], participant__left=False)
         .values_list(

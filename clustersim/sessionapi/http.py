@@ -199,6 +199,8 @@ def route(**methods: View) -> Callable[..., HttpResponse]:
     def view(request: HttpRequest, code: str = "", **arguments: str) -> HttpResponse:
         chosen = methods.get(request.method or "")
         try:
+            if "\x00" in request.path or any("\x00" in text for text in request.GET.values()):
+                raise bad_request("the address holds a NUL character; leave it out")
             if chosen is None:
                 raise ApiError(405, "MethodNotAllowed", f"{request.method} is not served here; use {allowed}")
             return chosen(Call(request, code), **arguments)

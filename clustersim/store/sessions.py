@@ -125,7 +125,8 @@ def create(
 def find(code: str) -> SessionRow | None:
     """Return the session with this code (case and dash do not matter)."""
     normal = normal_code(code)
-    if len(normal) != 6:
+    # PostgreSQL refuses a text with NUL, which a path may hold.
+    if len(normal) != 6 or not (normal.isascii() and normal.isalnum()):
         return None
     session = Session.objects.filter(code=normal).first()
     return _row(session) if session is not None else None
