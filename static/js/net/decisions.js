@@ -75,7 +75,12 @@ export class DecisionLoader {
     const version = this.version;
     this.fetchedAtMs = performance.now();
     try {
+      /** @type {Trace[]} */
       const traces = await this.api.decisions(pod);
+      const cycle = cycleUnderWay(view)?.cycle;
+      // On large clusters the cycle in hand carries no trace of its own: it is one request away.
+      if (cycle && cycle.pod === pod && !cycle.trace && !traces.some((trace) => trace.id === cycle.traceId))
+        traces.unshift(await this.api.decision(cycle.traceId));
       if (pod !== this.state.pod) return;
       this.fetched = traces;
     } catch {

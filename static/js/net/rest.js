@@ -124,6 +124,11 @@ export class SessionApi {
     return request("GET", `${this.session}/decisions?pod=${encodeURIComponent(pod)}`);
   }
 
+  /** @param {string} id of a trace */
+  decision(id) {
+    return request("GET", `${this.session}/decisions/${encodeURIComponent(id)}`);
+  }
+
   /**
    * @param {string} identity
    * @param {string} kind
