@@ -122,3 +122,31 @@ def test_a_pod_left_waiting_at_permit_goes_on_waiting_until_its_time_is_up(store
     second.run(20_000)
     assert second.queue()["waiting"] == []
     assert sorted((second.node_of("web"), second.node_of("next"))) == ["", "a"]
+
+
+def test_a_preemption_held_before_it_is_carried_out_is_carried_out_once_by_the_new_owner(store, make_plane) -> None:
+    first = make_plane(store)
+    first.write(Create("priorityclasses.scheduling.k8s.io", "", {"metadata": {"name": "high"}, "value": 10}))
+    first.node("a", cpu="1")
+    first.node("b", cpu="1")
+    first.pod("low-a")
+    first.pod("low-b")
+    first.run(0)
+    first.tell(0, True)
+    first.pod("boss", priorityClassName="high")
+    first.run(0)
+    first.step_to("PostFilter")
+    left = first.cycle()
+    assert left["trace"]["preemption"]["nominatedNode"] in ("a", "b")
+    second = make_plane(store, hold=True)
+    assert second.cycle().get("trace") == left["trace"]
+    assert not second.events("Preempted")
+    second.tell(0, False)
+    second.run(1_000)
+    (event,) = second.events("Preempted")
+    victim = event["involvedObject"]["name"]
+    assert [f"default/{victim}"] == left["trace"]["preemption"]["victims"]
+    assert second.get("boss")["status"]["nominatedNodeName"] == left["trace"]["preemption"]["nominatedNode"]
+    second.delete("pods", victim, grace=0)
+    second.run(10_000)
+    assert second.node_of("boss") == left["trace"]["preemption"]["nominatedNode"]
