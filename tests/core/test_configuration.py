@@ -10,7 +10,16 @@ from scheduler_core.framework.runtime import Framework
 from scheduler_core.profiles.configuration import merge, read_configuration
 from scheduler_core.profiles.defaults import IN_TREE, in_tree_registry
 
-SCORES = ["TaintToleration", "NodeAffinity", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality"]
+SCORES = [
+    "TaintToleration",
+    "NodeAffinity",
+    "NodeResourcesFit",
+    "PodTopologySpread",
+    "InterPodAffinity",
+    "NodeResourcesBalancedAllocation",
+    "ImageLocality",
+]
+WEIGHTS = {"TaintToleration": 3, "NodeAffinity": 2, "PodTopologySpread": 2, "InterPodAffinity": 2}
 
 
 def framework(**profile: Any) -> Framework:
@@ -37,7 +46,7 @@ def test_nothing_said_is_the_default_profile() -> None:
     assert (configuration.percentage_of_nodes_to_score, configuration.initial_backoff_ms) == (100, 1_000)
     built = Framework(profile, in_tree_registry()).profile
     assert list(built.at("score")) == SCORES
-    assert built.weights == {**dict.fromkeys(SCORES, 1), "TaintToleration": 3, "NodeAffinity": 2}
+    assert built.weights == dict.fromkeys(SCORES, 1) | WEIGHTS
     assert built.at("filter")[:3] == ("NodeUnschedulable", "NodeName", "TaintToleration")
     assert set(profile.names()) == set(IN_TREE)
 

@@ -1,0 +1,220 @@
+"""InterPodAffinity: pods near or away from other pods, by what they demand or prefer, and by what pods there do.
+
+Pods on nodes that the pod's terms mean are counted in columns; terms of pods on nodes are kept in groups of equal ones,
+so each group is asked once whether it means the pod. Both become sums per place: per value of a topology label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from scheduler_core.framework.affinity_terms import PodTerms, Weighted
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import EventRegistration
+from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.snapshot import NO_VALUE, Ints, Mask, Rows, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
+from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.plugins import inter_pod_affinity_counts as counts
+from scheduler_core.plugins.inter_pod_affinity_counts import (
+    NodeSums,
+    PerPlace,
+    Terms,
+    labels_of_namespace,
+    means,
+    means_all,
+    pods_meant,
+    resolved,
+)
+from scheduler_core.plugins.inter_pod_affinity_hints import registrations
+
+NAME: Final = counts.NAME
+
+REASON_AFFINITY: Final = "node(s) didn't match pod affinity rules"
+REASON_ANTI_AFFINITY: Final = "node(s) didn't match pod anti-affinity rules"
+REASON_EXISTING: Final = "node(s) didn't satisfy existing pods anti-affinity rules"
+
+_REASONS: Final = ((), (REASON_AFFINITY,), (REASON_ANTI_AFFINITY,), (REASON_EXISTING,))
+_CODES: Final = np.array(
+    [Code.SUCCESS, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.UNSCHEDULABLE, Code.UNSCHEDULABLE], dtype=np.int8
+)
+"""By key, as `_REASONS`."""
+
+_SCORE_KEY: Final = f"{NAME}/score"
+
+DEFAULT_HARD_WEIGHT: Final = 1
+
+
+@dataclass(slots=True)
+class _Demands:
+    """PreFilter's state: the pod's own terms, and pods that count for or against each place."""
+
+    affinity: Terms
+    anti_affinity: Terms
+    namespace_labels: Mapping[str, str]
+    near: PerPlace
+    """Pods that all affinity terms mean."""
+    away: PerPlace
+    """Pods that an anti-affinity term means, by that term's key."""
+    existing: PerPlace
+    """Anti-affinity terms of pods on nodes that mean the pod."""
+
+    def clone(self) -> _Demands:
+        return _Demands(
+            self.affinity,
+            self.anti_affinity,
+            self.namespace_labels,
+            self.near.clone(),
+            self.away.clone(),
+            self.existing.clone(),
+        )
+
+
+class InterPodAffinity:
+    """Filter on required terms, Score on preferred ones, both in either direction."""
+
+    name: ClassVar[str] = NAME
+    filter_reads: ClassVar[Reads] = Reads.CLUSTER
+    score_reads: ClassVar[Reads] = Reads.CLUSTER
+
+    def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
+        """Take InterPodAffinityArgs."""
+        weight = arguments.get("hardPodAffinityWeight")
+        self._hard_weight = DEFAULT_HARD_WEIGHT if weight is None else int(weight)
+        self._ignores_preferred = bool(arguments.get("ignorePreferredTermsOfExistingPods"))
+        self._listers = handle.listers
+
+    # Filter.
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Count pods for and against each place; Skip where nobody demands anything."""
+        own = pod.terms
+        if own.error:
+            return None, unresolvable(f"parsing pod: {own.error}")
+        affinity = resolved(own.affinity, self._listers)
+        anti_affinity = resolved(own.anti_affinity, self._listers)
+        groups = snapshot.affinity().groups
+        demanding = [terms for terms in groups if terms.anti_affinity]
+        if not (affinity or anti_affinity or demanding):
+            return None, SKIP
+        namespace_labels = labels_of_namespace(pod.pod.namespace, self._listers)
+        meant = NodeSums()
+        for terms in demanding:
+            for term in terms.anti_affinity:
+                if means(term, pod, namespace_labels):
+                    meant.add(term.topology_key, groups[terms].counts, 1)
+        existing = meant.places(snapshot)
+        if not (affinity or anti_affinity or existing.any):
+            return None, SKIP
+        near, away = PerPlace({}), PerPlace({})
+        for term in affinity:
+            near.add(snapshot, term.topology_key, pods_meant(snapshot, affinity))
+        for term in anti_affinity:
+            away.add(snapshot, term.topology_key, pods_meant(snapshot, (term,)))
+        state.write(NAME, _Demands(affinity, anti_affinity, namespace_labels, near, away, existing))
+        return None, SUCCESS
+
+    def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Count a pod that a dry run put on the row."""
+        return self._count(state, pod, added, snapshot, row, 1)
+
+    def remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Stop counting a pod that a dry run took from the row."""
+        return self._count(state, pod, removed, snapshot, row, -1)
+
+    def _count(self, state: CycleState, pod: PodInfo, moved: PodInfo, snapshot: Snapshot, row: int, by: int) -> Status:
+        demands: _Demands = state.read(NAME)
+        for term in moved.terms.anti_affinity:
+            if means(term, pod, demands.namespace_labels):
+                demands.existing.move(snapshot, term.topology_key, row, by)
+        if means_all(demands.affinity, moved):
+            for term in demands.affinity:
+                demands.near.move(snapshot, term.topology_key, row, by)
+        for term in demands.anti_affinity:
+            if means(term, moved):
+                demands.away.move(snapshot, term.topology_key, row, by)
+        return SUCCESS
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return failure by the pod's affinity, its anti-affinity, then that of pods on nodes."""
+        demands: _Demands = state.read(NAME)
+        keys: Ints = np.zeros(snapshot.count(rows), dtype=np.int64)
+        for key, sums in demands.existing.sums.items():
+            keys[sums[snapshot.topology(key)[rows]] > 0] = 3
+        for key, sums in demands.away.sums.items():
+            keys[sums[snapshot.topology(key)[rows]] > 0] = 2
+        if demands.affinity:
+            keys[~self._near_enough(demands, pod, snapshot, rows)] = 1
+        return Verdicts(_CODES[keys], keys, _REASONS.__getitem__)
+
+    def _near_enough(self, demands: _Demands, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Mask:
+        labelled: Mask = np.ones(snapshot.count(rows), dtype=np.bool_)
+        found: Mask = np.ones(snapshot.count(rows), dtype=np.bool_)
+        for key, sums in demands.near.sums.items():
+            ids = snapshot.topology(key)[rows]
+            labelled &= ids != NO_VALUE
+            found &= sums[ids] > 0
+        # The first pod of a group that wants its own kind near would wait for ever: it may go anywhere.
+        if not demands.near.counts_any and means_all(demands.affinity, pod):
+            return labelled
+        return labelled & found
+
+    # Score.
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Sum the weights that speak for and against each place; Skip where nothing speaks."""
+        own = pod.terms
+        affinity = pod.pod.spec.affinity
+        near = affinity.pod_affinity.preferred if affinity is not None and affinity.pod_affinity is not None else ()
+        away = affinity.pod_anti_affinity if affinity is not None else None
+        prefers = bool(near or (away is not None and away.preferred))
+        if self._ignores_preferred and not prefers:
+            return SKIP
+        if own.error:
+            return error(f"failed to parse pod: {own.error}")
+        sums = NodeSums()
+        for weighted, sign in ((own.preferred, 1), (own.preferred_anti, -1)):
+            terms = resolved((term for _, term in weighted), self._listers)
+            for (weight, _), term in zip(weighted, terms, strict=True):
+                sums.add(term.topology_key, pods_meant(snapshot, (term,)), sign * weight)
+        groups = snapshot.affinity().groups
+        namespace_labels = labels_of_namespace(pod.pod.namespace, self._listers) if groups else {}
+        for theirs, held in groups.items():
+            for weight, term in self._spoken(theirs):
+                if means(term, pod, namespace_labels):
+                    sums.add(term.topology_key, held.counts, weight)
+        places = sums.places(snapshot)
+        if not places.any:
+            return SKIP
+        state.write(_SCORE_KEY, places)
+        return SUCCESS
+
+    def _spoken(self, theirs: PodTerms) -> Weighted:
+        """Return the terms by which pods on nodes like or dislike newcomers, with signed weights."""
+        hard = tuple((self._hard_weight, term) for term in theirs.affinity) if self._hard_weight else ()
+        return (*hard, *theirs.preferred, *((-weight, term) for weight, term in theirs.preferred_anti))
+
+    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
+        """Return the sums of the node's places."""
+        places: PerPlace = state.read(_SCORE_KEY)
+        scores: Ints = np.zeros(snapshot.count(rows), dtype=np.int64)
+        for key, sums in places.sums.items():
+            scores += sums[snapshot.topology(key)[rows]]
+        return scores
+
+    def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
+        """Return 100 for the largest sum down to 0 for the smallest; 0 for all where they are equal."""
+        low, high = int(scores.min()), int(scores.max())
+        if low == high:
+            return np.zeros(len(scores), dtype=np.int64)
+        return (100.0 * ((scores - low) / (high - low))).astype(np.int64)
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """Return pods that come near or go away, and nodes that come or change place."""
+        return registrations(self._listers)

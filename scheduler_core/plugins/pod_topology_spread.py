@@ -1,0 +1,278 @@
+"""PodTopologySpread: pods of one kind spread evenly over zones, hosts or any other label of nodes.
+
+Per constraint there is a column of matching pods a node, and a column of the topology label's value. A place's count is
+the sum over its nodes that count; Filter compares it with the emptiest place, Score likes emptier ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any, ClassVar, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.api.selectors import Selector, selects
+from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, first_untolerated
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import EventRegistration
+from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.snapshot import EMPTY_VALUE, NO_VALUE, Ints, Mask, Rows, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
+from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.plugins.node_affinity import required_of
+from scheduler_core.plugins.pod_topology_spread_constraints import (
+    HARD,
+    HOSTNAME,
+    SOFT,
+    Constraint,
+    ConstraintReader,
+    Constraints,
+)
+from scheduler_core.plugins.pod_topology_spread_hints import registrations
+
+NAME: Final = "PodTopologySpread"
+
+REASON_SKEW: Final = "node(s) didn't match pod topology spread constraints"
+REASON_NO_LABEL: Final = f"{REASON_SKEW} (missing required label)"
+
+_REASONS: Final = ((), (REASON_SKEW,), (REASON_NO_LABEL,))
+_CODES: Final = np.array([Code.SUCCESS, Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE], dtype=np.int8)
+"""By key, as `_REASONS`."""
+
+_SCORE_KEY: Final = f"{NAME}/score"
+_encode = msgspec.msgpack.Encoder(order="deterministic").encode
+
+
+class Inclusion:
+    """Which nodes count for a pod under a constraint's two node policies."""
+
+    def __init__(self, pod: PodInfo) -> None:
+        spec = pod.pod.spec
+        self._pod = pod
+        self._required = required_of(pod)
+        affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+        demands = affinity.required if affinity is not None else None
+        self._everywhere = demands is None and not spec.node_selector
+        self._affinity_key = (NAME, "affinity", b"" if self._everywhere else _encode((spec.node_selector, demands)))
+
+    def _may_run(self, info: NodeInfo) -> int:
+        return self._required.matches(info.name, info.labels)
+
+    def _tolerated(self, info: NodeInfo) -> int:
+        taints = info.node.spec.taints if info.node is not None else ()
+        return first_untolerated(taints, self._pod.pod.spec.tolerations, NO_SCHEDULE_EFFECTS) is None
+
+    def narrow(self, counted: Mask, constraint: Constraint, snapshot: Snapshot) -> Mask:
+        """Return (N,) of `counted`, without nodes that the policies leave out."""
+        if constraint.honors_affinity and not self._everywhere:
+            may_run: Mask = snapshot.node_column(self._affinity_key, self._may_run) != 0
+            counted = counted & may_run
+        if constraint.honors_taints:
+            key = (NAME, "taints", _encode(self._pod.pod.spec.tolerations))
+            tolerated: Mask = snapshot.node_column(key, self._tolerated) != 0
+            counted = counted & tolerated
+        return counted
+
+    def counts(self, constraint: Constraint, info: NodeInfo) -> bool:
+        """Return whether one node counts."""
+        if constraint.honors_affinity and not self._everywhere and not self._may_run(info):
+            return False
+        return not constraint.honors_taints or bool(self._tolerated(info))
+
+
+def matching_pods(snapshot: Snapshot, namespace: str, selector: Selector) -> Ints:
+    """Return (N,) how many pods of the namespace the selector selects on each node, terminating ones left out."""
+    if not selector:
+        # Upstream counts nothing for the empty selector, as for none.
+        return np.zeros(len(snapshot), dtype=np.int64)
+
+    def count(info: NodeInfo) -> int:
+        return sum(
+            1
+            for one in info.pods
+            if one.pod.namespace == namespace
+            and not one.pod.is_terminating
+            and selects(selector, one.pod.metadata.labels)
+        )
+
+    return snapshot.pod_column((NAME, namespace, selector), count)
+
+
+def _all_keys(snapshot: Snapshot, constraints: Constraints) -> Mask:
+    """Return (N,) whether the node has every constraint's topology label."""
+    held: Mask = snapshot.topology(constraints[0].topology_key) != NO_VALUE
+    for one in constraints[1:]:
+        held &= snapshot.topology(one.topology_key) != NO_VALUE
+    return held
+
+
+def _per_value(ids: Ints, size: int, counted: Mask, numbers: Ints) -> Ints:
+    """Return (V,) sums of numbers by topology value, over the nodes that count."""
+    return np.bincount(ids, weights=numbers * counted, minlength=size).astype(np.int64)
+
+
+@dataclass(slots=True)
+class _Hard:
+    """PreFilter's state: per constraint, pods per topology value, and which values any counted node has."""
+
+    constraints: Constraints
+    inclusion: Inclusion
+    counts: list[Ints]
+    present: list[Mask]
+
+    def clone(self) -> _Hard:
+        return _Hard(self.constraints, self.inclusion, [one.copy() for one in self.counts], self.present)
+
+    def fewest(self, index: int) -> int:
+        """Return the count of the emptiest place; 0 while there are fewer places than minDomains."""
+        present = self.present[index]
+        if np.count_nonzero(present) < self.constraints[index].min_domains:
+            return 0
+        return int(self.counts[index][present].min(initial=np.iinfo(np.int32).max))
+
+
+@dataclass(slots=True)
+class _Soft:
+    """PreScore's state: per constraint its weight and pods per topology value (None: counted per node)."""
+
+    constraints: Constraints
+    weights: list[float]
+    counts: list[Ints | None]
+    ignored: Mask
+    """(K,) feasible nodes that lack a topology label, where all are asked for."""
+
+
+class PodTopologySpread:
+    """Filter on DoNotSchedule constraints, Score on ScheduleAnyway ones."""
+
+    name: ClassVar[str] = NAME
+    filter_reads: ClassVar[Reads] = Reads.CLUSTER
+    score_reads: ClassVar[Reads] = Reads.CLUSTER
+
+    def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
+        """Take PodTopologySpreadArgs.
+
+        Raises:
+            ApiError: a default constraint cannot be read.
+        """
+        self._reader = ConstraintReader(arguments, handle.listers)
+
+    # Filter.
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Count the matching pods of every place; Skip without hard constraints."""
+        constraints = self._reader.of(pod, HARD)
+        if not constraints:
+            return None, SKIP
+        inclusion = Inclusion(pod)
+        labelled = _all_keys(snapshot, constraints)
+        counts: list[Ints] = []
+        present: list[Mask] = []
+        for one in constraints:
+            ids, size = snapshot.topology(one.topology_key), snapshot.topology_size(one.topology_key)
+            counted = inclusion.narrow(labelled, one, snapshot)
+            counts.append(_per_value(ids, size, counted, matching_pods(snapshot, pod.pod.namespace, one.selector)))
+            seen = np.zeros(size, dtype=np.bool_)
+            seen[ids[counted]] = True
+            present.append(seen)
+        state.write(NAME, _Hard(constraints, inclusion, counts, present))
+        return None, SUCCESS
+
+    def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Count a pod that a dry run put on the row."""
+        return self._count(state, pod, added, snapshot, row, 1)
+
+    def remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, snapshot: Snapshot, row: int) -> Status:
+        """Stop counting a pod that a dry run took from the row."""
+        return self._count(state, pod, removed, snapshot, row, -1)
+
+    def _count(self, state: CycleState, pod: PodInfo, moved: PodInfo, snapshot: Snapshot, row: int, by: int) -> Status:
+        hard: _Hard = state.read(NAME)
+        info = snapshot.infos[row]
+        if moved.pod.namespace != pod.pod.namespace:
+            return SUCCESS
+        if any(one.topology_key not in info.labels for one in hard.constraints):
+            return SUCCESS
+        for index, one in enumerate(hard.constraints):
+            # Unlike PreFilter, upstream counts terminating pods here, and every pod for the empty selector.
+            if selects(one.selector, moved.pod.metadata.labels) and hard.inclusion.counts(one, info):
+                hard.counts[index][snapshot.topology(one.topology_key)[row]] += by
+        return SUCCESS
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return failure where a label is missing, or the place would exceed the emptiest one by more than maxSkew."""
+        hard: _Hard = state.read(NAME)
+        keys: Ints = np.zeros(snapshot.count(rows), dtype=np.int64)
+        for index in range(len(hard.constraints) - 1, -1, -1):
+            one = hard.constraints[index]
+            ids = snapshot.topology(one.topology_key)[rows]
+            room = one.max_skew + hard.fewest(index) - selects(one.selector, pod.pod.metadata.labels)
+            keys[hard.counts[index][ids] > room] = 1
+            keys[ids == NO_VALUE] = 2
+        return Verdicts(_CODES[keys], keys, _REASONS.__getitem__)
+
+    # Score.
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Count the matching pods of the feasible nodes' places; Skip without soft constraints."""
+        constraints = self._reader.of(pod, SOFT)
+        if not constraints:
+            return SKIP
+        labelled = np.ones(len(snapshot), dtype=np.bool_)
+        # The system's defaults hold for clusters without zones too; every other list wants all of its labels.
+        if pod.pod.spec.topology_spread_constraints or not self._reader.system_defaulted:
+            labelled = _all_keys(snapshot, constraints)
+        ignored = ~labelled[rows]
+        scored = np.arange(len(snapshot))[rows][~ignored]
+        inclusion = Inclusion(pod)
+        weights: list[float] = []
+        counts: list[Ints | None] = []
+        for one in constraints:
+            if one.topology_key == HOSTNAME:
+                weights.append(log(len(scored) + 2))
+                counts.append(None)
+                continue
+            # A node without the label is in the place of the empty value; it is scored as in none.
+            ids = np.maximum(snapshot.topology(one.topology_key), EMPTY_VALUE)
+            size = snapshot.topology_size(one.topology_key)
+            wanted = np.zeros(size, dtype=np.bool_)
+            wanted[ids[scored]] = True
+            weights.append(log(int(np.count_nonzero(wanted)) + 2))
+            counted = inclusion.narrow(labelled, one, snapshot)
+            pods = matching_pods(snapshot, pod.pod.namespace, one.selector)
+            counts.append(_per_value(ids, size, counted, pods))
+        state.write(_SCORE_KEY, _Soft(constraints, weights, counts, ignored))
+        return SUCCESS
+
+    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
+        """Return Σ pods in the node's place × weight + maxSkew − 1, rounded: the fewer, the better."""
+        soft: _Soft = state.read(_SCORE_KEY)
+        sums: NDArray[np.float64] = np.zeros(snapshot.count(rows))
+        for one, weight, counts in zip(soft.constraints, soft.weights, soft.counts, strict=True):
+            ids = snapshot.topology(one.topology_key)[rows]
+            pods = matching_pods(snapshot, pod.pod.namespace, one.selector)[rows] if counts is None else counts[ids]
+            sums += np.where(ids == NO_VALUE, 0.0, pods * weight + (one.max_skew - 1))
+        # Half away from zero; adding a half before cutting would round the number just below one half up.
+        whole = np.floor(sums)
+        scores: Ints = (whole + (sums - whole >= 0.5)).astype(np.int64)
+        scores[soft.ignored] = 0
+        return scores
+
+    def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
+        """Return 100 for the emptiest place; nodes that lack a label get 0."""
+        soft: _Soft = state.read(_SCORE_KEY)
+        kept = scores[~soft.ignored]
+        top = int(kept.max(initial=0))
+        if top == 0:
+            return np.where(soft.ignored, 0, 100)
+        return np.where(soft.ignored, 0, 100 * (top + int(kept.min()) - scores) // top)
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """Return pods that begin or cease to count, and nodes that come, go or change place or taints."""
+        return registrations(self._reader)
