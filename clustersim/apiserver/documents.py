@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
 import yaml
 
 try:
@@ -37,4 +38,9 @@ def load(text: bytes) -> Any:
         if isinstance(event, yaml.AliasEvent):
             where = f" (line {event.start_mark.line + 1})" if event.start_mark is not None else ""
             raise yaml.YAMLError(f"aliases are not read here, write the value out{where}")
-    return yaml.load(text, Loader=SafeLoader)
+    value = yaml.load(text, Loader=SafeLoader)
+    try:
+        # YAML has more than JSON: numbers as keys, sets, bytes, infinity. What JSON makes of them is what counts.
+        return msgspec.json.decode(msgspec.json.encode(value))
+    except (TypeError, msgspec.MsgspecError) as error:
+        raise yaml.YAMLError(f"this cannot be written as JSON: {error}") from error

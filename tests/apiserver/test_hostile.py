@@ -210,6 +210,34 @@ def test_any_path_and_query(api: Api, client: httpx.Client, query: dict[str, str
 
 
 @_LONG
+@given(
+    body=st.recursive(
+        st.sampled_from(
+            ["x", "1", "1.5", "true", "null", ".nan", "0x1F", "2026-01-01", "!!binary aGk=", "&a x", "*a", "1:30"]
+        ),
+        lambda inner: (
+            st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+            | st.lists(
+                st.tuples(st.sampled_from(["metadata", "name", "labels", "spec", "1", "true", "? [a]"]), inner),
+                max_size=3,
+            ).map(lambda pairs: "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}")
+        ),
+        max_leaves=8,
+    )
+)
+def test_any_yaml(api: Api, client: httpx.Client, body: str) -> None:
+    labelled = f"{{metadata: {{name: any, labels: {{1: {body}}}, annotations: {body}}}, data: {body}}}"
+    for text in (body, labelled):
+        answer = client.post(
+            _collection(api, "configmaps"),
+            params={"dryRun": "All"},
+            content=text.encode(),
+            headers={"Content-Type": "application/yaml"},
+        )
+        _blames_the_request(answer)
+
+
+@_LONG
 @given(body=st.binary(max_size=200), form=st.sampled_from(["application/json", "application/yaml", "protobuf"]))
 def test_any_bytes(api: Api, client: httpx.Client, body: bytes, form: str) -> None:
     if form == "protobuf":

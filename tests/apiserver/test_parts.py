@@ -223,4 +223,5 @@ def test_yaml_bombs_are_refused_before_they_go_off() -> None:
         documents.load(bomb)
     with pytest.raises(yaml.YAMLError):
         documents.load(b"a: 1\n---\nb: 2\n")
+    assert documents.load(b"1: 2\na: .inf\nb: !!binary aGk=\n") == {"1": 2, "a": None, "b": "aGk="}
     assert documents.load(b"when: 2026-01-01\nyes_: 'yes'\n") == {"when": "2026-01-01", "yes_": "yes"}
