@@ -8,6 +8,7 @@ import { text } from "../lib/text.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, fit, hatch, scoreBar, widthOf, wrap, write } from "./pen.js";
+import { shortReason } from "./reasons.js";
 
 /**
  * @typedef {object} TileState what is drawn on a node besides itself
@@ -370,24 +371,6 @@ export function drawSmallTile(pen, box, node, state) {
 export function smallArea(box) {
   return { x: box.x + 7, y: box.y + 23, w: box.w - 14, rows: 3, size: 9, pitch: 12 };
 }
-
-/**
- * One word for a reason, where the sentence has no room: it stands in full in the lens and the inspector.
- * @param {string} reason
- * @param {string} plugin
- */
-export function shortReason(reason, plugin) {
-  const insufficient = /Insufficient ([\w./-]+)/.exec(reason);
-  if (insufficient) return (insufficient[1] ?? "").split("/").pop() ?? "";
-  if (/too many pods/i.test(reason)) return "pods";
-  return SHORT[plugin] ?? plugin.replace(/^(Node|Pod)/, "");
-}
-
-/** @type {Record<string, string>} */
-const SHORT = {
-  TaintToleration: "taint", NodeUnschedulable: "cordon", NodeAffinity: "affinity", NodePorts: "port", NodeName: "name",
-  InterPodAffinity: "affinity", PodTopologySpread: "spread", VolumeBinding: "volume", VolumeZone: "zone",
-};
 
 /**
  * The heading of a zone: its name and how many of its nodes fit.
