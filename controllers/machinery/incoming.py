@@ -171,7 +171,11 @@ def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -
             raise bad_request(
                 f"the {key} in the data ({value}) does not match the expected {key} ({wanted}); send {wanted}"
             )
-    fresh = copy_object({key: value for key, value in given.items() if value != old.get(key)})
+    try:
+        fresh = copy_object({key: value for key, value in given.items() if value != old.get(key)})
+    except (TypeError, msgspec.MsgspecError) as error:
+        # Uploaded YAML can hold what JSON cannot, such as a mapping whose key is null.
+        raise bad_request(f"the body cannot be written as JSON: {error}") from error
     if not isinstance(fresh.get("metadata", {}), dict):
         raise bad_request("metadata is not an object")
     report = check(fresh, kind.schema)

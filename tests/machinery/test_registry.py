@@ -251,6 +251,14 @@ def test_a_body_of_another_kind_or_place_is_refused(cluster: Cluster) -> None:
         assert words in error.message
 
 
+def test_what_yaml_has_and_json_has_not_is_read_as_json_or_refused(cluster: Cluster) -> None:
+    made = cluster.create("configmaps", "a", {"metadata": {"labels": {1: "x"}}, "binaryData": {"k": b"hi"}})
+    assert made["metadata"]["labels"] == {"1": "x"}
+    assert made["binaryData"] == {"k": "aGk="}
+    for body in ({"data": {None: "x"}}, {"data": {(1, 2): "x"}}, {"data": {"a": object()}}):
+        assert refusal(cluster.create, "configmaps", "b", body).code == 400
+
+
 def test_objects_too_large_or_too_deep_are_refused(cluster: Cluster) -> None:
     error = refusal(cluster.create, "replays.clustersim.io", "a", {"spec": {"nodes": "x" * 1_600_000}})
     assert (error.code, error.reason) == (413, "RequestEntityTooLarge")
