@@ -66,9 +66,16 @@ def _event(row: Sequence[Any]) -> Event:
     )
 
 
+def _askable(argument: Any) -> Any:
+    """Return a text as databases take it: what no name can hold (NUL, half a surrogate pair) matches nothing."""
+    if not isinstance(argument, str) or (argument.isascii() and "\x00" not in argument):
+        return argument
+    return argument.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
 def _fetch(sql: str, arguments: Sequence[Any]) -> list[Any]:
     with connection.cursor() as cursor:
-        cursor.execute(sql, arguments)
+        cursor.execute(sql, [_askable(argument) for argument in arguments])
         return list(cursor.fetchall())
 
 

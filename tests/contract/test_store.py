@@ -35,6 +35,17 @@ def test_a_written_object_is_read_with_its_revision_inside(backend):
     assert read.object["spec"] == {"value": {"deep": [1, "ü", None]}}
 
 
+@pytest.mark.parametrize("text", ["\x00", "a\x00b", "\ud800", "ü\x00"])
+def test_what_no_name_can_be_is_not_there(backend, text):
+    store = backend.new_session().open()
+    put(store, "a")
+    assert store.get("pods", "default", text) is None
+    assert store.get("pods", text, "a") is None
+    assert list(store.list("pods", text)[0]) == []
+    assert list(store.list_at("pods", 1, text)) == []
+    assert list(store.traces(text)) == []
+
+
 def test_lists_are_in_order_of_namespace_and_name_as_bytes(backend):
     store = backend.new_session().open()
     for namespace, name in [
