@@ -14,9 +14,10 @@ export function mountPeople(root) {
   const faces = element("span", { class: "faces", "aria-hidden": "true" });
   const count = element("span", { class: "people-count" });
   const list = element("ul", { class: "people-list" });
+  const download = element("a", { class: "button people-kubeconfig", "data-testid": "kubeconfig" });
   const heading = element("h3");
   const popover = element("div", { class: "popover people-popover", popover: "auto", id: "people-popover" }, [
-    heading, list,
+    heading, list, download,
   ]);
   const button = element("button", {
     class: "people-button", type: "button", "data-testid": "people", popovertarget: "people-popover",
@@ -38,6 +39,9 @@ export function mountPeople(root) {
       const online = view.people.filter((person) => person.online);
       setText(count, number(ui.lang, online.length));
       setText(heading, text(ui.lang, "people"));
+      setText(download, text(ui.lang, "kubeconfig"));
+      setAttribute(download, "title", text(ui.lang, "kubeconfig_title"));
+      if (view.session) setAttribute(download, "href", `/api/sessions/${view.session.code}/kubeconfig?download=1`);
       setAttribute(button, "aria-label", text(ui.lang, "people_here", { count: online.length }));
       syncList(faces, online.slice(0, FACES_MAX), (person) => person.id, face);
       const sorted = [...view.people].sort(

@@ -18,6 +18,8 @@ export const EN = {
   close: "Close",
   people: "People",
   people_here: "{count} here",
+  kubeconfig: "Download kubeconfig",
+  kubeconfig_title: "kubectl works on this session with it, as you",
   person_away: "away",
   you: "you",
   play: "Play: let time run",

@@ -18,6 +18,8 @@ export const ZH_HANS = {
   close: "关闭",
   people: "在场的人",
   people_here: "{count} 人在场",
+  kubeconfig: "下载 kubeconfig",
+  kubeconfig_title: "用它，kubectl 以你的身份操作本会话",
   person_away: "离开",
   you: "你",
   play: "播放：让时间走",
