@@ -25,6 +25,11 @@ class Handle(Protocol):
         """Return who hopes to land where."""
         ...
 
+    @property
+    def plugins(self) -> Mapping[str, Plugin]:
+        """Return the profile's plugins by name."""
+        ...
+
     def run_add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Tell PreFilter state that `added` now is on the row of a dry run's snapshot, which has it already."""
         ...

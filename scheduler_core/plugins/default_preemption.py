@@ -16,6 +16,7 @@ from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import RESOURCE, budgets_of
 from scheduler_core.preemption.carry_out import HELD, Holds, carry_out
 from scheduler_core.preemption.evaluator import Limits, evaluate
+from scheduler_core.preemption.memory import DryRunMemory
 
 NAME: Final = "DefaultPreemption"
 
@@ -48,6 +49,7 @@ class DefaultPreemption:
         self._limits = limits
         self._handle = handle
         self._holds = Holds()
+        self._memory = DryRunMemory(handle)
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Hold the pod back while its victims are being told to go."""
@@ -69,6 +71,7 @@ class DefaultPreemption:
             budgets=budgets_of(self._handle.listers.list(RESOURCE)),
             limits=self._limits,
             lots=state.get(LOTS),
+            memory=self._memory,
         )
         found.act = lambda candidate, peers: carry_out(pod, candidate, NAME, self._holds, peers)
         return PostFilterResult(None if result is None else result.nominated_node_name, found), status

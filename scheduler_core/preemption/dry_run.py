@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import Status, error, unresolvable
@@ -64,17 +64,59 @@ class Candidate:
     fates: tuple[Fate, ...]
 
 
+class KnownRuns(Protocol):
+    """Answers kept from earlier dry runs."""
+
+    def recall(self, info: NodeInfo, pod: PodInfo) -> Candidate | Status | None:
+        """Return the answer for a node as it is, None when it has to be tried."""
+        ...
+
+    def keep(self, info: NodeInfo, pod: PodInfo, answer: Candidate | Status) -> None:
+        """Remember the answer for a node as it is."""
+        ...
+
+
 class DryRun:
     """Dry runs of one preemptor in one cycle."""
 
-    def __init__(self, handle: Handle, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> None:
+    def __init__(
+        self,
+        handle: Handle,
+        state: CycleState,
+        pod: PodInfo,
+        snapshot: Snapshot,
+        budgets: Sequence[Budget] = (),
+        known: KnownRuns | None = None,
+    ) -> None:
+        """Prepare to try nodes.
+
+        Args:
+            handle: the framework.
+            state: the cycle's state; each run clones it.
+            pod: the preemptor.
+            snapshot: the cycle's nodes.
+            budgets: the cluster's PodDisruptionBudgets.
+            known: answers of earlier preemptors that hold for this one too.
+        """
         self._handle = handle
+        self._budgets = budgets
+        self._known = known
         self._state = state
         self._pod = pod
         self._snapshot = snapshot
 
-    def on(self, row: int, budgets: Sequence[Budget]) -> Candidate | Status:
+    def on(self, row: int) -> Candidate | Status:
         """Return the candidate, or why the row is none."""
+        if self._known is None:
+            return self._try(row)
+        node = self._snapshot.infos[row]
+        answer = self._known.recall(node, self._pod)
+        if answer is None:
+            answer = self._try(row)
+            self._known.keep(node, self._pod, answer)
+        return answer
+
+    def _try(self, row: int) -> Candidate | Status:
         lesser = [info for info in self._snapshot.infos[row].pods if info.priority < self._pod.priority]
         if not lesser:
             return unresolvable(NO_VICTIMS)
@@ -86,7 +128,7 @@ class DryRun:
         status = self._handle.filter_node_with_nominated(state, self._pod, trial, 0)
         if not status.ok:
             return status
-        breaking, others = split(by_importance(lesser), budgets)
+        breaking, others = split(by_importance(lesser), self._budgets)
         fates: list[Fate] = []
         for info, breaks in [(info, True) for info in breaking] + [(info, False) for info in others]:
             trial.add_pod(0, info)

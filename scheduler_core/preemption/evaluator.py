@@ -20,6 +20,7 @@ from scheduler_core.preemption.budgets import Budget
 from scheduler_core.preemption.carry_out import Peers
 from scheduler_core.preemption.choice import LOT, Choice, choose
 from scheduler_core.preemption.dry_run import Candidate, DryRun
+from scheduler_core.preemption.memory import DryRunMemory
 
 NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
 NEVER: Final = "not eligible due to preemptionPolicy=Never."
@@ -155,6 +156,7 @@ def evaluate(
     budgets: Sequence[Budget] = (),
     limits: Limits = Limits(),
     lots: Lots | None = None,
+    memory: DryRunMemory | None = None,
 ) -> tuple[Preemption, PostFilterResult | None, Status]:
     """Look for a node that preemption can free.
 
@@ -166,6 +168,7 @@ def evaluate(
         budgets: the cluster's PodDisruptionBudgets.
         limits: how many candidates to look for.
         lots: where the search begins and which of equals is taken; None: the first in name order, for both.
+        memory: dry runs of earlier preemptors.
 
     Returns:
         What was found, and PostFilter's answer (without detail).
@@ -178,7 +181,8 @@ def evaluate(
     if found.why_not:
         found.eligible = False
         return found, None, unschedulable(f"preemption: {found.why_not}")
-    broken = _search(found, DryRun(handle, state, pod, snapshot), outcome, budgets, limits, lots)
+    runs = None if memory is None else memory.of(pod, state.skip_filter, outcome, budgets)
+    broken = _search(found, DryRun(handle, state, pod, snapshot, budgets, runs), outcome, limits, lots)
     if not found.candidates:
         if broken:
             return found, None, error(f"preemption: {'; '.join(broken)}")
@@ -203,7 +207,6 @@ def _search(
     found: Preemption,
     dry_run: DryRun,
     outcome: FilterOutcome,
-    budgets: Sequence[Budget],
     limits: Limits,
     lots: Lots | None,
 ) -> list[str]:
@@ -217,7 +220,7 @@ def _search(
     for row in rows[begin:] + rows[:begin]:
         if harmless and len(found.candidates) >= wanted:
             break
-        answer = dry_run.on(row, budgets)
+        answer = dry_run.on(row)
         if isinstance(answer, Candidate):
             found.candidates.append(answer)
             # Candidates that break budgets alone never end the search.

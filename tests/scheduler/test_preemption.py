@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
@@ -9,6 +11,7 @@ from scheduler_core.preemption.budgets import budgets_of, split
 from scheduler_core.preemption.choice import choose
 from scheduler_core.preemption.dry_run import Candidate
 from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
+from scheduler_core.preemption.memory import DryRunMemory
 from tests.scheduler.kit import node, pod, scheduler
 
 
@@ -196,3 +199,44 @@ def test_the_explanation_names_what_turned_each_node_away() -> None:
     assert isinstance(found, Preemption)
     told = {one["node"]: one["eliminatedBy"] for one in found.explain()["candidates"]}
     assert told == {"a": "highestPriority", "b": ""}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_remembered_dry_runs_answer_as_fresh_ones_do(seed: int) -> None:
+    random = Random(seed)
+    core = scheduler()
+    framework = core.configuration.frameworks["default-scheduler"]
+    memory = DryRunMemory(framework)
+    for number in range(12):
+        core.observe_node(node(f"n{number:02}", cpu="4"))
+    snapshot = core.cache.snapshot()
+    placed: list[str] = []
+    recalled = 0
+    for step in range(120):
+        core.now_ms += 1_000
+        name = f"n{random.randrange(12):02}"
+        action = random.randrange(6)
+        if action <= 1:
+            placed.append(f"p{step}")
+            started = f"2030-01-01T00:{random.randrange(60):02}:00Z"
+            info = running(f"p{step}", random.randrange(4), started, random.choice(("500m", "1", "2")), name)
+            core.observe_pod(info)
+        elif action == 2 and placed:
+            core.remove_pod("uid-" + placed.pop(random.randrange(len(placed))))
+        elif action == 3:
+            core.nominator.add(pod(f"rival{random.randrange(3)}", "2", priority=random.randrange(2, 7)), name)
+        preemptor = pod(f"boss{step}", random.choice(("3", "4")), priority=random.choice((3, 5)))
+        core.cache.update_snapshot(snapshot)
+        state = CycleState()
+        left, _, narrowing = framework.run_pre_filter(state, preemptor, snapshot)
+        outcome = framework.run_filter(state, preemptor, snapshot, left, narrowing)
+        limits = Limits(percentage=50, absolute=1)
+        lots = Lots(seed, preemptor.uid, 1)
+        fresh = evaluate(framework, state, preemptor, outcome, limits=limits, lots=lots)
+        before = memory.of(preemptor, state.skip_filter, outcome, ())
+        recalled += sum(before.recall(info, preemptor) is not None for info in snapshot.infos)
+        known = evaluate(framework, state, preemptor, outcome, limits=limits, lots=lots, memory=memory)
+        assert known[0].as_dict() == fresh[0].as_dict()
+        assert known[0].explain() == fresh[0].explain()
+        assert known[1:] == fresh[1:]
+    assert recalled > 50
