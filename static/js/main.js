@@ -6,7 +6,7 @@ import { createIntents, saveYaml } from "./intents.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
 import { text } from "./lib/text.js";
 import { Actions, refusalOf } from "./net/actions.js";
-import { DecisionLoader } from "./net/decisions.js";
+import { DecisionLoader, HandLoader } from "./net/decisions.js";
 import { mayReloadFor, rememberSession } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
 import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";
@@ -50,6 +50,10 @@ const setUi = (change) => {
 
 const toast = mountToast(region("toasts"));
 const decisions = new DecisionLoader(api, () => setUi({ decisions: decisions.state }));
+const hand = new HandLoader(api, (traced) => {
+  view = { ...view, hand: traced };
+  dirty = true;
+});
 const actions = new Actions(api, () => view);
 const dispatch = createIntents({
   actions, decisions, setUi,
@@ -165,6 +169,7 @@ function paint() {
   ui = { ...ui, nowMs };
   if (!dirty && !second) return;
   dirty = false;
+  hand.follow(view);
   decisions.follow(view, ui.selected?.resource === "pods" && inspector.tab === "decision" ? ui.selected.key : "");
   renderFrame();
   stage?.render(view, ui);

@@ -9,7 +9,7 @@ import { rateOfSlider, sliderOfRate } from "../../static/js/lib/rate.js";
 import { numberedName, workloadName } from "../../static/js/state/names.js";
 import { refusedCluster, refusedWrite } from "../../static/js/state/roles.js";
 import {
-  compareNames, cycleUnderWay, leader, leaseSeen, nodes, ownerOf, podRequests, podState, podsByNode, queueOfLeader, zones,
+  compareNames, cycleInHand, cycleUnderWay, leader, leaseSeen, nodes, ownerOf, podRequests, podState, podsByNode, queueOfLeader, zones,
 } from "../../static/js/state/selectors.js";
 import { eventsAbout, NEWEST_EVENTS_MAX, newestEvents } from "../../static/js/state/events.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
@@ -100,6 +100,17 @@ test("the leader is who says so and runs; its queue is the queue, its cycle the 
   assert.deepEqual(queueOfLeader(view).backoff, []);
   assert.equal(cycleUnderWay(view), null, "a crashed replica holds no cycle");
   assert.equal(leader(viewOf(replica("kube-scheduler-0", { leading: false })), "kube-scheduler"), null);
+});
+
+test("a cycle whose status is too small for its trace is shown once the trace has come", () => {
+  const cycle = { pod: "default/p", uid: "u", point: "Filter", traceId: "u-1" };
+  const view = viewOf(replica("kube-scheduler-0", { leading: true, state: "Running", cycle }));
+  assert.equal(cycleInHand(view).cycle, cycle);
+  assert.equal(cycleUnderWay(view), null);
+  const traced = { ...view, hand: { id: "u-1", trace: { feasible: ["n1"] } } };
+  assert.deepEqual(cycleUnderWay(traced).cycle.trace.feasible, ["n1"]);
+  assert.equal(cycleUnderWay(traced).cycle, cycleUnderWay(traced).cycle, "the same answer while nothing changed");
+  assert.equal(cycleUnderWay({ ...view, hand: { id: "u-0", trace: {} } }), null, "another cycle's trace is not this one's");
 });
 
 test("a lease counts from its last renewal, wherever that is told", () => {

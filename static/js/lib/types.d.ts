@@ -327,6 +327,8 @@ export interface View {
   rows: readonly LogRow[];
   /** False until the first list is whole. */
   ready: boolean;
+  /** The trace of a cycle in hand whose status carries none (large clusters), fetched beside the log. */
+  hand: { id: string; trace: TraceResult } | null;
   /** What has arrived of a list under way; replaces `objects` when whole. */
   listing: ReadonlyMap<string, Map<string, Slim>> | null;
   /** The server has compacted our place: subscribe again without a revision. */

@@ -2,7 +2,7 @@
 
 /** @import { Trace, View } from "../lib/types.d.ts" */
 /** @import { SessionApi } from "./rest.js" */
-import { cycleUnderWay, objectAt } from "../state/selectors.js";
+import { cycleInHand, cycleUnderWay, objectAt } from "../state/selectors.js";
 
 /** Milliseconds between two fetches for one pod: a paced cycle changes its status at every point. */
 const FETCH_EVERY_MS = 300;
@@ -75,12 +75,7 @@ export class DecisionLoader {
     const version = this.version;
     this.fetchedAtMs = performance.now();
     try {
-      /** @type {Trace[]} */
       const traces = await this.api.decisions(pod);
-      const cycle = cycleUnderWay(view)?.cycle;
-      // On large clusters the cycle in hand carries no trace of its own: it is one request away.
-      if (cycle && cycle.pod === pod && !cycle.trace && !traces.some((trace) => trace.id === cycle.traceId))
-        traces.unshift(await this.api.decision(cycle.traceId));
       if (pod !== this.state.pod) return;
       this.fetched = traces;
     } catch {
@@ -120,5 +115,41 @@ export class DecisionLoader {
     const kept = traces.some((trace) => trace.id === this.chosen) ? this.chosen : (traces[0]?.id ?? "");
     this.state = { ...this.state, traces, selectedTraceId: kept };
     this.onChange();
+  }
+}
+
+/** Fetches the trace of the cycle in hand where its status is too small to carry it, at each point that it reaches. */
+export class HandLoader {
+  /**
+   * @param {SessionApi} api
+   * @param {(hand: NonNullable<View["hand"]>) => void} onTrace
+   */
+  constructor(api, onTrace) {
+    this.api = api;
+    this.onTrace = onTrace;
+    this.wanted = "";
+    this.busy = false;
+  }
+
+  /** @param {View} view */
+  follow(view) {
+    const cycle = cycleInHand(view)?.cycle;
+    const key = cycle && !cycle.trace ? `${cycle.traceId} ${cycle.point}` : "";
+    if (key === this.wanted || this.busy) return;
+    this.wanted = key;
+    if (cycle && key) void this.fetch(cycle.traceId);
+  }
+
+  /** @param {string} id */
+  async fetch(id) {
+    this.busy = true;
+    try {
+      const trace = await this.api.decision(id);
+      this.onTrace({ id, trace: trace.result });
+    } catch {
+      // It may have ended between its status and this request; the next view says so.
+    } finally {
+      this.busy = false;
+    }
   }
 }

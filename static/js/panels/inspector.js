@@ -5,7 +5,7 @@ import { append, arrowKeys, element, icon, setAttribute, setText } from "../dom/
 import { text } from "../lib/text.js";
 import { eventsAbout } from "../state/events.js";
 import { refusedWrite } from "../state/roles.js";
-import { authorOf, conditionOf, cycleUnderWay, objectAt, podState } from "../state/selectors.js";
+import { authorOf, conditionOf, cycleInHand, objectAt, podState } from "../state/selectors.js";
 import { eventRows } from "./events.js";
 import { factsOf, kindName, ownerLink } from "./facts.js";
 
@@ -214,7 +214,7 @@ export function mount(root, dispatch, guests) {
 function stateOf(object, view) {
   if (object.resource === "pods") {
     const pod = /** @type {PodSlim} */ (object);
-    const inHand = cycleUnderWay(view)?.cycle.uid === pod.metadata.uid;
+    const inHand = cycleInHand(view)?.cycle.uid === pod.metadata.uid;
     const state = podState(pod);
     const tone = { running: "good", failed: "bad", terminating: "bad", nominated: "ghostly" }[/** @type {string} */ (state)];
     return inHand ? { key: "state_cycle", tone: "accent" } : { key: `state_${state}`, tone: tone ?? "" };

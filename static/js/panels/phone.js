@@ -6,7 +6,7 @@ import { ITEMS } from "../lib/items.js";
 import { number, text } from "../lib/text.js";
 import { newestEvents } from "../state/events.js";
 import { refusedWrite } from "../state/roles.js";
-import { cycleUnderWay, leader, nodes, objectsOf, podState } from "../state/selectors.js";
+import { cycleInHand, leader, nodes, objectsOf, podState } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { eventRows } from "./events.js";
 import { requestsText } from "./facts.js";
@@ -87,7 +87,7 @@ export function mount(root, dispatch) {
    * @param {(key: string, values?: Record<string, string | number>) => string} t
    */
   function renderNow(view, ui, t) {
-    const cycle = cycleUnderWay(view)?.cycle;
+    const cycle = cycleInHand(view)?.cycle;
     const lines = cycle
       ? [t("phone_in_hand"), cycle.pod.split("/")[1] ?? cycle.pod, t("held_at", { point: cycle.point })]
       : ["", t("phone_no_cycle"), ""];

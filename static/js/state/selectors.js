@@ -293,16 +293,34 @@ export function queueOfLeader(view) {
 }
 
 /**
- * The scheduling cycle that is held or paced now, with the replica that runs it.
+ * The scheduling cycle that is held or paced now as its replica's status tells it, with or without its trace.
  * @param {View} view
  * @returns {{replica: ReplicaSlim, cycle: Cycle} | null}
  */
-export function cycleUnderWay(view) {
+export function cycleInHand(view) {
   for (const replica of replicas(view, "kube-scheduler")) {
     const cycle = replica.status?.cycle;
     if (cycle && replica.status.state !== "Crashed") return { replica, cycle };
   }
   return null;
+}
+
+const withTrace = remembered((/** @type {Cycle} */ cycle, /** @type {NonNullable<View["hand"]>} */ hand) => ({
+  ...cycle, trace: hand.trace,
+}));
+
+/**
+ * The cycle in hand with what it has found so far. While its trace is still on the way there is none: better no
+ * picture for a moment than one that says no node was feasible.
+ * @param {View} view
+ * @returns {{replica: ReplicaSlim, cycle: Cycle} | null}
+ */
+export function cycleUnderWay(view) {
+  const inHand = cycleInHand(view);
+  if (!inHand || inHand.cycle.trace) return inHand;
+  const { hand } = view;
+  if (hand?.id !== inHand.cycle.traceId) return null;
+  return { replica: inHand.replica, cycle: withTrace(inHand.cycle, hand) };
 }
 
 /**

@@ -24,6 +24,7 @@ export function emptyView() {
     people: [],
     rows: [],
     ready: false,
+    hand: null,
     listing: null,
     gone: false,
   };
