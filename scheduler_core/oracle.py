@@ -25,6 +25,7 @@ from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import SUCCESS, Code
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
+from scheduler_core.plugins import default_preemption
 from scheduler_core.preemption.evaluator import why_not_eligible
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
@@ -185,13 +186,14 @@ class Oracle:
     ) -> dict[str, Any]:
         record: dict[str, Any] = {}
         text = ""
-        if framework.profile.at("postFilter"):
+        plugins = framework.profile.at("postFilter")
+        if plugins:
             result, status = framework.run_post_filter(state, info, outcome)
             text = status.message
             row = self.snapshot.row_of.get(info.pod.status.nominated_node_name)
             tried = SUCCESS if row is None else outcome.status_of(row)
-            # Eligibility is told even where DefaultPreemption had no turn.
-            eligible = not why_not_eligible(info, self.snapshot, tried)
+            # Eligibility is told even where DefaultPreemption had no turn, but not where the profile lacks it.
+            eligible = default_preemption.NAME in plugins and not why_not_eligible(info, self.snapshot, tried)
             record["preemption"] = {"eligible": eligible, **preemption_object(result, status)}
         reasons = {} if pre_filter else outcome.reasons()
         record["fitError"] = fit_error(len(self.snapshot), reasons, pre_filter=pre_filter, post_filter=text)
