@@ -251,7 +251,9 @@ def _check_known(document: Document, known: frozenset[str], path: str, causes: l
 
 
 def _listed(document: Document, key: str, causes: list[Cause]) -> list[Document]:
-    value = document.get(key) or []
+    value = document.get(key)
+    if value is None:
+        return []
     if isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
         return value
     causes.append(Cause(key, "must be a list of mappings"))
