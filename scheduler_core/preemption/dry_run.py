@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 from scheduler_core.framework.cycle_state import CycleState
@@ -12,7 +13,7 @@ from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import Status, error, unresolvable
 from scheduler_core.preemption.budgets import Budget, split
-from scheduler_core.preemption.importance import by_importance
+from scheduler_core.preemption.importance import by_importance, start_time
 
 NO_VICTIMS: Final = "No preemption victims found for incoming pod"
 
@@ -47,7 +48,17 @@ class Fate:
         }
 
 
-@dataclass(frozen=True, slots=True)
+CRITERIA: Final = ("pdbViolations", "highestPriority", "prioritySum", "victimCount", "earliestStart")
+"""Names of `Candidate.costs`, in order; the smallest cost stays. What is left after the last is a tie.
+
+Source: pickOneNodeForPreemption, kube-scheduler.
+"""
+
+_PRIORITY_SHIFT: Final = 2**31
+"""Added to each priority before summing, so that more victims never look cheaper for being negative."""
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A node that preemption can free, and at what cost.
 
@@ -62,6 +73,21 @@ class Candidate:
     victims: tuple[PodInfo, ...]
     violations: int
     fates: tuple[Fate, ...]
+
+    @cached_property
+    def costs(self) -> tuple[float, ...]:
+        """Return what this choice costs under each of `CRITERIA`."""
+        victims = self.victims
+        top = victims[0].priority
+        starts = (start_time(info.pod.status.start_time) for info in victims if info.priority == top)
+        return (
+            self.violations,
+            top,
+            sum(info.priority + _PRIORITY_SHIFT for info in victims),
+            len(victims),
+            # Latest of the earliest starts among each node's top victims: the pods that have run the shortest go.
+            -min(starts),
+        )
 
 
 class KnownRuns(Protocol):

@@ -105,7 +105,7 @@ class Preemption:
                 {
                     "node": candidate.node_name,
                     "fates": [fate.as_dict() for fate in candidate.fates],
-                    "costs": {} if choice is None else _finite(choice.costs[candidate.node_name]),
+                    "costs": {} if choice is None else _finite(choice.costs_of(candidate)),
                     "eliminatedBy": eliminated.get(candidate.node_name, ""),
                 }
                 for candidate in self.candidates

@@ -50,6 +50,8 @@ class ShapeRuns:
 
     def _rivals(self, info: NodeInfo, pod: PodInfo) -> tuple[PodInfo, ...]:
         nominated = self._handle.nominator.nominated_to(info.name)
+        if not nominated:
+            return ()
         return tuple(rival for rival in nominated if rival.priority >= pod.priority and rival.uid != pod.uid)
 
 

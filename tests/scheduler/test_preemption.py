@@ -65,7 +65,7 @@ def test_the_criteria_decide_in_order(first: Candidate, second: Candidate, winne
     choice = choose([first, second])
     assert choice.ties == (winner,)
     assert choice.eliminated == {"a": criterion}
-    assert list(choice.costs["a"])[-1] == criterion
+    assert list(choice.costs_of(first))[-1] == criterion
 
 
 def test_only_the_top_victims_starts_count() -> None:
