@@ -114,6 +114,16 @@ async def test_strict_validation_and_dry_run() -> None:
         assert (await send(client, session, text, "?dryRun=Some")).status_code == 422
 
 
+async def test_missing_namespaces_are_made_when_that_is_asked() -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: shop}\n"
+    async with http() as client:
+        session = await opened(client)
+        refused = (await send(client, session, text)).json()
+        assert refused["results"][0]["error"]["code"] == 404
+        made = (await send(client, session, text, "?createNamespaces=true")).json()
+        assert [(result["kind"], result["action"]) for result in made["results"]] == [("ConfigMap", "created")]
+
+
 async def test_a_running_cluster_comes_over_with_its_owners() -> None:
     """What `kubectl get -o json` prints has uids, revisions and owners of another cluster."""
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "old-rs", "controller": True}
