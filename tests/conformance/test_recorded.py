@@ -15,7 +15,7 @@ from tests.conformance.comparer import differences, same
 
 HERE = Path(__file__).parent / "data"
 WHOLE = Path(__file__).parents[3] / "shared" / "conformance"
-TOPICS = ("resources", "taints", "nodeaffinity", "ports", "images")
+TOPICS = ("resources", "taints", "nodeaffinity", "ports", "images", "podaffinity", "spread")
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
