@@ -6,12 +6,10 @@
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 /** @import { Scene } from "./cycle.js" */
 /** @import { FieldInput } from "./field.js" */
-/** @import { Layout } from "./levels.js" */
 /** @import { Model } from "./model.js" */
 /** @import { Told } from "./told.js" */
 import { pageZoom, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
-import { objectsOf } from "../state/selectors.js";
 import { mountBanner } from "./banner.js";
 import { readColours } from "./colours.js";
 import { cycleScene } from "./cycle.js";
@@ -23,13 +21,16 @@ import { laneModels } from "./lanes-model.js";
 import { mountLanes } from "./lanes.js";
 import { mountLegend } from "./legend.js";
 import { mountLens } from "./lens.js";
-import { layoutNodes, scrollAfterZoom } from "./levels.js";
 import { modelMaker } from "./model.js";
 import { mountOutline } from "./outline.js";
 import { makeOverlay } from "./overlay.js";
 import { mountRail } from "./rail.js";
 import { mountSchedulers } from "./schedulers.js";
 import { LINGER_MS, pointBudgetMs, profileOf, tell } from "./told.js";
+import { makeViewport } from "./viewport.js";
+
+/** Real milliseconds between moves of the countdowns in DOM. */
+const TICK_MS = 80;
 
 /**
  * @param {HTMLElement} element filled by the stage; its size decides the layout
@@ -43,6 +44,7 @@ export function mountStage(element, dispatch) {
   const schedulers = mountSchedulers(parts.schedulers, dispatch);
   const legend = mountLegend(parts.legend, dispatch);
   const lens = mountLens(element);
+  const viewport = makeViewport(parts.scroller, parts.spacer);
   const field = makeField(parts.scroller, parts.canvas);
   const overlay = makeOverlay(element, parts.overlay);
   const outline = mountOutline(parts.outline, dispatch, focusNode);
@@ -53,20 +55,11 @@ export function mountStage(element, dispatch) {
   let now = null;
   /** @type {Told | null} */
   let told = null;
-  /** @type {Layout | null} */
-  let layout = null;
   let colours = readColours(element);
   let theme = "";
-  let zoom = 1;
   let focused = "";
   let hovered = "";
-  let paintedRevision = 0;
   let frame = 0;
-  /** @type {number[]} */
-  const frameTimes = [];
-  let namesKey = "";
-  /** @type {unknown[]} */
-  let layoutInputs = [];
   let renderedMs = 0;
 
   /**
@@ -85,12 +78,12 @@ export function mountStage(element, dispatch) {
     renderedMs = timeMs;
     const next = tell(told, view, timeMs);
     told = next.told;
-    relayout();
+    viewport.fit(view, model);
     renderParts(timeMs);
-    flights.between(before?.model ?? null, now, next.turns, layout, timeMs);
+    flights.between(before?.model ?? null, now, next.turns, viewport.layout(), timeMs);
     announce(next.turns);
     const selected = ui.selected;
-    if (selected && selected !== before?.ui.selected && selected.resource === "nodes") reveal(selected.key);
+    if (selected && selected !== before?.ui.selected && selected.resource === "nodes") viewport.reveal(selected.key);
   }
 
   /**
@@ -98,6 +91,7 @@ export function mountStage(element, dispatch) {
    * @param {number} timeMs real
    */
   function renderParts(timeMs) {
+    const layout = viewport.layout();
     if (!now || !layout) return;
     const { view, ui, model } = now;
     const scene = sceneAt(timeMs);
@@ -119,22 +113,6 @@ export function mountStage(element, dispatch) {
     setText(parts.empty, text(ui.lang, "stage.empty"));
     element.dataset["level"] = String(layout.level);
     parts.scroller.setAttribute("aria-label", text(ui.lang, "stage.label"));
-  }
-
-  function relayout() {
-    if (!now) return;
-    const width = Math.max(60, parts.scroller.clientWidth - 12);
-    const height = Math.max(60, parts.scroller.clientHeight - 12);
-    const { model } = now;
-    // Joining thousands of names is only worth it when some Node object has changed at all.
-    const inputs = [objectsOf(now.view, "nodes"), width, height, zoom];
-    if (inputs.every((input, index) => input === layoutInputs[index])) return;
-    layoutInputs = inputs;
-    const key = `${width} ${height} ${zoom} ${model.zones.map((zone) => `${zone.name}:${zone.nodes.join()}`).join("|")}`;
-    if (key === namesKey) return;
-    namesKey = key;
-    layout = layoutNodes({ zones: model.zones, width, height, zoom });
-    parts.spacer.style.height = `${Math.ceil(layout.height + 12)}px`;
   }
 
   /**
@@ -168,6 +146,7 @@ export function mountStage(element, dispatch) {
 
   /** @returns {FieldInput | null} */
   function fieldInput(/** @type {Scene | null} */ scene) {
+    const layout = viewport.layout();
     if (!now || !layout) return null;
     const selected = now.ui.selected;
     const selectedPod = selected?.resource === "pods" ? selected.key : "";
@@ -185,8 +164,7 @@ export function mountStage(element, dispatch) {
   /** @param {number} timeMs */
   function loop(timeMs) {
     frame = requestAnimationFrame(loop);
-    frameTimes.push(timeMs);
-    while ((frameTimes[0] ?? timeMs) < timeMs - 1000) frameTimes.shift();
+    const layout = viewport.layout();
     if (!now || !layout) return;
     if (told?.endedMs != null && !now.view.clock?.paused && timeMs - told.endedMs > LINGER_MS) {
       told = null;
@@ -203,13 +181,12 @@ export function mountStage(element, dispatch) {
     const input = fieldInput(lastScene);
     if (input) field.paint(input);
     flights.paint(timeMs, colours, lastScene, layout);
-    if (timeMs - lastTick > 80) {
+    if (timeMs - lastTick > TICK_MS) {
       lastTick = timeMs;
       lanes.tick(simNow(), now.ui.lang);
       schedulers.tick(simNow());
       outline.tick(timeMs);
     }
-    paintedRevision = now.view.revision;
   }
 
   /**
@@ -217,13 +194,7 @@ export function mountStage(element, dispatch) {
    * @param {number | null} pointerY within the field; null zooms about its top
    */
   function setZoom(wanted, pointerY) {
-    if (!now || !layout) return;
-    const before = layout;
-    const scroll = parts.scroller.scrollTop;
-    zoom = Math.max(1, Math.min(Math.max(1, now.model.nodes.size), wanted));
-    relayout();
-    if (layout === before) return;
-    parts.scroller.scrollTop = scrollAfterZoom(before, layout, scroll, pointerY ?? 40);
+    if (!now || !viewport.zoomTo(wanted, pointerY, now.view, now.model)) return;
     lens.hide();
     renderParts(performance.now());
   }
@@ -231,24 +202,7 @@ export function mountStage(element, dispatch) {
   /** @param {string} name */
   function focusNode(name) {
     focused = name;
-    if (name) reveal(name);
-  }
-
-  /** @param {string} name */
-  function reveal(name) {
-    const box = layout?.byName.get(name);
-    if (!box) return;
-    const { scrollTop, clientHeight } = parts.scroller;
-    if (box.y < scrollTop) parts.scroller.scrollTop = Math.max(0, box.y - 28);
-    else if (box.y + box.h > scrollTop + clientHeight - 12) parts.scroller.scrollTop = box.y + box.h - clientHeight + 20;
-  }
-
-  /** @param {1 | -1} by */
-  function scrollToZone(by) {
-    const at = parts.scroller.scrollTop;
-    const tops = (layout?.zones ?? []).map((zone) => zone.y);
-    const next = by > 0 ? tops.find((y) => y > at + 1) : tops.findLast((y) => y < at - 1);
-    if (next !== undefined) parts.scroller.scrollTop = next;
+    if (name) viewport.reveal(name);
   }
 
   /** @param {ReturnType<typeof tell>["turns"]} turns */
@@ -262,9 +216,9 @@ export function mountStage(element, dispatch) {
   }
 
   const gestures = mountGestures(parts.scroller, {
-    zoomBy: (factor, y) => setZoom(zoom * factor, y),
+    zoomBy: (factor, y) => setZoom(viewport.zoom() * factor, y),
     resetZoom: () => setZoom(1, null),
-    zone: scrollToZone,
+    zone: viewport.toZone,
     hover: (x, y) => {
       const input = fieldInput(lastScene);
       const hit = input && field.hit(input, x, y);
@@ -286,7 +240,7 @@ export function mountStage(element, dispatch) {
     },
   });
   const resized = new ResizeObserver(() => {
-    relayout();
+    if (now) viewport.fit(now.view, now.model);
     renderParts(performance.now());
   });
   resized.observe(parts.scroller);
@@ -294,10 +248,6 @@ export function mountStage(element, dispatch) {
 
   return {
     render,
-    /** Frames painted in the last second. */
-    fps: () => frameTimes.length,
-    /** The revision of the view that is on the canvas. */
-    paintedRevision: () => paintedRevision,
     destroy() {
       cancelAnimationFrame(frame);
       resized.disconnect();
