@@ -3,12 +3,17 @@
 import os
 import sys
 
+from clustersim.environment import BadEnvironment
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clustersim.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except BadEnvironment as error:
+        sys.exit(f"Clustersim cannot start: {error}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ DATA = Path(os.environ.get("CLUSTERSIM_DATA") or BASE_DIR / "var").resolve()
 DATA.mkdir(parents=True, exist_ok=True)
 
 HOST = os.environ.get("HOST") or "127.0.0.1"
-PORT = environment.integer("PORT", 8000)
+PORT = environment.integer("PORT", 8000, least=1)
 TLS_PORT = environment.integer("TLS_PORT", 8443)
 WORKERS = environment.integer("WORKERS", 2, least=1, most=64)
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{DATA / 'redis.sock'}"

@@ -75,7 +75,7 @@ def test_children_end_when_the_supervisor_is_killed_and_a_new_one_takes_over(ser
 def test_a_second_up_on_the_same_folder_says_so(live_server_up):
     run = subprocess.run(
         [sys.executable, str(ROOT / "manage.py"), "up"],
-        env={**os.environ, "CLUSTERSIM_DATA": str(live_server_up.data), "PORT": "0", "TLS_PORT": "0"},
+        env={**os.environ, "CLUSTERSIM_DATA": str(live_server_up.data), "PORT": "1", "TLS_PORT": "0"},
         capture_output=True,
         text=True,
         timeout=30,
@@ -101,6 +101,24 @@ def test_a_taken_port_is_refused_with_the_way_out(tmp_path):
         )
     assert run.returncode == 1
     assert f"PORT={port + 1}" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"), [("PORT", "http"), ("WORKERS", "0"), ("TLS_PORT", "99999"), ("DATABASE_URL", "mysql://x/y")]
+)
+def test_a_wrong_variable_is_named_in_one_line(tmp_path, variable, value):
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), "up"],
+        env={**os.environ, "CLUSTERSIM_DATA": str(tmp_path), variable: value},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert run.stderr.startswith("Clustersim cannot start:")
+    assert variable in run.stderr
+    assert run.stderr.count("\n") == 1
 
 
 def test_tls_with_the_own_authority(live_server_up):
