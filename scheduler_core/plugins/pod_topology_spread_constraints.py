@@ -54,7 +54,7 @@ class ConstraintReader:
         Raises:
             ApiError: a default constraint has another shape.
         """
-        self.system_defaulted = arguments.get("defaultingType", "System") == "System"
+        self.system_defaulted = (arguments.get("defaultingType") or "System") == "System"
         listed = arguments.get("defaultConstraints") or ()
         written = tuple(view(one, TopologySpreadConstraint) for one in listed)
         self._defaults = SYSTEM_DEFAULTS if self.system_defaulted else written

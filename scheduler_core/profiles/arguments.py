@@ -123,6 +123,52 @@ def _node_affinity(arguments: Mapping[str, Any], path: str) -> _Errors:
         yield from (_cause(error) for error in compile_term(preferred.preference, field).errors)
 
 
+def _spread(arguments: Mapping[str, Any], path: str) -> _Errors:
+    yield from _unknown(arguments, frozenset({"defaultConstraints", "defaultingType"}), path)
+    kind = arguments.get("defaultingType") or "System"
+    constraints = arguments.get("defaultConstraints") or []
+    where = f"{path}.defaultingType"
+    if kind not in ("System", "List"):
+        yield Cause(where, f'Unsupported value: "{kind}": supported values: "List", "System"', "FieldValueNotSupported")
+    elif kind == "System" and constraints:
+        yield Cause(where, 'Invalid value: "System": when .defaultConstraints are not empty')
+    seen: set[tuple[str, str]] = set()
+    for index, one in enumerate(constraints):
+        yield from _default_constraint(one, f"{path}.defaultConstraints[{index}]")
+        pair = (one.get("topologyKey", ""), one.get("whenUnsatisfiable", ""))
+        if pair in seen:
+            text = f'Duplicate value: "{{{pair[0]}, {pair[1]}}}"'
+            yield Cause(f"{path}.defaultConstraints[{index}]", text, "FieldValueDuplicate")
+        seen.add(pair)
+
+
+def _default_constraint(one: Mapping[str, Any], path: str) -> _Errors:
+    if one.get("maxSkew", 0) <= 0:
+        yield Cause(f"{path}.maxSkew", f"Invalid value: {one.get('maxSkew', 0)}: not in valid range (0, inf)")
+    key, action = one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")
+    if not key:
+        yield Cause(f"{path}.topologyKey", "Required value: can not be empty", "FieldValueRequired")
+    else:
+        for text in qualified_name_errors(key):
+            yield Cause(f"{path}.topologyKey", f'Invalid value: "{key}": {text}')
+    if not action:
+        yield Cause(f"{path}.whenUnsatisfiable", "Required value: can not be empty", "FieldValueRequired")
+    elif action not in ("DoNotSchedule", "ScheduleAnyway"):
+        text = f'Unsupported value: "{action}": supported values: "DoNotSchedule", "ScheduleAnyway"'
+        yield Cause(f"{path}.whenUnsatisfiable", text, "FieldValueNotSupported")
+    if one.get("labelSelector") is not None:
+        text = "Forbidden: constraint must not define a selector, as they deduced for each pod"
+        yield Cause(f"{path}.labelSelector", text, "FieldValueForbidden")
+
+
+def _inter_pod_affinity(arguments: Mapping[str, Any], path: str) -> _Errors:
+    known = frozenset({"hardPodAffinityWeight", "ignorePreferredTermsOfExistingPods"})
+    yield from _unknown(arguments, known, path)
+    weight = arguments.get("hardPodAffinityWeight")
+    if weight is not None and not 0 <= weight <= 100:
+        yield Cause(f"{path}.hardPodAffinityWeight", f"Invalid value: {weight}: not in valid range [0-100]")
+
+
 def _cause(error: str) -> Cause:
     field, _, message = error.partition(": ")
     return Cause(field, message)
@@ -132,4 +178,6 @@ _CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any], str], _Errors]]] = {
     "NodeResourcesFit": _fit,
     "NodeResourcesBalancedAllocation": _balanced,
     "NodeAffinity": _node_affinity,
+    "PodTopologySpread": _spread,
+    "InterPodAffinity": _inter_pod_affinity,
 }

@@ -170,6 +170,12 @@ def test_plugins_that_do_not_exist_are_refused_by_their_path() -> None:
 ARGS = "profiles[0].pluginConfig[0].args"
 
 
+def spread(*changes: dict[str, Any]) -> dict[str, Any]:
+    """Return PodTopologySpreadArgs with one default constraint per change of a valid one."""
+    valid = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    return {"defaultingType": "List", "defaultConstraints": [valid | change for change in changes]}
+
+
 @pytest.mark.parametrize(
     ("plugin", "arguments", "field", "says"),
     [
@@ -177,6 +183,26 @@ ARGS = "profiles[0].pluginConfig[0].args"
         ("NodeResourcesFit", {"ignoredResources": ["a b"]}, "ignoredResources[0]", "name part must consist"),
         ("NodeResourcesFit", {"ignoredResourceGroups": ["a/b"]}, "ignoredResourceGroups[0]", "can't contain '/'"),
         ("NodeResourcesFit", {"scoringStrategy": {"type": "Odd"}}, "scoringStrategy.type", "Unsupported value"),
+        ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight", "not in valid range [0-100]"),
+        ("InterPodAffinity", {"weight": 1}, "weight", 'unknown field "weight"'),
+        ("PodTopologySpread", {"defaultingType": "Odd"}, "defaultingType", "Unsupported value"),
+        ("PodTopologySpread", {"defaultConstraints": [{}]}, "defaultingType", "when .defaultConstraints are not empty"),
+        ("PodTopologySpread", spread({"maxSkew": 0}), "defaultConstraints[0].maxSkew", "not in valid range (0, inf)"),
+        ("PodTopologySpread", spread({"topologyKey": ""}), "defaultConstraints[0].topologyKey", "Required value"),
+        ("PodTopologySpread", spread({"topologyKey": "a b"}), "defaultConstraints[0].topologyKey", "name part"),
+        (
+            "PodTopologySpread",
+            spread({"whenUnsatisfiable": "Never"}),
+            "defaultConstraints[0].whenUnsatisfiable",
+            "Unsupported value",
+        ),
+        (
+            "PodTopologySpread",
+            spread({"labelSelector": {}}),
+            "defaultConstraints[0].labelSelector",
+            "constraint must not define a selector",
+        ),
+        ("PodTopologySpread", spread({}, {}), "defaultConstraints[1]", 'Duplicate value: "{zone, DoNotSchedule}"'),
         (
             "NodeResourcesFit",
             {"scoringStrategy": {"resources": [{"name": "cpu", "weight": 101}]}},
