@@ -16,6 +16,7 @@ import { fitReasons } from "./lanes-model.js";
  * @property {boolean} chosen
  * @property {string} plugin that rejected
  * @property {string} reason
+ * @property {boolean} tried false where the nominated node passed and no other was looked at
  * @property {number | null} total points; null where nothing was scored
  * @property {readonly {raw: number, normalized: number, weighted: number}[]} cells parallel to `plugins`
  */
@@ -54,6 +55,7 @@ export function decisionOf(result) {
     const fail = feasible.has(node) ? { plugin: "", reason: "" } : reason(node);
     return {
       node, feasible: feasible.has(node), best: best.has(node), chosen: result.chosen === node, ...fail,
+      tried: feasible.has(node) || !result.usedNominatedNode || fail.reason !== "",
       total: at === undefined ? null : scores?.total[at] ?? null,
       cells: at === undefined ? [] : plugins.map(({ name }) => {
         const column = scores?.plugins[name];

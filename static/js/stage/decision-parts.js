@@ -119,6 +119,7 @@ function outcomeWords(decision, result, lang) {
     if (result.preemption?.nominatedNode) return text(lang, "plain.preempts", values);
     return text(lang, result.preemption ? "plain.nothing" : "plain.nothingYet", values);
   }
+  if (result.usedNominatedNode && decision.chosen) return text(lang, "plain.nominated", values);
   if (decision.bestTotal === null) return text(lang, decision.chosen ? "plain.only" : "plain.filtered", values);
   if (!decision.chosen) return text(lang, decision.best.length > 1 ? "plain.leadTie" : "plain.lead", values);
   return text(lang, decision.best.length > 1 ? "plain.lot" : "plain.won", values);
@@ -225,7 +226,8 @@ export function decisionTable(decision, rows, mode, lang) {
         `${plugin.name} ×${number(lang, plugin.weight, 2)}`), text(lang, "decision.total"), ""]),
       ...rows.map((one) => h("tr", { class: one.best && one.feasible ? "dc-chosen" : "" },
         h("th", { scope: "row", text: one.node }),
-        h("td", { text: one.feasible ? text(lang, "stage.feasible") : `${one.plugin}: ${one.reason}` }),
+        h("td", { text: one.feasible ? text(lang, "stage.feasible")
+          : one.tried ? `${one.plugin}: ${one.reason}` : text(lang, "decision.notTried") }),
         ...decision.plugins.map((_, index) =>
           h("td", { text: one.cells[index] ? String(one.cells[index]?.[mode]) : "" })),
         h("td", { text: one.total === null ? "" : number(lang, one.total) }),

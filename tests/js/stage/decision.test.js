@@ -98,6 +98,14 @@ test("the heatmap has a number for every feasible node and plugin, in the mode a
   assert.ok(series.some((one) => one.text?.includes?.("Insufficient cpu")), "the reason stands across the refused row");
 });
 
+test("nodes that were not tried beside a nominated one are not called refused", () => {
+  const decision = decisionOf({
+    result: "scheduled", usedNominatedNode: true, feasible: ["n3"], best: ["n3"], chosen: "n3", firstFail: {},
+    filters: { n1: { NodeResourcesFit: { code: "Unschedulable", reasons: ["Insufficient cpu"] } } },
+  });
+  assert.deepEqual(decision.rows.map((row) => [row.node, row.tried]), [["n1", false], ["n3", true]]);
+});
+
 test("names that look like markup are shown as they are", () => {
   const result = trace();
   const decision = decisionOf({ ...result, firstFail: { "<img src=x>": { code: "Unschedulable", plugin: "P", reasons: ["<b>"] } } });
