@@ -5,49 +5,18 @@ Source: k8s.io/kubernetes/pkg/controller/deployment (deployment_controller.go, s
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from controllers.deployment import sets as rs
 from controllers.deployment import status as progress
+from controllers.deployment.rollout import RESOURCE, SETS, Rollout, Steps, ensure_new, renew, status_update
 from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.machinery.operations import Create, Delete, Operation, Patch, Result, Update
+from controllers.machinery.operations import Delete, Patch
 from controllers.machinery.ownership import claim, index_ownership, requirements_of
 from controllers.machinery.pods import condition, controller_of
-from scheduler_core.api.errors import ApiError
 
 Document = dict[str, Any]
-Steps = Generator[Sequence[Operation], Sequence[Result], None]
-
-RESOURCE: Final = "deployments.apps"
-SETS: Final = "replicasets.apps"
-
-
-@dataclass(slots=True)
-class _Rollout:
-    """One reconciliation: the Deployment and its sets, kept up with what the writes answered."""
-
-    deployment: Document
-    sets: list[Document]
-    work: Work
-    new: Document | None = None
-    surge: int = 0
-    unavailable: int = 0
-    conditions: list[Document] = field(default_factory=list)
-
-    @property
-    def old(self) -> list[Document]:
-        """Return every set but the newest, oldest first."""
-        name = self.new["metadata"]["name"] if self.new is not None else ""
-        return [one for one in rs.by_creation(self.sets) if one["metadata"]["name"] != name]
-
-    def replace(self, written: Document) -> None:
-        """Take a set as a write left it."""
-        name = written["metadata"]["name"]
-        self.sets = [written if one["metadata"]["name"] == name else one for one in self.sets]
-        if self.new is not None and self.new["metadata"]["name"] == name:
-            self.new = written
 
 
 class DeploymentController:
@@ -119,7 +88,7 @@ class DeploymentController:
             results = yield adoptions
             taken = {result.object["metadata"]["uid"] for result in results if result.object is not None}
             mine = mine + [orphan for orphan in orphans if orphan["metadata"]["uid"] in taken]
-        rollout = _Rollout(deployment, mine, work)
+        rollout = Rollout(deployment, mine, work)
         rollout.surge, rollout.unavailable = rs.surge_and_unavailable(deployment)
         rollout.new = rs.find_new(deployment, mine)
         if "deletionTimestamp" in deployment["metadata"]:
@@ -136,7 +105,7 @@ class DeploymentController:
         else:
             yield from self._roll(rollout, key)
 
-    def _check_paused(self, rollout: _Rollout) -> Steps:
+    def _check_paused(self, rollout: Rollout) -> Steps:
         """Say in Progressing that the Deployment was paused or resumed."""
         deployment = rollout.deployment
         if not progress.has_deadline(deployment):
@@ -153,105 +122,14 @@ class DeploymentController:
         status["conditions"] = progress.with_condition(
             status.get("conditions") or (), "Progressing", "Unknown", *said, rollout.work.unix_ms
         )
-        results = yield [_status_update(deployment, status)]
+        results = yield [status_update(deployment, status)]
         rollout.deployment = must(results[0])
-
-    # -- the newest set -----------------------------------------------------------------------------------------
-
-    def _ensure_new(self, rollout: _Rollout) -> Steps:
-        """Find or create the set of the present template, and number the revisions."""
-        deployment = rollout.deployment
-        revision = max((rs.revision_of(one) for one in rollout.old), default=0) + 1
-        if rollout.new is not None:
-            yield from self._renew(rollout, rollout.new, revision)
-            return
-        size = rs.new_set_size(deployment, rollout.sets, None, rollout.surge)
-        wanted = rs.new_set(deployment, revision, size, rollout.surge)
-        results = yield [Create(SETS, deployment["metadata"]["namespace"], wanted)]
-        error = results[0].error
-        if error is not None:
-            yield from self._not_created(rollout, wanted, error)
-            return
-        created = must(results[0])
-        name = created["metadata"]["name"]
-        rollout.sets = [*rollout.sets, created]
-        rollout.new = created
-        if size > 0:
-            text = f"Scaled up replica set {name} from 0 to {size}"
-            rollout.work.event(deployment, "Deployment", "ScalingReplicaSet", text)
-        text = f'Created new replica set "{name}"'
-        yield from self._note_new(rollout, str(revision), progress.CREATED, text, replaces=True)
-
-    def _renew(self, rollout: _Rollout, new: Document, revision: int) -> Steps:
-        """Bring the annotations of an existing newest set up to date: after a rollback its revision grows."""
-        deployment = rollout.deployment
-        annotations = rs.set_annotations(deployment, new, revision, rollout.surge)
-        ready_seconds = deployment["spec"].get("minReadySeconds", 0)
-        stale = new["spec"].get("minReadySeconds", 0) != ready_seconds
-        if annotations != (new["metadata"].get("annotations") or {}) or stale:
-            patch = {
-                "metadata": {"uid": new["metadata"]["uid"], "annotations": annotations},
-                "spec": {"minReadySeconds": ready_seconds},
-            }
-            results = yield [Patch(SETS, new["metadata"]["namespace"], new["metadata"]["name"], patch)]
-            rollout.replace(must(results[0]))
-        assert rollout.new is not None, "the newest set was found"
-        number = rollout.new["metadata"]["annotations"].get(rs.REVISION, "")
-        text = f'Found new replica set "{new["metadata"]["name"]}"'
-        yield from self._note_new(rollout, number, progress.FOUND, text, replaces=False)
-
-    def _note_new(self, rollout: _Rollout, revision: str, reason: str, text: str, *, replaces: bool) -> Steps:
-        """Write the revision into the Deployment, and in Progressing that its newest set is there."""
-        deployment = rollout.deployment
-        status = dict(deployment.get("status") or {})
-        conditions = list(status.get("conditions") or ())
-        known = condition(deployment, "Progressing")
-        if progress.has_deadline(deployment) and (replaces or known is None):
-            conditions = progress.with_condition(conditions, "Progressing", "True", reason, text, rollout.work.unix_ms)
-        annotations = deployment["metadata"].get("annotations") or {}
-        if annotations.get(rs.REVISION) == revision and conditions == list(status.get("conditions") or ()):
-            return
-        status["conditions"] = conditions
-        results = yield [_status_update(deployment, status, {**annotations, rs.REVISION: revision})]
-        rollout.deployment = must(results[0])
-
-    def _not_created(self, rollout: _Rollout, wanted: Document, error: ApiError) -> Steps:
-        """The set was refused: a hash collision is counted and tried again, anything else is said in Progressing."""
-        deployment = rollout.deployment
-        status = dict(deployment.get("status") or {})
-        if error.reason == "AlreadyExists":
-            existing = self._sets.get(deployment["metadata"]["namespace"], wanted["metadata"]["name"])
-            if existing is not None and not self._is_own(deployment, existing):
-                status["collisionCount"] = status.get("collisionCount", 0) + 1
-                yield [_status_update(deployment, status)]
-            raise error
-        if any(cause.reason == "NamespaceTerminating" for cause in error.causes):
-            raise error
-        text = f'Failed to create new replica set "{wanted["metadata"]["name"]}": {error.message}'
-        rollout.work.event(deployment, "Deployment", "ReplicaSetCreateError", text, event_type="Warning")
-        if progress.has_deadline(deployment):
-            status["conditions"] = progress.with_condition(
-                status.get("conditions") or (),
-                "Progressing",
-                "False",
-                "ReplicaSetCreateError",
-                text,
-                rollout.work.unix_ms,
-            )
-            yield [_status_update(deployment, status)]
-        raise error
-
-    @staticmethod
-    def _is_own(deployment: Document, existing: Document) -> bool:
-        reference = controller_of(existing)
-        own = reference is not None and reference["uid"] == deployment["metadata"]["uid"]
-        return own and rs.template_of(existing) == rs.template_of(deployment)
 
     # -- the two ways to roll -----------------------------------------------------------------------------------
 
-    def _roll(self, rollout: _Rollout, key: str) -> Steps:
+    def _roll(self, rollout: Rollout, key: str) -> Steps:
         """Take the next step of a rolling update: the new set up, or the old ones down."""
-        yield from self._ensure_new(rollout)
+        yield from ensure_new(rollout, self._sets)
         new = rollout.new
         assert new is not None, "the newest set was made"
         wanted = rs.replicas_of(rollout.deployment)
@@ -267,7 +145,7 @@ class DeploymentController:
             yield from self._clean_up(rollout)
         yield from self._write_status(rollout, progress.rollout_status, key)
 
-    def _next_old_sizes(self, rollout: _Rollout) -> list[tuple[Document, int]]:
+    def _next_old_sizes(self, rollout: Rollout) -> list[tuple[Document, int]]:
         """Return which old sets shrink to what: pods that are not available first, then as far as availability goes."""
         old = rollout.old
         wanted = rs.replicas_of(rollout.deployment)
@@ -294,13 +172,13 @@ class DeploymentController:
         changed = [(one, sizes[one["metadata"]["name"]]) for one in old]
         return [(one, size) for one, size in changed if size != rs.replicas_of(one)]
 
-    def _recreate(self, rollout: _Rollout, key: str) -> Steps:
+    def _recreate(self, rollout: Rollout, key: str) -> Steps:
         """Take everything old down, wait for its last pod, then bring the new set up."""
         shrinking = [(one, 0) for one in rs.active_sets(rollout.old)]
         if shrinking:
             yield from self._scale(rollout, shrinking)
         elif not self._old_pods_run(rollout):
-            yield from self._ensure_new(rollout)
+            yield from ensure_new(rollout, self._sets)
             new = rollout.new
             wanted = rs.replicas_of(rollout.deployment)
             if new is not None and rs.replicas_of(new) != wanted:
@@ -310,7 +188,7 @@ class DeploymentController:
                 yield from self._clean_up(rollout)
         yield from self._write_status(rollout, progress.rollout_status, key)
 
-    def _old_pods_run(self, rollout: _Rollout) -> bool:
+    def _old_pods_run(self, rollout: Rollout) -> bool:
         return any(
             (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
             for one in rollout.old
@@ -319,10 +197,10 @@ class DeploymentController:
 
     # -- sizes --------------------------------------------------------------------------------------------------
 
-    def _scale_all(self, rollout: _Rollout) -> Steps:
+    def _scale_all(self, rollout: Rollout) -> Steps:
         """Follow a change of the Deployment's own size, without rolling on."""
         if rollout.new is not None:
-            yield from self._renew(rollout, rollout.new, max(map(rs.revision_of, rollout.old), default=0) + 1)
+            yield from renew(rollout, rollout.new, max(map(rs.revision_of, rollout.old), default=0) + 1)
         deployment, new = rollout.deployment, rollout.new
         wanted = rs.replicas_of(deployment)
         active = rs.active_sets(rollout.sets)
@@ -335,7 +213,7 @@ class DeploymentController:
             sizes = rs.proportions(deployment, active, rollout.surge)
             yield from self._scale(rollout, [(one, sizes[one["metadata"]["name"]]) for one in active])
 
-    def _scale(self, rollout: _Rollout, sizes: Sequence[tuple[Document, int]]) -> Steps:
+    def _scale(self, rollout: Rollout, sizes: Sequence[tuple[Document, int]]) -> Steps:
         """Write new sizes, and the annotations that tell a later scaling of the Deployment."""
         annotations = rs.size_annotations(rollout.deployment, rollout.surge)
         changed: list[tuple[Document, int]] = []
@@ -365,7 +243,7 @@ class DeploymentController:
                 text = f"Scaled {verb} replica set {one['metadata']['name']} from {before} to {size}"
                 rollout.work.event(rollout.deployment, "Deployment", "ScalingReplicaSet", text)
 
-    def _clean_up(self, rollout: _Rollout) -> Steps:
+    def _clean_up(self, rollout: Rollout) -> Steps:
         """Delete the oldest sets beyond revisionHistoryLimit."""
         limit = rollout.deployment["spec"].get("revisionHistoryLimit", 10)
         old = sorted((one for one in rollout.old if "deletionTimestamp" not in one["metadata"]), key=rs.revision_of)
@@ -376,11 +254,11 @@ class DeploymentController:
                 for one in idle
             ]
 
-    def _write_status(self, rollout: _Rollout, make: Any, key: str) -> Steps:
+    def _write_status(self, rollout: Rollout, make: Any, key: str) -> Steps:
         deployment, work = rollout.deployment, rollout.work
         status = make(deployment, rollout.sets, rollout.new, work.unix_ms)
         if status != (deployment.get("status") or {}):
-            results = yield [_status_update(deployment, status)]
+            results = yield [status_update(deployment, status)]
             if results[0].error is not None and results[0].error.code != 404:
                 raise results[0].error
         at_ms = progress.deadline_unix_ms(deployment, status)
@@ -393,7 +271,7 @@ def _is_recreate(deployment: Document) -> bool:
     return bool((deployment["spec"].get("strategy") or {}).get("type") == "Recreate")
 
 
-def _is_scaling(rollout: _Rollout) -> bool:
+def _is_scaling(rollout: Rollout) -> bool:
     """Return whether the Deployment's size was changed since its sets were last sized."""
     wanted = str(rs.replicas_of(rollout.deployment))
     for one in rs.active_sets(rollout.sets):
@@ -411,11 +289,3 @@ def _is_idle(one: Document) -> bool:
 def _newest(sets: Sequence[Document]) -> Document | None:
     ordered = rs.by_creation(sets)
     return ordered[-1] if ordered else None
-
-
-def _status_update(deployment: Document, status: Document, annotations: Document | None = None) -> Update:
-    metadata = {"name": deployment["metadata"]["name"], "uid": deployment["metadata"]["uid"]}
-    if annotations is not None:
-        metadata["annotations"] = annotations
-    body = {"metadata": metadata, "status": status}
-    return Update(RESOURCE, deployment["metadata"]["namespace"], metadata["name"], body, "status")

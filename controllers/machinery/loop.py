@@ -25,14 +25,16 @@ drops the object with all its memory and everything that was on its way to it; r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable
 from heapq import heappop, heappush
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 
-from controllers.machinery.clock import LocalClock
-from controllers.machinery.operations import Operation, Result
-from controllers.machinery.store import Event, Gone, Store, Stored
+from controllers.machinery.component import Answer, Commit, Component, Elected, Emission, Slot
+from controllers.machinery.operations import Result
+from controllers.machinery.store import Event, Gone, Store
+from controllers.machinery.tick import Tick
+
+__all__ = ["Answer", "Commit", "Component", "Elected", "Emission", "Loop", "Slot", "Tick"]
 
 TICK_EVENTS_MAX: Final = 64
 """Events that share one transaction; past it the tick is committed and the rest of that time runs in the next one."""
@@ -49,92 +51,7 @@ BACKLOG_ROWS_MAX: Final = 20_000
 store when its watch goes on (or lists again, if they are compacted by then)."""
 
 
-class Answer(NamedTuple):
-    """The result of one emitted operation, with the token it was emitted under."""
-
-    token: Any
-    result: Result
-
-
-class Component(Protocol):
-    """One process of the control plane. Calls come one at a time, in the loop's order."""
-
-    @property
-    def resources(self) -> frozenset[str]:
-        """Return the group resources whose rows are delivered to `observe`; the same as long as it lives."""
-
-    def start(self, tick: Tick) -> None:
-        """Begin with empty memory: list what is needed (`tick.list`), plan the first timers.
-
-        Rows up to the revision returned by a list may be delivered again: skip those at or before it.
-        """
-
-    def observe(self, rows: Sequence[Event], tick: Tick) -> None:
-        """Take watch rows of `resources`, in order of revision. Objects in them are shared: never change them."""
-
-    def observe_gone(self, tick: Tick) -> None:
-        """The watch position is compacted: list again, then `observe` goes on after `tick.revision`."""
-
-    def settle(self, answers: Sequence[Answer], tick: Tick) -> None:
-        """Take the results of own operations, in the order in which they were emitted."""
-
-    def fire(self, timer: Hashable, tick: Tick) -> None:
-        """A planned timer is due."""
-
-
-class Elected(Component, Protocol):
-    """A component of which several replicas exist and one acts. `controllers.leaderelection.replica.Replica` wraps it:
-    runs the election beside it under the same name, clock and watch, and makes it anew when leadership is lost.
-    """
-
-    def lead(self, tick: Tick) -> None:
-        """Start to act. Before this call the component keeps its caches and emits nothing.
-
-        There is no call for losing: a replica that stops leading is dropped and made anew, as the real processes exit.
-        """
-
-
-class Emission(NamedTuple):
-    """One thing asked of the loop: an operation (with its actor and token), or a trace to keep."""
-
-    slot: Slot
-    incarnation: int
-    actor: str
-    operation: Operation | None
-    token: Any
-    trace: tuple[str, int, dict[str, Any], bytes] | None = None
-
-
-Commit = Callable[[Sequence[Emission], int, int], tuple[Sequence[Result], int]]
-"""(emissions, now_ms, read revision) → results of the operations among them, in order, and the last revision that was
-written (0: nothing was). One transaction."""
-
 _Kind = Literal["recover", "start", "observe", "settle", "fire"]
-
-
-@dataclass(slots=True)
-class Slot:
-    """The loop's side of one component."""
-
-    name: str
-    make: Callable[[], Component]
-    component: Component | None = None
-    clock: LocalClock = field(default_factory=LocalClock)
-    watched: frozenset[str] = frozenset()
-    position: int = 0
-    """The revision up to which rows have been delivered."""
-    priority: int = 1
-    incarnation: int = 0
-    inbox: list[Event] = field(default_factory=list)
-    behind: bool = False
-    """Rows were dropped from the inbox: the next delivery reads them from the store."""
-    timers: dict[Hashable, tuple[int, int]] = field(default_factory=dict)
-    """Timer → (time, sequence number) of its valid heap entry."""
-
-    @property
-    def running(self) -> bool:
-        """Return whether the component is alive."""
-        return self.component is not None
 
 
 class _Entry(NamedTuple):
@@ -145,88 +62,6 @@ class _Entry(NamedTuple):
     incarnation: int
     kind: _Kind
     payload: Any
-
-
-class Tick:
-    """What a component may do while the loop calls it. Valid only during that call."""
-
-    __slots__ = ("_loop", "_slot", "now_ms")
-
-    def __init__(self, loop: Loop, slot: Slot) -> None:
-        self._loop = loop
-        self._slot = slot
-        self.now_ms: int = slot.clock.local(loop.now_ms)
-        """Simulated milliseconds on this component's own clock."""
-
-    @property
-    def seed(self) -> int:
-        """Return the session's seed, for keyed draws."""
-        return self._loop.store.seed
-
-    @property
-    def epoch_ms(self) -> int:
-        """Return Unix milliseconds of simulated time 0."""
-        return self._loop.store.epoch_ms
-
-    @property
-    def revision(self) -> int:
-        """Return the newest revision that the loop has read."""
-        return self._loop.position
-
-    @property
-    def position(self) -> int:
-        """Return the revision up to which this component's watch has been delivered."""
-        return self._slot.position
-
-    def emit(self, operation: Operation, token: Any = None, *, actor: str = "") -> None:
-        """Ask for a write. The result arrives in `settle` with `token`. `actor` defaults to the component's name."""
-        self._loop.emitted.append(
-            Emission(self._slot, self._slot.incarnation, actor or self._slot.name, operation, token)
-        )
-
-    def trace(self, uid: str, attempt: int, envelope: dict[str, Any], blob: bytes) -> None:
-        """Keep a scheduling trace, in the transaction and at the place of the operations emitted around it."""
-        slot, kept = self._slot, (uid, attempt, envelope, blob)
-        self._loop.emitted.append(Emission(slot, slot.incarnation, slot.name, None, None, kept))
-
-    def plan(self, timer: Hashable, at_ms: int) -> None:
-        """Call `fire(timer)` at `at_ms` on the own clock (now, if that is past), instead of when it was planned."""
-        self._loop.plan(self._slot, timer, self._slot.clock.world(at_ms))
-
-    def cancel(self, timer: Hashable) -> None:
-        """Forget a planned timer."""
-        self._slot.timers.pop(timer, None)
-
-    def forget_all(self) -> None:
-        """Forget every planned timer, all undelivered rows and all outstanding results: what an exit does."""
-        self._loop.forget_all(self._slot)
-
-    def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
-        """Return (objects in order of (namespace, name), the revision as of which they are: what the loop has read)."""
-        store, position = self._loop.store, self._loop.position
-        if store.revision > position:
-            try:
-                return store.list_at(resource, position, namespace), position
-            except Gone:
-                # Compacted under our feet: what is newest is all there is.
-                pass
-        return store.list(resource, namespace)
-
-    def list_at(self, resource: str, revision: int) -> Sequence[Stored]:
-        """Return the objects as of a kept revision.
-
-        Raises:
-            Gone: that revision is compacted.
-        """
-        return self._loop.store.list_at(resource, revision)
-
-    def get(self, resource: str, namespace: str, name: str) -> Stored | None:
-        """Return the object as the loop has read it."""
-        store, position = self._loop.store, self._loop.position
-        stored = store.get(resource, namespace, name)
-        if store.revision <= position or (stored is not None and stored.revision <= position):
-            return stored
-        return next((one for one in self.list(resource, namespace)[0] if one.name == name), None)
 
 
 class Loop:
