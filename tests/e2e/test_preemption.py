@@ -1,0 +1,70 @@
+"""A preemption, held at PostFilter: candidates on the stage, the victims marked, the table in the Decision panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.e2e.conftest import Classroom, picture, wait_state
+
+STEPS_MAX = 12
+FILLERS = 9
+
+
+def pod(name: str, cpu: str, priority_class: str = "") -> dict[str, Any]:
+    requests = {"cpu": cpu, "memory": "64Mi"}
+    spec: dict[str, Any] = {
+        "containers": [{"name": "main", "image": "nginx:1.27", "resources": {"requests": requests}}]
+    }
+    if priority_class:
+        spec["priorityClassName"] = priority_class
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+def test_a_preemption_is_shown_before_it_happens(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("three-nodes")
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    teacher = classroom.teacher()
+    wait_state(teacher, lambda now: sum(node["ready"] for node in now["nodes"]) == 3, "three Ready nodes")
+    classroom.cluster(
+        "POST",
+        "/apis/scheduling.k8s.io/v1/priorityclasses",
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": "urgent"},
+            "value": 10_000,
+        },
+    )
+    for number in range(FILLERS):
+        classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod(f"filler-{number}", "900m"))
+    wait_state(
+        teacher,
+        lambda now: len(now["pods"]) >= FILLERS and all(one["nodeName"] for one in now["pods"]),
+        "the nodes are full",
+    )
+    classroom.session("PATCH", "/clock", {"paused": True, "pace": 250})
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("vip", "1500m", "urgent"))
+    held: dict[str, Any] = {}
+    for _ in range(STEPS_MAX):
+        held = classroom.session("POST", "/clock/step", {"by": "point"})["held"] or {}
+        if held.get("point") == "PostFilter":
+            break
+    assert held == {"pod": "default/vip", "point": "PostFilter", "replica": "kube-scheduler-0"}
+    wait_state(teacher, lambda now: now["held"] == held, "the page stands at PostFilter")
+
+    cycle = classroom.cluster("GET", "/apis/clustersim.io/v1/replicas/kube-scheduler-0")["status"]["cycle"]
+    preemption = cycle["trace"]["preemption"]
+    victim = preemption["victims"][0]
+    marked = teacher.locator(f'.st-outline button[data-pod="{victim}"]')
+    marked.get_by_text("victim").wait_for(state="attached")
+
+    teacher.locator(".st-hand").click()
+    table = teacher.get_by_test_id("preemption-table")
+    table.wait_for()
+    rows = table.locator("tbody tr, tr").filter(has=teacher.locator("th[scope=row]"))
+    assert rows.count() == len(preemption["candidates"])
+    first = rows.first.inner_text()
+    assert preemption["nominatedNode"] in first
+    assert victim in first
+    picture(teacher, "preemption-light")
