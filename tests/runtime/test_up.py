@@ -72,6 +72,20 @@ def test_children_end_when_the_supervisor_is_killed_and_a_new_one_takes_over(ser
         server.process.kill()
 
 
+def test_requests_leave_no_files_open(live_server_up):
+    (web,) = live_server_up.pids("web")
+    body = live_server_up.request("POST", "/api/sessions", {"title": "x", "template": "empty"})[1]
+
+    def open_files_after(requests: int) -> int:
+        for _ in range(requests):
+            answer = live_server_up.request("POST", f"/api/sessions/{body['code']}/join", {"name": "x"})
+            assert answer[0] == 201
+        return len(list(Path(f"/proc/{web}/fd").iterdir()))
+
+    before = open_files_after(25)
+    assert open_files_after(50) < before + 20
+
+
 def test_a_second_up_on_the_same_folder_says_so(live_server_up):
     run = subprocess.run(
         [sys.executable, str(ROOT / "manage.py"), "up"],

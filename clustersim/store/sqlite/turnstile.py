@@ -48,6 +48,10 @@ class Turnstile:
                 os.close(descriptor)
         self._gate = self._lock = None
 
+    def __del__(self) -> None:
+        # Django gives each request a thread, and drops the thread's connection without closing it.
+        self.close()
+
     def _open(self) -> tuple[int, int]:
         # A forked child shares the parent's open file descriptions, and with them its locks: open its own.
         if self._gate is None or self._lock is None or self._pid != os.getpid():
