@@ -18,8 +18,12 @@ def node(name: str = "n", *, labels: dict[str, str] | None = None, **more: Any) 
 
 
 def pod(name: str = "p", *, requests: dict[str, Any] | None = None, **spec: Any) -> PodInfo:
-    """Return a pod with one container, unless `containers` are given; `status` and `labels` are no spec members."""
-    meta = {"name": name, "namespace": "default", "uid": f"uid-{name}", "labels": spec.pop("labels", {})}
+    """Return a pod with one container, unless `containers` are given.
+
+    `labels`, `namespace`, other `metadata` and `status` are no spec members.
+    """
+    meta = {"name": name, "namespace": spec.pop("namespace", "default"), "uid": f"uid-{name}"}
+    meta |= {"labels": spec.pop("labels", {}), **spec.pop("metadata", {})}
     status = spec.pop("status", {})
     containers = [{"name": "c", "image": "i:1", "resources": {"requests": requests or {}}}]
     document = {"metadata": meta, "spec": {"containers": containers, **spec}, "status": status}

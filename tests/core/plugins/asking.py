@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.framework.status import Status
+from scheduler_core.oracle import CaseListers
+from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
+
+
+def built(name: str, arguments: dict[str, Any] | None = None, **objects: list[dict[str, Any]]) -> Any:
+    """Return a plugin of the default profile, in a cluster with these other objects by resource."""
+    configuration = replace(default_configuration(), arguments={name: arguments or {}})
+    listers = CaseListers({resource.replace("_", "."): documents for resource, documents in objects.items()})
+    return Framework(configuration, in_tree_registry(), listers=listers).plugins[name]
+
+
+def filtered_after_moving(
+    plugin: Any, one: PodInfo, nodes: list[NodeInfo], row: int, gone: list[PodInfo], come: list[PodInfo]
+) -> Status:
+    """Return the verdict of a dry run on one row that takes some pods away and puts others there."""
+    state, snapshot = CycleState(), Snapshot(nodes)
+    plugin.pre_filter(state, one, snapshot)
+    trial, copy = snapshot.what_if([row]), state.clone()
+    for moved in gone:
+        trial.remove_pod(0, moved.uid)
+        assert plugin.remove_pod(copy, one, moved, trial, 0).ok
+    for moved in come:
+        trial.add_pod(0, moved)
+        assert plugin.add_pod(copy, one, moved, trial, 0).ok
+    status: Status = plugin.filter(copy, one, trial, ALL_ROWS).status(0)
+    return status
 
 
 def filtered(plugin: Any, one: PodInfo, *nodes: NodeInfo) -> list[Status]:
