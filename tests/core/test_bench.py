@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -38,12 +39,28 @@ def test_counts_time_and_pods() -> None:
     }
 
 
-@pytest.mark.parametrize("percentage", [100, 0, 30])
-def test_places_every_pod_where_the_slow_path_does(percentage: int) -> None:
-    fast = run("basic", 130, 300, ticking(1), percentage=percentage)
-    slow = run("basic", 130, 300, ticking(1), percentage=percentage, reuse=False)
+@pytest.mark.parametrize(
+    ("workload", "percentage"), [("basic", 100), ("basic", 0), ("basic", 30), ("spread", 100), ("antiaffinity", 30)]
+)
+def test_places_every_pod_where_the_slow_path_does(workload: str, percentage: int) -> None:
+    fast = run(workload, 130, 300, ticking(1), percentage=percentage)
+    slow = run(workload, 130, 300, ticking(1), percentage=percentage, reuse=False)
     assert fast.chosen == slow.chosen
     assert len(set(fast.chosen)) > 100
+
+
+def test_spread_pods_fill_zones_evenly_and_hosts_one_by_one() -> None:
+    chosen = run("spread", 12, 24, ticking(1)).chosen
+    for end in range(len(chosen) + 1):
+        zones = Counter(int(name.removeprefix("node-")) % ZONES for name in chosen[:end])
+        assert max(zones.values(), default=0) - min(zones[zone] for zone in range(ZONES)) <= 1
+    assert set(Counter(chosen).values()) == {2}
+
+
+def test_pods_that_shun_each_other_share_no_host_while_one_is_free() -> None:
+    chosen = run("antiaffinity", 10, 20, ticking(1)).chosen
+    assert len(set(chosen[:10])) == 10
+    assert set(Counter(chosen).values()) == {2}
 
 
 def test_pods_that_find_no_room_are_counted_as_such() -> None:

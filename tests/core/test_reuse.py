@@ -47,6 +47,21 @@ AFFINITY = {
         ]
     }
 }
+WEB = {"labelSelector": {"matchLabels": {"app": "web"}}}
+AWAY = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}
+SPREAD = [
+    {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **WEB},
+    {"maxSkew": 1, "topologyKey": "gen", "whenUnsatisfiable": "ScheduleAnyway", "nodeTaintsPolicy": "Honor", **WEB},
+]
+ALONE = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [AWAY]}}
+BESIDE = {
+    "podAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 9, "podAffinityTerm": {"topologyKey": "gen", **WEB}},
+            {"weight": 4, "podAffinityTerm": AWAY},
+        ]
+    }
+}
 SHAPES: list[dict[str, Any]] = [
     {"requests": {"cpu": "500m", "memory": "1Gi"}},
     {"requests": {"cpu": "1", "example.com/gpu": "1"}, "nodeSelector": {"zone": "x"}},
@@ -55,6 +70,9 @@ SHAPES: list[dict[str, Any]] = [
         "containers": [{"name": "c", "image": "i", "ports": [{"containerPort": 1, "hostPort": 80}]}],
         "tolerations": [{"key": "a", "operator": "Exists"}],
     },
+    {"labels": {"app": "web"}, "topologySpreadConstraints": SPREAD},
+    {"labels": {"app": "db"}, "affinity": ALONE, "tolerations": [{"key": "a", "operator": "Exists"}]},
+    {"labels": {"app": "web"}, "affinity": BESIDE, "nodeSelector": {"gen": "5"}},
 ]
 STEPS = st.lists(
     st.one_of(
