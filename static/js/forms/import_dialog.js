@@ -96,6 +96,7 @@ export function openOpenb({ t, start }) {
     labelled("openb-seconds", t("openb_seconds"), seconds),
     element("p", { class: "note" }, t("openb_note")),
   ]);
+  nodes.focus();
 }
 
 /**
