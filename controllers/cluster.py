@@ -38,6 +38,8 @@ from controllers.machinery.store import Store
 from controllers.namespace import NamespaceController
 from controllers.nodelifecycle import NodeLifecycleController
 from controllers.nodelifecycle.controller import MONITOR_MS
+from controllers.podgc import PodGCController
+from controllers.podgc.controller import CHECK_MS
 from controllers.replay import ReplayComponent
 from controllers.replicaset import ReplicaSetController
 from controllers.scheduler.component import SchedulerComponent
@@ -55,6 +57,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ControllerEntry(
         NodeLifecycleController, NodeLifecycleController.NAME, NodeLifecycleController.RESOURCES, MONITOR_MS
     ),
+    ControllerEntry(PodGCController, PodGCController.NAME, PodGCController.RESOURCES, CHECK_MS),
 )
 """The table of controllers: one line each, in every controller manager."""
 

@@ -165,6 +165,34 @@ def test_a_silent_kubelet_makes_its_node_unknown_tainted_and_its_pods_unready_un
     assert lab.get("pods", "web")["status"]["containerStatuses"][0]["state"]["running"]["startedAt"] == started
 
 
+def test_the_pods_of_a_deleted_node_go_after_a_while_and_are_replaced() -> None:
+    lab = Lab([node("n1"), workload("ReplicaSet", "web", 3)])
+    lab.run(20)
+    lab.create(node("n2"))
+    lab.do(Delete("nodes", "", "n1"))
+    lab.run(35)
+    assert {one["spec"]["nodeName"] for one in lab.list("pods")} == {"n1"}
+    lab.run(60)
+    pods = lab.list("pods")
+    assert {one["spec"]["nodeName"] for one in pods} == {"n2"}
+    assert [one["status"]["phase"] for one in pods] == ["Running"] * 3
+    failed = [row.object["status"] for row in lab.rows() if row.resource == "pods" and row.verb == "DELETED"]
+    assert {
+        entry["reason"] for one in failed for entry in one["conditions"] if entry["type"] == "DisruptionTarget"
+    } == {"DeletionByPodGC"}
+
+
+def test_a_node_that_is_registered_anew_in_time_keeps_its_pods() -> None:
+    lab = Lab([node("n1"), pod("web")])
+    lab.run(20)
+    uid = lab.get("pods", "web")["metadata"]["uid"]
+    lab.do(Delete("nodes", "", "n1"))
+    lab.run(25)
+    lab.create(node("n1"))
+    lab.run(100)
+    assert lab.get("pods", "web")["metadata"]["uid"] == uid
+
+
 def test_a_cordoned_node_carries_the_taint_that_says_so_and_keeps_others() -> None:
     lab = Lab([node("n1")])
     own = {"key": "team", "value": "blue", "effect": "NoSchedule"}

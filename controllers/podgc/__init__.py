@@ -1,0 +1,5 @@
+"""Pod garbage collection: pods whose node is gone go, too."""
+
+from controllers.podgc.controller import PodGCController
+
+__all__ = ["PodGCController"]
