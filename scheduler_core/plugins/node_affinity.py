@@ -7,7 +7,6 @@ value, and a term is the conjunction of its conditions' masks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -27,6 +26,7 @@ from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.required_affinity import Required, Terms, required_of
 from scheduler_core.framework.snapshot import Ints, Mask, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
@@ -40,36 +40,11 @@ REASON_CONFLICT: Final = "pod affinity terms conflict"
 
 _REASONS: Final = ((), (REASON_POD,), (REASON_ENFORCED,))
 
-Terms = tuple[CompiledTerm, ...]
 Preferred = tuple[tuple[int, CompiledTerm], ...]
 
 
 class PreferredTermError(ValueError):
     """A preferred term that cannot be read: for those upstream fails the pod instead of ignoring the term."""
-
-
-@dataclass(frozen=True, slots=True)
-class Required:
-    """What a pod demands of its node: every pair of `nodeSelector`, and any of the terms (None: no terms given)."""
-
-    selector: tuple[Requirement, ...]
-    terms: Terms | None
-
-    def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Return whether a node of this name and these labels will do."""
-        if not all(one.matches(labels) for one in self.selector):
-            return False
-        return self.terms is None or any(term.matches(name, labels) for term in self.terms)
-
-
-def required_of(pod: PodInfo) -> Required:
-    """Return what the pod demands; unreadable terms match nothing."""
-    spec = pod.pod.spec
-    # nodeSelector is not validated here: a value that is no label value simply equals no label.
-    selector = tuple(Requirement(key, "In", frozenset((value,))) for key, value in sorted(spec.node_selector.items()))
-    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-    terms = compile_selector(affinity.required) if affinity is not None and affinity.required is not None else None
-    return Required(selector, terms)
 
 
 def preferred_of(affinity: NodeAffinitySpec) -> Preferred:

@@ -22,10 +22,10 @@ from scheduler_core.framework.events import EventRegistration
 from scheduler_core.framework.interface import PreFilterResult, Reads
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.required_affinity import required_of
 from scheduler_core.framework.snapshot import EMPTY_VALUE, NO_VALUE, Ints, Mask, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
-from scheduler_core.plugins.node_affinity import required_of
 from scheduler_core.plugins.pod_topology_spread_constraints import (
     HARD,
     HOSTNAME,
