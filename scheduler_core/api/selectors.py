@@ -136,6 +136,12 @@ class SelectorRequirement(View, frozen=True):
     values: tuple[str, ...] = ()
 
 
+def _label_requirement(written: SelectorRequirement) -> Requirement:
+    if written.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+        raise SelectorError([f'"{written.operator}" is not a valid label selector operator'])
+    return requirement(written.key, written.operator, written.values)
+
+
 class LabelSelector(View, frozen=True):
     """metav1.LabelSelector: `{}` selects everything; an absent selector (None) nothing."""
 
@@ -150,7 +156,7 @@ class LabelSelector(View, frozen=True):
         """
         pairs = sorted(self.match_labels.items())
         equal = [requirement(key, "In", (value,)) for key, value in pairs]
-        return (*equal, *(requirement(r.key, r.operator, r.values) for r in self.match_expressions))
+        return (*equal, *map(_label_requirement, self.match_expressions))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether the selector selects the label set.

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.api.selectors import Selector, selects
+from scheduler_core.api.selectors import Selector, SelectorError, selects
 from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, first_untolerated
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
@@ -24,7 +24,7 @@ from scheduler_core.framework.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.required_affinity import required_of
 from scheduler_core.framework.snapshot import EMPTY_VALUE, NO_VALUE, Ints, Mask, Rows, Snapshot
-from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.plugins.pod_topology_spread_constraints import (
     HARD,
@@ -221,7 +221,10 @@ class PodTopologySpread:
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Count the matching pods of the feasible nodes' places; Skip without soft constraints."""
-        constraints = self._reader.of(pod, SOFT)
+        try:
+            constraints = self._reader.of(pod, SOFT)
+        except SelectorError as wrong:
+            return error(f"calculating preScoreState: {wrong}")
         if not constraints:
             return SKIP
         labelled = np.ones(len(snapshot), dtype=np.bool_)

@@ -80,7 +80,11 @@ class ConstraintReader:
         if found is None:
             if len(self._known) >= SHAPES_MAX:
                 self._known.clear()
-            found = self._known[key] = _read(written, pod.metadata.labels, kind)
+            try:
+                found = self._known[key] = _read(written, pod.metadata.labels, kind)
+            except SelectorError as wrong:
+                word = "hard" if kind == HARD else "soft"
+                raise SelectorError([f"obtaining pod's {word} topology spread constraints: {wrong}"]) from wrong
         return found
 
     def _default(self, pod: Pod, kind: str) -> Constraints:

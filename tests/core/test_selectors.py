@@ -12,6 +12,9 @@ from scheduler_core.api.selectors import (
     SelectorError,
     compile_term,
     matches_all,
+    read_selector,
+    requirement,
+    selects,
 )
 
 LABELS = {"app": "web", "tier": "gold", "gen": "3", "empty": ""}
@@ -106,9 +109,29 @@ def test_label_selector_objects(document: dict[str, object], matches: bool) -> N
     ],
 )
 def test_unreadable_requirements_say_why(operator: str, values: list[str], says: str) -> None:
-    selector = view({"matchExpressions": [{"key": "gen", "operator": operator, "values": values}]}, LabelSelector)
     with pytest.raises(SelectorError, match=says.replace("'", ".")):
+        requirement("gen", operator, values)
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "says"),
+    [
+        ("In", [], "values set can.t be empty"),
+        ("Gt", ["1"], '"Gt" is not a valid label selector operator'),
+        ("Near", ["x"], '"Near" is not a valid label selector operator'),
+    ],
+)
+def test_label_selectors_know_fewer_operators_than_node_selectors(operator: str, values: list[str], says: str) -> None:
+    selector = view({"matchExpressions": [{"key": "gen", "operator": operator, "values": values}]}, LabelSelector)
+    with pytest.raises(SelectorError, match=says):
         selector.requirements()
+    with pytest.raises(SelectorError, match=says):
+        read_selector(selector)
+
+
+def test_an_absent_selector_selects_nothing_and_an_empty_one_everything() -> None:
+    assert not selects(read_selector(None), LABELS)
+    assert selects(read_selector(LabelSelector()), LABELS)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
-from scheduler_core.framework.snapshot import Snapshot
-from scheduler_core.framework.status import SKIP, SUCCESS, unresolvable, unschedulable
+from scheduler_core.framework.snapshot import ALL_ROWS, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from tests.core.objects import info, node, pod
 from tests.core.plugins.asking import built, filtered, filtered_after_moving, hint, scored
 
@@ -173,9 +173,17 @@ def test_a_controller_selects_the_pods_that_it_owns(resource: str, version: str,
 
 
 def test_a_selector_that_cannot_be_read_is_an_error() -> None:
-    broken = constraint(labelSelector={"matchExpressions": [{"key": "app", "operator": "In"}]})
-    with pytest.raises(ValueError, match="values set can't be empty"):
-        built(NAME).pre_filter(CycleState(), spread(broken), Snapshot(cluster(1, 0, 0)))
+    broken = {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "In"}]}}
+    snapshot = Snapshot(cluster(1, 0, 0))
+    text = "obtaining pod's hard topology spread constraints: values: Invalid value: .*values set can't be empty"
+    with pytest.raises(ValueError, match=text):
+        built(NAME).pre_filter(CycleState(), spread(constraint(**broken)), snapshot)
+    odd = {"labelSelector": {"matchExpressions": [{"key": "app", "operator": "Gt", "values": ["1"]}]}}
+    status = built(NAME).pre_score(CycleState(), spread(soft(**odd)), snapshot, ALL_ROWS)
+    assert status == error(
+        "calculating preScoreState: obtaining pod's soft topology spread constraints: "
+        '"Gt" is not a valid label selector operator'
+    )
 
 
 RUNNING = {"nodeName": "a"}
