@@ -146,6 +146,8 @@ class _Soft:
     counts: list[Ints | None]
     ignored: Mask
     """(K,) feasible nodes that lack a topology label, where all are asked for."""
+    lenient: bool
+    """Not all labels are asked for: a missing one adds nothing to a node's score."""
 
 
 class PodTopologySpread:
@@ -227,10 +229,9 @@ class PodTopologySpread:
             return error(f"calculating preScoreState: {wrong}")
         if not constraints:
             return SKIP
-        labelled = np.ones(len(snapshot), dtype=np.bool_)
         # The system's defaults hold for clusters without zones too; every other list wants all of its labels.
-        if pod.pod.spec.topology_spread_constraints or not self._reader.system_defaulted:
-            labelled = _all_keys(snapshot, constraints)
+        lenient = self._reader.system_defaulted and not pod.pod.spec.topology_spread_constraints
+        labelled: Mask = np.ones(len(snapshot), dtype=np.bool_) if lenient else _all_keys(snapshot, constraints)
         ignored = ~labelled[rows]
         scored = np.arange(len(snapshot))[rows][~ignored]
         inclusion = Inclusion(pod)
@@ -250,7 +251,7 @@ class PodTopologySpread:
             counted = inclusion.narrow(labelled, one, snapshot)
             pods = matching_pods(snapshot, pod.pod.namespace, one.selector)
             counts.append(_per_value(ids, size, counted, pods))
-        state.write(_SCORE_KEY, _Soft(constraints, weights, counts, ignored))
+        state.write(_SCORE_KEY, _Soft(constraints, weights, counts, ignored, lenient))
         return SUCCESS
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
@@ -259,8 +260,13 @@ class PodTopologySpread:
         sums: NDArray[np.float64] = np.zeros(snapshot.count(rows))
         for one, weight, counts in zip(soft.constraints, soft.weights, soft.counts, strict=True):
             ids = snapshot.topology(one.topology_key)[rows]
-            pods = matching_pods(snapshot, pod.pod.namespace, one.selector)[rows] if counts is None else counts[ids]
-            sums += np.where(ids == NO_VALUE, 0.0, pods * weight + (one.max_skew - 1))
+            if counts is None:
+                own = matching_pods(snapshot, pod.pod.namespace, one.selector)[rows] * weight + (one.max_skew - 1)
+            else:
+                own = (counts * weight + (one.max_skew - 1))[ids]
+            if soft.lenient:
+                own[ids == NO_VALUE] = 0.0
+            sums += own
         # Half away from zero; adding a half before cutting would round the number just below one half up.
         whole = np.floor(sums)
         scores: Ints = (whole + (sums - whole >= 0.5)).astype(np.int64)
