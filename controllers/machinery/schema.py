@@ -14,6 +14,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final, Literal
 
+import msgspec
+
 from scheduler_core.api import quantity
 from scheduler_core.api.errors import Cause
 
@@ -185,18 +187,48 @@ def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:
     return True
 
 
+GOOD_SPECS_MAX: Final = 1_000
+"""Specs remembered as good, so that the pods of one template are checked once; past it all are forgotten."""
+
+GOOD_SPEC_BYTES_MAX: Final = 16_384
+"""Larger specs are checked each time."""
+
+_GOOD_SPECS: set[tuple[str, bool, bytes]] = set()
+
+
+def _remember(known: tuple[str, bool, bytes]) -> None:
+    if len(known[2]) > GOOD_SPEC_BYTES_MAX:
+        return
+    if len(_GOOD_SPECS) >= GOOD_SPECS_MAX:
+        _GOOD_SPECS.clear()
+    _GOOD_SPECS.add(known)
+
+
 def check(document: dict[str, Any], key: str, path: str = "", *, require: bool = True) -> Report:
     """Check a document (or the part of one at `path`) against a struct and normalise it in place.
 
     `require` asks for the fields that v1.34 names required; what `status` lacks is never asked for.
     """
     report = Report()
+    spec = document.get("spec")
+    known = (key, require, msgspec.json.encode(spec)) if isinstance(spec, dict) and not path else None
+    if known is not None and known in _GOOD_SPECS:
+        _check_struct(document, model(key), path, report, require, good="spec")
+        return report
     _check_struct(document, model(key), path, report, require)
+    clean = not (report.wrong or report.unknown or report.missing)
+    # Only what the check left as it was: a normalised spec would have to be normalised again.
+    if clean and known is not None and msgspec.json.encode(document["spec"]) == known[2]:
+        _remember(known)
     return report
 
 
-def _check_struct(document: dict[str, Any], struct: Model, path: str, report: Report, require: bool) -> None:
+def _check_struct(
+    document: dict[str, Any], struct: Model, path: str, report: Report, require: bool, good: str = ""
+) -> None:
     for name in list(document):
+        if name == good:
+            continue
         value = document[name]
         entry = struct.fields.get(name)
         where = f"{path}.{name}" if path else name

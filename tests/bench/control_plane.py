@@ -19,8 +19,8 @@ from tests.tools import databases, postgres
 NODES: Final = 1_000
 PODS: Final = 3_000
 SECONDS_MAX: Final = 300.0
-LOOK_EVERY_SECONDS: Final = 0.25
-"""How often the pods are read to see whether all are bound; a look at 3,000 of them costs about 50 ms."""
+LOOK_EVERY_SECONDS: Final = 0.2
+"""How often the pods are read to see whether all are bound; a look at 3,000 of them costs about 10 ms."""
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def measure(name: str) -> dict[str, Any]:
             while perf_counter() < slice_ends:
                 cluster.advance(cluster.next_event_ms() or cluster.now_ms, max_events=64)
             pods, _ = reader.list("pods", "default")
-            bound = sum(1 for pod in pods if pod.object["spec"].get("nodeName"))
+            bound = sum(1 for pod in pods if b'"nodeName":"' in pod.data)  # searched, not decoded: cheap to look at
             seconds = perf_counter() - began
             print(f"{name}: {bound}/{PODS} bound after {seconds:.1f} s", file=sys.stderr)
             if bound == PODS or seconds > SECONDS_MAX:
