@@ -134,6 +134,11 @@ class Volume(View, frozen=True):
     aws_elastic_block_store: dict[str, object] | None = field(name="awsElasticBlockStore", default=None)
     rbd: dict[str, object] | None = None
     iscsi: dict[str, object] | None = None
+    azure_disk: dict[str, object] | None = None
+    azure_file: dict[str, object] | None = None
+    cinder: dict[str, object] | None = None
+    vsphere_volume: dict[str, object] | None = None
+    portworx_volume: dict[str, object] | None = None
 
 
 class PodResourceClaim(View, frozen=True):

@@ -1,0 +1,223 @@
+"""VolumeBinding: a pod's claims must have volumes that the node reaches, or can get them there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from scheduler_core.api.pod import Pod
+from scheduler_core.api.quantity import value
+from scheduler_core.api.selectors import compile_selector
+from scheduler_core.api.storage import (
+    SELECTED_NODE,
+    WAIT_FOR_FIRST_CONSUMER,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
+from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresolvable
+from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.plugins.volume_match import can_provision, find_volume, has_room
+from scheduler_core.plugins.volume_migration import translated_affinity
+from scheduler_core.plugins.volume_objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
+
+NAME: Final = "VolumeBinding"
+
+UNBOUND_IMMEDIATE: Final = "pod has unbound immediate PersistentVolumeClaims"
+
+REASONS: Final = (
+    "node(s) didn't match PersistentVolume's node affinity",
+    "node(s) didn't find available persistent volumes to bind",
+    "node(s) did not have enough free storage",
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+)
+"""What bit n of a verdict's key says."""
+
+_AFFINITY, _NO_VOLUME, _NO_ROOM, _GONE = (1 << bit for bit in range(len(REASONS)))
+
+
+@dataclass(slots=True)
+class Claims:
+    """A pod's claims.
+
+    Attributes:
+        bound: those with a volume.
+        delayed: those that wait for the pod to have a node.
+        immediate: how many should have a volume by now and have none.
+        volumes: class → volumes that the delayed ones may take.
+    """
+
+    bound: list[PersistentVolumeClaim] = field(default_factory=list)
+    delayed: list[PersistentVolumeClaim] = field(default_factory=list)
+    immediate: int = 0
+    volumes: dict[str, list[PersistentVolume]] = field(default_factory=dict)
+
+
+class UnusableClaimError(ValueError):
+    """A claim that no node can serve; the text is upstream's."""
+
+
+class VolumeBinding:
+    """PreFilter and Filter. Its score needs a feature that is off by default, so PreScore leaves it out."""
+
+    name: ClassVar[str] = NAME
+    filter_reads: ClassVar[Reads] = Reads.CLUSTER
+
+    def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
+        """Take VolumeBindingArgs; `bindTimeoutSeconds` has nothing to time here."""
+        self._objects = StorageObjects(handle.listers)
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Sort the pod's claims; Skip where it has none."""
+        if not pod.pod.spec.volumes:
+            return None, SKIP
+        try:
+            claims = self._claims(pod.pod)
+        except (MissingError, UnusableClaimError) as wrong:
+            return None, unresolvable(str(wrong))
+        if claims is None:
+            return None, SKIP
+        if claims.immediate:
+            return None, unresolvable(UNBOUND_IMMEDIATE)
+        state.write(NAME, claims)
+        return None, SUCCESS
+
+    def _claims(self, pod: Pod) -> Claims | None:
+        found = [self._usable(pod, name, ephemeral) for name, ephemeral in claim_names(pod)]
+        if not found:
+            return None
+        claims = Claims()
+        for claim in found:
+            if claim.is_bound:
+                claims.bound.append(claim)
+            elif self._is_delayed(claim) and not claim.spec.volume_name:
+                claims.delayed.append(claim)
+            else:
+                claims.immediate += 1
+        if claims.delayed:
+            for volume in self._objects.volumes():
+                claims.volumes.setdefault(volume.class_name, []).append(volume)
+        return claims
+
+    def _usable(self, pod: Pod, name: str, ephemeral: bool) -> PersistentVolumeClaim:
+        try:
+            claim = self._objects.claim(pod.namespace, name)
+        except MissingError as missing:
+            if not ephemeral:
+                raise
+            text = f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+            raise UnusableClaimError(text) from missing
+        if claim.status.phase == "Lost":
+            raise UnusableClaimError(
+                f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
+            )
+        if claim.metadata.deletion_timestamp is not None:
+            raise UnusableClaimError(f'persistentvolumeclaim "{name}" is being deleted')
+        if ephemeral:
+            try:
+                check_owner(pod, claim)
+            except ValueError as other:
+                raise UnusableClaimError(str(other)) from other
+        return claim
+
+    def _is_delayed(self, claim: PersistentVolumeClaim) -> bool:
+        if not claim.class_name:
+            return False
+        try:
+            mode = self._objects.storage_class(claim.class_name).volume_binding_mode
+        except MissingError:
+            return False
+        if mode is None:
+            raise ValueError(f'VolumeBindingMode not set for StorageClass "{claim.class_name}"')
+        return mode == WAIT_FOR_FIRST_CONSUMER
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return failure, with what is wrong, for nodes that the pod's volumes are not and cannot come to."""
+        claims: Claims | None = state.get(NAME)
+        if claims is None:
+            claims = self._claims(pod.pod) or Claims()
+        infos = snapshot.infos_of(rows)
+        keys = np.fromiter((self._judge(claims, info) for info in infos), dtype=np.int64, count=len(infos))
+        codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE_AND_UNRESOLVABLE), np.int8(0))
+        return Verdicts(codes, keys, _explain)
+
+    def _judge(self, claims: Claims, info: NodeInfo) -> int:
+        key = self._judge_bound(claims.bound, info)
+        elsewhere = (claim.metadata.annotations.get(SELECTED_NODE, info.name) != info.name for claim in claims.delayed)
+        if any(elsewhere):
+            return key | _NO_VOLUME
+        to_make = [claim for claim in claims.delayed if SELECTED_NODE in claim.metadata.annotations]
+        to_find = [claim for claim in claims.delayed if SELECTED_NODE not in claim.metadata.annotations]
+        chosen: set[str] = set()
+        for claim in sorted(to_find, key=lambda one: value(one.requested)):
+            volume = find_volume(claim, claims.volumes.get(claim.class_name, ()), info.labels, chosen)
+            if volume is None:
+                to_make.append(claim)
+            else:
+                chosen.add(volume.metadata.name)
+        for claim in to_make:
+            if not claim.class_name:
+                raise ValueError(f'no class for claim "{claim.key}"')
+            storage_class = self._objects.storage_class(claim.class_name)
+            if not can_provision(storage_class, info.labels):
+                return key | _NO_VOLUME
+            driver = self._objects.csi_driver(storage_class.provisioner)
+            tells_room = driver is not None and driver.spec.storage_capacity
+            if tells_room and not has_room(claim, self._objects.capacities(), info.labels):
+                return key | _NO_ROOM
+        return key
+
+    def _judge_bound(self, bound: Sequence[PersistentVolumeClaim], info: NodeInfo) -> int:
+        csi_node: CSINode | None = self._objects.csi_node(info.name) if bound else None
+        for claim in bound:
+            try:
+                volume = self._objects.volume(claim.spec.volume_name)
+            except MissingError:
+                return _GONE
+            required = translated_affinity(volume, csi_node)
+            if required is not None and not any(term.matches("", info.labels) for term in compile_selector(required)):
+                return _AFFINITY
+        return 0
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Return Skip: scoring by capacity is off."""
+        return SKIP
+
+    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
+        """Return 0 for every node, as upstream does while scoring by capacity is off."""
+        return np.zeros(snapshot.count(rows), dtype=np.int64)
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """Return what may bring a volume to a node, or the pod's claims to a volume."""
+        grown = ActionType.ADD | ActionType.UPDATE
+        return (
+            EventRegistration(ClusterEvent(EventResource.STORAGE_CLASS, grown), _after_class),
+            EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, grown), _after_claim),
+            EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME, grown)),
+            EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)),
+            EventRegistration(ClusterEvent(EventResource.CSI_NODE, grown)),
+            EventRegistration(ClusterEvent(EventResource.CSI_DRIVER, ActionType.UPDATE)),
+            EventRegistration(ClusterEvent(EventResource.CSI_STORAGE_CAPACITY, grown)),
+        )
+
+
+def _explain(key: int) -> tuple[str, ...]:
+    return tuple(reason for bit, reason in enumerate(REASONS) if key >> bit & 1)
+
+
+def _after_class(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    same = old is not None and new is not None and old.get("allowedTopologies") == new.get("allowedTopologies")
+    return QueueingHint.SKIP if same else QueueingHint.QUEUE
+
+
+def _after_claim(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    return QueueingHint.QUEUE if names_claim(pod.pod, new) else QueueingHint.SKIP
