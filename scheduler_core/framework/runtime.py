@@ -218,8 +218,13 @@ class Framework:
         return refused, Status(Code.UNSCHEDULABLE, tuple(reasons), rejector)
 
     def run_pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
-        """Run PreScore over the feasible rows; plugins that answer Skip are noted in `state.skip_score`."""
+        """Run PreScore over the feasible rows; plugins that answer Skip are noted in `state.skip_score`.
+
+        A profile without score plugins has nothing to prepare: its PreScore does not run.
+        """
         skipped: set[str] = set()
+        if not self.profile.at("score"):
+            return SUCCESS
         for plugin in self._pre_score:
             status = _guarded(lambda plugin=plugin: plugin.pre_score(state, pod, snapshot, rows))  # type: ignore[misc]
             if status.skipped:

@@ -42,10 +42,13 @@ class Nominations:
 
 def decided(one: PodInfo, rival: PodInfo, start: Snapshot) -> FilterOutcome:
     nominator = Nominations("x", rival)
-    built = Framework(default_configuration(), in_tree_registry(), nominator=nominator)
+    return filtered(Framework(default_configuration(), in_tree_registry(), nominator=nominator), one, start)
+
+
+def filtered(built: Framework, one: PodInfo, where: Snapshot, **sampling: int) -> FilterOutcome:
     state = CycleState()
-    left, _, narrowing = built.run_pre_filter(state, one, start)
-    return built.run_filter(state, one, start, left, narrowing)
+    left, _, narrowing = built.run_pre_filter(state, one, where)
+    return built.run_filter(state, one, where, left, narrowing, **sampling)
 
 
 @pytest.mark.parametrize(("priority", "fits"), [(5, True), (10, False), (20, False)])
@@ -67,7 +70,7 @@ def test_a_pod_is_no_rival_of_itself() -> None:
 def test_the_nominated_node_is_taken_alone_when_it_passes() -> None:
     one = pod("p", requests={"cpu": "1"}, status={"nominatedNodeName": "y"})
     built, where = Framework(default_configuration(), in_tree_registry()), nodes("x", "y", "z")
-    outcome = built.run_filter(CycleState(), one, where)
+    outcome = filtered(built, one, where)
     assert (outcome.used_nominated_node, outcome.feasible.tolist()) == (True, [1])
     assert list(outcome.failed()) == []
 
@@ -76,7 +79,7 @@ def test_a_nominated_node_that_fails_is_one_among_all() -> None:
     where = nodes("x", "y")
     where.add_pod(1, pod("big", requests={"cpu": "4"}))
     one = pod("p", requests={"cpu": "1"}, status={"nominatedNodeName": "y"})
-    outcome = Framework(default_configuration(), in_tree_registry()).run_filter(CycleState(), one, where)
+    outcome = filtered(Framework(default_configuration(), in_tree_registry()), one, where)
     assert (outcome.used_nominated_node, outcome.feasible.tolist()) == (False, [0])
 
 
@@ -92,7 +95,7 @@ def test_how_many_feasible_nodes_sampling_looks_for(count: int, percentage: int,
 def test_sampling_stops_at_the_last_feasible_node_that_is_needed(start: int) -> None:
     where = Snapshot(NodeInfo(f"n{i}", node(f"n{i}", unschedulable=i % 5 == 0)) for i in range(150))
     built = Framework(default_configuration(), in_tree_registry())
-    outcome = built.run_filter(CycleState(), pod(), where, percentage=1, start=start)
+    outcome = filtered(built, pod(), where, percentage=1, start=start)
     order = [(start + i) % 150 for i in range(150)]
     expected = [row for row in order if row % 5][:100]
     assert sorted(expected) == outcome.feasible.tolist()
