@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import view
-from scheduler_core.api.selectors import LabelSelector, Requirement, SelectorError, matches_all
+from scheduler_core.api.policy import PodDisruptionBudget
+from scheduler_core.api.selectors import Requirement, SelectorError, matches_all, read_selector
 from scheduler_core.framework.node_info import PodInfo
 
 RESOURCE: Final = "poddisruptionbudgets.policy"
@@ -29,22 +30,19 @@ def budgets_of(documents: Sequence[Mapping[str, Any]]) -> list[Budget]:
     """Return the budgets; one whose selector is empty or cannot be read protects nothing, as upstream has it."""
     budgets: list[Budget] = []
     for document in documents:
-        selector = document.get("spec", {}).get("selector")
-        if not selector:
-            continue
         try:
-            requirements = view(selector, LabelSelector).requirements()
+            budget = view(document, PodDisruptionBudget)
+            requirements = read_selector(budget.spec.selector)
         except (ApiError, SelectorError):
             continue
         if not requirements:
             continue
-        status = document.get("status") or {}
         budgets.append(
             Budget(
-                document["metadata"].get("namespace") or "default",
+                budget.metadata.namespace or "default",
                 requirements,
-                int(status.get("disruptionsAllowed") or 0),
-                frozenset(status.get("disruptedPods") or ()),
+                budget.status.disruptions_allowed,
+                frozenset(budget.status.disrupted_pods),
             )
         )
     return budgets
