@@ -169,6 +169,17 @@ def _inter_pod_affinity(arguments: Mapping[str, Any], path: str) -> _Errors:
         yield Cause(f"{path}.hardPodAffinityWeight", f"Invalid value: {weight}: not in valid range [0-100]")
 
 
+def _volume_binding(arguments: Mapping[str, Any], path: str) -> _Errors:
+    yield from _unknown(arguments, frozenset({"bindTimeoutSeconds", "shape"}), path)
+    timeout = arguments.get("bindTimeoutSeconds")
+    if timeout is not None and timeout < 0:
+        text = f"Invalid value: {timeout}: invalid BindTimeoutSeconds, should not be a negative value"
+        yield Cause(f"{path}.bindTimeoutSeconds", text)
+    if arguments.get("shape") is not None:
+        text = "Invalid value: unexpected field `shape`, feature StorageCapacityScoring is disabled"
+        yield Cause(f"{path}.shape", text)
+
+
 def _cause(error: str) -> Cause:
     field, _, message = error.partition(": ")
     return Cause(field, message)
@@ -180,4 +191,5 @@ _CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any], str], _Errors]]] = {
     "NodeAffinity": _node_affinity,
     "PodTopologySpread": _spread,
     "InterPodAffinity": _inter_pod_affinity,
+    "VolumeBinding": _volume_binding,
 }

@@ -186,6 +186,8 @@ def spread(*changes: dict[str, Any]) -> dict[str, Any]:
         ("NodeResourcesFit", {"scoringStrategy": {"type": "Odd"}}, "scoringStrategy.type", "Unsupported value"),
         ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight", "not in valid range [0-100]"),
         ("InterPodAffinity", {"weight": 1}, "weight", 'unknown field "weight"'),
+        ("VolumeBinding", {"bindTimeoutSeconds": -1}, "bindTimeoutSeconds", "should not be a negative value"),
+        ("VolumeBinding", {"shape": []}, "shape", "StorageCapacityScoring is disabled"),
         ("PodTopologySpread", {"defaultingType": "Odd"}, "defaultingType", "Unsupported value"),
         ("PodTopologySpread", {"defaultConstraints": [{}]}, "defaultingType", "when .defaultConstraints are not empty"),
         ("PodTopologySpread", spread({"maxSkew": 0}), "defaultConstraints[0].maxSkew", "not in valid range (0, inf)"),
