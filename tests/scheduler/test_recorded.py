@@ -18,7 +18,8 @@ from scheduler_core.scheduler.replay import replay
 from tests.conformance.comparer import differences
 
 DATA = Path(__file__).parents[1] / "conformance" / "data"
-TOPICS = sorted(path.name.partition(".")[0] for path in DATA.glob("*.cases.jsonl.gz"))
+# A sequence is many cycles; the replay of one cannot place its pods.
+TOPICS = sorted({path.name.partition(".")[0] for path in DATA.glob("*.cases.jsonl.gz")} - {"sequence"})
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -29,7 +30,8 @@ def lines(path: Path) -> list[dict[str, Any]]:
 def decided(case: dict[str, Any]) -> dict[str, Any]:
     objects = case.get("objects") or {}
     pods = objects.get("pods") or []
-    preemptor = {**case["pod"], "metadata": {**case["pod"]["metadata"], "uid": "the-pod"}}
+    uid = case["pod"]["metadata"].get("uid") or "the-pod"
+    preemptor = {**case["pod"], "metadata": {**case["pod"]["metadata"], "uid": uid}}
     hopes = {
         pod["metadata"].get("uid") or f"{pod['metadata'].get('namespace', 'default')}/{pod['metadata']['name']}": name
         for pod in pods
@@ -54,7 +56,7 @@ def decided(case: dict[str, Any]) -> dict[str, Any]:
     listers = CaseListers({_RESOURCES[name]: items or () for name, items in objects.items() if name in _RESOURCES})
     nodes = sorted(objects.get("nodes") or (), key=lambda one: one["metadata"]["name"])
     result, _ = replay(
-        nodes, [*pods, preemptor], "the-pod", given, replace(configuration, profiles=profiles), registry,
+        nodes, [*pods, preemptor], uid, given, replace(configuration, profiles=profiles), registry,
         seed=1, listers=listers,
     )  # fmt: skip
     return json.loads(json.dumps(result))
@@ -66,7 +68,7 @@ def test_live_decisions_agree_with_the_recording(topic: str) -> None:
     compared = 0
     for case, want in zip(cases, recorded, strict=True):
         # A pod that has a node exercises the NodeName filter in the recording; no live cycle ever gets one.
-        if "sequence" in case or want["result"] == "gated" or case["pod"]["spec"].get("nodeName"):
+        if want["result"] == "gated" or case["pod"]["spec"].get("nodeName"):
             continue
         got = decided(case)
         if want["result"] == "scheduled":
