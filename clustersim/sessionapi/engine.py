@@ -10,9 +10,12 @@ from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from controllers.machinery.clock import unix_ms_of
 from controllers.scheduler.decisions import find, whole
 from scheduler_core.api.errors import ApiError, Cause, not_found
 
+LEASES: Final = "leases.coordination.k8s.io"
+LEASE_NAMESPACE: Final = "kube-system"
 REPLICAS: Final = "replicas.clustersim.io"
 SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
 
@@ -61,14 +64,14 @@ def decision(call: Call, decision: str) -> HttpResponse:
     raise ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")
 
 
-def _replica(document: Document) -> Document:
+def _replica(call: Call, document: Document) -> Document:
     spec, status = document.get("spec") or {}, document.get("status") or {}
     return {
         "identity": document["metadata"]["name"],
         "component": spec.get("component", ""),
         "state": status.get("state", "Running"),
         "leading": bool(status.get("leading")),
-        "lease": status.get("lease"),
+        "lease": _lease(call, spec.get("component", ""), status.get("lease")),
         "seenRevision": status.get("seenRevision", 0),
         "clockSkewMs": status.get("clockSkewMs", 0),
         "clockRate": status.get("clockRate", 1),
@@ -76,10 +79,19 @@ def _replica(document: Document) -> Document:
     }
 
 
+def _lease(call: Call, component: str, observed: Document | None) -> Document | None:
+    """Return the lease as the replica knows it; a renewal writes the Lease alone, so its time is read from there."""
+    stored = call.store.get(LEASES, LEASE_NAMESPACE, component) if observed else None
+    if observed is None or stored is None or stored.object["spec"].get("holderIdentity") != observed.get("holder"):
+        return observed
+    renewed = stored.object["spec"].get("renewTime")
+    return observed if not renewed else {**observed, "renewedAtMs": unix_ms_of(renewed) - call.store.epoch_ms}
+
+
 def replicas(call: Call) -> HttpResponse:
     """Answer `GET …/replicas`."""
     _ = call.principal
-    return answer([_replica(stored.object) for stored in call.store.list(REPLICAS)[0]])
+    return answer([_replica(call, stored.object) for stored in call.store.list(REPLICAS)[0]])
 
 
 def fault(call: Call, identity: str) -> HttpResponse:
@@ -101,7 +113,7 @@ def fault(call: Call, identity: str) -> HttpResponse:
     observed = commands.ask(
         principal.session_id, REPLICAS, identity, mutate, actor=principal.actor, guard=guard_for(principal)
     )
-    return answer(_replica(observed))
+    return answer(_replica(call, observed))
 
 
 def scheduler(call: Call) -> HttpResponse:

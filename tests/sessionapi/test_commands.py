@@ -85,6 +85,14 @@ def test_steps_stop_time_and_say_how_many_there_were(teacher: Teacher) -> None:
 def test_a_replica_crashes_and_recovers(teacher: Teacher) -> None:
     identities = {replica["identity"]: replica for replica in teacher.call("GET", "/replicas")}
     assert set(identities) == {"kube-scheduler-0", "kube-controller-manager-0"}
+
+    def renewed_at_ms() -> int:
+        found = {replica["identity"]: replica["lease"] for replica in teacher.call("GET", "/replicas")}
+        return int((found["kube-scheduler-0"] or {}).get("renewedAtMs", -1))
+
+    before = wait_for(lambda: renewed_at_ms() + 1, what="a leader") - 1
+    teacher.call("POST", "/clock/step", {"by": "seconds", "count": 5})
+    assert renewed_at_ms() > before, "a renewal shows in the list"
     crashed = teacher.call("POST", "/replicas/kube-scheduler-0/fault", {"kind": "crash"})
     assert (crashed["identity"], crashed["state"], crashed["leading"]) == ("kube-scheduler-0", "Crashed", False)
     assert teacher.call("POST", "/replicas/kube-scheduler-0/fault", {"kind": "recover"})["state"] == "Running"
