@@ -9,6 +9,7 @@ import { text } from "../lib/text.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, scoreBar, write } from "./pen.js";
+import { narrowName } from "./reasons.js";
 import { footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLine } from "./tiles.js";
 
 const PAD = 12;
@@ -203,7 +204,7 @@ function scoreTable(pen, box, state) {
     context.fillStyle = colours.plugin[index % colours.plugin.length] ?? colours.acc;
     roundRect(context, left, y + 3, 8, 8, 2);
     context.fill();
-    write(pen, segment.plugin, left + 14, y + 7, { colour: colours.t2, width: right - left - 50 });
+    write(pen, narrowName(segment.plugin), left + 14, y + 7, { colour: colours.t2, width: right - left - 50 });
     write(pen, String(Math.round(segment.value)), right, y + 7, { weight: 500, align: "right" });
     y += TABLE_ROW;
   });

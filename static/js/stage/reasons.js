@@ -16,4 +16,13 @@ export function shortReason(reason, plugin) {
 const SHORT = {
   TaintToleration: "taint", NodeUnschedulable: "cordon", NodeAffinity: "affinity", NodePorts: "port", NodeName: "name",
   InterPodAffinity: "affinity", PodTopologySpread: "spread", VolumeBinding: "volume", VolumeZone: "zone",
+  VolumeRestrictions: "volume", NodeVolumeLimits: "volumes",
 };
+
+/**
+ * A plugin's name where a column is narrow: the one long name loses what its neighbours say too.
+ * @param {string} plugin
+ */
+export function narrowName(plugin) {
+  return plugin.replace(/^NodeResources(?=Balanced)/, "");
+}
