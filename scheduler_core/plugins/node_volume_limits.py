@@ -18,8 +18,8 @@ from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
-from scheduler_core.plugins.volume_migration import Counting, InTree, handle_of, in_tree_named, in_tree_of
-from scheduler_core.plugins.volume_objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
+from scheduler_core.volumes.migration import Counting, InTree, handle_of, in_tree_named, in_tree_of
+from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
 
 NAME: Final = "NodeVolumeLimits"
 

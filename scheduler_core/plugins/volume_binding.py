@@ -26,9 +26,9 @@ from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
-from scheduler_core.plugins.volume_match import can_provision, find_volume, has_room
-from scheduler_core.plugins.volume_migration import translated_affinity
-from scheduler_core.plugins.volume_objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
+from scheduler_core.volumes.match import can_provision, find_volume, has_room
+from scheduler_core.volumes.migration import translated_affinity
+from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
 
 NAME: Final = "VolumeBinding"
 

@@ -18,7 +18,7 @@ from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
-from scheduler_core.plugins.volume_objects import MissingError, StorageObjects
+from scheduler_core.volumes.objects import MissingError, StorageObjects
 
 NAME: Final = "VolumeRestrictions"
 

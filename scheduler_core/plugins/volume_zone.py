@@ -17,8 +17,8 @@ from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresolvable
 from scheduler_core.framework.verdicts import Verdicts, single_reason
-from scheduler_core.plugins.volume_migration import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_DELIMITER
-from scheduler_core.plugins.volume_objects import MissingError, StorageObjects, names_claim
+from scheduler_core.volumes.migration import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_DELIMITER
+from scheduler_core.volumes.objects import MissingError, StorageObjects, names_claim
 
 NAME: Final = "VolumeZone"
 

@@ -1,0 +1,1 @@
+"""What the volume plugins share: claims and volumes as they lie in the listers, matching, in-tree migration."""
