@@ -11,7 +11,7 @@ from clustersim.classroom.roles import guard_for
 from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
 from controllers.machinery.operations import Operation, Result
-from controllers.machinery.registry import Context, Registry, attempt
+from controllers.machinery.registry import Context, apply_all
 from scheduler_core.api.draw import draw_suffix
 
 GROUP: Final = 25
@@ -45,14 +45,8 @@ def context_for(
 
 def write(store: SqlStore, operations: Sequence[Operation], **context: Any) -> list[Result]:
     """Apply operations by the session itself in one transaction, each with its own result."""
-    registry = Registry()
-    with store.transaction(SESSION_ACTOR) as transaction:
-        results = [
-            attempt(registry, transaction, operation, context_for(None, store.epoch_ms, **context))
-            for operation in operations
-        ]
-        revision = transaction.revision
-    wake(store.session_id, revision)
+    results = apply_all(store, operations, lambda _: context_for(None, store.epoch_ms, **context), actor=SESSION_ACTOR)
+    wake(store.session_id, max((result.revision for result in results), default=0))
     return results
 
 
