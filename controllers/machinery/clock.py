@@ -24,11 +24,6 @@ class LocalClock:
     local_ms: int = 0
     rate: int = RATE_UNIT
 
-    @property
-    def is_true(self) -> bool:
-        """Return whether the clock shows the loop's time, now and later."""
-        return self.rate == RATE_UNIT and self.world_ms == self.local_ms
-
     def local(self, world_ms: int) -> int:
         """Return what this clock shows at the loop's time `world_ms`."""
         return self.local_ms + (world_ms - self.world_ms) * self.rate // RATE_UNIT

@@ -29,11 +29,6 @@ def by_controller(document: Document) -> Iterable[str]:
             yield reference["uid"]
 
 
-def by_namespace(document: Document) -> Iterable[str]:
-    """Index by namespace."""
-    yield document["metadata"].get("namespace", "")
-
-
 def by_node(document: Document) -> Iterable[str]:
     """Index pods by the node they are bound to."""
     node = document["spec"].get("nodeName")

@@ -38,10 +38,6 @@ class Handle(Protocol):
         """Tell PreFilter state that `removed` is gone from the row of a dry run's snapshot, which lacks it already."""
         ...
 
-    def filter_node(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
-        """Return what the filters say of one row as it is, first failing filter first."""
-        ...
-
     def filter_node_with_nominated(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Return what the filters say of one row under the two-pass rule for nominated pods."""
         ...

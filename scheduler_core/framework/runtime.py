@@ -172,10 +172,6 @@ class Framework:
         """Run PreFilter's RemovePod extensions for a dry run; see `Handle`."""
         return self._filtering.remove_pod(state, pod, removed, snapshot, row)
 
-    def filter_node(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
-        """Return what the filters say of one row as it is."""
-        return self._filtering.node(state, pod, snapshot, row)
-
     def filter_node_with_nominated(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Return what the filters say of one row under the two-pass rule for nominated pods."""
         return self._filtering.node_with_nominated(state, pod, snapshot, row)

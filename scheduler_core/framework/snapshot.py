@@ -197,10 +197,6 @@ class Snapshot:
 
     # Reading.
 
-    def resource_column(self, resource: str) -> int | None:
-        """Return the column of a resource, None where neither a node nor a pod on one has ever named it."""
-        return self._resource_columns.get(resource)
-
     def allocatable_of(self, resource: str, rows: Rows) -> Ints:
         """Return (K,) allocatable amounts, 0 for a resource that no node has."""
         column = self._resource_columns.get(resource)

@@ -46,10 +46,6 @@ class Verdicts:
             return SUCCESS
         return Status(Code(code), self.explain(int(self.keys[index])), plugin)
 
-    def copy(self) -> Verdicts:
-        """Return a copy that later cycles do not change."""
-        return Verdicts(self.codes.copy(), self.keys.copy(), self.explain)
-
 
 def single_reason(failed: Mask, code: Code, reason: str) -> Verdicts:
     """Return the verdicts of a filter with one way to fail.
@@ -69,7 +65,7 @@ def single_reason(failed: Mask, code: Code, reason: str) -> Verdicts:
 class FilterOutcome:
     """What all filters together said of every node of a snapshot.
 
-    Arrays belong to the framework's reuse memory: they are good until the next cycle's Filter; `freeze` keeps them.
+    Arrays belong to the framework's reuse memory: they are good until the next cycle's Filter.
 
     Attributes:
         snapshot: the nodes asked about.
@@ -153,16 +149,3 @@ class FilterOutcome:
         """Return the filters that turned a node away: their events may help the pod."""
         names = {self.plugins[index] for index in np.unique(self.first).tolist() if index >= 0}
         return frozenset(names | {status.plugin for status in self.overrides.values() if status.plugin})
-
-    def freeze(self) -> FilterOutcome:
-        """Return a copy that later cycles do not change."""
-        return FilterOutcome(
-            self.snapshot,
-            self.plugins,
-            {plugin: verdicts.copy() for plugin, verdicts in self.verdicts.items()},
-            self.first.copy(),
-            dict(self.overrides),
-            self.absent_status,
-            self.used_nominated_node,
-            self.processed,
-        )

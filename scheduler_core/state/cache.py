@@ -159,10 +159,6 @@ class Cache:
         for state in self._pods.values():
             yield state.pod
 
-    def assumed_pods(self) -> dict[str, str]:
-        """Return uid → node of the pods counted without confirmation."""
-        return {uid: state.node_name for uid, state in self._pods.items() if state.assumed}
-
     def expire(self, now_ms: int) -> list[PodInfo]:
         """Forget assumed pods whose confirmation is overdue, and return them."""
         due = [
