@@ -110,8 +110,8 @@ export function mountSchedulers(element, dispatch) {
       if (leads) card.append(...handSections(input, cycle, mine ? input.scene : null, dispatch));
       if (focused) card.querySelector("button")?.focus();
     }
-    const lag = card.querySelector(".st-lag");
-    if (lag) setText(lag, standbyText(replica, input));
+    const standby = card.querySelector(".st-standby");
+    if (standby) setText(standby, standbyText(replica, input));
   }
 
   return { render, tick, hand };
@@ -157,21 +157,20 @@ function head(replica, leads, crashed, lang) {
   if (crashed) return [name, h("p", { class: "st-replica-line st-crashed", text: text(lang, "replica.crashed") })];
   const lease = h("p", { class: "st-replica-line st-lease" }, leads ? ring(1, 15) : null,
     h("span", { class: "st-lease-text" }));
-  return leads ? [name, lease] : [name, h("p", { class: "st-replica-line st-lag" }), lease];
+  return leads ? [name, lease] : [name, h("p", { class: "st-replica-line st-standby" }), lease];
 }
 
 /**
  * @param {ReplicaSlim} replica
  * @param {SchedulersInput} input
  */
-function standbyText(replica, { view, lang }) {
+function standbyText(replica, { lang }) {
   const skew = replica.status?.clockSkewMs ?? 0;
   if (skew !== 0) {
     return text(lang, "replica.skew", { n: `${skew > 0 ? "+" : "−"}${Math.abs(skew / 1000).toFixed(1)}` });
   }
-  const lag = Math.max(0, view.revision - (replica.status?.seenRevision ?? view.revision));
-  return replica.status?.seenRevision === undefined ? text(lang, "replica.standby")
-    : text(lang, "replica.lag", { n: number(lang, lag) });
+  // No lag here: a replica writes the revision it has seen only with its other news, so a number would be stale.
+  return text(lang, "replica.standby");
 }
 
 /**

@@ -85,7 +85,6 @@ export const EN = {
   "replica.expiry": "sees expiry in {n} s",
   "replica.noLease": "no lease seen",
   "replica.standby": "standby",
-  "replica.lag": "standby · lag {n} rv",
   "replica.skew": "standby · clock {n} s",
   "replica.crashed": "crashed",
   "hand.empty": "No pod in hand",

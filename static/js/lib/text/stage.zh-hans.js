@@ -85,7 +85,6 @@ export const ZH_HANS = {
   "replica.expiry": "{n} 秒后见其过期",
   "replica.noLease": "未见 lease",
   "replica.standby": "待命",
-  "replica.lag": "待命 · 落后 {n} rv",
   "replica.skew": "待命 · 时钟 {n} 秒",
   "replica.crashed": "已崩溃",
   "hand.empty": "手中没有 Pod",
