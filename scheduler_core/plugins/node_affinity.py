@@ -1,33 +1,23 @@
-"""NodeAffinity: `spec.nodeSelector` and `spec.affinity.nodeAffinity`, and what the profile adds to every pod's.
-
-Terms are judged column by column: a label key is a column of interned values, a condition is judged once per distinct
-value, and a term is the conjunction of its conditions' masks.
-"""
+"""NodeAffinity: `spec.nodeSelector` and `spec.affinity.nodeAffinity`, and what the profile adds to every pod's."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.pod import NodeAffinity as NodeAffinitySpec
-from scheduler_core.api.selectors import (
-    CompiledTerm,
-    NodeSelectorTerm,
-    Requirement,
-    aggregate,
-    compile_selector,
-    compile_term,
-)
+from scheduler_core.api.selectors import NodeSelectorTerm, aggregate, compile_selector
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.label_columns import LabelColumns
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.preferred_affinity import Preferred, PreferredTermError, preferred_of
 from scheduler_core.framework.required_affinity import Required, Terms, required_of
-from scheduler_core.framework.snapshot import Ints, Mask, Rows, Snapshot
+from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.kernels.resources import default_normalize
@@ -39,31 +29,6 @@ REASON_ENFORCED: Final = "node(s) didn't match scheduler-enforced node affinity"
 REASON_CONFLICT: Final = "pod affinity terms conflict"
 
 _REASONS: Final = ((), (REASON_POD,), (REASON_ENFORCED,))
-
-Preferred = tuple[tuple[int, CompiledTerm], ...]
-
-
-class PreferredTermError(ValueError):
-    """A preferred term that cannot be read: for those upstream fails the pod instead of ignoring the term."""
-
-
-def preferred_of(affinity: NodeAffinitySpec) -> Preferred:
-    """Return (weight, term) of the preferred terms that say anything.
-
-    Raises:
-        PreferredTermError: a term cannot be read.
-    """
-    found: list[tuple[int, CompiledTerm]] = []
-    errors: list[str] = []
-    for index, written in enumerate(affinity.preferred):
-        term = compile_term(written.preference, f"[{index}]")
-        if written.weight == 0 or term.empty:
-            continue
-        errors.extend(term.errors)
-        found.append((written.weight, term))
-    if errors:
-        raise PreferredTermError(aggregate(errors))
-    return tuple(found)
 
 
 def pinned_names(terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
@@ -98,8 +63,7 @@ class NodeAffinity:
         """
         self._added_required: Terms | None = None
         self._added_preferred: Preferred | None = None
-        self._values: dict[str, int] = {}
-        self._texts: list[str] = [""]
+        self._columns = LabelColumns()
         if added is not None:
             if added.required is not None:
                 self._added_required = compile_selector(added.required)
@@ -122,47 +86,6 @@ class NodeAffinity:
         added = arguments.get("addedAffinity")
         return cls(None if added is None else view(added, NodeAffinitySpec))
 
-    # Columns.
-
-    def _value_id(self, key: str, info: NodeInfo) -> int:
-        """Return the number of the label's value, 0 where the label is absent."""
-        value = info.labels.get(key)
-        if value is None:
-            return 0
-        found = self._values.get(value)
-        if found is None:
-            found = self._values[value] = len(self._texts)
-            self._texts.append(value)
-        return found
-
-    def _holds(self, condition: Requirement, snapshot: Snapshot, rows: Rows) -> Mask:
-        column = snapshot.node_column((NAME, id(self), condition.key), partial(self._value_id, condition.key))[rows]
-        if len(column) == 1:
-            number = int(column[0])
-            return np.array([condition.matches_value(self._texts[number] if number else None)])
-        distinct, where = np.unique(column, return_inverse=True)
-        answers = [condition.matches_value(self._texts[number] if number else None) for number in distinct.tolist()]
-        held: Mask = np.array(answers, dtype=np.bool_)[where]
-        return held
-
-    def _term_holds(self, term: CompiledTerm, snapshot: Snapshot, rows: Rows) -> Mask:
-        count = snapshot.count(rows)
-        if term.empty or term.errors:
-            return np.zeros(count, dtype=np.bool_)
-        held = np.ones(count, dtype=np.bool_)
-        for equal, name in term.names:
-            names = (info.name == name for info in snapshot.infos_of(rows))
-            held &= np.fromiter(names, dtype=np.bool_, count=count) == equal
-        for condition in term.labels:
-            held &= self._holds(condition, snapshot, rows)
-        return held
-
-    def _any_holds(self, terms: Terms, snapshot: Snapshot, rows: Rows) -> Mask:
-        held = np.zeros(snapshot.count(rows), dtype=np.bool_)
-        for term in terms:
-            held |= self._term_holds(term, snapshot, rows)
-        return held
-
     # Extension points.
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
@@ -184,14 +107,10 @@ class NodeAffinity:
         """Return failure for nodes that miss the profile's demands, then for those that miss the pod's."""
         found = state.get(NAME)
         required: Required = required_of(pod) if found is None else found
-        held = np.ones(snapshot.count(rows), dtype=np.bool_)
-        for condition in required.selector:
-            held &= self._holds(condition, snapshot, rows)
-        if required.terms is not None:
-            held &= self._any_holds(required.terms, snapshot, rows)
+        held = self._columns.required_holds(required, snapshot, rows)
         keys = np.where(held, 0, 1)
         if self._added_required is not None:
-            keys = np.where(self._any_holds(self._added_required, snapshot, rows), keys, 2)
+            keys = np.where(self._columns.any_holds(self._added_required, snapshot, rows), keys, 2)
         codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE_AND_UNRESOLVABLE), np.int8(0))
         return Verdicts(codes, keys.astype(np.int64), _REASONS.__getitem__)
 
@@ -213,7 +132,7 @@ class NodeAffinity:
         preferred: Preferred = state.read(f"{NAME}/preferred")
         scores = np.zeros(snapshot.count(rows), dtype=np.int64)
         for weight, term in preferred:
-            scores += self._term_holds(term, snapshot, rows) * np.int64(weight)
+            scores += self._columns.term_holds(term, snapshot, rows) * np.int64(weight)
         return scores
 
     def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
