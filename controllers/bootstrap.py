@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from scheduler_core.api.kinds import CLUSTERSIM_GROUP
+from scheduler_core.framework.rules import CURRENT_ERA
 
 Document = dict[str, Any]
 
@@ -33,13 +34,13 @@ def identity_of(component: str, number: int) -> str:
     return f"{component}-{number}"
 
 
-def initial_objects(*, replicas: int = 1, pace: int = 0, era: str = "v1.34") -> list[Document]:
+def initial_objects(*, replicas: int = 1, pace: int = 0, scheduler: Document | None = None) -> list[Document]:
     """Return the documents to create, in order.
 
     Args:
         replicas: of the scheduler and of the controller manager, each.
         pace: simulated milliseconds that a scheduling cycle spends at each extension point.
-        era: which scheduler the session runs.
+        scheduler: spec of the scheduler's configuration (`schedulerconfigs.clustersim.io`); None: today's, as it comes.
     """
     documents: list[Document] = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in NAMESPACES
@@ -60,7 +61,7 @@ def initial_objects(*, replicas: int = 1, pace: int = 0, era: str = "v1.34") -> 
             documents.append(_command("Replica", identity_of(component, number), {"component": component}))
     for number in range(replicas):
         documents.append(_command("Queue", identity_of(SCHEDULER, number), None))
-    documents.append(_command("SchedulerConfig", "default", {"era": era}))
+    documents.append(_command("SchedulerConfig", "default", dict(scheduler or {"era": CURRENT_ERA})))
     return documents
 
 

@@ -16,6 +16,7 @@ from controllers.machinery.operations import Create, Delete, Operation, Patch
 from controllers.machinery.store import Store
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 from scheduler_core.api.kinds import KINDS, Kind, find_kind
+from scheduler_core.profiles.eras import below, read_spec
 
 Document = dict[str, Any]
 
@@ -31,9 +32,11 @@ UNTIL_SECONDS_MAX: Final = 30 * 24 * 3600
 NODES_MAX: Final = 10_000
 """Nodes that one entry may count."""
 
-_TOP: Final = frozenset({"name", "template", "replicas", "pace", "kubelets", "until", "nodes", "objects", "steps"})
+_TOP: Final = frozenset(
+    {"name", "template", "replicas", "pace", "kubelets", "until", "nodes", "objects", "scheduler", "steps"}
+)
 _NODE: Final = frozenset({"count", "name", "cpu", "memory", "pods", "gpu", "zone", "labels", "taints", "resources"})
-_ACTIONS: Final = ("apply", "delete", "patch", "scale", "fault", "clock")
+_ACTIONS: Final = ("apply", "delete", "patch", "scale", "fault", "clock", "scheduler")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Scenario:
     pace: int = 0
     kubelets: bool = True
     until_ms: int = DEFAULT_UNTIL_SECONDS * 1000
+    scheduler: Document | None = None
     objects: list[Document] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
 
@@ -97,6 +101,7 @@ def read(document: Any, templates: Mapping[str, Start]) -> Scenario:
             scenario.objects.append(found_object)
     for index, step in enumerate(_listed(document, "steps", causes)):
         _read_step(step, f"steps[{index}]", scenario.actions, causes)
+    scenario.scheduler = _scheduler(document.get("scheduler"), "scheduler", causes)
     if causes:
         texts = "; ".join(f"{cause.field}: {cause.message}" for cause in causes)
         raise bad_request(f"the scenario cannot be read: {texts}", causes)
@@ -111,7 +116,7 @@ def run(scenario: Scenario, *, seed: int, until_ms: int | None = None) -> tuple[
         ApiError: an object or a step was refused; the message names it.
     """
     store = MemoryStore(seed=seed, epoch_ms=DEFAULT_EPOCH_MS)
-    _create(store, initial_objects(replicas=scenario.replicas, pace=scenario.pace))
+    _create(store, initial_objects(replicas=scenario.replicas, pace=scenario.pace, scheduler=scenario.scheduler))
     _create(store, scenario.objects)
     cluster = Cluster(store, kubelets=scenario.kubelets)
     cluster.obeys_pause = False
@@ -213,6 +218,10 @@ def _operations(store: MemoryStore, action: Action) -> list[Operation]:
             fault = {key: value for key, value in argument.items() if key != "replica"}
             patch = {"spec": {"fault": {**fault, "id": int(known.get("id") or 0) + 1}}}
             return [Patch("replicas.clustersim.io", "", name, patch)]
+        case "scheduler":
+            # The whole spec: what the new one does not name is gone.
+            patch_spec = [{"op": "add", "path": "/spec", "value": argument}]
+            return [Patch("schedulerconfigs.clustersim.io", "", "default", patch_spec, "json")]
         case _:
             return [Patch("clocks.clustersim.io", "", "clock", {"spec": argument})]
 
@@ -275,6 +284,20 @@ def _milliseconds(value: Any, path: str, causes: list[Cause]) -> int:
     return 0
 
 
+def _scheduler(spec: Any, path: str, causes: list[Cause]) -> Document | None:
+    """Return a scheduler's spec, read as a session's is."""
+    if spec is None:
+        return None
+    if not isinstance(spec, dict):
+        causes.append(Cause(path, "must be a mapping"))
+        return None
+    try:
+        read_spec(spec)
+    except ApiError as wrong:
+        causes.extend(below(wrong, path).causes)
+    return spec
+
+
 def _kind_of(document: Document, path: str, causes: list[Cause]) -> Kind | None:
     kind = find_kind(str(document.get("apiVersion")), str(document.get("kind")))
     if kind is None:
@@ -328,6 +351,8 @@ def _read_step(step: Document, path: str, actions: list[Action], causes: list[Ca
                     causes.append(Cause(where, "must be an object or a list of objects"))
                 else:
                     _kind_of(document, where, causes)
+        elif what == "scheduler":
+            _scheduler(argument, where, causes)
         else:
             _check_argument(what, argument, where, causes)
         actions.append(Action(at_ms, what, argument, where))

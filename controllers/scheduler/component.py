@@ -43,6 +43,7 @@ from scheduler_core.state.nominator import Nominator
 NEXT_TIMER: Final = ("scheduler", "next")
 FLUSH_TIMER: Final = ("scheduler", "flush")
 STATUS_TIMER: Final = ("scheduler", "status")
+EXPIRY_TIMER: Final = ("scheduler", "expiry")
 
 LEASES: Final = "leases.coordination.k8s.io"
 LEASE: Final = ("kube-system", "kube-scheduler")
@@ -206,6 +207,8 @@ class SchedulerComponent:
             self._step(tick)
         elif timer == FLUSH_TIMER:
             self.scheduler.queue.flush(tick.now_ms)
+        elif timer == EXPIRY_TIMER:
+            self.scheduler.expire()
         elif timer == STATUS_TIMER:
             self._status_planned = False
             self._show_queue(tick)
@@ -253,6 +256,9 @@ class SchedulerComponent:
         flush_ms = queue.next_flush_ms()
         if flush_ms is not None:
             tick.plan(FLUSH_TIMER, flush_ms)
+        expiry_ms = self.scheduler.cache.next_expiry_ms
+        if expiry_ms is not None:
+            tick.plan(EXPIRY_TIMER, expiry_ms)
         if self.leading and not self._status_planned:
             self._status_planned = True
             tick.plan(STATUS_TIMER, max(tick.now_ms, self._status_ms + QUEUE_STATUS_MS))

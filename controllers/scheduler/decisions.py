@@ -11,7 +11,6 @@ from controllers.machinery.store import Gone, Store
 from controllers.scheduler.reporting import REPLICAS
 from controllers.scheduler.settings import DEFAULT_SPEC, NAME, RESOURCE, Settings
 from controllers.scheduler.watching import WATCHED
-from scheduler_core.profiles.defaults import in_tree_registry
 from scheduler_core.scheduler.replay import replay
 
 _ASIDE = frozenset({"nodes", "pods", RESOURCE})
@@ -99,7 +98,7 @@ def _replayed(store: Store, envelope: Mapping[str, Any], until: str) -> dict[str
             envelope["uid"],
             given,
             settings.configuration,
-            in_tree_registry(),
+            settings.registry(),
             seed=store.seed,
             listers=RevisionListers(store, revision),
             until=until,

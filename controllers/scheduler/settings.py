@@ -10,15 +10,17 @@ from typing import Any, Final
 import msgspec
 
 from scheduler_core.framework.interface import Listers
-from scheduler_core.profiles.configuration import SchedulerConfiguration, read_configuration
-from scheduler_core.profiles.defaults import in_tree_registry
+from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.rules import CURRENT_ERA
+from scheduler_core.profiles.configuration import SchedulerConfiguration
+from scheduler_core.profiles.eras import read_spec, registry_of
 from scheduler_core.scheduler.core import Configuration
 from scheduler_core.state.nominator import Nominator
 
 RESOURCE: Final = "schedulerconfigs.clustersim.io"
 NAME: Final = "default"
 
-DEFAULT_SPEC: Final[Mapping[str, Any]] = {"era": "v1.34"}
+DEFAULT_SPEC: Final[Mapping[str, Any]] = {"era": CURRENT_ERA}
 """What a session without the object runs."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -45,9 +47,11 @@ class Settings:
         Raises:
             ApiError: 422, the configuration is wrong.
         """
-        document = spec.get("configuration") or {}
-        configuration = read_configuration(document, known_plugins=in_tree_registry())
-        return cls(spec, hashlib.blake2b(_encode(spec), digest_size=8).hexdigest(), configuration)
+        return cls(spec, hashlib.blake2b(_encode(spec), digest_size=8).hexdigest(), read_spec(spec))
+
+    def registry(self) -> PluginRegistry:
+        """Return the plugins that its profiles are built from."""
+        return registry_of(self.spec)
 
     def build(self, nominator: Nominator, listers: Listers | None) -> Configuration:
         """Return the profiles, ready to run.
@@ -57,7 +61,7 @@ class Settings:
         """
         return Configuration(
             self.configuration.profiles,
-            in_tree_registry(),
+            self.registry(),
             hash=self.hash,
             percentage=self.configuration.percentage_of_nodes_to_score,
             listers=listers,

@@ -8,6 +8,9 @@ one row (a dry run on a changed node) exactly as for all, and must not change th
 
 A plugin that is cheap to ask again for single rows says what its answers depend on besides the pod's shape
 (`PodInfo.shape`): `filter_reads`, `score_reads`. The framework then recomputes only the rows touched since.
+
+What a plugin gives a node must be within 0…100 (of another era: within its range), normalised where it normalises; what
+is not is an Error. A plugin whose scores are so by construction says `score_ranged`, and is not looked after.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from scheduler_core.framework.interface import EXTENSION_POINTS, MAX_NODE_SCORE, Plugin
+from scheduler_core.framework.interface import EXTENSION_POINTS, Plugin
+from scheduler_core.framework.rules import CURRENT_RULES, Rules
 
 DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"
 
@@ -42,12 +43,14 @@ class ProfileConfiguration:
         sets: extension point, or `multiPoint` → its plugins.
         arguments: plugin → its arguments as in pluginConfig.
         percentage_of_nodes_to_score: None means the configuration's.
+        rules: the era's.
     """
 
     scheduler_name: str = DEFAULT_SCHEDULER_NAME
     sets: Mapping[str, PluginSet] = field(default_factory=dict)
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     percentage_of_nodes_to_score: int | None = None
+    rules: Rules = CURRENT_RULES
 
     def names(self) -> tuple[str, ...]:
         """Return every enabled plugin once, in order of first appearance."""
@@ -87,7 +90,7 @@ def resolve(configuration: ProfileConfiguration, plugins: Mapping[str, Plugin]) 
     for point, protocol in EXTENSION_POINTS.items():
         own = configuration.sets.get(point, PluginSet())
         order[point] = _expand(point, protocol, own, multi_point, plugins)
-    weights = _weights(configuration.sets.get("score", PluginSet()), multi_point, order["score"])
+    weights = _weights(configuration.sets.get("score", PluginSet()), multi_point, order["score"], configuration.rules)
     quoted = f'"{configuration.scheduler_name}"'
     if not order["queueSort"]:
         raise ProfileError(f"no queue sort plugin is enabled for profile with scheduler name {quoted}")
@@ -131,7 +134,7 @@ def _expand(
     return (*first, *expanded, *rest)
 
 
-def _weights(own: PluginSet, multi_point: PluginSet, scoring: tuple[str, ...]) -> dict[str, int]:
+def _weights(own: PluginSet, multi_point: PluginSet, scoring: tuple[str, ...], rules: Rules) -> dict[str, int]:
     """Return the weights of the score plugins: the point's own before multiPoint's, 1 where none is given."""
     weights: dict[str, int] = {}
     total = 0
@@ -139,7 +142,7 @@ def _weights(own: PluginSet, multi_point: PluginSet, scoring: tuple[str, ...]) -
         if name in weights or name not in scoring:
             continue
         weights[name] = weight or 1
-        if weights[name] * MAX_NODE_SCORE > TOTAL_SCORE_MAX - total:
+        if weights[name] * rules.score_max > TOTAL_SCORE_MAX - total:
             raise ProfileError("total score of Score plugins could overflow")
-        total += weights[name] * MAX_NODE_SCORE
+        total += weights[name] * rules.score_max
     return weights

@@ -8,12 +8,18 @@ from typing import Any, Protocol
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Listers, Nominator, Plugin
 from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.rules import Rules
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import Status
 
 
 class Handle(Protocol):
     """What a plugin may use of the framework that it runs in."""
+
+    @property
+    def rules(self) -> Rules:
+        """Return the era's rules."""
+        ...
 
     @property
     def listers(self) -> Listers:

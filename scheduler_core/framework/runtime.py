@@ -74,6 +74,7 @@ class Framework:
             ProfileError: a plugin does not exist, does not implement its extension point, is listed twice, or refuses
                 its arguments; or the number of QueueSort or Bind plugins is wrong.
         """
+        self.rules = configuration.rules
         self.listers: Listers = listers if listers is not None else NoListers()
         self.nominator: Nominator = nominator if nominator is not None else NoNominations()
         self.plugins: dict[str, Plugin] = {}
@@ -97,7 +98,8 @@ class Framework:
         remembered = Reuse(reuse)
         self._filtering = Filtering(self._at("filter"), self, remembered)
         score: list[ScorePlugin] = self._at("score")
-        self._scoring = Scoring([(plugin, self.profile.weights[plugin.name]) for plugin in score], remembered)
+        weighted = [(plugin, self.profile.weights[plugin.name]) for plugin in score]
+        self._scoring = Scoring(weighted, remembered, self.rules.score_max)
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Reads, ScoreNormalizer, ScorePlugin
+from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNormalizer, ScorePlugin
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
 from scheduler_core.framework.scores import PluginScores, Scores
@@ -33,12 +33,17 @@ class _Scorer:
     weight: int
     normalizer: ScoreNormalizer | None
     reads: Reads
+    ranged: bool
+    """Its scores are within the range by construction, so nobody need look."""
 
 
 class Scoring:
     """The score plugins of one profile, with their weights."""
 
-    def __init__(self, plugins: Sequence[tuple[ScorePlugin, int]], reuse: Reuse) -> None:
+    def __init__(
+        self, plugins: Sequence[tuple[ScorePlugin, int]], reuse: Reuse, score_max: int = MAX_NODE_SCORE
+    ) -> None:
+        self._score_max = score_max
         self._scorers = [
             _Scorer(
                 plugin,
@@ -46,6 +51,7 @@ class Scoring:
                 weight,
                 plugin if isinstance(plugin, ScoreNormalizer) else None,
                 getattr(plugin, "score_reads", Reads.CLUSTER),
+                score_max == MAX_NODE_SCORE and getattr(plugin, "score_ranged", False),
             )
             for plugin, weight in plugins
         ]
@@ -95,46 +101,62 @@ class Scoring:
         """Return raw scores by plugin ((N,) for all rows where answers are reusable, else (K,)) and (K,) totals."""
         kept = [one for one in active if one.reads is not _CLUSTER]
         memory = self._reuse.memory(pod.shape, ("score", state.skip_score), snapshot)
-        _level(state, pod, snapshot, memory, kept)
+        self._level(state, pod, snapshot, memory, kept)
         raw = dict(memory.raw)
         total = memory.base[rows]
         for one in active:
             if one.reads is _CLUSTER:
                 own = raw[one.name] = _score(one.plugin, state, pod, snapshot, rows)
             elif one.normalizer is None:
+                if not one.ranged:
+                    self._checked(one, memory.raw[one.name][rows])
                 continue
             elif not memory.raw[one.name].any():
                 # Equal raw scores normalise to equal ones, so one node's answer is everybody's.
-                total += one.weight * int(one.normalizer.normalize(state, pod, np.zeros(1, dtype=np.int64))[0])
+                equal = one.normalizer.normalize(state, pod, np.zeros(1, dtype=np.int64))
+                total += one.weight * int(self._checked(one, equal)[0])
                 continue
             else:
                 own = memory.raw[one.name][rows]
             if one.normalizer is not None:
                 own = one.normalizer.normalize(state, pod, own)
+            own = self._checked(one, own)
             total += own * one.weight
         return raw, total
 
-
-def _level(state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: ShapeMemory, kept: Sequence[_Scorer]) -> None:
-    """Bring the remembered raw scores level with the snapshot."""
-    touched = memory.score_mark.advance(snapshot)
-    if touched is None:
-        memory.raw = {}
-        memory.base = np.zeros(len(snapshot), dtype=np.int64)
+    def _level(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: ShapeMemory, kept: Sequence[_Scorer]
+    ) -> None:
+        """Bring the remembered raw scores level with the snapshot."""
+        touched = memory.score_mark.advance(snapshot)
+        if touched is None:
+            memory.raw = {}
+            memory.base = np.zeros(len(snapshot), dtype=np.int64)
+            for one in kept:
+                own = memory.raw[one.name] = _score(one.plugin, state, pod, snapshot, ALL_ROWS)
+                if one.normalizer is None:
+                    memory.base += own * one.weight
+            return
         for one in kept:
-            own = memory.raw[one.name] = _score(one.plugin, state, pod, snapshot, ALL_ROWS)
+            changed = touched.rows_for(one.reads)
+            if not isinstance(changed, slice) and not len(changed):
+                continue
+            own = memory.raw[one.name]
+            fresh = _score(one.plugin, state, pod, snapshot, changed)
             if one.normalizer is None:
-                memory.base += own * one.weight
-        return
-    for one in kept:
-        changed = touched.rows_for(one.reads)
-        if not isinstance(changed, slice) and not len(changed):
-            continue
-        own = memory.raw[one.name]
-        fresh = _score(one.plugin, state, pod, snapshot, changed)
-        if one.normalizer is None:
-            memory.base[changed] += (fresh - own[changed]) * one.weight
-        own[changed] = fresh
+                memory.base[changed] += (fresh - own[changed]) * one.weight
+            own[changed] = fresh
+
+    def _checked(self, one: _Scorer, scores: Ints) -> Ints:
+        """Return a plugin's final scores, which must be within the era's range."""
+        if not one.ranged and len(scores):
+            low, high = int(scores.min()), int(scores.max())
+            if low < 0 or high > self._score_max:
+                raise _ScoreError(
+                    f'applying score defaultWeights on Score plugins: plugin "{one.name}" returns an invalid score '
+                    f"{low if low < 0 else high}, it should in the range of [0, {self._score_max}] after normalizing"
+                )
+        return scores
 
 
 def _score(

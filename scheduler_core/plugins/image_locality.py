@@ -41,6 +41,7 @@ class ImageLocality:
 
     name: ClassVar[str] = NAME
     score_reads: ClassVar[Reads] = Reads.ALL_NODES
+    score_ranged: ClassVar[bool] = True
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return 0…100 from Σ size × share of nodes that have the image, over all containers."""

@@ -82,6 +82,7 @@ class InterPodAffinity:
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.CLUSTER
     score_reads: ClassVar[Reads] = Reads.CLUSTER
+    score_ranged: ClassVar[bool] = True
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
         """Take InterPodAffinityArgs."""

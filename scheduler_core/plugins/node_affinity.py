@@ -54,6 +54,7 @@ class NodeAffinity:
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.NODE
     score_reads: ClassVar[Reads] = Reads.NODE
+    score_ranged: ClassVar[bool] = True
 
     def __init__(self, added: NodeAffinitySpec | None = None) -> None:
         """Take the profile's addedAffinity.

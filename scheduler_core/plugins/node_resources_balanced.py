@@ -23,6 +23,7 @@ class NodeResourcesBalancedAllocation:
 
     name: ClassVar[str] = NAME
     score_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+    score_ranged: ClassVar[bool] = True
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         """Take NodeResourcesBalancedAllocationArgs: resources."""

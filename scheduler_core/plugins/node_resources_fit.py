@@ -83,6 +83,7 @@ class NodeResourcesFit:
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
     score_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+    score_ranged: ClassVar[bool] = True
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         """Take NodeResourcesFitArgs: ignoredResources, ignoredResourceGroups, scoringStrategy.

@@ -156,6 +156,7 @@ class PodTopologySpread:
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.CLUSTER
     score_reads: ClassVar[Reads] = Reads.CLUSTER
+    score_ranged: ClassVar[bool] = True
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
         """Take PodTopologySpreadArgs.

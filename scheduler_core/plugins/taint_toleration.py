@@ -35,6 +35,7 @@ class TaintToleration:
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.NODE
     score_reads: ClassVar[Reads] = Reads.NODE
+    score_ranged: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._ids: dict[_TaintKey, int] = {(): 0}

@@ -100,6 +100,12 @@ class Configuration:
             )
         )
 
+    @property
+    def expiry_ms(self) -> int | None:
+        """Return how long an assumed pod may stay unconfirmed: the shortest of the profiles'; None: for ever."""
+        given = [framework.rules.expiry_ms for framework in self.frameworks.values()]
+        return min((expiry for expiry in given if expiry is not None), default=None)
+
     def percentage_of(self, framework: Framework) -> int:
         """Return percentageOfNodesToScore for a profile; 0 is adaptive."""
         own = framework.profile.percentage_of_nodes_to_score
@@ -122,7 +128,7 @@ class Scheduler:
         self.seed = seed
         self.now_ms = 0
         self.names = NameOrder()
-        self.cache = Cache()
+        self.cache = Cache(configuration.expiry_ms)
         self.nominator = nominator
         self.waiting = WaitingPods()
         self.configuration = configuration
@@ -238,12 +244,19 @@ class Scheduler:
         """Take a change of another kind of object (a volume, a storage class)."""
         self.queue.move(event, old, new, self.now_ms)
 
+    def expire(self) -> None:
+        """Stop counting assumed pods whose confirmation is overdue; what they took is free again."""
+        for info in self.cache.expire(self.now_ms):
+            self.assumed.pop(info.uid, None)
+            self.queue.move(ASSIGNED_POD_DELETE, info, None, self.now_ms)
+
     # Attempts.
 
     def begin(self, seen_revision: int) -> Run | None:
         """Take the next pod and freeze what its attempt sees; None: nobody may go now."""
         if self.next_configuration is not None:
             self.configuration, self.next_configuration = self.next_configuration, None
+            self.cache.expiry_ms = self.configuration.expiry_ms
         queued = self.queue.pop(self.now_ms)
         if queued is None:
             return None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scheduler_core.api.draw import draw
 from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPermit
 from scheduler_core.framework.events import ASSIGNED_POD_DELETE
-from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, event_note, fit_error
+from scheduler_core.framework.fit_error import event_note
 from scheduler_core.framework.interface import Ask, PreFilterResult, Reply, Steps
 from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
@@ -78,8 +78,8 @@ def decide(core: Core, run: Run) -> Cycle:
     yield run.passed("PreEnqueue")
     yield run.passed("QueueSort")
     if not len(run.snapshot):
-        run.result, run.status = "no_nodes", unresolvable(NO_NODES_MESSAGE)
-        run.message = NO_NODES_MESSAGE
+        run.result, run.status = "no_nodes", unresolvable(run.framework.rules.no_nodes)
+        run.message = run.framework.rules.no_nodes
         return
     framework, state = run.framework, run.state
     run.pre_filter, status, run.narrowing = framework.run_pre_filter(state, run.info, run.snapshot)
@@ -158,7 +158,7 @@ def _post_filter(core: Core, run: Run) -> Cycle:
         if run.post_filter is not None:
             run.nominated_node_name = run.post_filter.nominated_node_name
     run.result = "unschedulable"
-    run.message = fit_error(
+    run.message = run.framework.rules.fit_error(
         len(run.snapshot),
         {} if run.outcome is None else outcome.reasons(),
         pre_filter=status.message if run.outcome is None else "",
@@ -190,7 +190,7 @@ def _undo(core: Core, run: Run, status: Status) -> Cycle:
         yield from _give_up(core, run)
         return
     run.result, run.status, run.nominated_node_name = "unschedulable", status, ""
-    run.message = fit_error(1, Counter(status.reasons))
+    run.message = run.framework.rules.fit_error(1, Counter(status.reasons))
     if status.code is Code.PENDING:
         run.pending_plugins = frozenset({status.plugin})
     else:
@@ -244,7 +244,7 @@ def binding_cycle(core: Core, run: Run) -> Cycle:
     run.bound = True
     core.cache.finish_binding(run.uid, core.now_ms)
     pod = run.info.pod
-    note = f"Successfully assigned {pod.namespace}/{pod.name} to {run.chosen}"
+    note = run.framework.rules.scheduled_note(pod.namespace, pod.name, run.chosen)
     yield RecordEvent(pod, "Normal", "Scheduled", "Binding", note)
     yield run.passed("Bind")
     run.framework.run_post_bind(run.state, run.assumed, run.chosen)

@@ -170,6 +170,14 @@ class Cache:
             self._take(state)
         return [state.pod for state in due]
 
+    @property
+    def next_expiry_ms(self) -> int | None:
+        """Return when the first assumed pod's confirmation is overdue; None: none will ever be."""
+        if self.expiry_ms is None:
+            return None
+        waiting = (state.expires_at_ms for state in self._pods.values() if state.assumed)
+        return min((at_ms for at_ms in waiting if at_ms is not None), default=None)
+
     def _put(self, pod: PodInfo, node_name: str, *, assumed: bool) -> None:
         info = self._infos.get(node_name)
         if info is None:

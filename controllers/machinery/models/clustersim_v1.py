@@ -189,10 +189,14 @@ class SchedulerConfigSpec(_schema.DictMixin):
 
     * **era** ``Optional[str]`` - round-robin, algorithm-provider, framework-1.18 or v1.34.
     * **configuration** ``Optional[dict]`` - A KubeSchedulerConfiguration.
+    * **policy** ``Optional[dict]`` - A Policy document, for eras that have them.
+    * **provider** ``Optional[str]`` - Name of an algorithm provider, for eras that have them.
     """
 
     era: "Optional[str]" = None
     configuration: "Optional[dict[any]]" = None
+    policy: "Optional[dict[any]]" = None
+    provider: "Optional[str]" = None
 
 
 @_schema.dataclass

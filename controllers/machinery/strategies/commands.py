@@ -8,7 +8,8 @@ from typing import Any, Final
 from controllers.machinery.strategies.columns import AGE, NAME
 from controllers.machinery.strategy import Column, Strategy, at, child
 from controllers.machinery.validation import fields
-from scheduler_core.api.errors import Cause
+from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.profiles.eras import below, read_spec
 
 RATE_MIN: Final = 0.1
 RATE_MAX: Final = 100.0
@@ -22,7 +23,6 @@ STEP_COUNT_MAX: Final = 10_000
 
 STEPS: Final = ("cycle", "event", "point", "seconds")
 FAULTS: Final = ("crash", "partition", "rate", "recover", "skew")
-ERAS: Final = ("algorithm-provider", "framework-1.18", "round-robin", "v1.34")
 
 
 def _spec(document: dict[str, Any]) -> None:
@@ -52,7 +52,11 @@ def _replica(document: dict[str, Any]) -> list[Cause]:
 
 
 def _scheduler(document: dict[str, Any]) -> list[Cause]:
-    return fields.one_of("spec.era", document["spec"].get("era"), ERAS)
+    try:
+        read_spec(document["spec"])
+    except ApiError as wrong:
+        return list(below(wrong, "spec").causes)
+    return []
 
 
 def _replay(document: dict[str, Any]) -> list[Cause]:
