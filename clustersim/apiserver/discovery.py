@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import aggregated_version
-from clustersim.apiserver.routes import unknown_path
+from clustersim.apiserver.routes import COMPUTED, unknown_path
 from scheduler_core.api.kinds import KINDS, Kind
 
 VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -79,7 +79,7 @@ def answer(request: Request) -> Response:
 def _groups() -> dict[str, tuple[str, ...]]:
     """Return the versions of every group, in the table's order."""
     found: dict[str, dict[str, None]] = {}
-    for kind in KINDS:
+    for kind in (*KINDS, *COMPUTED):
         found.setdefault(kind.group, {})[kind.version] = None
     for group, version in _REVIEWS:
         found.setdefault(group, {})[version] = None
@@ -97,7 +97,11 @@ def _group(name: str) -> dict[str, Any]:
 
 
 def _of(group: str, version: str) -> list[Kind]:
-    return [kind for kind in KINDS if (kind.group, kind.version) == (group, version)]
+    return [kind for kind in (*KINDS, *COMPUTED) if (kind.group, kind.version) == (group, version)]
+
+
+def _verbs(kind: Kind) -> list[str]:
+    return ["get", "list"] if kind in COMPUTED else list(VERBS)
 
 
 def _resources(group: str, version: str) -> dict[str, Any] | None:
@@ -110,7 +114,7 @@ def _resources(group: str, version: str) -> dict[str, Any] | None:
             "singularName": kind.singular,
             "namespaced": kind.namespaced,
             "kind": kind.kind,
-            "verbs": list(VERBS),
+            "verbs": _verbs(kind),
         }
         if kind.short_names:
             entry["shortNames"] = list(kind.short_names)
@@ -173,7 +177,7 @@ def _aggregated_resources(group: str, version: str) -> list[dict[str, Any]]:
             "responseKind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
             "scope": "Namespaced" if kind.namespaced else "Cluster",
             "singularResource": kind.singular,
-            "verbs": list(VERBS),
+            "verbs": _verbs(kind),
             "subresources": [],
         }
         if kind.short_names:

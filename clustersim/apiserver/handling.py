@@ -9,7 +9,7 @@ from typing import Final
 
 from django.db import close_old_connections
 
-from clustersim.apiserver import discovery, openapi, reviews, writing
+from clustersim.apiserver import discovery, openapi, reviews, usage, writing
 from clustersim.apiserver.limits import Meter
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, json_response
@@ -112,6 +112,8 @@ def _resource(request: Request, target: Target, principal: Principal) -> Respons
     roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
     store: SqlStore = open_store(principal.session_id)
     view = ReadView(store)
+    if usage.is_computed(target.kind):
+        return usage.answer(view, request, target, verb)
     if target.name and verb in ("update", "patch", "delete"):
         check_writable(store, target.kind.resource, target.namespace, target.name)
     match verb:

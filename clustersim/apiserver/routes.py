@@ -8,9 +8,13 @@ from typing import Final
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.kinds import KINDS, Kind
 
-_BY_PATH: Final = {(kind.group, kind.version, kind.plural): kind for kind in KINDS}
+COMPUTED: Final = (
+    Kind("NodeMetrics", "metrics.k8s.io", "v1beta1", "nodes", "node", (), False, (), (), ""),
+    Kind("PodMetrics", "metrics.k8s.io", "v1beta1", "pods", "pod", (), True, (), (), ""),
+)
+"""Kinds of which nothing is stored: they are got and listed alone."""
 
-SERVED_VERSIONS: Final = frozenset((kind.group, kind.version) for kind in KINDS)
+_BY_PATH: Final = {(kind.group, kind.version, kind.plural): kind for kind in (*KINDS, *COMPUTED)}
 
 _OLD: Final = (
     "v1beta1",

@@ -103,6 +103,36 @@ def test_describe_reads_what_it_needs(kubectl: Kubectl) -> None:
     kubectl("delete", "node", node)
 
 
+def test_top_shows_what_containers_use_beside_what_they_ask_for(kubectl: Kubectl, api: Api, namespace: str) -> None:
+    node = f"n{time.monotonic_ns()}"
+    size = {"cpu": "4", "memory": "8Gi", "pods": "10"}
+    assert api.request("POST", "/api/v1/nodes", {"metadata": {"name": node}, "status": {"capacity": size}})[0] == 201
+    kubectl(
+        "run", "greedy", "--image=nginx", "--annotations=clustersim.io/cpu-usage=900m",
+        "--annotations=clustersim.io/memory-usage=512Mi", "--labels=app=greedy",
+        '--overrides={"spec":{"containers":[{"name":"greedy","image":"nginx",'
+        '"resources":{"requests":{"cpu":"100m"},"limits":{"memory":"256Mi"}}}]}}',
+    )  # fmt: skip
+    kubectl("run", "waiting", "--image=nginx")
+    pods = f"/api/v1/namespaces/{namespace}/pods/greedy"
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "greedy"}, "target": {"name": node}}
+    assert api.request("POST", f"{pods}/binding", binding)[0] == 201
+    running = {"name": "greedy", "ready": True, "restartCount": 0, "image": "nginx", "imageID": ""}
+    running["state"] = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+    status = {"status": {"phase": "Running", "containerStatuses": [running]}}
+    merge = "application/merge-patch+json"
+    assert api.request("PATCH", f"{pods}/status", status, content_type=merge)[0] == 200
+    lines = [line.split() for line in kubectl("top", "pods").splitlines()[1:]]
+    assert lines == [["greedy", "900m", "256Mi"]]
+    assert "greedy" in kubectl("top", "pods", "-l", "app=greedy", "--containers")
+    (found,) = (line.split() for line in kubectl("top", "nodes").splitlines() if line.startswith(node))
+    assert found == [node, "960m", "24%", "512Mi", "6%"]
+    assert "NotFound" in kubectl("get", "--raw", "/apis/metrics.k8s.io/v1beta1/nodes/none", fails=True)
+    refused = api.request("POST", "/apis/metrics.k8s.io/v1beta1/nodes", {"metadata": {"name": "x"}})
+    assert refused[0] == 405
+    kubectl("delete", "node", node)
+
+
 def test_bodies_in_protobuf_are_read(kubectl: Kubectl) -> None:
     unique = f"x{time.monotonic_ns()}"
     kubectl("create", "deployment", "web", "--image=nginx", "--replicas=0")

@@ -49,6 +49,9 @@ REST = """
 - Services get the lowest free address of 10.96.0.0/16, node ports the lowest free one from 30000.
 - A node whose `status.allocatable` is missing gets it from `status.capacity`.
 - Node Leases in `kube-node-lease` are computed when they are read, and are not told by a watch.
+- `metrics.k8s.io/v1beta1` (`kubectl top`) is computed when it is read: containers use a share of what they ask for,
+  which differs from pod to pod and from 15 s to 15 s. The annotations `clustersim.io/cpu-usage` and
+  `clustersim.io/memory-usage` of a pod say otherwise for each of its containers; limits cap them.
 - `clustersim.io/created-by` names who made an object; the server writes it, nobody else can.
 - `pods/log`, `exec`, `attach` and `portforward` answer 501: simulated containers run no process.
 

@@ -1,0 +1,107 @@
+"""What hollow containers use, as a function of facts and the present time; nothing is written and nothing measured.
+
+A container that asks for cpu or memory uses a share of it that is its own (keyed by pod and container) and moves a
+little from window to window; one that asks for nothing uses a little all the same. Two annotations of the pod say
+otherwise, each for every container of it: requests are a promise to the scheduler, usage is what happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from scheduler_core.api.draw import draw
+from scheduler_core.api.quantity import QuantityError, amount
+
+WINDOW_MS: Final = 15_000
+"""How often a kubelet looks at its containers."""
+
+CPU: Final = "clustersim.io/cpu-usage"
+"""Annotation of a Pod: the cpu that each of its containers uses, as a quantity."""
+
+MEMORY: Final = "clustersim.io/memory-usage"
+"""Annotation of a Pod: the memory that each of its containers uses, as a quantity."""
+
+_HABIT: Final = {"cpu": (15, 70), "memory": (40, 85)}
+"""Resource → least and most percent of its request that a container uses on average."""
+
+_SWING: Final = {"cpu": 10, "memory": 2}
+"""Resource → percent points by which usage moves from window to window, either way."""
+
+_UNASKED: Final = {"cpu": 20, "memory": 64 << 20}
+"""What the percentages are of where a container asks for nothing: millicores, bytes."""
+
+_ANNOTATIONS: Final = {"cpu": CPU, "memory": MEMORY}
+
+
+class Usage(NamedTuple):
+    """Cpu in millicores, memory in bytes."""
+
+    cpu: int
+    memory: int
+
+    def quantities(self) -> dict[str, str]:
+        """Return the form that metrics have on the wire."""
+        return {"cpu": f"{self.cpu}m", "memory": f"{self.memory >> 10}Ki"}
+
+
+SYSTEM: Final = Usage(60, 256 << 20)
+"""What the node itself uses: its kubelet and its operating system."""
+
+
+def container_usage(pod: Mapping[str, Any], container: Mapping[str, Any], unix_ms: int) -> Usage:
+    """Return what a running container uses in the window of `unix_ms`; never more than its limits."""
+    return Usage(_used(pod, container, "cpu", unix_ms), _used(pod, container, "memory", unix_ms))
+
+
+def running_containers(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the containers that run, sidecars among them, in the spec's order."""
+    status, spec = pod.get("status") or {}, pod.get("spec") or {}
+    if status.get("phase") != "Running":
+        return []
+    states = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
+    names = {one.get("name") for one in states if (one.get("state") or {}).get("running") is not None}
+    return [one for one in (*(spec.get("initContainers") or ()), *spec["containers"]) if one.get("name") in names]
+
+
+def pod_usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
+    """Return what a pod's running containers use together."""
+    return _sum(container_usage(pod, one, unix_ms) for one in running_containers(pod))
+
+
+def node_usage(pods: Iterable[Mapping[str, Any]], unix_ms: int) -> Usage:
+    """Return what a node uses: its pods and itself."""
+    return _sum((SYSTEM, *(pod_usage(pod, unix_ms) for pod in pods)))
+
+
+def _sum(parts: Iterable[Usage]) -> Usage:
+    listed = list(parts)
+    return Usage(sum(one.cpu for one in listed), sum(one.memory for one in listed))
+
+
+def _used(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, unix_ms: int) -> int:
+    resources = container.get("resources") or {}
+    limit = _amount((resources.get("limits") or {}).get(resource), resource)
+    told = _amount((pod["metadata"].get("annotations") or {}).get(_ANNOTATIONS[resource]), resource)
+    if told is None:
+        asked = _amount((resources.get("requests") or {}).get(resource), resource)
+        told = (
+            _habit(pod["metadata"]["uid"], container["name"], resource, unix_ms) * (asked or _UNASKED[resource]) // 100
+        )
+    return told if limit is None else min(told, limit)
+
+
+def _habit(uid: str, name: str, resource: str, unix_ms: int) -> int:
+    """Return the percentage of its request that a container uses now."""
+    low, high = _HABIT[resource]
+    swing = _SWING[resource]
+    share = low + draw(0, f"usage/{resource}/{name}", uid, below=high - low)
+    return share + draw(0, f"swing/{resource}/{name}", uid, unix_ms // WINDOW_MS, below=2 * swing + 1) - swing
+
+
+def _amount(quantity: Any, resource: str) -> int | None:
+    """Return a quantity as millicores or bytes; None where there is none, or none that can be read."""
+    try:
+        return None if quantity is None else max(0, amount(resource, quantity))
+    except (QuantityError, TypeError):
+        return None
