@@ -53,7 +53,6 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
         "code": row.display_code,
         "title": row.title,
         "lang": _language(request),
-        "theme": _theme(request),
         "release": settings.RELEASE,
     }
     return render(request, "session.html", {**_common(request), "row": row, "start": start})
@@ -78,9 +77,15 @@ def _language(request: HttpRequest) -> str:
     return chosen if chosen in LANGUAGES else "en"
 
 
+def _chosen_theme(request: HttpRequest) -> str:
+    """Return the theme that somebody chose in this browser, empty where nobody did."""
+    theme = request.COOKIES.get(THEME_COOKIE, "")
+    return theme if theme in THEMES else ""
+
+
 def _theme(request: HttpRequest) -> str:
-    theme = request.COOKIES.get(THEME_COOKIE, "light")
-    return theme if theme in THEMES else "light"
+    """Return what the page is sent with; without a choice the browser goes on to its system's theme."""
+    return _chosen_theme(request) or "light"
 
 
 def _common(request: HttpRequest) -> dict[str, Any]:
@@ -92,6 +97,7 @@ def _common(request: HttpRequest) -> dict[str, Any]:
         "html_lang": "zh-Hans" if lang == "zh-hans" else "en",
         "languages": LANGUAGES,
         "theme": _theme(request),
+        "theme_follows": "" if _chosen_theme(request) else "system",
         "texts": dict(texts(lang)),
         "here": request.path,
     }

@@ -30,15 +30,21 @@ function sentence(problem) {
 
 function wireTheme() {
   const group = document.getElementById("theme-switch");
+  const mark = () => {
+    for (const button of group?.querySelectorAll("button") ?? []) {
+      const pressed = button.dataset["themeChoice"] === document.documentElement.dataset["theme"];
+      button.setAttribute("aria-pressed", String(pressed));
+    }
+  };
   group?.addEventListener("click", (event) => {
     const button = /** @type {Element} */ (event.target).closest("button");
     const theme = /** @type {Theme | undefined} */ (button?.dataset["themeChoice"]);
     if (!theme) return;
     document.documentElement.dataset["theme"] = theme;
-    for (const other of group.querySelectorAll("button"))
-      other.setAttribute("aria-pressed", String(other === button));
+    mark();
     rememberTheme(theme);
   });
+  mark();
 }
 
 /** @param {HTMLFormElement} form */

@@ -21,7 +21,7 @@ import { installProbe } from "./probe.js";
 import { refusedWrite } from "./state/roles.js";
 import { applyMessage, emptyView, simTimeMsAt } from "./state/view.js";
 
-/** @type {{code: string, title: string, lang: Lang, theme: Theme, release: string}} */
+/** @type {{code: string, title: string, lang: Lang, release: string}} */
 const START = JSON.parse(document.getElementById("start")?.textContent ?? "{}");
 const PHONE = window.matchMedia("(max-width: 599px)");
 const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -33,7 +33,7 @@ const api = new SessionApi(START.code);
 let view = emptyView();
 /** @type {Ui} */
 let ui = {
-  lang: START.lang, theme: START.theme, selected: null, colourBy: "owner", nowMs: 0,
+  lang: START.lang, theme: /** @type {Theme} */ (document.documentElement.dataset["theme"]), selected: null, colourBy: "owner", nowMs: 0,
   reducedMotion: STILL.matches, connection: "connecting", phone: PHONE.matches, fps: 0,
   decisions: { pod: "", traces: [], selectedTraceId: "", loading: false },
 };

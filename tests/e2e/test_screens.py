@@ -39,6 +39,21 @@ def test_the_front_pages(live_server_up: Server, chromium: Browser, theme: str) 
     context.close()
 
 
+@pytest.mark.parametrize("theme", THEMES)
+def test_who_never_chose_a_theme_gets_the_systems(live_server_up: Server, chromium: Browser, theme: str) -> None:
+    context = chromium.new_context(viewport=VIEWPORT, locale="en-GB", color_scheme=theme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(live_server_up.url)
+    assert page.evaluate("() => document.documentElement.dataset.theme") == theme
+    pressed = page.locator("#theme-switch [aria-pressed=true]")
+    assert pressed.get_attribute("data-theme-choice") == theme
+    other = "dark" if theme == "light" else "light"
+    page.locator(f"#theme-switch [data-theme-choice={other}]").click()
+    page.reload()
+    assert page.evaluate("() => document.documentElement.dataset.theme") == other
+    context.close()
+
+
 def score_of_a_tie(classroom: Classroom, page: Page) -> bool:
     """Step until a cycle stands at Score with a tie; say whether one came."""
     for _ in range(STEPS_TO_SCORE_MAX):
