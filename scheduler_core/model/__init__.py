@@ -1,0 +1,1 @@
+"""Scheduling as a formal model: definitions over objects, what the engine does otherwise, and the optimum."""
