@@ -27,6 +27,7 @@ FEASIBLE_PERCENTAGE_MIN: Final = 5
 # Looking a member up on the class is slow, and these are asked for every plugin and pod.
 _NODE: Final = Reads.NODE
 _CLUSTER: Final = Reads.CLUSTER
+_LOCAL: Final = (Reads.NODE, Reads.NODE_AND_PODS)
 _ERROR: Final = int(Code.ERROR)
 
 
@@ -85,7 +86,7 @@ class Filtering:
         first = memory.first.copy()
         outcome = FilterOutcome(snapshot, names, memory.verdicts, first, processed=len(snapshot))
         absent = self._mark_absent(outcome, result)
-        self._override_nominated(state, pod, outcome, absent)
+        self._override_nominated(state, pod, outcome, absent, memory)
         nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name)
         if nominated is not None and (absent is None or not absent[nominated]):
             status = outcome.status_of(nominated)
@@ -115,15 +116,30 @@ class Filtering:
         return absent
 
     def _override_nominated(
-        self, state: CycleState, pod: PodInfo, outcome: FilterOutcome, absent: NDArray[np.bool_] | None
+        self,
+        state: CycleState,
+        pod: PodInfo,
+        outcome: FilterOutcome,
+        absent: NDArray[np.bool_] | None,
+        memory: ShapeMemory,
     ) -> None:
         """Ask again, with nominated pods added, about the nodes that pods of at least this priority hope for."""
+        local = all(self._reads[name] in _LOCAL for name in outcome.plugins)
         for name in self._handle.nominator.nodes():
             row = outcome.snapshot.row_of.get(name)
             if row is None or (absent is not None and absent[row]):
                 continue
-            status, asked = self._first_pass(state, pod, outcome.snapshot, row)
-            if not asked or status.ok:
+            rivals = self._rivals(pod, name)
+            if not rivals:
+                continue
+            known = memory.nominated.get(row)
+            if known is not None and known[0] == rivals:
+                status = known[1]
+            else:
+                status = self._with_rivals(state, pod, outcome.snapshot, row, rivals)
+                if local:
+                    memory.nominated[row] = (rivals, status)
+            if status.ok:
                 continue
             outcome.overrides[row] = status
             outcome.first[row] = next(
@@ -141,6 +157,11 @@ class Filtering:
         """Bring the remembered verdicts level with the snapshot."""
         touched = memory.filter_mark.advance(snapshot)
         recombine: Rows = ALL_ROWS if touched is None else touched.any
+        if touched is None:
+            memory.nominated.clear()
+        elif memory.nominated:
+            for row in touched.any.tolist():
+                memory.nominated.pop(row, None)
         for plugin in active:
             reads = self._reads[plugin.name]
             if touched is None or reads is _CLUSTER:
@@ -201,27 +222,29 @@ class Filtering:
         Both must pass: nominated pods may never arrive, so nothing may rely on them (pod affinity), and may arrive, so
         nothing may ignore them.
         """
-        status, asked = self._first_pass(state, pod, snapshot, row)
-        if asked and not status.ok:
-            return status
+        rivals = self._rivals(pod, snapshot.names[row])
+        if rivals:
+            status = self._with_rivals(state, pod, snapshot, row, rivals)
+            if not status.ok:
+                return status
         return self.node(state, pod, snapshot, row)
 
-    def _first_pass(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> tuple[Status, bool]:
-        """Return the verdict with nominated pods added, and whether there were any."""
-        rivals = [
-            rival
-            for rival in self._handle.nominator.nominated_to(snapshot.names[row])
-            if rival.priority >= pod.priority and rival.uid != pod.uid
-        ]
-        if not rivals:
-            return SUCCESS, False
+    def _rivals(self, pod: PodInfo, node_name: str) -> tuple[PodInfo, ...]:
+        """Return the other pods nominated to a node whose claim is no weaker than the pod's."""
+        nominated = self._handle.nominator.nominated_to(node_name)
+        return tuple(rival for rival in nominated if rival.priority >= pod.priority and rival.uid != pod.uid)
+
+    def _with_rivals(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int, rivals: Sequence[PodInfo]
+    ) -> Status:
+        """Return the verdict on one row with nominated pods added."""
         trial, copy = snapshot.what_if([row]), state.clone()
         for rival in rivals:
             trial.add_pod(0, rival)
             status = self.add_pod(copy, pod, rival, trial, 0)
             if not status.ok:
-                return status, True
-        return self.node(copy, pod, trial, 0), True
+                return status
+        return self.node(copy, pod, trial, 0)
 
     def add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Run the AddPod extensions of the filters that are not skipped."""

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Rows, Snapshot
+from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import Verdicts
 
 SHAPES_MAX: Final = 128
@@ -84,6 +86,7 @@ class ShapeMemory:
         first: (N,) int8, first failing filter per row; see `FilterOutcome.first`.
         raw: score plugin → raw scores of all rows.
         base: (N,) int64, weighted sum of the plugins that have no normalisation.
+        nominated: row → (the nominated pods that were added, the verdict with them); see `Filtering`.
     """
 
     snapshot: Snapshot
@@ -93,6 +96,7 @@ class ShapeMemory:
     first: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
     raw: dict[str, Ints] = field(default_factory=dict)
     base: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    nominated: dict[int, tuple[tuple[PodInfo, ...], Status]] = field(default_factory=dict)
 
 
 class Reuse:

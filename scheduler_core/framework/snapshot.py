@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ ALL_ROWS: Final = slice(None)
 CPU: Final = 0
 MEMORY: Final = 1
 EPHEMERAL_STORAGE: Final = 2
-_BASE_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
+_BASE_COLUMNS: Final = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": EPHEMERAL_STORAGE}
 
 LOG_ROWS_MAX: Final = 65_536
 """Touched rows that the change log holds; past it the log restarts and everything computed before is recomputed."""
@@ -62,15 +62,16 @@ class Snapshot:
         pod_limit: (N,) int64, allocatable pods.
         epoch: grows when rows come, go or move.
         generation: the cache's generation that this snapshot has seen.
-        origin: of a dry run's snapshot: the snapshot that its rows were taken from, and which rows; the Node objects
-            are the same, only pods may differ.
+        origin: of a dry run's snapshot: the cycle's snapshot that its rows were taken from, and which rows; the Node
+            objects are the same, only pods may differ.
     """
+
+    _resource_columns: dict[str, int]
 
     def __init__(self, infos: Iterable[NodeInfo] = ()) -> None:
         self.epoch = 0
         self.generation = 0
         self.origin: tuple[Snapshot, Sequence[int]] | None = None
-        self._resource_columns: dict[str, int] = {name: index for index, name in enumerate(_BASE_RESOURCES)}
         self._node_columns: dict[Hashable, tuple[Callable[[NodeInfo], int], Ints]] = {}
         self._topology_ids: dict[str, dict[str, int]] = {}
         self._pod_columns: OrderedDict[Hashable, PodColumn] = OrderedDict()
@@ -86,22 +87,30 @@ class Snapshot:
 
     def rebuild(self, infos: Iterable[NodeInfo]) -> None:
         """Replace all rows; each info becomes the snapshot's own."""
+        self._set_rows(infos)
+        self._make_columns()
+
+    def _set_rows(self, infos: Iterable[NodeInfo]) -> None:
         self.infos: list[NodeInfo] = list(infos)
         self._owned: set[int] = set()
         self.names: list[str] = [info.name for info in self.infos]
         self.row_of: dict[str, int] = {name: row for row, name in enumerate(self.names)}
+        self._by_name: NDArray[np.intp] | None = None
+        self._node_columns.clear()
+        self._topology_ids.clear()
         self._reset_log()
+
+    def _make_columns(self) -> None:
+        columns = self.__dict__.setdefault("_resource_columns", dict(_BASE_COLUMNS))
         for info in self.infos:
             for resource in (*info.allocatable, *info.requested):
-                self._resource_columns.setdefault(resource, len(self._resource_columns))
-        shape = (len(self._resource_columns), len(self.infos))
+                columns.setdefault(resource, len(columns))
+        shape = (len(columns), len(self.infos))
         self.allocatable: Ints = np.zeros(shape, dtype=np.int64)
         self.requested: Ints = np.zeros(shape, dtype=np.int64)
         self.non_zero: Ints = np.zeros((2, len(self.infos)), dtype=np.int64)
         self.pod_count: Ints = np.zeros(len(self.infos), dtype=np.int64)
         self.pod_limit: Ints = np.zeros(len(self.infos), dtype=np.int64)
-        self._node_columns.clear()
-        self._topology_ids.clear()
         for row, info in enumerate(self.infos):
             self._write_node(row, info)
             self._write_pods(row, info)
@@ -191,8 +200,12 @@ class Snapshot:
 
     def what_if(self, rows: Sequence[int]) -> Snapshot:
         """Return a snapshot of only these rows, in this order, to add and remove pods on."""
-        trial = Snapshot(self.infos[row] for row in rows)
-        trial.origin = (self, rows)
+        trial = _Trial(self.infos[row] for row in rows)
+        if self.origin is None:
+            trial.origin = (self, rows)
+        else:
+            origin, own = self.origin
+            trial.origin = (origin, [own[row] for row in rows])
         return trial
 
     # Reading.
@@ -217,6 +230,14 @@ class Snapshot:
     def infos_of(self, rows: Rows) -> Sequence[NodeInfo]:
         """Return the infos of the rows."""
         return self.infos if isinstance(rows, slice) else [self.infos[row] for row in rows.tolist()]
+
+    @property
+    def by_name(self) -> NDArray[np.intp]:
+        """Return (N,) the rows in order of their names; treat it as frozen."""
+        if self._by_name is None:
+            names = self.names
+            self._by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
+        return self._by_name
 
     def node_column(self, key: Hashable, compute: Callable[[NodeInfo], int]) -> Ints:
         """Return (N,) int64 of a value that follows from the Node object alone, kept level from now on.
@@ -278,3 +299,26 @@ class Snapshot:
         """Return which terms the pods on the nodes have, brought level."""
         self._affinity.level(self)
         return self._affinity
+
+
+_MADE_LATE: Final = frozenset({"_resource_columns", "allocatable", "requested", "non_zero", "pod_count", "pod_limit"})
+
+
+class _Trial(Snapshot):
+    """A dry run's snapshot: its resource columns are made when first read, which filters on few rows never do."""
+
+    def rebuild(self, infos: Iterable[NodeInfo]) -> None:
+        self._set_rows(infos)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _MADE_LATE:
+            raise AttributeError(name)
+        self._make_columns()
+        return self.__dict__[name]
+
+    def _pods_changed(self, row: int, info: NodeInfo) -> None:
+        if "requested" in self.__dict__:
+            super()._pods_changed(row, info)
+        else:
+            self.pod_log.append(row)
+            self._bound_log()

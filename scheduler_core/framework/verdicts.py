@@ -22,6 +22,9 @@ ABSENT: Final = -2
 UNSEEN: Final = -3
 """`FilterOutcome.first` of a node that sampling never looked at."""
 
+_FIRST_SHIFT: Final = 3
+"""Added to `FilterOutcome.first`, it counts from 0: UNSEEN, ABSENT, PASSED, then the filters."""
+
 _ABSENT_STATUS: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
 
@@ -87,6 +90,7 @@ class FilterOutcome:
     used_nominated_node: bool = False
     processed: int = 0
     _feasible: NDArray[np.intp] | None = None
+    _codes: Codes | None = None
 
     @property
     def feasible(self) -> NDArray[np.intp]:
@@ -113,39 +117,69 @@ class FilterOutcome:
         for row in np.flatnonzero((self.first != PASSED) & (self.first != UNSEEN)).tolist():
             yield row, self.status_of(row)
 
+    @property
+    def codes(self) -> Codes:
+        """Return (N,) the `Code` of each row's status, success for rows not looked at; treat it as frozen.
+
+        Worked out once, when Filter is done.
+        """
+        if self._codes is None:
+            self._codes = self._status_codes()
+        return self._codes
+
+    def _status_codes(self) -> Codes:
+        codes = np.zeros(len(self.first), dtype=np.int8)
+        numbers = np.bincount(self.first + _FIRST_SHIFT, minlength=_FIRST_SHIFT).tolist()
+        for index, number in enumerate(numbers[_FIRST_SHIFT:]):
+            if number == len(codes):
+                codes[:] = self.verdicts[self.plugins[index]].codes
+            elif number:
+                np.copyto(codes, self.verdicts[self.plugins[index]].codes, where=self.first == index)
+        if numbers[ABSENT + _FIRST_SHIFT]:
+            codes[self.first == ABSENT] = self.absent_status.code
+        for row, status in self.overrides.items():
+            codes[row] = status.code
+        return codes
+
     def rows_with(self, code: Code) -> list[int]:
         """Return the rows whose status has the code, ascending."""
-        wanted = np.zeros(len(self.first), dtype=np.bool_)
-        if self.first.max(initial=PASSED) >= 0:
-            for index, plugin in enumerate(self.plugins):
-                wanted |= (self.first == index) & (self.verdicts[plugin].codes == code)
-        if self.absent_status.code is code:
-            wanted |= self.first == ABSENT
-        for row, status in self.overrides.items():
-            wanted[row] = status.code is code
-        return [int(row) for row in np.flatnonzero(wanted)]
+        found: list[int] = np.flatnonzero(self.codes == int(code)).tolist()
+        return found
 
     def reasons(self) -> Counter[str]:
         """Return how many nodes gave each reason: the histogram of the FailedScheduling message."""
         counts: Counter[str] = Counter()
-        overridden = np.zeros(len(self.first), dtype=np.bool_)
-        for row, status in self.overrides.items():
-            overridden[row] = True
-            counts.update(status.reasons)
-        for index, plugin in enumerate(self.plugins):
-            rows = np.flatnonzero((self.first == index) & ~overridden)
-            if len(rows):
-                verdicts = self.verdicts[plugin]
-                keys, numbers = np.unique(verdicts.keys[rows], return_counts=True)
-                for key, number in zip(keys.tolist(), numbers.tolist(), strict=True):
-                    for reason in verdicts.explain(key):
-                        counts[reason] += number
-        absent = int(np.count_nonzero((self.first == ABSENT) & ~overridden))
+        first = self.first
+        if self.overrides:
+            first = first.copy()
+            for row, status in self.overrides.items():
+                first[row] = UNSEEN
+                counts.update(status.reasons)
+        numbers = np.bincount(first + _FIRST_SHIFT, minlength=_FIRST_SHIFT).tolist()
+        for index, number in enumerate(numbers[_FIRST_SHIFT:]):
+            if not number:
+                continue
+            verdicts = self.verdicts[self.plugins[index]]
+            keys = verdicts.keys if number == len(first) else verdicts.keys[first == index]
+            for key, count in _counted(keys):
+                for reason in verdicts.explain(key):
+                    counts[reason] += count
+        absent = numbers[ABSENT + _FIRST_SHIFT]
         for reason in self.absent_status.reasons if absent else ():
             counts[reason] += absent
         return counts
 
     def failed_plugins(self) -> frozenset[str]:
         """Return the filters that turned a node away: their events may help the pod."""
-        names = {self.plugins[index] for index in np.unique(self.first).tolist() if index >= 0}
+        numbers = np.bincount(self.first + _FIRST_SHIFT, minlength=_FIRST_SHIFT).tolist()
+        names = {self.plugins[index] for index, number in enumerate(numbers[_FIRST_SHIFT:]) if number}
         return frozenset(names | {status.plugin for status in self.overrides.values() if status.plugin})
+
+
+def _counted(keys: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return (key, how often) of keys, at least one; most often they are all the same."""
+    one = int(keys[0])
+    if (keys == one).all():
+        return [(one, len(keys))]
+    values, numbers = np.unique(keys, return_counts=True)
+    return list(zip(values.tolist(), numbers.tolist(), strict=True))

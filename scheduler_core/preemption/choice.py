@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from scheduler_core.preemption.dry_run import CRITERIA, Candidate
 
 LOT: Final = "lot"
@@ -54,3 +57,14 @@ def choose(candidates: Sequence[Candidate]) -> Choice:
                     eliminated[candidate.node_name] = name
         left = kept
     return Choice(tuple(sorted(candidate.node_name for candidate in left)), eliminated, tuple(asked))
+
+
+def cheapest(costs: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return which rows of a (K, criteria) matrix `choose` would leave as ties, ascending."""
+    left = np.arange(len(costs), dtype=np.intp)
+    for column in range(costs.shape[1]):
+        if len(left) < 2:
+            break
+        own = costs[left, column]
+        left = left[own == own.min()]
+    return left

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import Status, error, unresolvable
@@ -16,6 +16,7 @@ from scheduler_core.preemption.budgets import Budget, split
 from scheduler_core.preemption.importance import by_importance, start_time
 
 NO_VICTIMS: Final = "No preemption victims found for incoming pod"
+_NO_VICTIMS: Final = unresolvable(NO_VICTIMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +91,6 @@ class Candidate:
         )
 
 
-class KnownRuns(Protocol):
-    """Answers kept from earlier dry runs."""
-
-    def recall(self, info: NodeInfo, pod: PodInfo) -> Candidate | Status | None:
-        """Return the answer for a node as it is, None when it has to be tried."""
-        ...
-
-    def keep(self, info: NodeInfo, pod: PodInfo, answer: Candidate | Status) -> None:
-        """Remember the answer for a node as it is."""
-        ...
-
-
 class DryRun:
     """Dry runs of one preemptor in one cycle."""
 
@@ -112,7 +101,6 @@ class DryRun:
         pod: PodInfo,
         snapshot: Snapshot,
         budgets: Sequence[Budget] = (),
-        known: KnownRuns | None = None,
     ) -> None:
         """Prepare to try nodes.
 
@@ -122,30 +110,18 @@ class DryRun:
             pod: the preemptor.
             snapshot: the cycle's nodes.
             budgets: the cluster's PodDisruptionBudgets.
-            known: answers of earlier preemptors that hold for this one too.
         """
         self._handle = handle
         self._budgets = budgets
-        self._known = known
         self._state = state
         self._pod = pod
         self._snapshot = snapshot
 
     def on(self, row: int) -> Candidate | Status:
         """Return the candidate, or why the row is none."""
-        if self._known is None:
-            return self._try(row)
-        node = self._snapshot.infos[row]
-        answer = self._known.recall(node, self._pod)
-        if answer is None:
-            answer = self._try(row)
-            self._known.keep(node, self._pod, answer)
-        return answer
-
-    def _try(self, row: int) -> Candidate | Status:
         lesser = [info for info in self._snapshot.infos[row].pods if info.priority < self._pod.priority]
         if not lesser:
-            return unresolvable(NO_VICTIMS)
+            return _NO_VICTIMS
         trial, state = self._snapshot.what_if([row]), self._state.clone()
         for info in lesser:
             status = self._remove(state, trial, info)

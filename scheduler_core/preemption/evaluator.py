@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from scheduler_core.framework.cycle_state import CycleState
@@ -20,7 +20,8 @@ from scheduler_core.preemption.budgets import Budget
 from scheduler_core.preemption.carry_out import Peers
 from scheduler_core.preemption.choice import LOT, Choice, choose
 from scheduler_core.preemption.dry_run import Candidate, DryRun
-from scheduler_core.preemption.memory import DryRunMemory
+from scheduler_core.preemption.memory import DryRunMemory, Runs
+from scheduler_core.preemption.search import Tried, search
 
 NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
 NEVER: Final = "not eligible due to preemptionPolicy=Never."
@@ -41,16 +42,14 @@ class Limits:
         return min(max(nodes * self.percentage // 100, self.absolute), nodes)
 
 
-@dataclass(slots=True)
+@dataclass
 class Preemption:
     """What one attempt found: kept by traces, acted on by `carry_out`.
 
     Attributes:
         pod: the preemptor.
         eligible: it may preempt at all; `why_not` says why not.
-        candidates: every node that could be freed, in the order of the search.
-        node_status: nodes tried in vain → why.
-        choice: the criteria's outcome; None without candidates.
+        tried: the nodes dry-run, with the answers; None: the pod may not preempt.
         draw: the lot's number, an index into the ties; None where there was no tie.
         chosen: the candidate that is nominated.
         clears: the pod's nomination, if it has one, is to be cleared.
@@ -60,13 +59,26 @@ class Preemption:
     pod: PodInfo
     eligible: bool = True
     why_not: str = ""
-    candidates: list[Candidate] = field(default_factory=list)
-    node_status: dict[str, Status] = field(default_factory=dict)
-    choice: Choice | None = None
+    tried: Tried | None = None
     draw: int | None = None
     chosen: Candidate | None = None
     clears: bool = False
     act: Callable[[Candidate, Peers], Steps | None] | None = None
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """Return every node that could be freed, in the order of the search."""
+        return [] if self.tried is None else self.tried.candidates
+
+    @property
+    def node_status(self) -> dict[str, Status]:
+        """Return nodes tried in vain → why."""
+        return {} if self.tried is None else self.tried.statuses
+
+    @cached_property
+    def choice(self) -> Choice | None:
+        """Return what the criteria left; None without candidates."""
+        return choose(self.candidates) if self.candidates else None
 
     def follow_up(self, core: Peers) -> Steps | None:
         """Return the steps that free the chosen node; None where nothing is to be done."""
@@ -182,51 +194,21 @@ def evaluate(
         found.eligible = False
         return found, None, unschedulable(f"preemption: {found.why_not}")
     runs = None if memory is None else memory.of(pod, state.skip_filter, outcome, budgets)
-    broken = _search(found, DryRun(handle, state, pod, snapshot, budgets, runs), outcome, limits, lots)
-    if not found.candidates:
+    if runs is None:
+        runs = Runs(handle, budgets)
+    runs.level(snapshot, pod)
+    tried = found.tried = search(DryRun(handle, state, pod, snapshot, budgets), runs, outcome, limits.wanted, lots)
+    if not tried.count:
+        broken = tried.errors()
         if broken:
             return found, None, error(f"preemption: {'; '.join(broken)}")
-        counts: Counter[str] = Counter()
-        for status in found.node_status.values():
-            counts.update(status.reasons)
-        untried = len(snapshot) - len(found.node_status)
+        counts = tried.reasons()
+        untried = len(snapshot) - len(tried.statuses)
         if untried:
             counts[NOT_HELPFUL] += untried
         found.clears = True
         return found, PostFilterResult(""), unschedulable(f"preemption: {fit_error(len(snapshot), counts)}")
-    found.choice = choose(found.candidates)
-    ties = found.choice.ties
-    if len(ties) > 1 and lots is not None:
-        found.draw = lots.draw("preemption-tie", len(ties))
-    name = ties[found.draw or 0]
-    found.chosen = next(candidate for candidate in found.candidates if candidate.node_name == name)
-    return found, PostFilterResult(name), SUCCESS
-
-
-def _search(
-    found: Preemption,
-    dry_run: DryRun,
-    outcome: FilterOutcome,
-    limits: Limits,
-    lots: Lots | None,
-) -> list[str]:
-    """Dry-run the nodes where eviction might help until there are enough candidates; return texts of errors."""
-    snapshot = outcome.snapshot
-    rows = sorted(outcome.rows_with(Code.UNSCHEDULABLE), key=snapshot.names.__getitem__)
-    wanted = limits.wanted(len(rows))
-    begin = lots.draw("preemption-offset", len(rows)) if lots is not None and wanted < len(rows) else 0
-    broken: list[str] = []
-    harmless = False
-    for row in rows[begin:] + rows[:begin]:
-        if harmless and len(found.candidates) >= wanted:
-            break
-        answer = dry_run.on(row)
-        if isinstance(answer, Candidate):
-            found.candidates.append(answer)
-            # Candidates that break budgets alone never end the search.
-            harmless = harmless or answer.violations == 0
-            continue
-        if answer.code is Code.ERROR:
-            broken.append(answer.message)
-        found.node_status[snapshot.names[row]] = answer
-    return broken
+    if tried.ties > 1 and lots is not None:
+        found.draw = lots.draw("preemption-tie", tried.ties)
+    found.chosen = tried.tie(found.draw or 0)
+    return found, PostFilterResult(found.chosen.node_name), SUCCESS

@@ -7,52 +7,103 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from scheduler_core.framework.interface import Reads
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.reuse import Mark
+from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import Budget
-from scheduler_core.preemption.dry_run import Candidate
+from scheduler_core.preemption.dry_run import CRITERIA, Candidate
 
 SHAPES_MAX: Final = 16
 """Shapes of preemptors remembered; past it the one used longest ago is forgotten and tried anew."""
 
+UNTRIED: Final = 0
+REFUSED: Final = 1
+BREAKING: Final = 2
+"""A candidate whose eviction breaks a budget."""
+HARMLESS: Final = 3
+"""A candidate that breaks none."""
 
-@dataclass(frozen=True, slots=True)
-class _Remembered:
-    info: NodeInfo
-    rivals: tuple[PodInfo, ...]
-    answer: Candidate | Status
 
+class Runs:
+    """Dry runs of preemptors of one shape, by row of a snapshot.
 
-class ShapeRuns:
-    """Answers for preemptors of one shape, by node."""
+    Attributes:
+        kinds: (N,) int8: UNTRIED, REFUSED, BREAKING or HARMLESS.
+        costs: (N, criteria) float64, the candidates' costs under each of `CRITERIA`.
+        answers: by row; None where untried.
+    """
 
     def __init__(self, handle: Handle, budgets: Sequence[Budget]) -> None:
         self.budgets = budgets
+        self.answers: list[Candidate | Status | None] = []
+        self.kinds: NDArray[np.int8] = np.zeros(0, dtype=np.int8)
+        self.costs: NDArray[np.float64] = np.zeros((0, len(CRITERIA)))
         self._handle = handle
-        self._answers: dict[str, _Remembered] = {}
+        self._snapshot: Snapshot | None = None
+        self._mark = Mark()
+        self._rivals: dict[int, tuple[PodInfo, ...]] = {}
+        """Row → the nominated pods that its answer reckoned with, where there were any."""
 
-    def recall(self, info: NodeInfo, pod: PodInfo) -> Candidate | Status | None:
-        """Return the answer for a node as it is, None when it has to be tried."""
-        known = self._answers.get(info.name)
-        if known is None or known.info is not info or known.rivals != self._rivals(info, pod):
-            return None
-        return known.answer
+    def level(self, snapshot: Snapshot, pod: PodInfo) -> None:
+        """Forget the answers for nodes that are no longer as they were.
 
-    def keep(self, info: NodeInfo, pod: PodInfo, answer: Candidate | Status) -> None:
-        """Remember the answer for a node as it is."""
-        self._answers[info.name] = _Remembered(info, self._rivals(info, pod), answer)
+        Args:
+            snapshot: the cycle's nodes.
+            pod: the preemptor at hand: nominations of its own count for nothing.
+        """
+        touched = self._mark.advance(snapshot)
+        if touched is None or snapshot is not self._snapshot:
+            self._snapshot = snapshot
+            self.answers = [None] * len(snapshot)
+            self.kinds = np.zeros(len(snapshot), dtype=np.int8)
+            self.costs = np.zeros((len(snapshot), len(CRITERIA)))
+            self._rivals.clear()
+        else:
+            self._forget(touched.any.tolist())
+        rivals = self._rivals_now(snapshot, pod)
+        if rivals != self._rivals:
+            self._forget([row for row in rivals.keys() | self._rivals if rivals.get(row) != self._rivals.get(row)])
+            self._rivals = rivals
 
-    def _rivals(self, info: NodeInfo, pod: PodInfo) -> tuple[PodInfo, ...]:
-        nominated = self._handle.nominator.nominated_to(info.name)
-        if not nominated:
-            return ()
-        return tuple(rival for rival in nominated if rival.priority >= pod.priority and rival.uid != pod.uid)
+    def _forget(self, rows: Sequence[int]) -> None:
+        for row in rows:
+            self.answers[row] = None
+            self.kinds[row] = UNTRIED
+
+    def _rivals_now(self, snapshot: Snapshot, pod: PodInfo) -> dict[int, tuple[PodInfo, ...]]:
+        found: dict[int, tuple[PodInfo, ...]] = {}
+        nominator = self._handle.nominator
+        for name in nominator.nodes():
+            row = snapshot.row_of.get(name)
+            if row is None:
+                continue
+            rivals = tuple(
+                rival
+                for rival in nominator.nominated_to(name)
+                if rival.priority >= pod.priority and rival.uid != pod.uid
+            )
+            if rivals:
+                found[row] = rivals
+        return found
+
+    def keep(self, row: int, answer: Candidate | Status) -> None:
+        """Remember the answer for a row as it is."""
+        self.answers[row] = answer
+        if isinstance(answer, Candidate):
+            self.kinds[row] = BREAKING if answer.violations else HARMLESS
+            self.costs[row] = answer.costs
+        else:
+            self.kinds[row] = REFUSED
 
 
 class DryRunMemory:
@@ -60,22 +111,24 @@ class DryRunMemory:
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
-        self._shapes: OrderedDict[tuple[bytes, frozenset[str]], ShapeRuns] = OrderedDict()
+        self._shapes: OrderedDict[tuple[bytes, frozenset[str]], Runs] = OrderedDict()
+        self._are_local = lru_cache(maxsize=64)(self._look_at_one_node)
 
     def of(
         self, pod: PodInfo, skipped: frozenset[str], outcome: FilterOutcome, budgets: Sequence[Budget]
-    ) -> ShapeRuns | None:
+    ) -> Runs | None:
         """Return the memory for the preemptor's shape; None where a filter looks beyond the node itself."""
-        if not outcome.plugins or any(self._looks_around(name) for name in outcome.plugins):
+        if not outcome.plugins or not self._are_local(outcome.plugins):
             return None
         key = (pod.shape, skipped)
         found = self._shapes.get(key)
         if found is None or found.budgets != budgets:
-            found = self._shapes[key] = ShapeRuns(self._handle, budgets)
+            found = self._shapes[key] = Runs(self._handle, budgets)
         self._shapes.move_to_end(key)
         if len(self._shapes) > SHAPES_MAX:
             self._shapes.popitem(last=False)
         return found
 
-    def _looks_around(self, name: str) -> bool:
-        return getattr(self._handle.plugins[name], "filter_reads", Reads.CLUSTER) is Reads.CLUSTER
+    def _look_at_one_node(self, filters: tuple[str, ...]) -> bool:
+        reads = (getattr(self._handle.plugins[name], "filter_reads", Reads.CLUSTER) for name in filters)
+        return all(one in (Reads.NODE, Reads.NODE_AND_PODS) for one in reads)

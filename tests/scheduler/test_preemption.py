@@ -2,16 +2,20 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.runtime import Framework
+from scheduler_core.framework.status import Code, Status
+from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import budgets_of, split
 from scheduler_core.preemption.choice import choose
-from scheduler_core.preemption.dry_run import Candidate
+from scheduler_core.preemption.dry_run import Candidate, DryRun
 from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
-from scheduler_core.preemption.memory import DryRunMemory
+from scheduler_core.preemption.memory import UNTRIED, DryRunMemory
 from tests.scheduler.kit import node, pod, scheduler
 
 
@@ -234,9 +238,40 @@ def test_remembered_dry_runs_answer_as_fresh_ones_do(seed: int) -> None:
         lots = Lots(seed, preemptor.uid, 1)
         fresh = evaluate(framework, state, preemptor, outcome, limits=limits, lots=lots)
         before = memory.of(preemptor, state.skip_filter, outcome, ())
-        recalled += sum(before.recall(info, preemptor) is not None for info in snapshot.infos)
+        before.level(snapshot, preemptor)
+        recalled += int(np.count_nonzero(before.kinds != UNTRIED))
         known = evaluate(framework, state, preemptor, outcome, limits=limits, lots=lots, memory=memory)
         assert known[0].as_dict() == fresh[0].as_dict()
         assert known[0].explain() == fresh[0].explain()
         assert known[1:] == fresh[1:]
+        if outcome.rows_with(Code.UNSCHEDULABLE):
+            plain = searched_plainly(framework, state, preemptor, outcome, limits, Lots(seed, preemptor.uid, 1))
+            assert (known[0].candidates, known[0].node_status) == plain
+            chosen = known[0].chosen
+            assert (chosen is None) == (known[0].choice is None)
+            if chosen is not None:
+                assert chosen.node_name == known[0].choice.ties[known[0].draw or 0]
+                assert known[0].tried.ties == len(known[0].choice.ties)
     assert recalled > 50
+
+
+def searched_plainly(
+    framework: Framework, state: CycleState, info: PodInfo, outcome: FilterOutcome, limits: Limits, lots: Lots
+) -> tuple[list[Candidate], dict[str, Status]]:
+    """Return candidates and statuses as the search reads when it is written down node by node."""
+    snapshot = outcome.snapshot
+    rows = sorted(outcome.rows_with(Code.UNSCHEDULABLE), key=snapshot.names.__getitem__)
+    wanted = limits.wanted(len(rows))
+    begin = lots.draw("preemption-offset", len(rows)) if wanted < len(rows) else 0
+    candidates: list[Candidate] = []
+    statuses: dict[str, Status] = {}
+    dry_run = DryRun(framework, state, info, snapshot)
+    for row in rows[begin:] + rows[:begin]:
+        if len(candidates) >= wanted and any(one.violations == 0 for one in candidates):
+            break
+        answer = dry_run.on(row)
+        if isinstance(answer, Candidate):
+            candidates.append(answer)
+        else:
+            statuses[snapshot.names[row]] = answer
+    return candidates, statuses
