@@ -105,7 +105,7 @@ export function mount(root, dispatch) {
         const shown = text(ui.lang, item.label);
         const full = item.group === "nodes" ? `Node, ${shown}` : item.group === "pods" ? `Pod, ${shown}` : shown;
         setText(label, shown);
-        setAttribute(button, "data-short", item.note || [...shown].slice(0, 5).join(""));
+        setAttribute(button, "data-short", item.note || abbreviated(item.id, shown));
         const reason = refusalOf(item, view, ui);
         setAttribute(button, "aria-disabled", reason ? "true" : null);
         setAttribute(button, "title", reason || text(ui.lang, "create_title", { item: full }));
@@ -130,7 +130,7 @@ export function mount(root, dispatch) {
       update() {
         if (!view || !ui) return;
         setText(label, tool.label(view, ui));
-        setAttribute(button, "data-short", [...tool.label(view, ui)].slice(0, 5).join(""));
+        setAttribute(button, "data-short", abbreviated(tool.id, tool.label(view, ui)));
         const reason = tool.reason(view, ui);
         setAttribute(button, "aria-disabled", reason ? "true" : null);
         setAttribute(button, "title", reason || null);
@@ -232,6 +232,22 @@ function fault(kind, iconName) {
       if (replica) dispatch({ type: "fault", identity: replica.metadata.name, kind });
     },
   };
+}
+
+/** What stands under an icon where the palette is narrow: kubectl's short names, where a kind has one. */
+/** @type {Readonly<Record<string, string>>} */
+const SHORT = {
+  deployment: "deploy", replicaset: "rs", service: "svc", namespace: "ns", priorityclass: "pc",
+  persistentvolumeclaim: "pvc", persistentvolume: "pv", "pod-besteffort": "none", "pod-high-priority": "high", recover: "heal",
+};
+const SHORT_MAX = 6;
+
+/**
+ * @param {string} id
+ * @param {string} shown
+ */
+function abbreviated(id, shown) {
+  return SHORT[id] ?? [...shown].slice(0, SHORT_MAX).join("");
 }
 
 /** @type {readonly Tool[]} */
