@@ -37,6 +37,11 @@ _TABLES: Final[dict[str, dict[int, str]]] = {
     "PriorityClass": {
         1: "metadata:ObjectMeta", 2: "value:i?", 3: "globalDefault:b", 4: "description:s", 5: "preemptionPolicy:s",
     },
+    "PodDisruptionBudget": {1: "metadata:ObjectMeta", 2: "spec:PodDisruptionBudgetSpec", 3: "status:Ignored"},
+    "PodDisruptionBudgetSpec": {
+        1: "minAvailable:IntOrString", 2: "selector:LabelSelector", 3: "maxUnavailable:IntOrString",
+        4: "unhealthyPodEvictionPolicy:s",
+    },
     "ResourceQuota": {1: "metadata:ObjectMeta", 2: "spec:ResourceQuotaSpec", 3: "status:ResourceQuotaStatus"},
     "ResourceQuotaSpec": {1: "hard:Quantity%", 2: "scopes:s*", 3: "scopeSelector:ScopeSelector"},
     "ScopeSelector": {1: "matchExpressions:ScopedResourceSelectorRequirement*"},
@@ -114,6 +119,7 @@ KINDS: Final = (
     "Deployment",
     "Namespace",
     "Pod",
+    "PodDisruptionBudget",
     "PriorityClass",
     "ResourceQuota",
     "SelfSubjectAccessReview",

@@ -21,8 +21,11 @@ STUDENT_PRIORITY_MAX: Final = 1_000_000_000
 """The highest priority of a person's class, upstream's HighestUserDefinablePriority; above it pods are the system's."""
 
 _STUDENT_SUBRESOURCES: Final = frozenset({"", "scale", "eviction", "log"})
-_STUDENT_NEVER: Final = frozenset({"resourcequotas"})
-"""Namespaced resources that bound a student, so a student does not write them."""
+_STUDENT_NEVER: Final = {
+    "resourcequotas": "the limits of your namespace are the teacher's; ask them for more room",
+    "csistoragecapacities.storage.k8s.io": "what storage there is holds for everybody's claims; ask the teacher",
+}
+"""Namespaced resources that a student does not write, and why."""
 
 _COMPONENT_RESOURCES: Final = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
 
@@ -72,7 +75,7 @@ def _check_student_write(principal: Principal, resource: str, namespace: str, na
     if subresource not in _STUDENT_SUBRESOURCES:
         raise forbidden(resource, name, f"{subresource} is written by the cluster's components, not by people")
     if resource in _STUDENT_NEVER:
-        raise forbidden(resource, name, "the limits of your namespace are the teacher's; ask them for more room")
+        raise forbidden(resource, name, _STUDENT_NEVER[resource])
 
 
 def guard_for(principal: Principal) -> Guard | None:

@@ -55,6 +55,11 @@ MASKS: Final[Mapping[str, Mask]] = {
             "overhead": True,
             "containers": _CONTAINERS,
             "initContainers": _CONTAINERS,
+            "volumes": {
+                "name": True,
+                "persistentVolumeClaim": {"claimName": True},
+                "ephemeral": {"volumeClaimTemplate": {"spec": {"storageClassName": True}}},
+            },
         },
         "status": {
             "phase": True,
@@ -92,6 +97,26 @@ MASKS: Final[Mapping[str, Mask]] = {
         "globalDefault": True,
         "preemptionPolicy": True,
         "description": True,
+    },
+    "persistentvolumeclaims": {
+        "spec": {"volumeName": True, "storageClassName": True, "accessModes": True, "resources": {"requests": True}},
+        "status": {"phase": True, "capacity": True},
+    },
+    "persistentvolumes": {
+        "spec": {
+            "capacity": True,
+            "accessModes": True,
+            "storageClassName": True,
+            "persistentVolumeReclaimPolicy": True,
+            "claimRef": {"namespace": True, "name": True},
+            "nodeAffinity": True,
+        },
+        "status": {"phase": True},
+    },
+    "storageclasses.storage.k8s.io": {"provisioner": True, "volumeBindingMode": True, "reclaimPolicy": True},
+    "poddisruptionbudgets.policy": {
+        "spec": {"minAvailable": True, "maxUnavailable": True, "selector": True},
+        "status": {"disruptionsAllowed": True, "currentHealthy": True, "desiredHealthy": True, "expectedPods": True},
     },
     "leases.coordination.k8s.io": {"spec": True},
     "events": {

@@ -95,7 +95,9 @@ def scale_of(kind: Kind, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the autoscaling/v1 Scale of an object."""
     metadata = document["metadata"]
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-    labels = document["spec"].get("selector", {})
+    selector = document["spec"].get("selector", {})
+    # A ReplicationController's selector is plain labels.
+    labels = {"matchLabels": selector} if kind.resource == "replicationcontrollers" else selector
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",

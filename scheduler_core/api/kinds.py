@@ -44,6 +44,7 @@ CLUSTERSIM_GROUP: Final = "clustersim.io"
 _OWN: Final = CLUSTERSIM_GROUP
 _LEASES: Final = "coordination.k8s.io"
 _PRIORITY: Final = "scheduling.k8s.io"
+_STORAGE: Final = "storage.k8s.io"
 _ALL: Final = ("all",)
 _COMMANDS: Final = ("clustersim",)
 
@@ -58,11 +59,29 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("ConfigMap", "", "v1", "configmaps", "configmap", ("cm",), True, (), (), "core_v1.ConfigMap"),
     Kind("ResourceQuota", "", "v1", "resourcequotas", "resourcequota", ("quota",), True, ("status",), (),
          "core_v1.ResourceQuota"),
+    Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", "persistentvolumeclaim", ("pvc",), True,
+         ("status",), (), "core_v1.PersistentVolumeClaim"),
+    Kind("PersistentVolume", "", "v1", "persistentvolumes", "persistentvolume", ("pv",), False, ("status",), (),
+         "core_v1.PersistentVolume"),
+    Kind("ReplicationController", "", "v1", "replicationcontrollers", "replicationcontroller", ("rc",), True,
+         ("status", "scale"), _ALL, "core_v1.ReplicationController"),
     Kind("Event", "", "v1", "events", "event", ("ev",), True, (), (), "core_v1.Event"),
     Kind("ReplicaSet", "apps", "v1", "replicasets", "replicaset", ("rs",), True, ("status", "scale"), _ALL,
          "apps_v1.ReplicaSet"),
     Kind("Deployment", "apps", "v1", "deployments", "deployment", ("deploy",), True, ("status", "scale"), _ALL,
          "apps_v1.Deployment"),
+    Kind("StatefulSet", "apps", "v1", "statefulsets", "statefulset", ("sts",), True, ("status", "scale"), _ALL,
+         "apps_v1.StatefulSet"),
+    Kind("PodDisruptionBudget", "policy", "v1", "poddisruptionbudgets", "poddisruptionbudget", ("pdb",), True,
+         ("status",), (), "policy_v1.PodDisruptionBudget"),
+    Kind("StorageClass", _STORAGE, "v1", "storageclasses", "storageclass", ("sc",), False, (), (),
+         "storage_v1.StorageClass"),
+    Kind("CSINode", _STORAGE, "v1", "csinodes", "csinode", (), False, (), (), "storage_v1.CSINode"),
+    Kind("CSIDriver", _STORAGE, "v1", "csidrivers", "csidriver", (), False, (), (), "storage_v1.CSIDriver"),
+    Kind("CSIStorageCapacity", _STORAGE, "v1", "csistoragecapacities", "csistoragecapacity", (), True, (), (),
+         "storage_v1.CSIStorageCapacity"),
+    Kind("VolumeAttachment", _STORAGE, "v1", "volumeattachments", "volumeattachment", (), False, ("status",), (),
+         "storage_v1.VolumeAttachment"),
     Kind("PriorityClass", _PRIORITY, "v1", "priorityclasses", "priorityclass", ("pc",), False, (), (),
          "scheduling_v1.PriorityClass"),
     Kind("Lease", _LEASES, "v1", "leases", "lease", (), True, (), (), "coordination_v1.Lease"),

@@ -17,6 +17,15 @@ SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 """On a claim: its binding to `volumeName` is done."""
 
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+"""On a claim or a volume: a component chose the other side, no person did."""
+
+CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
+"""Finalizer of a claim: it stays while a pod uses it."""
+
+VOLUME_PROTECTION = "kubernetes.io/pv-protection"
+"""Finalizer of a volume: it stays while a claim is bound to it."""
+
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 """On a CSINode: in-tree volume plugins that CSI drivers serve there, separated by commas."""
 

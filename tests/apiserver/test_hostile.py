@@ -45,6 +45,11 @@ POD_SPEC = {
 }
 TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {key: POD_SPEC[key] for key in ("containers", "volumes")}}
 WORKLOAD = {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}
+CLAIM = {
+    "accessModes": ["ReadWriteOnce"],
+    "resources": {"requests": {"storage": "1Gi"}},
+    "selector": {"matchLabels": {"a": "b"}},
+}
 BODIES: dict[str, dict[str, Any]] = {
     "pods": {"spec": POD_SPEC, "status": {"conditions": [{"type": "Ready", "status": "True"}]}},
     "nodes": {
@@ -57,6 +62,36 @@ BODIES: dict[str, dict[str, Any]] = {
     "events": {"involvedObject": {"kind": "Pod", "name": "x"}, "reason": "a", "message": "b", "count": 1},
     "replicasets.apps": {"spec": WORKLOAD},
     "deployments.apps": {"spec": {**WORKLOAD, "strategy": {"rollingUpdate": {"maxSurge": "25%"}}}},
+    "persistentvolumeclaims": {"spec": CLAIM},
+    "persistentvolumes": {
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": "1Gi"},
+            "local": {"path": "/a"},
+            "nodeAffinity": {
+                "required": {
+                    "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}]
+                }
+            },
+        }
+    },
+    "replicationcontrollers": {"spec": {"replicas": 1, "selector": {"a": "b"}, "template": TEMPLATE}},
+    "statefulsets.apps": {"spec": {**WORKLOAD, "volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": CLAIM}]}},
+    "poddisruptionbudgets.policy": {"spec": {"minAvailable": "50%", "selector": {"matchLabels": {"a": "b"}}}},
+    "storageclasses.storage.k8s.io": {
+        "provisioner": "a/b",
+        "allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}],
+    },
+    "csinodes.storage.k8s.io": {"spec": {"drivers": [{"name": "a", "nodeID": "b", "allocatable": {"count": 3}}]}},
+    "csidrivers.storage.k8s.io": {"spec": {"storageCapacity": True, "tokenRequests": [{"audience": "a"}]}},
+    "csistoragecapacities.storage.k8s.io": {
+        "storageClassName": "a",
+        "capacity": "1Gi",
+        "nodeTopology": {"matchLabels": {"a": "b"}},
+    },
+    "volumeattachments.storage.k8s.io": {
+        "spec": {"attacher": "a", "nodeName": "b", "source": {"persistentVolumeName": "c"}}
+    },
     "priorityclasses.scheduling.k8s.io": {"value": 5, "globalDefault": False, "preemptionPolicy": "Never"},
     "leases.coordination.k8s.io": {"spec": {"leaseDurationSeconds": 15, "renewTime": "2026-01-01T00:00:00.000000Z"}},
     "clocks.clustersim.io": {"spec": {"rate": 1.5, "step": {"id": 1, "by": "cycle", "count": 1}}},

@@ -286,3 +286,47 @@ def test_a_student_writes_in_their_own_namespace_alone(api: Api, kubectl: Kubect
     assert "Forbidden" in kubectl("create", "namespace", name, role="student", fails=True)
     assert "Forbidden" in kubectl("-n", home, "run", name, "--image=nginx", role="viewer", fails=True)
     assert kubectl("auth", "can-i", "create", "nodes", role="student", fails=True).strip().startswith("no")
+
+
+STORAGE = Path(__file__).with_name("storage.yaml")
+
+
+def test_storage_objects_and_budgets(kubectl: Kubectl) -> None:
+    """Cluster-wide objects: gone again at the end, for the next kubectl."""
+    assert kubectl("apply", "-f", str(STORAGE)).count("created") == 8
+    version = kubectl("get", "pdb", "web", "-o", "jsonpath={.metadata.resourceVersion}")
+    # kubectl sends a budget's selector whole each time, so it says "configured" of one that stays as it was.
+    assert kubectl("apply", "-f", str(STORAGE)).count("unchanged") == 7
+    assert kubectl("get", "pdb", "web", "-o", "jsonpath={.metadata.resourceVersion}") == version
+    shown: dict[str, tuple[str, list[str]]] = {}
+    for word in ("sc", "pv", "pvc", "pdb", "csinode", "csidriver", "sts", "rc"):
+        header, row = kubectl("get", word).splitlines()
+        shown[word] = (header, row.split())
+    assert shown["sc"][0].split() == [
+        "NAME", "PROVISIONER", "RECLAIMPOLICY", "VOLUMEBINDINGMODE", "ALLOWVOLUMEEXPANSION", "AGE"
+    ]  # fmt: skip
+    assert shown["sc"][1][:6] == [
+        "local", "(default)", "kubernetes.io/no-provisioner", "Delete", "WaitForFirstConsumer", "false"
+    ]  # fmt: skip
+    assert "ACCESS MODES   RECLAIM POLICY   STATUS" in shown["pv"][0]
+    assert shown["pv"][1][:7] == ["disk-a", "10Gi", "RWO,ROX", "Retain", "Pending", "local", "<unset>"]
+    assert shown["pvc"][0].split()[:4] == ["NAME", "STATUS", "VOLUME", "CAPACITY"]
+    assert shown["pvc"][1][:4] == ["data", "Pending", "local", "<unset>"]
+    assert shown["pdb"][1][:4] == ["web", "2", "N/A", "0"]
+    assert shown["csinode"][1][:2] == ["n1", "1"]
+    assert shown["csidriver"][1][:4] == ["ebs.csi.aws.com", "true", "false", "true"]
+    assert shown["sts"][1][:2] == ["db", "0/1"]
+    assert shown["rc"][1][:4] == ["old", "1", "0", "0"]
+    assert "Finalizers:    [kubernetes.io/pvc-protection]" in kubectl("describe", "pvc", "data")
+    assert "Term 0:        kubernetes.io/hostname in [n1]" in kubectl("describe", "pv", "disk-a")
+    assert "IsDefaultClass:  Yes" in kubectl("describe", "sc", "local")
+    assert "Min available:  2" in kubectl("describe", "pdb", "web")
+    assert "ebs.csi.aws.com" in kubectl("describe", "csinode", "n1")
+    kubectl("create", "pdb", "other", "--selector=app=other", "--max-unavailable=25%")
+    assert json.loads(kubectl("get", "pdb", "other", "-o", "json"))["spec"]["maxUnavailable"] == "25%"
+    assert "spec is immutable" in kubectl(
+        "patch", "pvc", "data", "--type=merge", "-p", '{"spec": {"storageClassName": "x"}}', fails=True
+    )
+    for kind, name in (("pv", "disk-a"), ("pvc", "data")):
+        kubectl("patch", kind, name, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
+    kubectl("delete", "-f", str(STORAGE))

@@ -53,6 +53,10 @@ REST = """
   which differs from pod to pod and from 15 s to 15 s. The annotations `clustersim.io/cpu-usage` and
   `clustersim.io/memory-usage` of a pod say otherwise for each of its containers; limits cap them.
 - `clustersim.io/created-by` names who made an object; the server writes it, nobody else can.
+- ReplicationControllers and StatefulSets are kept and shown, and the scheduler's spreading reads their selectors; no
+  controller makes their pods.
+- A claim with a default class gets it when it is made, not later. Volumes are not mounted: a pod starts when its claims
+  are bound.
 - `pods/log`, `exec`, `attach` and `portforward` answer 501: simulated containers run no process.
 
 """

@@ -8,6 +8,7 @@ from typing import Any, Final
 from controllers.machinery.strategy import Column, at
 
 NONE: Final = "<none>"
+UNSET: Final = "<unset>"
 NAME: Final = Column(
     "Name", "string", "Name must be unique within a namespace.", lambda doc, age: doc["metadata"]["name"]
 )

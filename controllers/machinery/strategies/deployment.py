@@ -12,8 +12,6 @@ from controllers.machinery.subresources import selector_text
 from controllers.machinery.validation import fields, pod
 from scheduler_core.api.errors import Cause
 
-_PERCENT: Final = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%', or '93%')"
-
 
 def _prepare(document: dict[str, Any]) -> None:
     document["status"] = {}
@@ -34,18 +32,6 @@ def _defaults(document: dict[str, Any]) -> None:
     defaults.pod_spec(child(child(spec, "template"), "spec"))
 
 
-def _int_or_percent(field: str, value: Any) -> tuple[list[Cause], int]:
-    """Return the causes and a number that is zero exactly when the value is."""
-    if isinstance(value, str):
-        digits = value.removesuffix("%")
-        if not value.endswith("%") or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
-            return [fields.bad(field, value, _PERCENT)], 1
-        return [], int(digits)
-    if not isinstance(value, int):
-        return [fields.required(field)], 1
-    return fields.non_negative(field, value), value
-
-
 def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
     strategy = spec.get("strategy") or {}
     causes = fields.one_of("spec.strategy.type", strategy.get("type"), ("Recreate", "RollingUpdate"), needed=True)
@@ -56,8 +42,8 @@ def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
     if rolling is None:
         return causes
     where = "spec.strategy.rollingUpdate"
-    missing, unavailable = _int_or_percent(f"{where}.maxUnavailable", rolling.get("maxUnavailable"))
-    extra, surge = _int_or_percent(f"{where}.maxSurge", rolling.get("maxSurge"))
+    missing, unavailable = fields.int_or_percent(f"{where}.maxUnavailable", rolling.get("maxUnavailable"))
+    extra, surge = fields.int_or_percent(f"{where}.maxSurge", rolling.get("maxSurge"))
     causes += missing + extra
     if not missing and not extra and unavailable == 0 and surge == 0:
         why = "may not be 0 when `maxSurge` is 0"

@@ -23,6 +23,7 @@ _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _PORT_NAME: Final = re.compile(r"[a-z0-9-]+")
 _ENV_NAME: Final = re.compile(r"[ -<>-~]+")
 
+_PERCENT: Final = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%', or '93%')"
 _LABEL_TEXT: Final = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
     "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
@@ -146,6 +147,18 @@ def port_number(field: str, value: int) -> list[Cause]:
 def non_negative(field: str, value: int | None) -> list[Cause]:
     """Check that a number is not below zero."""
     return [] if value is None or value >= 0 else [bad(field, value, "must be greater than or equal to 0")]
+
+
+def int_or_percent(field: str, value: Any) -> tuple[list[Cause], int]:
+    """Check a number or percentage; return the causes and a number that is zero exactly when the value is."""
+    if isinstance(value, str):
+        digits = value.removesuffix("%")
+        if not value.endswith("%") or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+            return [bad(field, value, _PERCENT)], 1
+        return [], int(digits)
+    if not isinstance(value, int):
+        return [required(field)], 1
+    return non_negative(field, value), value
 
 
 def replicas(field: str, value: int | None) -> list[Cause]:
