@@ -13,7 +13,7 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
-from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Reads
+from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Reads, Steps
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
@@ -26,7 +26,7 @@ NO_STATE: Final = "not found"
 
 
 class DynamicResources:
-    """PreEnqueue, PreFilter, Filter and PostFilter."""
+    """PreEnqueue, PreFilter, Filter, PostFilter, Reserve and PreBind."""
 
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.NODE
@@ -55,6 +55,18 @@ class DynamicResources:
         if state.get(NAME) is None:
             return None, error(NO_STATE)
         return None, unschedulable(NO_CLAIMS)
+
+    def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """Return success: a pod without claims takes no device."""
+        return SUCCESS
+
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Give nothing back."""
+
+    def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
+        """Return success: there is no claim to write."""
+        yield from ()
+        return SUCCESS
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return claims that come or change, and the naming of a generated one in the pod's status."""
