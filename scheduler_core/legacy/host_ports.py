@@ -1,0 +1,45 @@
+"""PodFitsHostPorts: a host port has one owner on a node.
+
+Only the number counts, as the seed's map of numbers has it: neither protocol nor address makes two equal ports
+different, where today's NodePorts lets TCP and UDP, or two addresses, have one each. Container ports do not count.
+Source: `PodFitsHostPorts`, `getUsedPorts`, Kubernetes 1.2.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar, Final
+
+import numpy as np
+
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.snapshot import Rows, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
+from scheduler_core.framework.verdicts import Verdicts, single_reason
+
+NAME: Final = "PodFitsHostPorts"
+
+
+def _takers(port: int, info: NodeInfo) -> int:
+    """Return how many pods of the node take the port."""
+    return sum(1 for pod in info.pods if any(number == port for _, _, number in pod.host_ports))
+
+
+class PodFitsHostPorts:
+    """PreFilter and Filter."""
+
+    name: ClassVar[str] = NAME
+    filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Return Skip for a pod that wants no host port."""
+        return None, SUCCESS if pod.host_ports else SKIP
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return failure for nodes where a pod has a port that this one wants."""
+        failed = np.zeros(snapshot.count(rows), dtype=np.bool_)
+        for port in sorted({number for _, _, number in pod.host_ports}):
+            failed |= snapshot.pod_column((NAME, port), partial(_takers, port))[rows] > 0
+        return single_reason(failed, Code.UNSCHEDULABLE, NAME)
