@@ -16,7 +16,8 @@ from controllers.machinery.operations import Create, Delete, Operation, Patch
 from controllers.machinery.store import Store
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 from scheduler_core.api.kinds import KINDS, Kind, find_kind
-from scheduler_core.profiles.eras import below, read_spec
+from scheduler_core.profiles.era import below
+from scheduler_core.profiles.eras import read_spec
 
 Document = dict[str, Any]
 

@@ -48,7 +48,10 @@ def feasible_nodes_to_find(nodes: int, percentage: int) -> int:
 class Filtering:
     """The filter plugins of one profile."""
 
-    def __init__(self, plugins: Sequence[Plugin], handle: Handle, reuse: Reuse) -> None:
+    def __init__(
+        self, plugins: Sequence[Plugin], handle: Handle, reuse: Reuse, feasible_max: int | None = None
+    ) -> None:
+        self._feasible_max = feasible_max
         self._plugins = [plugin for plugin in plugins if isinstance(plugin, FilterPlugin)]
         self._reads: dict[str, Reads] = {
             plugin.name: getattr(plugin, "filter_reads", Reads.CLUSTER) for plugin in self._plugins
@@ -101,7 +104,10 @@ class Filtering:
         if absent is not None:
             listed = " ".join(sorted(narrowing))
             outcome.absent_status = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
-        _sample(outcome, absent, percentage, start)
+        wanted = feasible_nodes_to_find(len(snapshot), percentage)
+        if self._feasible_max is not None:
+            wanted = min(wanted, self._feasible_max)
+        _sample(outcome, absent, wanted, start)
         return outcome
 
     def _mark_absent(self, outcome: FilterOutcome, result: PreFilterResult) -> NDArray[np.bool_] | None:
@@ -293,10 +299,9 @@ def _combine(memory: ShapeMemory, count: int, active: Sequence[FilterPlugin], ro
             memory.first[rows] = part
 
 
-def _sample(outcome: FilterOutcome, absent: NDArray[np.bool_] | None, percentage: int, start: int) -> None:
-    """Stop the search where upstream would: at the k-th feasible node, counting round from `start`."""
+def _sample(outcome: FilterOutcome, absent: NDArray[np.bool_] | None, wanted: int, start: int) -> None:
+    """Stop the search where upstream would: at the wanted-th feasible node, counting round from `start`."""
     count = len(outcome.snapshot)
-    wanted = feasible_nodes_to_find(count, percentage)
     if wanted >= count:
         return
     passed = np.flatnonzero(outcome.first == PASSED)

@@ -6,12 +6,13 @@ pod stays assumed. The defaults are kube-scheduler 1.34's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, fit_error
 from scheduler_core.framework.interface import MAX_NODE_SCORE
+from scheduler_core.framework.verdicts import FilterOutcome
 
 CURRENT_ERA: Final = "v1.34"
 """The era of a session that names none."""
@@ -47,18 +48,27 @@ class Rules:
         score_max: what the best node gets from one plugin after normalisation, before its weight (today's
             MaxNodeScore 100; MaxPriority 10 before the framework).
         fit_error: words that no node fits.
+        node_fit_error: (pod's name, what Filter said) → the words of an era that speaks of each node; it takes the
+            place of `fit_error` where Filter has run.
         no_nodes: the message of an attempt in a cluster without nodes.
         scheduled_note: words the Scheduled event.
         expiry_ms: simulated milliseconds that an assumed pod may stay unconfirmed once its binding went out; None: for
             ever, as upstream has it since 1.23.
+        feasible_max: feasible nodes at which the search stops, the next one beginning behind where it stopped; None: as
+            percentageOfNodesToScore has it.
+        waits_for_events: a pod that was turned away waits for an event that may help; without, it is tried again as
+            soon as its backoff is over.
     """
 
     era: str = CURRENT_ERA
     score_max: int = MAX_NODE_SCORE
     fit_error: FitErrorText = fit_error
+    node_fit_error: Callable[[str, FilterOutcome], str] | None = None
     no_nodes: str = NO_NODES_MESSAGE
     scheduled_note: ScheduledText = scheduled_note
     expiry_ms: int | None = None
+    feasible_max: int | None = None
+    waits_for_events: bool = True
 
 
 CURRENT_RULES: Final = Rules()

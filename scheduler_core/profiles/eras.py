@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from scheduler_core.api.errors import ApiError, Cause, invalid
+from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.framework.runtime import Framework
+from scheduler_core.legacy.eras import ALGORITHM_PROVIDER_ERA, ROUND_ROBIN_ERA
 from scheduler_core.profiles.configuration import SchedulerConfiguration, read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
-from scheduler_core.profiles.era import Era
-
-Spec = Mapping[str, Any]
+from scheduler_core.profiles.era import Era, Spec, below, refuse_fields, refused
 
 _FIELDS: Final = frozenset({"era", "configuration", "policy", "provider"})
 
@@ -34,6 +32,8 @@ ERAS: Final[Mapping[str, Era]] = {
     for era in (
         # One line an era.
         Era(CURRENT_ERA, "kube-scheduler 1.34", in_tree_registry, _read_current),
+        ALGORITHM_PROVIDER_ERA,
+        ROUND_ROBIN_ERA,
     )
 }
 """Era by name."""
@@ -50,7 +50,7 @@ def era_of(spec: Spec) -> Era:
     if era is None:
         listed = ", ".join(f'"{known}"' for known in sorted(ERAS))
         text = f'Unsupported value: "{name}": supported values: {listed}'
-        raise _refused(Cause("era", text, "FieldValueNotSupported"))
+        raise refused(Cause("era", text, "FieldValueNotSupported"))
     return era
 
 
@@ -80,10 +80,10 @@ def read_spec(spec: Spec, extra: PluginRegistry | None = None) -> SchedulerConfi
     """
     unknown = [field for field in spec if field not in _FIELDS]
     if unknown:
-        raise _refused(*(Cause(field, f'unknown field "{field}"', "FieldValueNotSupported") for field in unknown))
+        raise refused(*(Cause(field, f'unknown field "{field}"', "FieldValueNotSupported") for field in unknown))
     for field in ("configuration", "policy"):
         if spec.get(field) is not None and not isinstance(spec[field], Mapping):
-            raise _refused(Cause(field, "Invalid value: must be an object", "FieldValueTypeInvalid"))
+            raise refused(Cause(field, "Invalid value: must be an object", "FieldValueTypeInvalid"))
     registry = registry_of(spec, extra)
     configuration = era_of(spec).read(spec, registry)
     causes: list[Cause] = []
@@ -93,7 +93,7 @@ def read_spec(spec: Spec, extra: PluginRegistry | None = None) -> SchedulerConfi
         except ProfileError as wrong:
             causes.append(Cause(_profile_path(spec, index), f"Invalid value: {wrong}"))
     if causes:
-        raise _refused(*causes)
+        raise refused(*causes)
     return configuration
 
 
@@ -103,24 +103,3 @@ def _profile_path(spec: Spec, index: int) -> str:
         if spec.get(field) is not None:
             return field
     return f"configuration.profiles[{index}]" if spec.get("configuration") is not None else "era"
-
-
-def refuse_fields(spec: Spec, fields: tuple[str, ...]) -> None:
-    """Refuse fields of a spec that its era does not have.
-
-    Raises:
-        ApiError: 422.
-    """
-    era = spec.get("era") or CURRENT_ERA
-    given = [field for field in fields if spec.get(field) is not None]
-    if given:
-        raise _refused(*(Cause(field, f'Forbidden: era "{era}" has none', "FieldValueForbidden") for field in given))
-
-
-def below(wrong: ApiError, path: str) -> ApiError:
-    """Return a refusal whose causes lie below `path`: a document that stands in another."""
-    return _refused(*(replace(cause, field=f"{path}.{cause.field}") for cause in wrong.causes))
-
-
-def _refused(*causes: Cause) -> ApiError:
-    return invalid("SchedulerConfig", "clustersim.io", "default", causes)

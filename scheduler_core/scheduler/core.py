@@ -304,7 +304,7 @@ class Scheduler:
 
     def _input(self, queued: QueuedPod, seen_revision: int) -> CycleInput:
         framework = self.configuration.frameworks[queued.pod.spec.scheduler_name]
-        sampled = self.configuration.percentage_of(framework) < 100
+        sampled = self.configuration.percentage_of(framework) < 100 or framework.rules.feasible_max is not None
         return CycleInput(
             seen_revision=seen_revision,
             attempt=queued.attempts,
@@ -357,8 +357,9 @@ class Scheduler:
         queued = run.queued
         queued.info = current
         queued.message = run.message
-        queued.unschedulable_plugins = run.unschedulable_plugins
-        queued.pending_plugins = run.pending_plugins
+        if run.framework.rules.waits_for_events:
+            queued.unschedulable_plugins = run.unschedulable_plugins
+            queued.pending_plugins = run.pending_plugins
         self.queue.put_back(queued, self.now_ms)
         self.nominator.add(current, run.nominated_node_name)
         return current

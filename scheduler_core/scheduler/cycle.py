@@ -158,12 +158,16 @@ def _post_filter(core: Core, run: Run) -> Cycle:
         if run.post_filter is not None:
             run.nominated_node_name = run.post_filter.nominated_node_name
     run.result = "unschedulable"
-    run.message = run.framework.rules.fit_error(
-        len(run.snapshot),
-        {} if run.outcome is None else outcome.reasons(),
-        pre_filter=status.message if run.outcome is None else "",
-        post_filter=text,
-    )
+    rules = run.framework.rules
+    if rules.node_fit_error is not None and run.outcome is not None:
+        run.message = rules.node_fit_error(run.info.pod.name, outcome)
+    else:
+        run.message = rules.fit_error(
+            len(run.snapshot),
+            {} if run.outcome is None else outcome.reasons(),
+            pre_filter=status.message if run.outcome is None else "",
+            post_filter=text,
+        )
     run.status = unschedulable(run.message)
     yield run.passed("PostFilter")
 

@@ -45,6 +45,7 @@ class Cache:
         self._infos: OrderedDict[str, NodeInfo] = OrderedDict()
         self._by_change: OrderedDict[str, None] = OrderedDict()
         self._pods: dict[str, _PodState] = {}
+        self._assumed: dict[str, _PodState] = {}
         self._generation = 0
         self._structure = 0
         """Generation at which a row last came or went."""
@@ -163,8 +164,8 @@ class Cache:
         """Forget assumed pods whose confirmation is overdue, and return them."""
         due = [
             state
-            for state in self._pods.values()
-            if state.assumed and state.expires_at_ms is not None and state.expires_at_ms <= now_ms
+            for state in self._assumed.values()
+            if state.expires_at_ms is not None and state.expires_at_ms <= now_ms
         ]
         for state in due:
             self._take(state)
@@ -175,8 +176,13 @@ class Cache:
         """Return when the first assumed pod's confirmation is overdue; None: none will ever be."""
         if self.expiry_ms is None:
             return None
-        waiting = (state.expires_at_ms for state in self._pods.values() if state.assumed)
+        waiting = (state.expires_at_ms for state in self._assumed.values())
         return min((at_ms for at_ms in waiting if at_ms is not None), default=None)
+
+    def assumed(self) -> Iterator[tuple[PodInfo, str, int | None]]:
+        """Yield (pod, node, when its confirmation is overdue) of pods counted without confirmation, in that order."""
+        for state in self._assumed.values():
+            yield state.pod, state.node_name, state.expires_at_ms
 
     def _put(self, pod: PodInfo, node_name: str, *, assumed: bool) -> None:
         info = self._infos.get(node_name)
@@ -184,10 +190,13 @@ class Cache:
             info = self._infos[node_name] = NodeInfo(node_name)
         info.add_pod(pod)
         self._touch(info)
-        self._pods[pod.uid] = _PodState(pod, node_name, assumed)
+        state = self._pods[pod.uid] = _PodState(pod, node_name, assumed)
+        if assumed:
+            self._assumed[pod.uid] = state
 
     def _take(self, state: _PodState) -> None:
         del self._pods[state.pod.uid]
+        self._assumed.pop(state.pod.uid, None)
         info = self._infos[state.node_name]
         info.remove_pod(state.pod.uid)
         self._touch(info)

@@ -9,7 +9,8 @@ from controllers.machinery.strategies.columns import AGE, NAME
 from controllers.machinery.strategy import Column, Strategy, at, child
 from controllers.machinery.validation import fields
 from scheduler_core.api.errors import ApiError, Cause
-from scheduler_core.profiles.eras import below, read_spec
+from scheduler_core.profiles.era import below
+from scheduler_core.profiles.eras import read_spec
 
 RATE_MIN: Final = 0.1
 RATE_MAX: Final = 100.0
