@@ -55,7 +55,13 @@ def whole(store: Store, envelope: Mapping[str, Any], blob: bytes) -> dict[str, A
     """
     if blob:
         return {**envelope, "result": msgspec.json.decode(blob)}
-    return {**envelope, **_replayed(store, envelope, "")}
+    replayed = _replayed(store, envelope, "")
+    account = replayed.get("explanation", {}).get("preemption")
+    told = envelope.get("explanation", {}).get("preemption", {}).get("steps")
+    if account is not None and told is not None:
+        # A replay decides again; what was done about it, and how the API took it, only the envelope knows.
+        account["steps"] = told
+    return {**envelope, **replayed}
 
 
 def find(store: Store, decision: str) -> dict[str, Any] | None:

@@ -44,6 +44,8 @@ class Job:
     """When it goes on from there."""
     pending: Ask | None = None
     """An ask that a resumed job has come to, not carried out yet."""
+    told_of: Run | None = None
+    """The attempt that left these steps to be done beside it: its trace tells how they went."""
 
 
 class Driver:
@@ -185,6 +187,8 @@ class Driver:
             self.bindings.pop(job.run.uid, None)
             if not job.run.bound:
                 self._on_outcome(job.run, job.run.point, tick)
+        elif job.told_of is not None:
+            self._on_outcome(job.told_of, job.told_of.point, tick)
         self._let_go(job, tick)
         return False
 
@@ -232,7 +236,9 @@ class Driver:
         if isinstance(ask, WaitOnPermit):
             return self._wait(job, ask, tick)
         if isinstance(ask, Spawn):
-            self._drive(Job(ask.steps), None, tick)
+            beside = Job(ask.steps)
+            self._drive(beside, None, tick)
+            beside.told_of = job.run
             return DONE
         return Reply(f"nobody carries out {type(ask).__name__}")
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from controllers.machinery.loop import Tick
+from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import outcome_of
 from scheduler_core.scheduler.run import Run
@@ -59,6 +60,12 @@ class Tracer:
             envelope["undone"] = {"result": run.result, "fitError": run.message}
         result = self._result(run, tick.now_ms)
         envelope |= run.explanation
+        account = run.post_filter.detail if run.post_filter is not None else None
+        if isinstance(account, Preemption):
+            # Known even where the rest is replayed for whoever asks: no replay knows what the API answered.
+            explained = envelope.get("explanation", {})
+            known = {**explained.get("preemption", {}), "steps": account.told()}
+            envelope["explanation"] = {**explained, "preemption": known}
         blob = b"" if result is None else _encode(result | envelope.get("undone", {}))
         tick.trace(run.uid, run.given.attempt, envelope, blob)
 
@@ -84,5 +91,5 @@ class Tracer:
 
 
 def _explained(outcome: Outcome) -> dict[str, Any]:
-    explained = explanation(outcome.post_filter)
+    explained = explanation(outcome)
     return {"explanation": dict(explained)} if explained else {}

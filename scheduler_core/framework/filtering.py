@@ -97,6 +97,7 @@ class Filtering:
                 first[:] = UNSEEN
                 first[nominated] = PASSED
                 outcome.overrides.clear()
+                outcome.nominated = {row: both for row, both in outcome.nominated.items() if row == nominated}
                 outcome.used_nominated_node = True
                 outcome.processed = 1
                 return outcome
@@ -145,6 +146,7 @@ class Filtering:
                 status = self._with_rivals(state, pod, outcome.snapshot, row, rivals)
                 if local:
                     memory.nominated[row] = (rivals, status)
+            outcome.nominated[row] = (rivals, status)
             if status.ok:
                 continue
             outcome.overrides[row] = status
@@ -316,3 +318,4 @@ def _sample(outcome: FilterOutcome, absent: NDArray[np.bool_] | None, wanted: in
     outcome.processed = length if absent is None else int(np.count_nonzero(seen & ~absent))
     outcome.first[~seen & (outcome.first != ABSENT)] = UNSEEN
     outcome.overrides = {row: status for row, status in outcome.overrides.items() if seen[row]}
+    outcome.nominated = {row: both for row, both in outcome.nominated.items() if seen[row]}

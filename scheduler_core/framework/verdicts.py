@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.snapshot import Mask, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status
 
@@ -64,6 +65,23 @@ def single_reason(failed: Mask, code: Code, reason: str) -> Verdicts:
     return Verdicts(codes, np.zeros(len(failed), dtype=np.int64), lambda _: reasons)
 
 
+@dataclass(frozen=True, slots=True)
+class NominatedVerdicts:
+    """Both verdicts on a node that pods of at least this priority are nominated to; only both together let pass.
+
+    Attributes:
+        node_name: the node.
+        pods: namespace/name of the nominated pods that were added.
+        added: the verdict with them on the node.
+        plain: the verdict without them.
+    """
+
+    node_name: str
+    pods: tuple[str, ...]
+    added: Status
+    plain: Status
+
+
 @dataclass(slots=True)
 class FilterOutcome:
     """What all filters together said of every node of a snapshot.
@@ -76,6 +94,7 @@ class FilterOutcome:
         verdicts: plugin → its answer for every row, whatever the filters before it said.
         first: (N,) int8, per row the index in `plugins` of the first failing filter, or PASSED, ABSENT, UNSEEN.
         overrides: row → status where pods nominated to the node changed the answer.
+        nominated: row → the pods nominated to a node looked at, and the verdict with them counted there.
         absent_status: the status of ABSENT rows.
         used_nominated_node: the pod's nominated node passed and was taken alone.
         processed: how many nodes were looked at, feasible or not.
@@ -86,6 +105,7 @@ class FilterOutcome:
     verdicts: Mapping[str, Verdicts]
     first: NDArray[np.int8]
     overrides: dict[int, Status] = field(default_factory=dict)
+    nominated: dict[int, tuple[Sequence[PodInfo], Status]] = field(default_factory=dict)
     absent_status: Status = _ABSENT_STATUS
     used_nominated_node: bool = False
     processed: int = 0
@@ -111,6 +131,16 @@ class FilterOutcome:
             return self.absent_status
         plugin = self.plugins[first]
         return self.verdicts[plugin].status(row, plugin)
+
+    def both_verdicts(self) -> list[NominatedVerdicts]:
+        """Return what was said of the nodes that pods are nominated to: where the verdicts differ first, then by name."""
+        found: list[NominatedVerdicts] = []
+        for row, (pods, added) in self.nominated.items():
+            refused = (name for name in self.plugins if self.verdicts[name].codes[row])
+            plugin = next(refused, None)
+            plain = SUCCESS if plugin is None else self.verdicts[plugin].status(row, plugin)
+            found.append(NominatedVerdicts(self.snapshot.names[row], tuple(pod.key for pod in pods), added, plain))
+        return sorted(found, key=lambda one: (one.added.ok == one.plain.ok, one.node_name))
 
     def failed(self) -> Iterator[tuple[int, Status]]:
         """Yield (row, status) of every node that was turned away."""

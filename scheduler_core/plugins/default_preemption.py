@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
-from scheduler_core.framework.interface import PostFilterResult
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
+from scheduler_core.framework.interface import PostFilterResult, Steps
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.framework.status import SUCCESS, Status, unresolvable
+from scheduler_core.framework.status import SUCCESS, Status, error, unresolvable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import RESOURCE, budgets_of
-from scheduler_core.preemption.carry_out import HELD, Holds, carry_out
-from scheduler_core.preemption.evaluator import Limits, evaluate
+from scheduler_core.preemption.carry_out import HELD, Holds, Peers, carry_out
+from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
 from scheduler_core.preemption.memory import DryRunMemory
+from scheduler_core.preemption.steps import read_afresh
 
 NAME: Final = "DefaultPreemption"
 
@@ -48,7 +49,7 @@ class DefaultPreemption:
             raise ValueError("minCandidateNodesPercentage and minCandidateNodesAbsolute cannot both be zero")
         self._limits = limits
         self._handle = handle
-        self._holds = Holds()
+        self._holds = Holds(handle.listers)
         self._memory = DryRunMemory(handle)
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
@@ -56,22 +57,31 @@ class DefaultPreemption:
         return unresolvable(HELD) if pod.uid in self._holds else SUCCESS
 
     def events_to_register(self) -> Sequence[EventRegistration]:
-        """A pod that goes may be a victim."""
-        return (EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)),)
+        """Return pods that go: they may be victims. Whether that helps is for the plugins to say that found no room."""
+        gone = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
+        return (EventRegistration(gone, lambda pod, old, new: QueueingHint.SKIP),)
 
     def post_filter(
         self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
     ) -> tuple[PostFilterResult | None, Status]:
         """Nominate the node that costs least."""
+        preemptor = read_afresh(state, pod)
+        if preemptor is None:
+            return None, error(f'preemption: pod "{pod.pod.name}" not found')
         found, result, status = evaluate(
             self._handle,
             state,
-            pod,
+            preemptor,
             outcome,
             budgets=budgets_of(self._handle.listers.list(RESOURCE)),
             limits=self._limits,
             lots=state.get(LOTS),
             memory=self._memory,
         )
-        found.act = lambda candidate, peers: carry_out(pod, candidate, NAME, self._holds, peers)
+        found.act = self._carry_out
         return PostFilterResult(None if result is None else result.nominated_node_name, found), status
+
+    def _carry_out(self, found: Preemption, peers: Peers) -> Steps | None:
+        if found.chosen is None:
+            return None
+        return carry_out(found.pod, found.chosen, NAME, self._holds, peers, found.steps)

@@ -22,6 +22,7 @@ from scheduler_core.preemption.choice import LOT, Choice, choose
 from scheduler_core.preemption.dry_run import Candidate, DryRun
 from scheduler_core.preemption.memory import DryRunMemory, Runs
 from scheduler_core.preemption.search import Tried, search
+from scheduler_core.preemption.steps import Step, StepName
 
 NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
 NEVER: Final = "not eligible due to preemptionPolicy=Never."
@@ -53,7 +54,9 @@ class Preemption:
         draw: the lot's number, an index into the ties; None where there was no tie.
         chosen: the candidate that is nominated.
         clears: the pod's nomination, if it has one, is to be cleared.
-        act: carries the choice out beside the cycles; None: nobody has said how.
+        steps: what was decided, then what was done about it: those no replay knows.
+        act: carries the choice out; None: nobody has said how.
+        inline: the cycle itself carries it out and ends with it; else that goes on beside the cycles.
     """
 
     pod: PodInfo
@@ -63,7 +66,9 @@ class Preemption:
     draw: int | None = None
     chosen: Candidate | None = None
     clears: bool = False
-    act: Callable[[Candidate, Peers], Steps | None] | None = None
+    steps: list[Step] = field(default_factory=list)
+    act: Callable[[Preemption, Peers], Steps | None] | None = None
+    inline: bool = False
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -81,10 +86,38 @@ class Preemption:
         return choose(self.candidates) if self.candidates else None
 
     def follow_up(self, core: Peers) -> Steps | None:
-        """Return the steps that free the chosen node; None where nothing is to be done."""
-        if self.chosen is None or self.act is None:
-            return None
-        return self.act(self.chosen, core)
+        """Return the steps that carry out what was found; None where nothing is to be done."""
+        return None if self.act is None else self.act(self, core)
+
+    def nominated(self, node_name: str) -> None:
+        """Take that the queue counts the pod on the node."""
+        self.steps.append(Step(StepName.NOMINATED_IN_QUEUE, node=node_name))
+
+    def nomination_written(self, node_name: str, refusal: str) -> None:
+        """Take what came of the API call that sets the nomination."""
+        self.steps.append(Step(StepName.NOMINATION_WRITTEN, node=node_name, error=refusal))
+
+    def told(self) -> list[dict[str, Any]]:
+        """Return the steps so far as traces hold them."""
+        return [step.as_dict() for step in self.steps]
+
+    def note(self, name: StepName, **facts: Any) -> None:
+        """Add a decision to the steps; see `Step` for the facts."""
+        self.steps.append(Step(name, **facts))
+
+    def give_up(self) -> None:
+        """No node can be freed: the pod's own nomination goes."""
+        self.clears = True
+        if self.pod.pod.status.nominated_node_name:
+            self.note(StepName.OWN_NOMINATION_CLEARED, node=self.pod.pod.status.nominated_node_name)
+
+    def pick(self, tried: Tried, lots: Lots | None) -> str:
+        """Choose the cheapest candidate and return its node; among equals a lot decides, without lots their names."""
+        if tried.ties > 1 and lots is not None:
+            self.draw = lots.draw("preemption-tie", tried.ties)
+        self.chosen = tried.tie(self.draw or 0)
+        self.note(StepName.CHOSEN, node=self.chosen.node_name)
+        return self.chosen.node_name
 
     def as_dict(self) -> dict[str, Any]:
         """Return the conformance format's `preemption` object but for `code` and `reasons`, which are PostFilter's."""
@@ -123,6 +156,7 @@ class Preemption:
                 for candidate in self.candidates
             ],
             "draw": self.draw,
+            "steps": self.told(),
         }
 
 
@@ -175,7 +209,7 @@ def evaluate(
     Args:
         handle: the framework.
         state: the cycle's state after PreFilter and Filter; dry runs clone it.
-        pod: the preemptor.
+        pod: the preemptor, as read afresh.
         outcome: what Filter said of each node.
         budgets: the cluster's PodDisruptionBudgets.
         limits: how many candidates to look for.
@@ -186,29 +220,34 @@ def evaluate(
         What was found, and PostFilter's answer (without detail).
     """
     found = Preemption(pod)
+    found.note(StepName.TRIGGERED)
+    found.note(StepName.READ_AFRESH, node=pod.pod.status.nominated_node_name)
     snapshot = outcome.snapshot
     nominated_row = snapshot.row_of.get(pod.pod.status.nominated_node_name)
     nominated_status = SUCCESS if nominated_row is None else outcome.status_of(nominated_row)
     found.why_not = why_not_eligible(pod, snapshot, nominated_status)
     if found.why_not:
         found.eligible = False
+        found.note(StepName.NOT_ELIGIBLE, text=found.why_not)
         return found, None, unschedulable(f"preemption: {found.why_not}")
     runs = None if memory is None else memory.of(pod, state.skip_filter, outcome, budgets)
     if runs is None:
         runs = Runs(handle, budgets)
     runs.level(snapshot, pod)
-    tried = found.tried = search(DryRun(handle, state, pod, snapshot, budgets), runs, outcome, limits.wanted, lots)
+    rows = snapshot.by_name[outcome.codes[snapshot.by_name] == int(Code.UNSCHEDULABLE)]
+    found.note(StepName.POTENTIAL_NODES, count=len(rows))
+    dry_run = DryRun(handle, state, pod, snapshot, budgets)
+    tried = found.tried = search(dry_run, runs, snapshot, rows, limits.wanted(len(rows)), lots)
+    found.note(StepName.DRY_RUN, count=tried.count)
     if not tried.count:
         broken = tried.errors()
         if broken:
-            return found, None, error(f"preemption: {'; '.join(broken)}")
+            return found, None, error(f"preemption: {broken}")
         counts = tried.reasons()
         untried = len(snapshot) - len(tried.statuses)
         if untried:
             counts[NOT_HELPFUL] += untried
-        found.clears = True
+        found.give_up()
         return found, PostFilterResult(""), unschedulable(f"preemption: {fit_error(len(snapshot), counts)}")
-    if tried.ties > 1 and lots is not None:
-        found.draw = lots.draw("preemption-tie", tried.ties)
-    found.chosen = tried.tie(found.draw or 0)
-    return found, PostFilterResult(found.chosen.node_name), SUCCESS
+    name = found.pick(tried, lots)
+    return found, PostFilterResult(name), SUCCESS

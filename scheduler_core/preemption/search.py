@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import Code, Status
-from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.choice import cheapest
 from scheduler_core.preemption.dry_run import Candidate, DryRun
 from scheduler_core.preemption.memory import BREAKING, HARMLESS, UNTRIED, Runs
@@ -25,20 +23,25 @@ class Tried:
         count: how many of them are candidates.
     """
 
-    def __init__(self, snapshot: Snapshot, rows: NDArray[np.intp], runs: Runs) -> None:
-        """Take what the search left: the tried rows in order, and the answers by row as they are now."""
+    def __init__(self, snapshot: Snapshot, rows: NDArray[np.intp], wanted: int, runs: Runs) -> None:
+        """Take what the search left: the tried rows in order, and the answers by row as they are now.
+
+        Of the candidates that break a budget no more are kept than were wanted.
+        """
         self._names = snapshot.names
         self._by_name = snapshot.by_name
         self._rows = rows
         self._answers = runs.answers.copy()
-        found = rows[runs.kinds[rows] >= BREAKING]
+        kinds = runs.kinds[rows]
+        breaking = kinds == BREAKING
+        found = self._found = rows[(kinds >= BREAKING) & ~(breaking & (np.cumsum(breaking) > wanted))]
         self._tied = found[cheapest(runs.costs[found])]
         self.count = len(found)
 
     @cached_property
     def candidates(self) -> list[Candidate]:
         """Return every node that could be freed."""
-        answers = (self._answers[row] for row in self._rows.tolist())
+        answers = (self._answers[row] for row in self._found.tolist())
         return [answer for answer in answers if isinstance(answer, Candidate)]
 
     @cached_property
@@ -71,28 +74,29 @@ class Tried:
                 counts[reason] += number
         return counts
 
-    def errors(self) -> list[str]:
-        """Return the texts of the errors met."""
-        return [status.message for status in self.statuses.values() if status.code is Code.ERROR]
+    def errors(self) -> str:
+        """Return the texts of the errors met, each once, as upstream's aggregates put them; empty: there were none."""
+        texts = list(
+            dict.fromkeys(status.message for status in self.statuses.values() if status.code is Code.ERROR)
+        )
+        return f"[{', '.join(texts)}]" if len(texts) > 1 else "".join(texts)
 
 
 def search(
-    dry_run: DryRun, runs: Runs, outcome: FilterOutcome, wanted_of: Callable[[int], int], lots: Lots | None
+    dry_run: DryRun, runs: Runs, snapshot: Snapshot, rows: NDArray[np.intp], wanted: int, lots: Lots | None
 ) -> Tried:
-    """Dry-run the nodes where eviction might help, in name order from a drawn place on, until there are enough.
+    """Dry-run the nodes where eviction might help, from a drawn place on, until there are enough candidates.
 
     Candidates that break budgets alone never end the search. Source: DryRunPreemption, kube-scheduler.
 
     Args:
         dry_run: tries one row.
         runs: answers known already, level with the snapshot; new ones are kept there.
-        outcome: what Filter said of each node.
-        wanted_of: number of nodes that might help → after how many candidates the search may stop.
+        snapshot: the nodes.
+        rows: those where eviction might help, in name order.
+        wanted: after how many candidates the search may stop.
         lots: where the search begins; None: at the first name.
     """
-    by_name = outcome.snapshot.by_name
-    rows = by_name[outcome.codes[by_name] == int(Code.UNSCHEDULABLE)]
-    wanted = wanted_of(len(rows))
     begin = lots.draw("preemption-offset", len(rows)) if lots is not None and wanted < len(rows) else 0
     if begin:
         rows = np.concatenate((rows[begin:], rows[:begin]))
@@ -104,7 +108,7 @@ def search(
         row = int(rows[position])
         runs.keep(row, dry_run.on(row))
         known[position] = runs.kinds[row]
-    return Tried(outcome.snapshot, rows[: _end(known, wanted)], runs)
+    return Tried(snapshot, rows[: _end(known, wanted)], wanted, runs)
 
 
 def _is_enough(kinds: NDArray[np.int8], wanted: int) -> bool:

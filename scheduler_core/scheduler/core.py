@@ -6,8 +6,11 @@ Pure: whoever drives it sets `now_ms` before each call and carries out what cycl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
+
+import msgspec
 
 from scheduler_core.api.node import Node
 from scheduler_core.framework.events import (
@@ -27,6 +30,7 @@ from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Status
+from scheduler_core.preemption.steps import PREEMPTOR
 from scheduler_core.scheduler.peers import NameOrder
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS
@@ -325,8 +329,24 @@ class Scheduler:
         return self.configuration.percentage_of(framework)
 
     def before_post_filter(self, run: Run) -> None:
-        """Give PostFilter plugins the attempt's lots."""
+        """Give PostFilter plugins the attempt's lots, and the pod as it is by now."""
         run.state.write(LOTS, Lots(self.seed, run.uid, run.given.attempt))
+        run.state.write(PREEMPTOR, (self._read_afresh(run),))
+
+    def _read_afresh(self, run: Run) -> PodInfo | None:
+        """Return the pod's newest view, None where it is gone; one that has changed becomes part of the input."""
+        known = run.given.preemptor
+        if known is not None:
+            return PodInfo.of(known) if known else None
+        latest = self.pods.get(run.uid)
+        if latest is None:
+            run.given = replace(run.given, preemptor={})
+            return None
+        nominated = run.info.pod.status.nominated_node_name
+        if latest.shape == run.info.shape and latest.pod.status.nominated_node_name == nominated:
+            return run.info
+        run.given = replace(run.given, preemptor=msgspec.to_builtins(latest.pod))
+        return latest
 
     def assume(self, run: Run) -> None:
         """Count the pod on its chosen node; a nomination has served its purpose."""

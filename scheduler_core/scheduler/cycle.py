@@ -25,6 +25,7 @@ from scheduler_core.framework.interface import Ask, PreFilterResult, Reply, Step
 from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
 from scheduler_core.preemption.evaluator import why_not_eligible
+from scheduler_core.preemption.steps import read_afresh
 from scheduler_core.scheduler.peers import Core
 from scheduler_core.scheduler.run import Point, Run
 
@@ -41,10 +42,21 @@ class Spawn(Ask):
 
 @runtime_checkable
 class HasFollowUp(Protocol):
-    """A PostFilter's detail that leaves work to be done after the cycle (deleting victims)."""
+    """A PostFilter's detail that leaves work to be done after the decision (deleting victims)."""
+
+    inline: bool
+    """The cycle itself does it, before it ends; else it goes on beside the cycles."""
 
     def follow_up(self, core: Core) -> Steps | None:
-        """Return the steps, None where nothing is left to do."""
+        """Return the steps, None where nothing is left to do; asked before the pod is put back."""
+        ...
+
+    def nominated(self, node_name: str) -> None:
+        """Take that the queue counts the pod on the node."""
+        ...
+
+    def nomination_written(self, node_name: str, refusal: str) -> None:
+        """Take what came of the API call that sets the nomination; empty: it was done."""
         ...
 
 
@@ -79,7 +91,7 @@ def decide(core: Core, run: Run) -> Cycle:
     yield run.passed("QueueSort")
     if not len(run.snapshot):
         run.result, run.status = "no_nodes", unresolvable(run.framework.rules.no_nodes)
-        run.message = run.framework.rules.no_nodes
+        run.message, run.nominated_node_name = run.framework.rules.no_nodes, ""
         return
     framework, state = run.framework, run.state
     run.pre_filter, status, run.narrowing = framework.run_pre_filter(state, run.info, run.snapshot)
@@ -150,9 +162,10 @@ def _post_filter(core: Core, run: Run) -> Cycle:
     text = ""
     if run.framework.profile.at("postFilter"):
         core.before_post_filter(run)
-        nominated = run.snapshot.row_of.get(run.info.pod.status.nominated_node_name)
+        preemptor = read_afresh(run.state, run.info) or run.info
+        nominated = run.snapshot.row_of.get(preemptor.pod.status.nominated_node_name)
         tried = SUCCESS if nominated is None else outcome.status_of(nominated)
-        run.eligible = not why_not_eligible(run.info, run.snapshot, tried)
+        run.eligible = not why_not_eligible(preemptor, run.snapshot, tried)
         run.post_filter, run.post_filter_status = run.framework.run_post_filter(run.state, run.info, outcome)
         text = run.post_filter_status.message
         if run.post_filter is not None:
@@ -207,22 +220,30 @@ def _undo(core: Core, run: Run, status: Status) -> Cycle:
 def _give_up(core: Core, run: Run) -> Cycle:
     """Put the pod back, say why in its condition and in an Event, and start what PostFilter left to do."""
     rejected = run.result in ("unschedulable", "no_nodes")
-    current = core.put_back(run)
-    if current is None:
-        return
-    yield RecordEvent(current.pod, "Warning", "FailedScheduling", "Scheduling", event_note(run.message))
-    condition = {
-        "type": "PodScheduled",
-        "status": "False",
-        "reason": "Unschedulable" if rejected else "SchedulerError",
-        "message": run.message,
-    }
-    yield PatchPodStatus(current.pod, condition, run.nominated_node_name)
     detail = run.post_filter.detail if run.post_filter is not None else None
-    if isinstance(detail, HasFollowUp):
-        steps = detail.follow_up(core)
-        if steps is not None:
-            yield Spawn("preemption", steps)
+    left = detail if isinstance(detail, HasFollowUp) else None
+    steps = None if left is None else left.follow_up(core)
+    current = core.put_back(run)
+    node_name = run.nominated_node_name
+    if current is not None:
+        if left is not None and node_name:
+            left.nominated(node_name)
+        yield RecordEvent(current.pod, "Warning", "FailedScheduling", "Scheduling", event_note(run.message))
+        condition = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable" if rejected else "SchedulerError",
+            "message": run.message,
+        }
+        reply = yield PatchPodStatus(current.pod, condition, node_name, awaited=bool(node_name))
+        if left is not None and node_name:
+            left.nomination_written(node_name, reply.error if reply is not None else "")
+    if steps is None:
+        return
+    if left is not None and left.inline:
+        yield from _steps(steps)
+    else:
+        yield Spawn("preemption", steps)
 
 
 def binding_cycle(core: Core, run: Run) -> Cycle:

@@ -111,7 +111,7 @@ def replay(
     )
     core = Scheduler(built, nominator, seed=seed)
     core.now_ms = known.now_ms
-    info = infos[uid]
+    info = core.pods[uid] = infos[uid]
     queued = QueuedPod(info, known.now_ms, 0)
     queued.attempts = known.attempt
     run = Run(queued, info, built.frameworks[known.profile], snapshot_of(nodes, pods, known), known)
@@ -119,4 +119,4 @@ def replay(
         if run.point == until:
             break
     outcome = outcome_of(core, run)
-    return outcome.as_dict(), dict(explanation(outcome.post_filter))
+    return outcome.as_dict(), dict(explanation(outcome))

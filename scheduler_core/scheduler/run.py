@@ -57,6 +57,8 @@ class CycleInput:
         configuration: the configuration's hash.
         profile: the profile's scheduler name.
         now_ms: simulated time at the cycle's begin.
+        preemptor: the pod as PostFilter read it afresh: what scheduling reads of the document, empty where it was gone;
+            None where it had not changed, or PostFilter had no turn.
     """
 
     seen_revision: int
@@ -69,10 +71,11 @@ class CycleInput:
     configuration: str
     profile: str
     now_ms: int
+    preemptor: dict[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the form that traces and the replica's status hold."""
-        return {
+        shown: dict[str, Any] = {
             "seenRevision": self.seen_revision,
             "attempt": self.attempt,
             "assumed": self.assumed,
@@ -84,6 +87,9 @@ class CycleInput:
             "profile": self.profile,
             "nowMs": self.now_ms,
         }
+        if self.preemptor is not None:
+            shown["preemptor"] = self.preemptor
+        return shown
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> CycleInput:
@@ -99,6 +105,7 @@ class CycleInput:
             configuration=document["configuration"],
             profile=document["profile"],
             now_ms=document["nowMs"],
+            preemptor=document.get("preemptor"),
         )
 
 

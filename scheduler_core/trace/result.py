@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from scheduler_core.framework.scores import Scores
 from scheduler_core.framework.status import Code, Status
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.evaluator import Preemption
+
+
+NOMINATED_TOLD_MAX: Final = 100
+"""Nodes with nominated pods of which a trace keeps both verdicts, those where they differ first: some 15 KB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +106,20 @@ def preemption_object(result: PostFilterResult | None, status: Status) -> dict[s
     return shown
 
 
-def explanation(post_filter: tuple[PostFilterResult | None, Status] | None) -> Mapping[str, Any]:
+def explanation(outcome: Outcome) -> Mapping[str, Any]:
     """Return what a screen needs beyond the format's keys."""
-    if post_filter is None or post_filter[0] is None or not isinstance(post_filter[0].detail, Preemption):
-        return {}
-    return {"preemption": post_filter[0].detail.explain()}
+    explained: dict[str, Any] = {}
+    if outcome.filters is not None and outcome.filters.nominated:
+        explained["nominated"] = [
+            {
+                "node": both.node_name,
+                "pods": list(both.pods),
+                "with": both.added.as_dict(),
+                "without": both.plain.as_dict(),
+            }
+            for both in outcome.filters.both_verdicts()[:NOMINATED_TOLD_MAX]
+        ]
+    result = outcome.post_filter[0] if outcome.post_filter is not None else None
+    if result is not None and isinstance(result.detail, Preemption):
+        explained["preemption"] = result.detail.explain()
+    return explained
