@@ -46,7 +46,7 @@ class StepName(StrEnum):
     VICTIM_GONE = "victimGone"
     """A victim had gone already."""
     VICTIM_TERMINATING = "victimTerminating"
-    """A victim is being deleted already: nothing is asked again."""
+    """A victim is going already: nothing is asked again."""
     VICTIM_SPARED = "victimSpared"
     """A victim before it could not be told, so this one is not."""
     RELEASED = "released"

@@ -62,6 +62,40 @@ def test_pods_nominated_with_at_least_this_priority_count(priority: int, fits: b
     assert outcome.verdicts["NodeResourcesFit"].codes.tolist() == [0, 0]
 
 
+def anti(name: str, **more: Any) -> PodInfo:
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    return pod(name, labels={"app": "web"}, affinity=affinity, **more)
+
+
+def test_both_verdicts_are_kept_where_only_the_one_with_nominated_pods_fails() -> None:
+    start = Snapshot(NodeInfo(name, node(name, labels={"kubernetes.io/hostname": name})) for name in ("x", "y"))
+    outcome = decided(anti("p", priority=5), anti("hopes", priority=9), start)
+    (both,) = outcome.both_verdicts()
+    assert both.node_name == "x"
+    assert both.pods == ("default/hopes",)
+    assert both.added.reasons == ("node(s) didn't match pod anti-affinity rules",)
+    assert both.plain.ok
+    assert not outcome.status_of(0).ok
+
+
+def test_both_verdicts_are_kept_where_only_the_one_without_nominated_pods_fails() -> None:
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "db"}}}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    start = Snapshot([NodeInfo("x", node("x", labels={"kubernetes.io/hostname": "x"}))])
+    outcome = decided(pod("p", affinity=affinity), pod("hopes", labels={"app": "db"}, priority=9), start)
+    # The nominated pod may never arrive, so nothing may rely on it.
+    (both,) = outcome.both_verdicts()
+    assert both.added.ok
+    assert both.plain.reasons == ("node(s) didn't match pod affinity rules",)
+    assert not outcome.status_of(0).ok
+
+
+def test_nominated_pods_of_lower_priority_are_not_asked_about() -> None:
+    outcome = decided(anti("p", priority=5), anti("hopes", priority=4), nodes("x"))
+    assert outcome.both_verdicts() == []
+
+
 def test_a_pod_is_no_rival_of_itself() -> None:
     one = pod("p", requests={"cpu": "3"})
     assert decided(one, one, nodes("x")).status_of(0).ok

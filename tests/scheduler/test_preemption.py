@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import Code, Status
-from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.framework.verdicts import FilterOutcome, single_reason
 from scheduler_core.preemption.budgets import budgets_of, split
 from scheduler_core.preemption.choice import choose
 from scheduler_core.preemption.dry_run import Candidate, DryRun
@@ -194,6 +195,66 @@ def test_budgets_are_spent_in_order_of_importance(document: dict, breaking: list
     broken, others = split(pods, budgets_of([document]))
     assert [info.pod.name for info in broken] == breaking
     assert len(broken) + len(others) == 2
+
+
+def test_a_pod_under_several_budgets_breaks_one_if_any_is_spent() -> None:
+    pods = [running("both", 1, labels={"app": "web", "tier": "front"}), running("one", 1, labels={"app": "web"})]
+    budgets = budgets_of([budget(1, tier="front"), budget(1, app="web")])
+    broken, _ = split(pods, budgets)
+    # The first spends both budgets, the second finds its own spent.
+    assert [info.pod.name for info in broken] == ["one"]
+    broken, _ = split(pods, budgets_of([budget(0, tier="front"), budget(2, app="web")]))
+    assert [info.pod.name for info in broken] == ["both"]
+
+
+def test_a_pod_counted_as_disrupted_by_one_budget_is_still_asked_of_the_other() -> None:
+    pods = [running("p0", 1, labels={"app": "web"})]
+    broken, _ = split(pods, budgets_of([budget(0, ("p0",), app="web"), budget(0, app="web")]))
+    assert [info.pod.name for info in broken] == ["p0"]
+
+
+def test_no_more_candidates_that_break_budgets_are_kept_than_are_wanted() -> None:
+    pods = [running(f"p{number}", 1, cpu="2", on=f"n{number:03}", labels={"app": "web"}) for number in range(40)]
+    core = scheduler()
+    for number in range(40):
+        core.observe_node(node(f"n{number:03}", cpu="2"))
+    for info in pods:
+        core.observe_pod(info)
+    core.observe_pod(pod("boss", priority=9))
+    run = core.begin(0)
+    state = CycleState()
+    left, _, narrowing = run.framework.run_pre_filter(state, run.info, run.snapshot)
+    outcome = run.framework.run_filter(state, run.info, run.snapshot, left, narrowing)
+    found, _, _ = evaluate(
+        run.framework, state, run.info, outcome, budgets=budgets_of([budget(0, app="web")]), limits=Limits(10, 5)
+    )
+    assert len(found.candidates) == 5
+    assert {one.violations for one in found.candidates} == {1}
+
+
+def test_errors_of_several_nodes_are_told_each_once() -> None:
+    class Breaks:
+        name = "Breaks"
+        filter_reads = Reads.CLUSTER
+
+        def filter(self, state, info, snapshot, rows):
+            # A dry run's snapshot has one node: there, and only there, it breaks.
+            if len(snapshot) == 1:
+                raise RuntimeError("boom")
+            return single_reason(np.zeros(snapshot.count(rows), dtype=np.bool_), Code.UNSCHEDULABLE, "")
+
+    core = scheduler(Breaks())
+    for name in ("a", "b"):
+        core.observe_node(node(name, cpu="2"))
+        core.observe_pod(running(f"on-{name}", 1, cpu="2", on=name))
+    core.observe_pod(pod("boss", priority=9))
+    run = core.begin(0)
+    state = CycleState()
+    left, _, narrowing = run.framework.run_pre_filter(state, run.info, run.snapshot)
+    outcome = run.framework.run_filter(state, run.info, run.snapshot, left, narrowing)
+    _, result, status = evaluate(run.framework, state, run.info, outcome)
+    assert (result, status.code) == (None, Code.ERROR)
+    assert status.message == 'preemption: running "Breaks" filter plugin: boom'
 
 
 def test_the_explanation_names_what_turned_each_node_away() -> None:

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from controllers.machinery.operations import Create
+from controllers.scheduler.decisions import whole
 from scheduler_core.state.queued import Lane
 from tests.controllers.scheduler.plane import Plane
 
@@ -115,6 +116,40 @@ def test_the_trace_tells_every_candidate_s_cost_and_every_pod_s_fate(ranked: Pla
         ("default/a2", "victim"),
     ]
     assert by_node["a"]["fates"][1]["reasons"] == ["Insufficient cpu"]
+
+
+def test_the_trace_tells_what_came_of_it_however_it_is_read(ranked: Plane) -> None:
+    ranked.node("a")
+    fill(ranked, "a", ("go", "4", ""))
+    uid = ranked.pod("boss", "2", priorityClassName="high")
+    ranked.run(0)
+    ((envelope, blob),) = ranked.store.traces(uid)
+    kept, replayed = whole(ranked.store, envelope, blob), whole(ranked.store, envelope, b"")
+    assert replayed == kept
+    steps = [step["step"] for step in kept["explanation"]["preemption"]["steps"]]
+    assert steps == [
+        "triggered", "readAfresh", "potentialNodes", "dryRun", "chosen",
+        "held", "nominatedInQueue", "nominationWritten", "victimDeleted", "released",
+    ]  # fmt: skip
+
+
+def test_both_verdicts_on_a_node_that_others_hope_for_are_in_the_trace(ranked: Plane) -> None:
+    ranked.node("a")
+    fill(ranked, "a", ("go", "4", ""))
+    ranked.pod("boss", "2", priorityClassName="high")
+    ranked.run(0)
+    ranked.delete("pods", "go", grace=0)
+    uid = ranked.pod("late", "3", priorityClassName="mid")
+    ranked.run(0)
+    ((envelope, blob),) = ranked.store.traces(uid)
+    ((both,), trace) = envelope["explanation"]["nominated"], whole(ranked.store, envelope, b"")
+    assert both == {
+        "node": "a",
+        "pods": ["default/boss"],
+        "with": {"code": "Unschedulable", "reasons": ["Insufficient cpu"], "plugin": "NodeResourcesFit"},
+        "without": {"code": "Success", "reasons": []},
+    }
+    assert trace == whole(ranked.store, envelope, blob)
 
 
 def test_while_victims_are_told_the_preemptor_is_held_back(ranked: Plane) -> None:
