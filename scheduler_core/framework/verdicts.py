@@ -133,7 +133,7 @@ class FilterOutcome:
         return self.verdicts[plugin].status(row, plugin)
 
     def both_verdicts(self) -> list[NominatedVerdicts]:
-        """Return what was said of the nodes that pods are nominated to: where the verdicts differ first, then by name."""
+        """Return what was said of the nodes that pods are nominated to, those where the verdicts differ first."""
         found: list[NominatedVerdicts] = []
         for row, (pods, added) in self.nominated.items():
             refused = (name for name in self.plugins if self.verdicts[name].codes[row])

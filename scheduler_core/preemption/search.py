@@ -76,9 +76,7 @@ class Tried:
 
     def errors(self) -> str:
         """Return the texts of the errors met, each once, as upstream's aggregates put them; empty: there were none."""
-        texts = list(
-            dict.fromkeys(status.message for status in self.statuses.values() if status.code is Code.ERROR)
-        )
+        texts = list(dict.fromkeys(status.message for status in self.statuses.values() if status.code is Code.ERROR))
         return f"[{', '.join(texts)}]" if len(texts) > 1 else "".join(texts)
 
 

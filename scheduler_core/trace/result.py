@@ -14,7 +14,6 @@ from scheduler_core.framework.status import Code, Status
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.evaluator import Preemption
 
-
 NOMINATED_TOLD_MAX: Final = 100
 """Nodes with nominated pods of which a trace keeps both verdicts, those where they differ first: some 15 KB."""
 
