@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -46,6 +46,7 @@ from controllers.scheduler.component import SchedulerComponent
 from controllers.session import NAME, SessionComponent, replica_status
 from controllers.stepping import Stepper
 from scheduler_core.api.kinds import by_kind
+from scheduler_core.framework.metrics import Metrics
 
 Document = dict[str, Any]
 
@@ -81,6 +82,7 @@ class Cluster:
         fence: int | None = None,
         kubelets: bool = True,
         on_failure: Callable[[str, Exception], None] | None = None,
+        timer: Callable[[], int] | None = None,
     ) -> None:
         """Put the control plane together; nothing runs before `start`.
 
@@ -90,6 +92,7 @@ class Cluster:
             kubelets: whether hollow kubelets run; without them pods stay bound and Pending.
             on_failure: told (component, exception) when a component fails; it is started again. None: exceptions come
                 out of `advance`.
+            timer: real nanoseconds, for durations in the schedulers' metrics; None: they are not measured.
         """
         self.store = store
         self.clock = ClockView()
@@ -102,6 +105,7 @@ class Cluster:
             store, self._client.commit, now_ms=store.horizon_ms, advance_horizon=self._client.advance_horizon
         )
         self._loop.after_event = self._after_event
+        self._timer = timer
         self._on_failure = on_failure
         if on_failure is not None:
             self._loop.on_failure = self._failed
@@ -191,7 +195,7 @@ class Cluster:
         if component == SCHEDULER:
 
             def make() -> Elected:
-                scheduler = SchedulerComponent(identity)
+                scheduler = SchedulerComponent(identity, self._timer)
                 scheduler.tell(self.clock.pace, self._stepper.holding, self.clock.rate)
                 return scheduler
 
@@ -301,6 +305,10 @@ class Cluster:
             "atMs": self.now_ms,
             "horizonMs": self._loop.horizon_ms,
         }
+
+    def metrics(self) -> Mapping[str, Metrics]:
+        """Return what the schedulers that live have counted and timed, by identity."""
+        return {slot.name: scheduler.metrics() for slot, scheduler in self._stepper.schedulers()}
 
     # -- what the session's component asks ------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ whether there is anything to step, `narrated_one_in` how many cycles run straigh
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from controllers.machinery.informer import RELIST_TIMER, Informers
@@ -33,6 +33,7 @@ from controllers.scheduler.settings import DEFAULT_SPEC, NAME, RESOURCE, Setting
 from controllers.scheduler.tracing import Tracer
 from controllers.scheduler.watching import WATCHED, CacheListers, Watching
 from scheduler_core.api.errors import ApiError
+from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.scheduler.core import Scheduler
@@ -64,9 +65,15 @@ class SchedulerComponent:
 
     resources = WATCHED
 
-    def __init__(self, identity: str) -> None:
-        """Name the replica, as it signs Leases."""
+    def __init__(self, identity: str, timer: Callable[[], int] | None = None) -> None:
+        """Make a replica that has not begun.
+
+        Args:
+            identity: as it signs Leases.
+            timer: real nanoseconds, for durations in its metrics; None: they are not measured.
+        """
         self.identity = identity
+        self._metrics = Metrics(timer)
         self.leading = False
         self._pace_ms = 0
         self._hold = False
@@ -126,6 +133,10 @@ class SchedulerComponent:
         active = self.scheduler.queue.active_count if self.started else 0
         return 1 if active <= NARRATED_ACTIVE_MAX else -(-active // NARRATED_ACTIVE_MAX)
 
+    def metrics(self) -> Metrics:
+        """Return what this replica has counted and timed since it began, the queue's gauges as they are now."""
+        return (self.scheduler.show_metrics() if self.started else None) or self._metrics
+
     # Component.
 
     def start(self, tick: Tick) -> None:
@@ -137,9 +148,10 @@ class SchedulerComponent:
         spec = (found.object.get("spec") if found is not None else None) or DEFAULT_SPEC
         self._settings = Settings.of(spec)
         self.scheduler = Scheduler(
-            self._settings.build(nominator, self._listers),
+            self._settings.build(nominator, self._listers, self._metrics),
             nominator,
             seed=tick.seed,
+            metrics=self._metrics,
             initial_backoff_ms=self._settings.configuration.initial_backoff_ms,
             max_backoff_ms=self._settings.configuration.max_backoff_ms,
         )
@@ -270,7 +282,7 @@ class SchedulerComponent:
             settings = Settings.of(spec)
             if settings.hash == self._settings.hash:
                 return
-            self.scheduler.next_configuration = settings.build(self.scheduler.nominator, self._listers)
+            self.scheduler.next_configuration = settings.build(self.scheduler.nominator, self._listers, self._metrics)
         except (ApiError, ProfileError):
             return
         self._settings = settings

@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from scheduler_core.framework.interface import Listers
+from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.profiles.configuration import SchedulerConfiguration
@@ -53,8 +54,8 @@ class Settings:
         """Return the plugins that its profiles are built from."""
         return registry_of(self.spec)
 
-    def build(self, nominator: Nominator, listers: Listers | None) -> Configuration:
-        """Return the profiles, ready to run.
+    def build(self, nominator: Nominator, listers: Listers | None, metrics: Metrics | None = None) -> Configuration:
+        """Return the profiles, ready to run; what they count and time goes into `metrics`.
 
         Raises:
             ProfileError: a profile cannot run.
@@ -66,6 +67,7 @@ class Settings:
             percentage=self.configuration.percentage_of_nodes_to_score,
             listers=listers,
             nominator=nominator,
+            metrics=metrics,
         )
 
 

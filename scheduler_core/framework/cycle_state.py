@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from scheduler_core.framework.status import Code
+
+
+class Timing(Protocol):
+    """Times the plugins of one cycle; see `metrics.PluginTiming`."""
+
+    @property
+    def timer(self) -> Callable[[], int]:
+        """Return the clock in nanoseconds."""
+        ...
+
+    def note(self, plugin: str, point: str, code: Code, began: int) -> None:
+        """Record a plugin's run at an extension point, which began at `began` on the timer."""
+        ...
 
 
 class CycleState:
     """One cycle's scratch, keyed by plugin name (or `<plugin>/<what>`).
 
     A value that a dry run changes has a method `clone` that returns a copy to be changed apart; others are shared.
-    `skip_filter` and `skip_score` hold the plugins whose PreFilter or PreScore answered Skip.
+    `skip_filter` and `skip_score` hold the plugins whose PreFilter or PreScore answered Skip. `timing` is there in
+    cycles whose plugins are timed.
     """
 
-    __slots__ = ("_data", "skip_filter", "skip_score")
+    __slots__ = ("_data", "skip_filter", "skip_score", "timing")
 
     def __init__(self) -> None:
         self._data: dict[str, Any] = {}
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
+        self.timing: Timing | None = None
 
     def read(self, key: str) -> Any:
         """Return what was written under the key.

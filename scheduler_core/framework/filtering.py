@@ -274,8 +274,14 @@ class Filtering:
 
 
 def _ask(plugin: FilterPlugin, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+    timing = state.timing
     try:
-        return plugin.filter(state, pod, snapshot, rows)
+        if timing is None:
+            return plugin.filter(state, pod, snapshot, rows)
+        began = timing.timer()
+        answer = plugin.filter(state, pod, snapshot, rows)
+        timing.note(plugin.name, "Filter", Code.SUCCESS, began)
+        return answer
     except Exception as raised:
         reasons = (f'running "{plugin.name}" filter plugin: {raised}',)
         count = snapshot.count(rows)

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Listers, Nominator, Plugin
+from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.rules import Rules
 from scheduler_core.framework.snapshot import Snapshot
@@ -19,6 +20,11 @@ class Handle(Protocol):
     @property
     def rules(self) -> Rules:
         """Return the era's rules."""
+        ...
+
+    @property
+    def metrics(self) -> Metrics | None:
+        """Return what records counts and durations; None: nobody wants them."""
         ...
 
     @property

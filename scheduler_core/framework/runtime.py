@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from scheduler_core.api.errors import ApiError
-from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.cycle_state import CycleState, Timing
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.filtering import Filtering
 from scheduler_core.framework.interface import (
@@ -35,6 +35,7 @@ from scheduler_core.framework.interface import (
     ScorePlugin,
     Steps,
 )
+from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.profile import ProfileConfiguration, ProfileError, resolve
 from scheduler_core.framework.registry import PluginRegistry
@@ -48,6 +49,20 @@ from scheduler_core.framework.verdicts import FilterOutcome
 PERMIT_TIMEOUT_MS_MAX: Final = 15 * 60 * 1000
 """Longest wait at Permit; a plugin that asks for more gets this much."""
 
+_TIMED: Final = (
+    ("run_pre_enqueue", "PreEnqueue"),
+    ("run_pre_filter", "PreFilter"),
+    ("run_filter", "Filter"),
+    ("run_post_filter", "PostFilter"),
+    ("run_pre_score", "PreScore"),
+    ("run_score", "Score"),
+    ("run_reserve", "Reserve"),
+    ("run_unreserve", "Unreserve"),
+    ("run_permit", "Permit"),
+    ("run_post_bind", "PostBind"),
+)
+"""Methods that run an extension point without waiting for the loop, and the point's name in metrics."""
+
 
 class Framework:
     """One profile, ready to run. Plugins get it as their `Handle`."""
@@ -60,6 +75,7 @@ class Framework:
         listers: Listers | None = None,
         nominator: Nominator | None = None,
         reuse: bool = True,
+        metrics: Metrics | None = None,
     ) -> None:
         """Build and check the profile's plugins.
 
@@ -69,12 +85,14 @@ class Framework:
             listers: the cluster's other objects.
             nominator: who hopes to land where.
             reuse: whether answers are reused between pods of one shape; decisions are the same either way.
+            metrics: records what plugins count, and durations if it has a timer.
 
         Raises:
             ProfileError: a plugin does not exist, does not implement its extension point, is listed twice, or refuses
                 its arguments; or the number of QueueSort or Bind plugins is wrong.
         """
         self.rules = configuration.rules
+        self.metrics = metrics
         self.listers: Listers = listers if listers is not None else NoListers()
         self.nominator: Nominator = nominator if nominator is not None else NoNominations()
         self.plugins: dict[str, Plugin] = {}
@@ -100,6 +118,15 @@ class Framework:
         score: list[ScorePlugin] = self._at("score")
         weighted = [(plugin, self.profile.weights[plugin.name]) for plugin in score]
         self._scoring = Scoring(weighted, remembered, self.rules.score_max)
+        if metrics is not None and metrics.timer is not None:
+            self._time(metrics)
+
+    def _time(self, metrics: Metrics) -> None:
+        """Have the extension points' durations recorded; whoever asks for none pays nothing for it."""
+        for method, point in _TIMED:
+            setattr(self, method, metrics.timed(point, self.name, getattr(self, method)))
+        self.run_pre_bind = metrics.timed_steps("PreBind", self.name, self.run_pre_bind)  # type: ignore[method-assign]
+        self.run_bind = metrics.timed_steps("Bind", self.name, self.run_bind)  # type: ignore[method-assign]
 
     @property
     def name(self) -> str:
@@ -115,7 +142,7 @@ class Framework:
     def run_pre_enqueue(self, pod: PodInfo) -> Status:
         """Return success, or the first refusal, with the plugin named."""
         for plugin in self._pre_enqueue:
-            status = _guarded(lambda plugin=plugin: plugin.pre_enqueue(pod))  # type: ignore[misc]
+            status = _asked(None, plugin.name, "PreEnqueue", plugin.pre_enqueue, pod)
             if not status.ok:
                 return status.by(plugin.name)
         return SUCCESS
@@ -143,7 +170,7 @@ class Framework:
         result = PreFilterResult()
         final = SUCCESS
         for plugin in self._pre_filter:
-            own, status = _guarded_pair(lambda plugin=plugin: plugin.pre_filter(state, pod, snapshot))  # type: ignore[misc]
+            own, status = _asked_pair(state.timing, plugin.name, "PreFilter", plugin.pre_filter, state, pod, snapshot)
             if status.skipped:
                 skipped.add(plugin.name)
                 continue
@@ -202,7 +229,9 @@ class Framework:
         reasons: list[str] = []
         rejector = ""
         for plugin in self._post_filter:
-            result, status = _guarded_pair(lambda plugin=plugin: plugin.post_filter(state, pod, outcome))  # type: ignore[misc]
+            result, status = _asked_pair(
+                state.timing, plugin.name, "PostFilter", plugin.post_filter, state, pod, outcome
+            )
             if status.ok:
                 return result, status
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
@@ -224,7 +253,7 @@ class Framework:
         if not self.profile.at("score"):
             return SUCCESS
         for plugin in self._pre_score:
-            status = _guarded(lambda plugin=plugin: plugin.pre_score(state, pod, snapshot, rows))  # type: ignore[misc]
+            status = _asked(state.timing, plugin.name, "PreScore", plugin.pre_score, state, pod, snapshot, rows)
             if status.skipped:
                 skipped.add(plugin.name)
             elif not status.ok:
@@ -243,7 +272,7 @@ class Framework:
     def run_reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """Run Reserve in order; the first refusal ends it, and the caller then runs `run_unreserve`."""
         for plugin in self._reserve:
-            status = _guarded(lambda plugin=plugin: plugin.reserve(state, pod, node_name))  # type: ignore[misc]
+            status = _asked(state.timing, plugin.name, "Reserve", plugin.reserve, state, pod, node_name)
             if not status.ok:
                 if status.rejected:
                     return status.by(plugin.name)
@@ -262,12 +291,16 @@ class Framework:
             Success, WAIT or a refusal; and with WAIT, plugin → milliseconds that it may hold the pod.
         """
         waits: dict[str, int] = {}
+        timing = state.timing
         for plugin in self._permit:
             timeout_ms = 0
+            began = 0 if timing is None else timing.timer()
             try:
                 status, timeout_ms = plugin.permit(state, pod, node_name)
             except Exception as raised:
                 status = error(str(raised))
+            if timing is not None:
+                timing.note(plugin.name, "Permit", status.code, began)
             if status.code is Code.WAIT:
                 waits[plugin.name] = min(timeout_ms, PERMIT_TIMEOUT_MS_MAX)
             elif status.rejected:
@@ -281,10 +314,7 @@ class Framework:
     def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
         """Run PreBind in order, yielding what the loop must do; the first answer that is no success ends it."""
         for plugin in self._pre_bind:
-            try:
-                status = yield from plugin.pre_bind(state, pod, node_name)
-            except Exception as raised:
-                status = error(str(raised))
+            status = yield from _waited(state.timing, plugin.name, "PreBind", plugin.pre_bind(state, pod, node_name))
             if status.rejected:
                 return status.by(plugin.name)
             if not status.ok:
@@ -295,10 +325,7 @@ class Framework:
         """Run Bind until a plugin does not answer Skip."""
         status = Status(Code.SKIP)
         for plugin in self._bind:
-            try:
-                status = yield from plugin.bind(state, pod, node_name)
-            except Exception as raised:
-                status = error(str(raised))
+            status = yield from _waited(state.timing, plugin.name, "Bind", plugin.bind(state, pod, node_name))
             if status.skipped:
                 continue
             if status.rejected or status.ok:
@@ -312,18 +339,42 @@ class Framework:
             plugin.post_bind(state, pod, node_name)
 
 
-def _guarded(ask: Callable[[], Status]) -> Status:
+def _asked(timing: Timing | None, plugin: str, point: str, ask: Callable[..., Status], *arguments: Any) -> Status:
+    """Return a plugin's answer, Error where it raised; timed where the cycle's plugins are."""
+    began = 0 if timing is None else timing.timer()
     try:
-        return ask()
+        status = ask(*arguments)
     except Exception as raised:
-        return error(str(raised))
+        status = error(str(raised))
+    if timing is not None:
+        timing.note(plugin, point, status.code, began)
+    return status
 
 
-def _guarded_pair(ask: Callable[[], tuple[Any, Status]]) -> tuple[Any, Status]:
+def _asked_pair(
+    timing: Timing | None, plugin: str, point: str, ask: Callable[..., tuple[Any, Status]], *arguments: Any
+) -> tuple[Any, Status]:
+    """Return a plugin's answer as `_asked` does, with what it gave beside the status."""
+    began = 0 if timing is None else timing.timer()
     try:
-        return ask()
+        given, status = ask(*arguments)
     except Exception as raised:
-        return None, error(str(raised))
+        given, status = None, error(str(raised))
+    if timing is not None:
+        timing.note(plugin, point, status.code, began)
+    return given, status
+
+
+def _waited(timing: Timing | None, plugin: str, point: str, steps: Steps) -> Steps:
+    """Run the steps of a plugin that waits for the loop: Error where it raised; timed where the cycle's plugins are."""
+    began = 0 if timing is None else timing.timer()
+    try:
+        status = yield from steps
+    except Exception as raised:
+        status = error(str(raised))
+    if timing is not None:
+        timing.note(plugin, point, status.code, began)
+    return status
 
 
 def _nothing_left(narrowing: set[str]) -> str:

@@ -15,7 +15,7 @@ from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
 from scheduler_core.framework.scores import PluginScores, Scores
 from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Snapshot
-from scheduler_core.framework.status import SUCCESS, Status, error
+from scheduler_core.framework.status import SUCCESS, Code, Status, error
 
 _CLUSTER: Final = Reads.CLUSTER
 
@@ -162,7 +162,13 @@ class Scoring:
 def _score(
     plugin: ScorePlugin, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: NDArray[np.intp] | slice
 ) -> Ints:
+    timing = state.timing
     try:
-        return plugin.score(state, pod, snapshot, rows)
+        if timing is None:
+            return plugin.score(state, pod, snapshot, rows)
+        began = timing.timer()
+        scores = plugin.score(state, pod, snapshot, rows)
+        timing.note(plugin.name, "Score", Code.SUCCESS, began)
+        return scores
     except Exception as raised:
         raise _ScoreError(f'running Score plugins: plugin "{plugin.name}" failed with: {raised}') from raised

@@ -24,6 +24,7 @@ from scheduler_core.framework.events import (
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.lots import Lots
+from scheduler_core.framework.metrics import INCOMING_PODS, PENDING_PODS, Metrics
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.profile import ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
@@ -38,7 +39,7 @@ from scheduler_core.state.cache import Cache
 from scheduler_core.state.changes import node_changes, pod_changes
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queue import SchedulingQueue
-from scheduler_core.state.queued import QueuedPod
+from scheduler_core.state.queued import Lane, QueuedPod
 from scheduler_core.state.waiting import WaitingPods
 
 ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
@@ -63,6 +64,7 @@ class Configuration:
         listers: Listers | None = None,
         nominator: Nominator | None = None,
         reuse: bool = True,
+        metrics: Metrics | None = None,
     ) -> None:
         """Build every profile.
 
@@ -72,7 +74,9 @@ class Configuration:
         self.hash = hash
         self.percentage = percentage
         self.frameworks: dict[str, Framework] = {
-            profile.scheduler_name: Framework(profile, registry, listers=listers, nominator=nominator, reuse=reuse)
+            profile.scheduler_name: Framework(
+                profile, registry, listers=listers, nominator=nominator, reuse=reuse, metrics=metrics
+            )
             for profile in profiles
         }
         self._registered = {name: framework.events_to_register() for name, framework in self.frameworks.items()}
@@ -127,14 +131,16 @@ class Scheduler:
         seed: int,
         initial_backoff_ms: int = INITIAL_BACKOFF_MS,
         max_backoff_ms: int = MAX_BACKOFF_MS,
+        metrics: Metrics | None = None,
     ) -> None:
-        """Begin with empty memory. `nominator` is the one that the configuration's plugins read."""
+        """Begin with empty memory. `nominator` is the one that the configuration's plugins read, `metrics` likewise."""
         self.seed = seed
         self.now_ms = 0
         self.names = NameOrder()
         self.cache = Cache(configuration.expiry_ms)
         self.nominator = nominator
         self.waiting = WaitingPods()
+        self.metrics = metrics
         self.configuration = configuration
         self.next_configuration: Configuration | None = None
         """Takes effect at the next cycle."""
@@ -151,7 +157,19 @@ class Scheduler:
             nominator=nominator,
             initial_backoff_ms=initial_backoff_ms,
             max_backoff_ms=max_backoff_ms,
+            on_incoming=None if metrics is None else self._count_incoming,
         )
+
+    def _count_incoming(self, lane: Lane, label: str) -> None:
+        assert self.metrics is not None
+        self.metrics.count(INCOMING_PODS, lane.value, label)
+
+    def show_metrics(self) -> Metrics | None:
+        """Return what is recorded, with the gauges as they are now."""
+        if self.metrics is not None:
+            for lane, count in self.queue.counts().items():
+                self.metrics.put(PENDING_PODS, count, lane)
+        return self.metrics
 
     # What the watch shows.
 
@@ -265,13 +283,11 @@ class Scheduler:
         if queued is None:
             return None
         self.cache.update_snapshot(self._snapshot)
-        return Run(
-            queued,
-            queued.info,
-            self.configuration.frameworks[queued.pod.spec.scheduler_name],
-            self._snapshot,
-            self._input(queued, seen_revision),
-        )
+        framework = self.configuration.frameworks[queued.pod.spec.scheduler_name]
+        run = Run(queued, queued.info, framework, self._snapshot, self._input(queued, seen_revision))
+        if self.metrics is not None:
+            run.state.timing = self.metrics.next_attempt()
+        return run
 
     def begin_again(self, uid: str, given: CycleInput, info: PodInfo, snapshot: Snapshot) -> Run | None:
         """Take up an attempt that another owner had begun; None: the pod waits in no lane, or its profile is gone.

@@ -22,6 +22,7 @@ from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPer
 from scheduler_core.framework.events import ASSIGNED_POD_DELETE
 from scheduler_core.framework.fit_error import event_note
 from scheduler_core.framework.interface import Ask, PreFilterResult, Reply, Steps
+from scheduler_core.framework.metrics import PERMIT_WAIT, POD_ATTEMPTS, SCHEDULE_ATTEMPTS
 from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
 from scheduler_core.preemption.evaluator import why_not_eligible
@@ -220,6 +221,8 @@ def _undo(core: Core, run: Run, status: Status) -> Cycle:
 def _give_up(core: Core, run: Run) -> Cycle:
     """Put the pod back, say why in its condition and in an Event, and start what PostFilter left to do."""
     rejected = run.result in ("unschedulable", "no_nodes")
+    if core.metrics is not None:
+        core.metrics.count(SCHEDULE_ATTEMPTS, "unschedulable" if rejected else "error", run.framework.name)
     detail = run.post_filter.detail if run.post_filter is not None else None
     left = detail if isinstance(detail, HasFollowUp) else None
     steps = None if left is None else left.follow_up(core)
@@ -249,8 +252,12 @@ def _give_up(core: Core, run: Run) -> Cycle:
 def binding_cycle(core: Core, run: Run) -> Cycle:
     """Wait for Permit, then bind; on failure undo everything."""
     if run.waits:
+        began_ms = core.now_ms
         reply = yield WaitOnPermit(run.uid)
         core.waiting.remove(run.uid)
+        if core.metrics is not None:
+            code = Code.UNSCHEDULABLE if reply is not None and reply.error else Code.SUCCESS
+            core.metrics.observe(PERMIT_WAIT, (core.now_ms - began_ms) / 1000, code.wire)
         if reply is not None and reply.error:
             yield from _undo(core, run, unschedulable(reply.error).by(str(reply.value or "")))
             return
@@ -268,6 +275,9 @@ def binding_cycle(core: Core, run: Run) -> Cycle:
         return
     run.bound = True
     core.cache.finish_binding(run.uid, core.now_ms)
+    if core.metrics is not None:
+        core.metrics.count(SCHEDULE_ATTEMPTS, "scheduled", run.framework.name)
+        core.metrics.observe(POD_ATTEMPTS, run.given.attempt)
     pod = run.info.pod
     note = run.framework.rules.scheduled_note(pod.namespace, pod.name, run.chosen)
     yield RecordEvent(pod, "Normal", "Scheduled", "Binding", note)

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.snapshot import Snapshot
@@ -58,6 +59,11 @@ class Core(Protocol):
     seed: int
     now_ms: int
     names: NameOrder
+
+    @property
+    def metrics(self) -> Metrics | None:
+        """Return what records counts and durations; None: nobody wants them."""
+        ...
 
     @property
     def cache(self) -> Cache:

@@ -69,6 +69,7 @@ class SchedulingQueue:
         initial_backoff_ms: int = INITIAL_BACKOFF_MS,
         max_backoff_ms: int = MAX_BACKOFF_MS,
         pop_from_backoff: bool = True,
+        on_incoming: Callable[[Lane, str], None] | None = None,
     ) -> None:
         self._pods: dict[str, QueuedPod] = {}
         self._sort_key = sort_key
@@ -81,6 +82,8 @@ class SchedulingQueue:
         self._nominator = nominator
         self._waits = Backoff(initial_backoff_ms, max_backoff_ms, windowed=pop_from_backoff)
         self._pop_from_backoff = pop_from_backoff
+        self._on_incoming = on_incoming
+        """Told of every pod that comes into a lane, with the label of what moved it."""
         self._in_flight = InFlight()
         self._arrivals = 0
 
@@ -248,6 +251,8 @@ class SchedulingQueue:
         self._park(queued, ATTEMPT_FAILED)
         if strategy is not Requeue.SKIP:
             self._requeue(queued, strategy, label, now_ms)
+        elif self._on_incoming is not None:
+            self._on_incoming(Lane.UNSCHEDULABLE, ATTEMPT_FAILED)
         return queued.lane
 
     # What happens around.
@@ -373,6 +378,8 @@ class SchedulingQueue:
             heap = self._backoff if queued.rejectors else self._error_backoff
             heap.push(queued)
             queued.moved_by = label
+            if self._on_incoming is not None:
+                self._on_incoming(Lane.BACKOFF, label)
             return True
         return self._to_active(queued, label)
 
@@ -382,10 +389,15 @@ class SchedulingQueue:
         if not gates_passed and not self._passes_gates(queued):
             self._leave_lane(queued)
             self._park(queued, label)
+            if self._on_incoming is not None:
+                # Upstream counts the gated among the unschedulable here.
+                self._on_incoming(Lane.UNSCHEDULABLE, label)
             return False
         self._leave_lane(queued)
         self._active.push(queued)
         queued.moved_by = label
+        if self._on_incoming is not None:
+            self._on_incoming(Lane.ACTIVE, label)
         self._nominator.add(queued.info)
         return True
 
