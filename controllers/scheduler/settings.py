@@ -15,7 +15,7 @@ from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.profiles.configuration import SchedulerConfiguration
 from scheduler_core.profiles.eras import read_spec, registry_of
-from scheduler_core.scheduler.core import Configuration
+from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.state.nominator import Nominator
 
 RESOURCE: Final = "schedulerconfigs.clustersim.io"

@@ -14,7 +14,8 @@ from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.plugins import default_preemption
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
-from scheduler_core.scheduler.core import Configuration, Scheduler
+from scheduler_core.scheduler.configuration import Configuration
+from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import Spawn, scheduling_cycle
 from scheduler_core.scheduler.run import Run
 from scheduler_core.state.nominator import Nominator

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -21,17 +20,15 @@ from scheduler_core.framework.events import (
     EventRegistration,
     EventResource,
 )
-from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.metrics import INCOMING_PODS, PENDING_PODS, Metrics
 from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.profile import ProfileConfiguration
-from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Status
 from scheduler_core.preemption.steps import PREEMPTOR
+from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.peers import NameOrder
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS
@@ -44,80 +41,6 @@ from scheduler_core.state.waiting import WaitingPods
 
 ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
 NODE_DELETE = ClusterEvent(EventResource.NODE, ActionType.DELETE)
-
-
-class Configuration:
-    """The profiles that a scheduler runs, built.
-
-    Attributes:
-        hash: names the configuration in traces.
-        frameworks: scheduler name → profile ready to run.
-    """
-
-    def __init__(
-        self,
-        profiles: Sequence[ProfileConfiguration],
-        registry: PluginRegistry,
-        *,
-        hash: str,
-        percentage: int = 100,
-        listers: Listers | None = None,
-        nominator: Nominator | None = None,
-        reuse: bool = True,
-        metrics: Metrics | None = None,
-    ) -> None:
-        """Build every profile.
-
-        Raises:
-            ProfileError: a profile cannot run.
-        """
-        self.hash = hash
-        self.percentage = percentage
-        self.frameworks: dict[str, Framework] = {
-            profile.scheduler_name: Framework(
-                profile, registry, listers=listers, nominator=nominator, reuse=reuse, metrics=metrics
-            )
-            for profile in profiles
-        }
-        self._registered = {name: framework.events_to_register() for name, framework in self.frameworks.items()}
-        self._heard: dict[tuple[str, ClusterEvent], tuple[tuple[str, EventRegistration], ...]] = {}
-
-    def hints(self, scheduler_name: str, event: ClusterEvent) -> Sequence[tuple[str, EventRegistration]]:
-        """Return (plugin, registration) of a profile's registrations that cover the event."""
-        found = self._heard.get((scheduler_name, event))
-        if found is None:
-            registered = self._registered.get(scheduler_name, {})
-            found = tuple(
-                (plugin, registration)
-                for plugin, registrations in registered.items()
-                for registration in registrations
-                if registration.event.covers(event)
-            )
-            self._heard[scheduler_name, event] = found
-        return found
-
-    @cached_property
-    def events(self) -> tuple[ClusterEvent, ...]:
-        """Return every event that any plugin listens to, each once."""
-        return tuple(
-            dict.fromkeys(
-                registration.event
-                for registered in self._registered.values()
-                for registrations in registered.values()
-                for registration in registrations
-            )
-        )
-
-    @property
-    def expiry_ms(self) -> int | None:
-        """Return how long an assumed pod may stay unconfirmed: the shortest of the profiles'; None: for ever."""
-        given = [framework.rules.expiry_ms for framework in self.frameworks.values()]
-        return min((expiry for expiry in given if expiry is not None), default=None)
-
-    def percentage_of(self, framework: Framework) -> int:
-        """Return percentageOfNodesToScore for a profile; 0 is adaptive."""
-        own = framework.profile.percentage_of_nodes_to_score
-        return self.percentage if own is None else own
 
 
 class Scheduler:
@@ -157,12 +80,12 @@ class Scheduler:
             nominator=nominator,
             initial_backoff_ms=initial_backoff_ms,
             max_backoff_ms=max_backoff_ms,
-            on_incoming=None if metrics is None else self._count_incoming,
+            on_incoming=self._count_incoming,
         )
 
     def _count_incoming(self, lane: Lane, label: str) -> None:
-        assert self.metrics is not None
-        self.metrics.count(INCOMING_PODS, lane.value, label)
+        if self.metrics is not None:
+            self.metrics.count(INCOMING_PODS, lane.value, label)
 
     def show_metrics(self) -> Metrics | None:
         """Return what is recorded, with the gauges as they are now."""

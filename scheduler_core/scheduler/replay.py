@@ -12,7 +12,8 @@ from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.profiles.configuration import SchedulerConfiguration
-from scheduler_core.scheduler.core import Configuration, Scheduler
+from scheduler_core.scheduler.configuration import Configuration
+from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import decide
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.state.cache import Cache

@@ -12,15 +12,14 @@ Pure: every call takes `now_ms`. Moves follow kube-scheduler v1.34 (`pkg/schedul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from enum import Enum, auto
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from scheduler_core.framework.events import FORCE_ACTIVATE, ClusterEvent, EventRegistration, EventResource, QueueingHint
+from scheduler_core.framework.events import FORCE_ACTIVATE, ClusterEvent, EventResource, QueueingHint
 from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.status import Status
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, Backoff
 from scheduler_core.state.heap import PodHeap
+from scheduler_core.state.hearing import PreEnqueue, QueueingHints, Requeue
 from scheduler_core.state.in_flight import InFlight
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.parked import Parked
@@ -37,25 +36,6 @@ from scheduler_core.state.queued import (
 )
 
 
-class QueueingHints(Protocol):
-    """Which plugins want to hear of an event, for one profile."""
-
-    def __call__(self, scheduler_name: str, event: ClusterEvent) -> Sequence[tuple[str, EventRegistration]]:
-        """Return (plugin, registration) of every registration that covers the event."""
-
-
-PreEnqueue = Callable[[PodInfo], Status]
-"""Runs the PreEnqueue plugins of the pod's profile: the first that is not a success, with its plugin named."""
-
-
-class Requeue(Enum):
-    """What an event means for a pod that was turned away."""
-
-    SKIP = auto()
-    AFTER_BACKOFF = auto()
-    IMMEDIATELY = auto()
-
-
 class SchedulingQueue:
     """Every pod that waits for a node, each in exactly one lane or in flight."""
 
@@ -69,7 +49,7 @@ class SchedulingQueue:
         initial_backoff_ms: int = INITIAL_BACKOFF_MS,
         max_backoff_ms: int = MAX_BACKOFF_MS,
         pop_from_backoff: bool = True,
-        on_incoming: Callable[[Lane, str], None] | None = None,
+        on_incoming: Callable[[Lane, str], None] = lambda lane, label: None,
     ) -> None:
         self._pods: dict[str, QueuedPod] = {}
         self._sort_key = sort_key
@@ -251,7 +231,7 @@ class SchedulingQueue:
         self._park(queued, ATTEMPT_FAILED)
         if strategy is not Requeue.SKIP:
             self._requeue(queued, strategy, label, now_ms)
-        elif self._on_incoming is not None:
+        else:
             self._on_incoming(Lane.UNSCHEDULABLE, ATTEMPT_FAILED)
         return queued.lane
 
@@ -378,8 +358,7 @@ class SchedulingQueue:
             heap = self._backoff if queued.rejectors else self._error_backoff
             heap.push(queued)
             queued.moved_by = label
-            if self._on_incoming is not None:
-                self._on_incoming(Lane.BACKOFF, label)
+            self._on_incoming(Lane.BACKOFF, label)
             return True
         return self._to_active(queued, label)
 
@@ -389,15 +368,12 @@ class SchedulingQueue:
         if not gates_passed and not self._passes_gates(queued):
             self._leave_lane(queued)
             self._park(queued, label)
-            if self._on_incoming is not None:
-                # Upstream counts the gated among the unschedulable here.
-                self._on_incoming(Lane.UNSCHEDULABLE, label)
+            self._on_incoming(Lane.UNSCHEDULABLE, label)  # Upstream counts the gated among them here.
             return False
         self._leave_lane(queued)
         self._active.push(queued)
         queued.moved_by = label
-        if self._on_incoming is not None:
-            self._on_incoming(Lane.ACTIVE, label)
+        self._on_incoming(Lane.ACTIVE, label)
         self._nominator.add(queued.info)
         return True
 

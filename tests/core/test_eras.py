@@ -19,7 +19,8 @@ from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import error
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.profiles.eras import ERAS, read_spec, registry_of
-from scheduler_core.scheduler.core import Configuration, Scheduler
+from scheduler_core.scheduler.configuration import Configuration
+from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.state.nominator import Nominator
 from tests.core.framework_parts import Teller, nodes
 from tests.core.objects import pod
