@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -28,6 +29,7 @@ FEASIBLE_PERCENTAGE_MIN: Final = 5
 _NODE: Final = Reads.NODE
 _CLUSTER: Final = Reads.CLUSTER
 _LOCAL: Final = (Reads.NODE, Reads.NODE_AND_PODS)
+_UNSETTLED: Final = (Reads.NODE_AND_PODS, Reads.CLUSTER)
 _ERROR: Final = int(Code.ERROR)
 
 
@@ -45,6 +47,21 @@ def feasible_nodes_to_find(nodes: int, percentage: int) -> int:
     return max(FEASIBLE_NODES_MIN, nodes * percentage // 100)
 
 
+@dataclass(frozen=True, slots=True)
+class _Active:
+    """The filters of one cycle, in order.
+
+    Attributes:
+        unsettled: those to be asked again although no Node object changed.
+        are_local: each looks at the node and its pods alone.
+    """
+
+    plugins: tuple[FilterPlugin, ...]
+    names: tuple[str, ...]
+    unsettled: tuple[FilterPlugin, ...]
+    are_local: bool
+
+
 class Filtering:
     """The filter plugins of one profile."""
 
@@ -59,6 +76,7 @@ class Filtering:
         self._extensions = [plugin for plugin in self._plugins if isinstance(plugin, PreFilterExtensions)]
         self._handle = handle
         self._reuse = reuse
+        self._by_skipped: dict[frozenset[str], _Active] = {}
 
     def run(
         self,
@@ -82,14 +100,13 @@ class Filtering:
             percentage: percentageOfNodesToScore; below 100 the search stops once enough nodes are feasible.
             start: row at which a sampled search begins; the next one begins `processed` rows later.
         """
-        active = [plugin for plugin in self._plugins if plugin.name not in state.skip_filter]
+        active = self._active(state.skip_filter)
         memory = self._reuse.memory(pod.shape, ("filter", state.skip_filter), snapshot)
         self._level(state, pod, snapshot, memory, active)
-        names = tuple(plugin.name for plugin in active)
         first = memory.first.copy()
-        outcome = FilterOutcome(snapshot, names, memory.verdicts, first, processed=len(snapshot))
+        outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, processed=len(snapshot))
         absent = self._mark_absent(outcome, result)
-        self._override_nominated(state, pod, outcome, absent, memory)
+        self._override_nominated(state, pod, outcome, absent, memory, active.are_local)
         nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name)
         if nominated is not None and (absent is None or not absent[nominated]):
             status = outcome.status_of(nominated)
@@ -111,6 +128,17 @@ class Filtering:
         _sample(outcome, absent, wanted, start)
         return outcome
 
+    def _active(self, skipped: frozenset[str]) -> _Active:
+        """Return the filters that are left without those that PreFilter skipped."""
+        found = self._by_skipped.get(skipped)
+        if found is None:
+            plugins = tuple(plugin for plugin in self._plugins if plugin.name not in skipped)
+            names = tuple(plugin.name for plugin in plugins)
+            unsettled = tuple(plugin for plugin in plugins if self._reads[plugin.name] in _UNSETTLED)
+            are_local = all(self._reads[name] in _LOCAL for name in names)
+            found = self._by_skipped[skipped] = _Active(plugins, names, unsettled, are_local)
+        return found
+
     def _mark_absent(self, outcome: FilterOutcome, result: PreFilterResult) -> NDArray[np.bool_] | None:
         if result.node_names is None:
             return None
@@ -129,9 +157,9 @@ class Filtering:
         outcome: FilterOutcome,
         absent: NDArray[np.bool_] | None,
         memory: ShapeMemory,
+        are_local: bool,
     ) -> None:
         """Ask again, with nominated pods added, about the nodes that pods of at least this priority hope for."""
-        local = all(self._reads[name] in _LOCAL for name in outcome.plugins)
         for name in self._handle.nominator.nodes():
             row = outcome.snapshot.row_of.get(name)
             if row is None or (absent is not None and absent[row]):
@@ -144,7 +172,7 @@ class Filtering:
                 status = known[1]
             else:
                 status = self._with_rivals(state, pod, outcome.snapshot, row, rivals)
-                if local:
+                if are_local:
                     memory.nominated[row] = (rivals, status)
             outcome.nominated[row] = (rivals, status)
             if status.ok:
@@ -160,7 +188,7 @@ class Filtering:
         pod: PodInfo,
         snapshot: Snapshot,
         memory: ShapeMemory,
-        active: Sequence[FilterPlugin],
+        active: _Active,
     ) -> None:
         """Bring the remembered verdicts level with the snapshot."""
         touched = memory.filter_mark.advance(snapshot)
@@ -170,7 +198,7 @@ class Filtering:
         elif memory.nominated:
             for row in touched.any.tolist():
                 memory.nominated.pop(row, None)
-        for plugin in active:
+        for plugin in active.plugins if touched is None or len(touched.node) else active.unsettled:
             reads = self._reads[plugin.name]
             if touched is None or reads is _CLUSTER:
                 memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
@@ -191,7 +219,7 @@ class Filtering:
                 kept.codes[rows] = fresh.codes
                 kept.keys[rows] = fresh.keys
                 kept.explain = fresh.explain
-        _combine(memory, len(snapshot), active, recombine)
+        _combine(memory, len(snapshot), active.plugins, recombine)
 
     # One node: dry runs.
 

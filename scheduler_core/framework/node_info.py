@@ -18,7 +18,7 @@ from scheduler_core.api.requests import (
     pod_host_ports,
     pod_requests,
 )
-from scheduler_core.framework.affinity_terms import PodTerms, terms_of
+from scheduler_core.framework.affinity_terms import NO_TERMS, PodTerms, terms_of
 
 HostPort = tuple[str, str, int]
 """(protocol, host IP, port)"""
@@ -153,8 +153,8 @@ class NodeInfo:
     """One node, the pods on it (assumed ones included) and their sums.
 
     `node` is None while pods name a node that is not (or no longer) known. `pods` is an immutable tuple in order of
-    arrival, so that clones share it; `host_ports` are all of theirs. `generation` grows with every change and is the
-    cache's to set.
+    arrival, so that clones share it; `host_ports` are all of theirs, `terms` those of the pods with affinity.
+    `generation` grows with every change and is the cache's to set.
     """
 
     __slots__ = (
@@ -167,6 +167,7 @@ class NodeInfo:
         "non_zero_memory",
         "pods",
         "requested",
+        "terms",
     )
 
     def __init__(self, name: str, node: Node | None = None) -> None:
@@ -178,6 +179,7 @@ class NodeInfo:
         self.non_zero_cpu = 0
         self.non_zero_memory = 0
         self.host_ports: frozenset[HostPort] = frozenset()
+        self.terms: tuple[PodTerms, ...] = ()
         self.generation = 0
         if node is not None:
             self.set_node(node)
@@ -194,6 +196,8 @@ class NodeInfo:
     def add_pod(self, pod: PodInfo) -> None:
         """Count a pod here."""
         self.pods = (*self.pods, pod)
+        if pod.terms is not NO_TERMS:
+            self.terms = (*self.terms, pod.terms)
         self._count(pod, 1)
 
     def remove_pod(self, uid: str) -> PodInfo:
@@ -205,6 +209,9 @@ class NodeInfo:
         for index, pod in enumerate(self.pods):
             if pod.uid == uid:
                 self.pods = self.pods[:index] + self.pods[index + 1 :]
+                if pod.terms is not NO_TERMS:
+                    place = self.terms.index(pod.terms)
+                    self.terms = self.terms[:place] + self.terms[place + 1 :]
                 self._count(pod, -1)
                 return pod
         raise KeyError(uid)
@@ -237,5 +244,6 @@ class NodeInfo:
         copy.non_zero_cpu = self.non_zero_cpu
         copy.non_zero_memory = self.non_zero_memory
         copy.host_ports = self.host_ports
+        copy.terms = self.terms
         copy.generation = self.generation
         return copy

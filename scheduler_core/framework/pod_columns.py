@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.affinity_terms import NO_TERMS, PodTerms
+from scheduler_core.framework.affinity_terms import PodTerms
 from scheduler_core.framework.node_info import NodeInfo
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class AffinityIndex:
             self._rows = [()] * len(snapshot)
             rows = range(len(snapshot))
         for row in rows:
-            found = tuple(terms for pod in snapshot.infos[row].pods if (terms := pod.terms) is not NO_TERMS)
+            found = snapshot.infos[row].terms
             before = self._rows[row]
             if not found and not before:
                 continue

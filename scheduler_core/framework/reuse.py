@@ -26,6 +26,9 @@ _NODE_AND_PODS: Final = Reads.NODE_AND_PODS
 _ALL_NODES: Final = Reads.ALL_NODES
 
 
+_NO_ROWS: Final = np.zeros(0, dtype=np.intp)
+
+
 @dataclass(slots=True)
 class Touched:
     """Rows that changed since answers were last level."""
@@ -63,7 +66,8 @@ class Mark:
             node_rows = set(node_log[self.node :])
             rows = node_rows.union(pod_log[self.pod :])
             if len(rows) * 2 <= len(snapshot):
-                touched = Touched(np.array(sorted(node_rows), dtype=np.intp), np.array(sorted(rows), dtype=np.intp))
+                node = np.array(sorted(node_rows), dtype=np.intp) if node_rows else _NO_ROWS
+                touched = Touched(node, np.array(sorted(rows), dtype=np.intp))
         self.epoch, self.node, self.pod = snapshot.epoch, len(node_log), len(pod_log)
         return touched
 
@@ -86,6 +90,7 @@ class ShapeMemory:
         first: (N,) int8, first failing filter per row; see `FilterOutcome.first`.
         raw: score plugin → raw scores of all rows.
         base: (N,) int64, weighted sum of the plugins that have no normalisation.
+        even: score plugin whose raw scores are all 0 → what that adds to every total.
         nominated: row → (the nominated pods that were added, the verdict with them); see `Filtering`.
     """
 
@@ -96,6 +101,7 @@ class ShapeMemory:
     first: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
     raw: dict[str, Ints] = field(default_factory=dict)
     base: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    even: dict[str, int] = field(default_factory=dict)
     nominated: dict[int, tuple[tuple[PodInfo, ...], Status]] = field(default_factory=dict)
 
 

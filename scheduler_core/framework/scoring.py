@@ -18,6 +18,7 @@ from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
 
 _CLUSTER: Final = Reads.CLUSTER
+_NODE_AND_PODS: Final = Reads.NODE_AND_PODS
 
 
 class _ScoreError(Exception):
@@ -35,6 +36,23 @@ class _Scorer:
     reads: Reads
     ranged: bool
     """Its scores are within the range by construction, so nobody need look."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Active:
+    """The score plugins of one cycle, in order.
+
+    Attributes:
+        every: all of them.
+        kept: those whose raw scores are reused.
+        unsettled: those of them to be asked again although no Node object changed.
+        open: those that every cycle must look at: all but what is summed up in `ShapeMemory.base` and within range.
+    """
+
+    every: tuple[_Scorer, ...]
+    kept: tuple[_Scorer, ...]
+    unsettled: tuple[_Scorer, ...]
+    open: tuple[_Scorer, ...]
 
 
 class Scoring:
@@ -56,6 +74,7 @@ class Scoring:
             for plugin, weight in plugins
         ]
         self._reuse = reuse
+        self._by_skipped: dict[frozenset[str], _Active] = {}
 
     def run(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: NDArray[np.intp]
@@ -71,7 +90,7 @@ class Scoring:
         Returns:
             The scores and success, or None and the error.
         """
-        active = [one for one in self._scorers if one.name not in state.skip_score]
+        active = self._active(state.skip_score)
         try:
             raw, total = self._totals(state, pod, snapshot, rows, active)
         except _ScoreError as wrong:
@@ -82,7 +101,7 @@ class Scoring:
 
         def detail() -> Mapping[str, PluginScores]:
             parts: dict[str, PluginScores] = {}
-            for one in active:
+            for one in active.every:
                 own = raw[one.name] if one.reads is _CLUSTER else raw[one.name][rows]
                 normalized = own if one.normalizer is None else one.normalizer.normalize(state, pod, own)
                 parts[one.name] = PluginScores(own, normalized, normalized * one.weight)
@@ -90,54 +109,63 @@ class Scoring:
 
         return Scores(rows, total, state.skip_score, detail), SUCCESS
 
+    def _active(self, skipped: frozenset[str]) -> _Active:
+        """Return the score plugins that are left without those that PreScore skipped."""
+        found = self._by_skipped.get(skipped)
+        if found is None:
+            every = tuple(one for one in self._scorers if one.name not in skipped)
+            kept = tuple(one for one in every if one.reads is not _CLUSTER)
+            found = self._by_skipped[skipped] = _Active(
+                every,
+                kept,
+                tuple(one for one in kept if one.reads is _NODE_AND_PODS),
+                tuple(one for one in every if one.reads is _CLUSTER or one.normalizer is not None or not one.ranged),
+            )
+        return found
+
     def _totals(
         self,
         state: CycleState,
         pod: PodInfo,
         snapshot: Snapshot,
         rows: NDArray[np.intp],
-        active: Sequence[_Scorer],
+        active: _Active,
     ) -> tuple[dict[str, Ints], Ints]:
         """Return raw scores by plugin ((N,) for all rows where answers are reusable, else (K,)) and (K,) totals."""
-        kept = [one for one in active if one.reads is not _CLUSTER]
         memory = self._reuse.memory(pod.shape, ("score", state.skip_score), snapshot)
-        self._level(state, pod, snapshot, memory, kept)
+        self._level(state, pod, snapshot, memory, active)
         raw = dict(memory.raw)
-        total = memory.base[rows]
-        for one in active:
+        everywhere = len(rows) == len(snapshot)
+        total = memory.base.copy() if everywhere else memory.base[rows]
+        for one in active.open:
+            if one.name in memory.even:
+                total += memory.even[one.name]
+                continue
             if one.reads is _CLUSTER:
                 own = raw[one.name] = _score(one.plugin, state, pod, snapshot, rows)
-            elif one.normalizer is None:
-                if not one.ranged:
-                    self._checked(one, memory.raw[one.name][rows])
-                continue
-            elif not memory.raw[one.name].any():
-                # Equal raw scores normalise to equal ones, so one node's answer is everybody's.
-                equal = one.normalizer.normalize(state, pod, np.zeros(1, dtype=np.int64))
-                total += one.weight * int(self._checked(one, equal)[0])
-                continue
             else:
-                own = memory.raw[one.name][rows]
+                own = memory.raw[one.name] if everywhere else memory.raw[one.name][rows]
             if one.normalizer is not None:
                 own = one.normalizer.normalize(state, pod, own)
             own = self._checked(one, own)
-            total += own * one.weight
+            if one.reads is _CLUSTER or one.normalizer is not None:
+                total += own * one.weight
         return raw, total
 
-    def _level(
-        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: ShapeMemory, kept: Sequence[_Scorer]
-    ) -> None:
+    def _level(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: ShapeMemory, active: _Active) -> None:
         """Bring the remembered raw scores level with the snapshot."""
         touched = memory.score_mark.advance(snapshot)
         if touched is None:
             memory.raw = {}
             memory.base = np.zeros(len(snapshot), dtype=np.int64)
-            for one in kept:
+            for one in active.kept:
                 own = memory.raw[one.name] = _score(one.plugin, state, pod, snapshot, ALL_ROWS)
                 if one.normalizer is None:
                     memory.base += own * one.weight
+                else:
+                    self._note_even(state, pod, memory, one)
             return
-        for one in kept:
+        for one in active.kept if len(touched.node) else active.unsettled:
             changed = touched.rows_for(one.reads)
             if not isinstance(changed, slice) and not len(changed):
                 continue
@@ -146,6 +174,18 @@ class Scoring:
             if one.normalizer is None:
                 memory.base[changed] += (fresh - own[changed]) * one.weight
             own[changed] = fresh
+            if one.normalizer is not None:
+                self._note_even(state, pod, memory, one)
+
+    def _note_even(self, state: CycleState, pod: PodInfo, memory: ShapeMemory, one: _Scorer) -> None:
+        """Keep what a plugin adds to every total while all of its raw scores are 0.
+
+        Equal raw scores normalise to equal ones, so one node's answer is everybody's.
+        """
+        memory.even.pop(one.name, None)
+        if one.normalizer is not None and not memory.raw[one.name].any():
+            equal = one.normalizer.normalize(state, pod, np.zeros(1, dtype=np.int64))
+            memory.even[one.name] = one.weight * int(self._checked(one, equal)[0])
 
     def _checked(self, one: _Scorer, scores: Ints) -> Ints:
         """Return a plugin's final scores, which must be within the era's range."""

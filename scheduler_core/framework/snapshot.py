@@ -55,6 +55,7 @@ class Snapshot:
         infos: the rows as objects; treat them as frozen.
         names: node names by row.
         row_of: node name → row.
+        every_row: (N,) 0 … N − 1; treat it as frozen.
         allocatable: (R, N) int64 by resource column.
         requested: (R, N) int64, what the pods on the node ask for.
         non_zero: (2, N) int64, millicores and bytes that scoring counts.
@@ -95,6 +96,7 @@ class Snapshot:
         self._owned: set[int] = set()
         self.names: list[str] = [info.name for info in self.infos]
         self.row_of: dict[str, int] = {name: row for row, name in enumerate(self.names)}
+        self.every_row: NDArray[np.intp] = np.arange(len(self.infos), dtype=np.intp)
         self._by_name: NDArray[np.intp] | None = None
         self._node_columns.clear()
         self._topology_ids.clear()

@@ -114,9 +114,10 @@ class FilterOutcome:
 
     @property
     def feasible(self) -> NDArray[np.intp]:
-        """Return the rows that passed, ascending; worked out once, when Filter is done."""
+        """Return the rows that passed, ascending; worked out once, when Filter is done. Treat them as frozen."""
         if self._feasible is None:
-            self._feasible = np.flatnonzero(self.first == PASSED)
+            passed = self.first == PASSED
+            self._feasible = self.snapshot.every_row if passed.all() else np.flatnonzero(passed)
         return self._feasible
 
     def status_of(self, row: int) -> Status:

@@ -58,6 +58,7 @@ class ConstraintReader:
         listed = arguments.get("defaultConstraints") or ()
         written = tuple(view(one, TopologySpreadConstraint) for one in listed)
         self._defaults = SYSTEM_DEFAULTS if self.system_defaulted else written
+        self._default_kinds = frozenset(one.when_unsatisfiable for one in self._defaults)
         self._listers = listers
         self._known: dict[tuple[bytes, str], Constraints] = {}
 
@@ -88,7 +89,7 @@ class ConstraintReader:
         return found
 
     def _default(self, pod: Pod, kind: str) -> Constraints:
-        if not any(one.when_unsatisfiable == kind for one in self._defaults):
+        if kind not in self._default_kinds:
             return ()
         selector = default_selector(pod, self._listers)
         if selector == ():
@@ -124,9 +125,12 @@ def _equal(pairs: Mapping[str, str]) -> tuple[Requirement, ...]:
 
 def default_selector(pod: Pod, listers: Listers) -> Selector:
     """Return the labels by which the pod's Services and its controller know it; () where there are none."""
+    services = listers.list("services")
+    if not services and not pod.metadata.owner_references:
+        return ()
     labels = pod.metadata.labels
     pairs: dict[str, str] = {}
-    for service in listers.list("services"):
+    for service in services:
         if (service["metadata"].get("namespace") or "default") != pod.namespace:
             continue
         wanted = (service.get("spec") or {}).get("selector")

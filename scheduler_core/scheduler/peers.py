@@ -20,37 +20,22 @@ from scheduler_core.state.waiting import WaitingPods
 
 
 class NameOrder:
-    """The order of node names by row, worked out once for each set of rows."""
-
-    def __init__(self) -> None:
-        self._snapshot: Snapshot | None = None
-        self._epoch = -1
-        self._rank: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-        self._row: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-
-    def _level(self, snapshot: Snapshot) -> None:
-        if snapshot is not self._snapshot or snapshot.epoch != self._epoch:
-            names = snapshot.names
-            self._row = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.intp)
-            self._rank = np.empty_like(self._row)
-            self._rank[self._row] = np.arange(len(names))
-            self._snapshot, self._epoch = snapshot, snapshot.epoch
+    """Node names of rows, in order."""
 
     def pick(self, snapshot: Snapshot, rows: NDArray[np.intp], number: int) -> str:
         """Return the name that is the `number`-th of the rows' names in order."""
         if len(rows) == 1:
             return snapshot.names[int(rows[0])]
-        self._level(snapshot)
+        by_name = snapshot.by_name
         # Marking the rows and reading them off in name order is linear; sorting thousands of equals is not.
-        marked = np.zeros(len(snapshot), dtype=np.bool_)
+        marked = np.zeros(len(by_name), dtype=np.bool_)
         marked[rows] = True
-        return snapshot.names[int(self._row[np.flatnonzero(marked[self._row])[number]])]
+        return snapshot.names[int(by_name[np.flatnonzero(marked[by_name])[number]])]
 
     def sorted(self, snapshot: Snapshot, rows: NDArray[np.intp]) -> list[str]:
         """Return the rows' names in order."""
-        self._level(snapshot)
         names: Sequence[str] = snapshot.names
-        return [names[row] for row in self._row[np.sort(self._rank[rows])].tolist()]
+        return sorted(names[row] for row in rows.tolist())
 
 
 class Core(Protocol):

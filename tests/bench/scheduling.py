@@ -18,7 +18,7 @@ RUNS: Final = (
 
 
 def run() -> list[dict[str, Any]]:
-    """Return one row a workload and size: podsPerSecond, p50Ms, p99Ms, timesReal."""
+    """Return one row a workload and size: podsPerSecond, p50Ms, p99Ms, cpuMsPerPod, timesReal."""
     rows: list[dict[str, Any]] = []
     for workload, nodes, pods, real in RUNS:
         command = [sys.executable, "-m", "scheduler_core.bench", "--workload", workload, "--nodes", str(nodes)]

@@ -25,7 +25,7 @@ def ticking(step_ns: int) -> Callable[[], int]:
 
 
 def test_counts_time_and_pods() -> None:
-    result = run("basic", 10, 20, ticking(1_000_000)).as_dict()
+    result = run("basic", 10, 20, ticking(1_000_000), ticking(500_000)).as_dict()
     assert result == {
         "workload": "basic",
         "nodes": 10,
@@ -36,6 +36,7 @@ def test_counts_time_and_pods() -> None:
         "seconds": 0.02,
         "p50Ms": 1.0,
         "p99Ms": 1.0,
+        "cpuMsPerPod": 0.5,
     }
 
 
@@ -43,14 +44,14 @@ def test_counts_time_and_pods() -> None:
     ("workload", "percentage"), [("basic", 100), ("basic", 0), ("basic", 30), ("spread", 100), ("antiaffinity", 30)]
 )
 def test_places_every_pod_where_the_slow_path_does(workload: str, percentage: int) -> None:
-    fast = run(workload, 130, 300, ticking(1), percentage=percentage)
-    slow = run(workload, 130, 300, ticking(1), percentage=percentage, reuse=False)
+    fast = run(workload, 130, 300, ticking(1), ticking(1), percentage=percentage)
+    slow = run(workload, 130, 300, ticking(1), ticking(1), percentage=percentage, reuse=False)
     assert fast.chosen == slow.chosen
     assert len(set(fast.chosen)) > 100
 
 
 def test_spread_pods_fill_zones_evenly_and_hosts_one_by_one() -> None:
-    chosen = run("spread", 12, 24, ticking(1)).chosen
+    chosen = run("spread", 12, 24, ticking(1), ticking(1)).chosen
     for end in range(len(chosen) + 1):
         zones = Counter(int(name.removeprefix("node-")) % ZONES for name in chosen[:end])
         assert max(zones.values(), default=0) - min(zones[zone] for zone in range(ZONES)) <= 1
@@ -58,14 +59,14 @@ def test_spread_pods_fill_zones_evenly_and_hosts_one_by_one() -> None:
 
 
 def test_pods_that_shun_each_other_share_no_host_while_one_is_free() -> None:
-    chosen = run("antiaffinity", 10, 20, ticking(1)).chosen
+    chosen = run("antiaffinity", 10, 20, ticking(1), ticking(1)).chosen
     assert len(set(chosen[:10])) == 10
     assert set(Counter(chosen).values()) == {2}
 
 
 def test_pods_that_find_no_room_are_counted_as_such() -> None:
     # Two nodes hold four pods of 900m each: a pod of 3 cpu takes the place of three of them, once a node.
-    result = run("preemption", 2, 5, ticking(1))
+    result = run("preemption", 2, 5, ticking(1), ticking(1))
     assert sorted(filter(None, result.chosen)) == ["node-0", "node-1"]
     assert result.as_dict()["scheduled"] == 2
 
@@ -78,7 +79,7 @@ def test_nodes_are_dealt_into_zones() -> None:
 @pytest.mark.parametrize(("workload", "nodes", "pods"), [("odd", 1, 1), ("basic", 0, 1), ("basic", 1, 0)])
 def test_what_cannot_be_run_is_refused(workload: str, nodes: int, pods: int) -> None:
     with pytest.raises(WorkloadError):
-        run(workload, nodes, pods, ticking(1))
+        run(workload, nodes, pods, ticking(1), ticking(1))
 
 
 def test_the_command_prints_one_json_object() -> None:
