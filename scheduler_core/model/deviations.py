@@ -58,7 +58,6 @@ LATER: Final = "victims-leave-later"
 GREEDY: Final = "greedy-reprieve"
 CRITERIA: Final = "six-criteria"
 NEVER: Final = "never-preempts"
-UNRESOLVABLE: Final = "unresolvable-nodes-are-skipped"
 BIND_FAILS: Final = "binding-can-fail"
 
 _ALL: Final = (
@@ -129,7 +128,8 @@ _ALL: Final = (
         UNREADABLE,
         "1.5",
         "every requirement has a value: In ∅ is FALSE, NotIn ∅ is TRUE, Gt takes the maximum of its values",
-        "a requirement with a wrong number or kind of values cannot be read, and its term then matches nothing",
+        "a requirement with a wrong number or kind of values cannot be read: a required term then matches nothing, a "
+        "preferred one ends the attempt with an error",
         "the API refuses such objects; the scheduler fails safe where one slips through",
     ),
     Deviation(
@@ -222,8 +222,8 @@ _ALL: Final = (
         GREEDY,
         "Preemption",
         "some subset of Jeopardy with the least Casualty",
-        "all lesser pods are taken away, then given back one by one, budget-protected and important ones first, as "
-        "long as the preemptor fits",
+        "where it may help, all lesser pods are taken away, then given back one by one, budget-protected and "
+        "important ones first, as long as the preemptor fits; budgets are judged once, as if all were lost",
         "2ⁿ subsets become n trials",
     ),
     Deviation(
@@ -240,13 +240,6 @@ _ALL: Final = (
         "every Pod may preempt",
         "a pod with preemptionPolicy Never waits",
         "a place at the front of the queue without harm to others",
-    ),
-    Deviation(
-        UNRESOLVABLE,
-        "PreemptionEnabled",
-        "∃ Node: every node is tried without subsets of its Pods",
-        "nodes that a filter called unresolvable are not tried",
-        "taking pods away cannot help there; only a pod that is first of its kind afterwards could be proof otherwise",
     ),
     Deviation(
         BIND_FAILS,

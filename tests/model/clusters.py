@@ -73,7 +73,7 @@ def draw_node(random: Random, name: str) -> Node:
     ]
     return node(
         name,
-        random.choice(("1", "2", "4")),
+        random.choice(("2", "3", "4")),
         labels=labels,
         pods=random.choice((1, 2, 110, 110, 110)),
         ready=random.choice(("True",) * 8 + ("False", "Unknown")),
@@ -141,7 +141,7 @@ def draw_pod_term(random: Random) -> dict[str, Any]:
 
 def draw_pod(random: Random, name: str, on: str = "") -> PodInfo:
     labels = {key: random.choice(("x", "y")) for key in ("app", "tier") if maybe(random, 0.7)}
-    spec: dict[str, Any] = {"priority": random.choice((0, 0, 5, 10))}
+    spec: dict[str, Any] = {"priority": random.choice((0, 0, 5, 10) if not on else (0, 0, 0, 1, 5))}
     if maybe(random, 0.3):
         spec["tolerations"] = [draw_toleration(random) for _ in range(random.choice((1, 2)))]
     if maybe(random, 0.1):
@@ -156,7 +156,7 @@ def draw_pod(random: Random, name: str, on: str = "") -> PodInfo:
         spec["overhead"] = {"cpu": "500m"}
     if maybe(random, 0.1):
         spec["preemptionPolicy"] = "Never"
-    cpu = random.choice(("", "500m", "1", "1", "2", "3"))
+    cpu = random.choice(("", "500m", "1", "1", "2", "2", "3"))
     if maybe(random, 0.1):
         requests = {"requests": {"cpu": cpu}} if cpu else {}
         spec["containers"] = [{"name": "c", "resources": requests, "ports": [{"containerPort": 80, "hostPort": 80}]}]
