@@ -8,6 +8,7 @@ from typing import Any, Final
 from controllers.machinery.operations import Patch
 from controllers.scheduler.driver import Driver, Job
 from scheduler_core.framework.events import ClusterEvent
+from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.state.queued import Lane, QueuedPod
 
@@ -20,9 +21,11 @@ LISTED_MAX: Final = 50
 QUEUE_STATUS_MS: Final = 200
 """The queue's status is written at most this often, and only when it has changed."""
 
+_PARTS: Final = ("active", "backoff", "unschedulable", "gated", "waiting", "binding", "assumed")
+
 EMPTY_QUEUE: Final[Mapping[str, Any]] = {
-    **{lane: [] for lane in ("active", "backoff", "unschedulable", "gated", "waiting", "binding")},
-    "counts": dict.fromkeys(("active", "backoff", "unschedulable", "gated", "waiting", "binding"), 0),
+    **{part: [] for part in _PARTS},
+    "counts": dict.fromkeys(_PARTS, 0),
 }
 """The queue of a replica that does not schedule."""
 
@@ -39,6 +42,7 @@ def queue_status(scheduler: Scheduler, driver: Driver, events: Sequence[ClusterE
     waiting = scheduler.waiting.listed()
     held = {one.info.uid for one in waiting}
     binding = [job for uid, job in driver.bindings.items() if uid not in held]
+    assumed = list(scheduler.cache.assumed())
     return {
         "active": [_base(queued) for queued in queue.listed(Lane.ACTIVE, LISTED_MAX)],
         "backoff": [
@@ -74,8 +78,14 @@ def queue_status(scheduler: Scheduler, driver: Driver, events: Sequence[ClusterE
             for job in binding[:LISTED_MAX]
             if job.run is not None
         ],
-        "counts": {**queue.counts(), "waiting": len(waiting), "binding": len(binding)},
+        "assumed": [_assumed(*one) for one in assumed[:LISTED_MAX]],
+        "counts": {**queue.counts(), "waiting": len(waiting), "binding": len(binding), "assumed": len(assumed)},
     }
+
+
+def _assumed(pod: PodInfo, node_name: str, expires_at_ms: int | None) -> dict[str, Any]:
+    shown = {"pod": pod.key, "uid": pod.uid, "node": node_name}
+    return shown if expires_at_ms is None else {**shown, "expiresAtMs": expires_at_ms}
 
 
 def _base(queued: QueuedPod) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from scheduler_core.framework.fit_error import NO_NODES_MESSAGE
 from scheduler_core.framework.verdicts import PASSED, FilterOutcome
 from scheduler_core.legacy import node_lister
 
-FIT_ERROR_NODES_MAX: Final = 100
-"""Nodes that the message names; how many more there are is said in its last line."""
+FIT_ERROR_NODES_MAX: Final = 20
+"""Nodes that the message names, about as many as an Event's note holds; its last line says how many more there are."""
 
 
 def fit_error(pod: str, outcome: FilterOutcome) -> str:

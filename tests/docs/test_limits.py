@@ -22,6 +22,7 @@ PACKAGES = {
     "clustersim.store": "The store",
     "clustersim.runtime": "Workers and the supervisor",
     "clustersim.apiserver": "The Kubernetes API",
+    "scheduler_core.legacy": "Earlier schedulers",
     "controllers.machinery": "Documents",
     "controllers.machinery.validation": "Rules of documents",
 }

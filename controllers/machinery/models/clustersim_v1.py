@@ -167,6 +167,7 @@ class QueueStatus(_schema.DictMixin):
     gated: "Optional[List[dict[any]]]" = None
     waiting: "Optional[List[dict[any]]]" = None
     binding: "Optional[List[dict[any]]]" = None
+    assumed: "Optional[List[dict[any]]]" = None
     counts: "Optional[dict[int]]" = None
 
 

@@ -232,6 +232,8 @@ export interface QueueStatus {
   gated: QueuedPod[];
   waiting: { pod: string; uid: string; node: string; plugins: { name: string; untilMs: number }[] }[];
   binding: { pod: string; uid: string; node: string }[];
+  /** Counted on a node though the watch does not show them there yet; in some eras for so long and no longer. */
+  assumed: { pod: string; uid: string; node: string; expiresAtMs?: number }[];
   counts: Record<string, number>;
 }
 

@@ -279,7 +279,7 @@ export function leaseSeen(view, replica) {
 }
 
 /** @type {QueueStatus} */
-const EMPTY_QUEUE = { active: [], backoff: [], unschedulable: [], gated: [], waiting: [], binding: [], counts: {} };
+const EMPTY_QUEUE = { active: [], backoff: [], unschedulable: [], gated: [], waiting: [], binding: [], assumed: [], counts: {} };
 
 /**
  * The queue of the leading scheduler; an empty one while nobody leads.

@@ -91,7 +91,7 @@ def test_a_pod_bound_by_somebody_else_is_let_go(plane: Plane) -> None:
     plane.run(2_000)
     assert plane.node_of("web") == "b"
     assert plane.queue()["counts"] == {
-        "active": 0, "backoff": 0, "unschedulable": 0, "gated": 0, "waiting": 0, "binding": 0,
+        "active": 0, "backoff": 0, "unschedulable": 0, "gated": 0, "waiting": 0, "binding": 0, "assumed": 0,
     }  # fmt: skip
 
 
