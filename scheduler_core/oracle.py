@@ -17,6 +17,7 @@ import numpy as np
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
+from scheduler_core.framework.asks import complete
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, fit_error
 from scheduler_core.framework.node_info import PodInfo
@@ -188,7 +189,7 @@ class Oracle:
         text = ""
         plugins = framework.profile.at("postFilter")
         if plugins:
-            result, status = framework.run_post_filter(state, info, outcome)
+            result, status = complete(framework.run_post_filter(state, info, outcome))
             text = status.message
             row = self.snapshot.row_of.get(info.pod.status.nominated_node_name)
             tried = SUCCESS if row is None else outcome.status_of(row)

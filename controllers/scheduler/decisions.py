@@ -56,11 +56,15 @@ def whole(store: Store, envelope: Mapping[str, Any], blob: bytes) -> dict[str, A
     if blob:
         return {**envelope, "result": msgspec.json.decode(blob)}
     replayed = _replayed(store, envelope, "")
+    known = envelope.get("explanation", {})
     account = replayed.get("explanation", {}).get("preemption")
-    told = envelope.get("explanation", {}).get("preemption", {}).get("steps")
+    told = known.get("preemption", {}).get("steps")
     if account is not None and told is not None:
         # A replay decides again; what was done about it, and how the API took it, only the envelope knows.
         account["steps"] = told
+    if "extenders" in known:
+        # The binding is no decision: what an extender said of it only the envelope knows.
+        replayed.setdefault("explanation", {})["extenders"] = known["extenders"]
     return {**envelope, **replayed}
 
 

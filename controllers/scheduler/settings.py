@@ -68,6 +68,7 @@ class Settings:
             listers=listers,
             nominator=nominator,
             metrics=metrics,
+            extenders=self.configuration.extenders,
         )
 
 

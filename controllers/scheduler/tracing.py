@@ -9,9 +9,9 @@ import msgspec
 from controllers.machinery.loop import Tick
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.replay import outcome_of
+from scheduler_core.scheduler.replay import extenders_account, outcome_of
 from scheduler_core.scheduler.run import Run
-from scheduler_core.trace.result import Outcome, explanation
+from scheduler_core.trace.result import explanation
 
 MATRIX_CELLS_PER_SECOND_MAX: Final = 200_000
 """Node × plugin cells written in a second as the clock runs; past it traces keep their input alone, and matrices are
@@ -39,7 +39,9 @@ class Tracer:
         if len(run.snapshot) > LIVE_NODES_MAX:
             return None
         outcome = outcome_of(self._scheduler, run)
-        return {**outcome.as_dict(), **_explained(outcome)}
+        explained = {**explanation(outcome), **extenders_account(run)}
+        shown = outcome.as_dict()
+        return {**shown, "explanation": explained} if explained else shown
 
     def write(self, run: Run, point: str, tick: Tick) -> None:
         """Keep the attempt's trace, as it stands at a point, in the transaction of what was emitted around it."""
@@ -59,13 +61,13 @@ class Tracer:
         if run.undone:
             envelope["undone"] = {"result": run.result, "fitError": run.message}
         result = self._result(run, tick.now_ms)
-        envelope |= run.explanation
+        explained = {**run.explanation, **extenders_account(run)}
         account = run.post_filter.detail if run.post_filter is not None else None
         if isinstance(account, Preemption):
             # Known even where the rest is replayed for whoever asks: no replay knows what the API answered.
-            explained = envelope.get("explanation", {})
-            known = {**explained.get("preemption", {}), "steps": account.told()}
-            envelope["explanation"] = {**explained, "preemption": known}
+            explained["preemption"] = {**explained.get("preemption", {}), "steps": account.told()}
+        if explained:
+            envelope["explanation"] = explained
         blob = b"" if result is None else _encode(result | envelope.get("undone", {}))
         tick.trace(run.uid, run.given.attempt, envelope, blob)
 
@@ -74,7 +76,7 @@ class Tracer:
         if run.decided is None and not run.over_budget:
             if self._may_spend(len(run.snapshot) * len(run.framework.plugins), now_ms):
                 outcome = outcome_of(self._scheduler, run)
-                run.decided, run.explanation = outcome.as_dict(), _explained(outcome)
+                run.decided, run.explanation = outcome.as_dict(), dict(explanation(outcome))
             else:
                 run.over_budget = True
         return run.decided
@@ -88,8 +90,3 @@ class Tracer:
             return False
         self._cells += cells
         return True
-
-
-def _explained(outcome: Outcome) -> dict[str, Any]:
-    explained = explanation(outcome)
-    return {"explanation": dict(explained)} if explained else {}

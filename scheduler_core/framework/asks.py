@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from scheduler_core.api.pod import Pod
-from scheduler_core.framework.interface import Ask
+from scheduler_core.framework.interface import Ask, Reply
+
+_Came = TypeVar("_Came")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +54,19 @@ class WaitOnPermit(Ask):
     """
 
     uid: str
+
+
+def refuse(ask: Ask) -> Reply:
+    """Answer an ask that nobody is there to carry out."""
+    return Reply(f"nobody carries out {type(ask).__name__} here")
+
+
+def complete(steps: Generator[Ask, Reply, _Came], carry_out: Callable[[Ask], Reply] = refuse) -> _Came:
+    """Run steps to their end without a loop, and return what they come to."""
+    try:
+        ask = next(steps)
+        while True:
+            ask = steps.send(carry_out(ask))
+    except StopIteration as stop:
+        came: _Came = stop.value
+        return came

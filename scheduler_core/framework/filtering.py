@@ -88,6 +88,7 @@ class Filtering:
         *,
         percentage: int,
         start: int,
+        nominated_first: bool = True,
     ) -> FilterOutcome:
         """Run all filters over all nodes.
 
@@ -99,6 +100,7 @@ class Filtering:
             narrowing: plugins that narrowed them, for the absent nodes' reason.
             percentage: percentageOfNodesToScore; below 100 the search stops once enough nodes are feasible.
             start: row at which a sampled search begins; the next one begins `processed` rows later.
+            nominated_first: try the nominated node alone first; False once that has been tried in vain.
         """
         active = self._active(state.skip_filter)
         memory = self._reuse.memory(pod.shape, ("filter", state.skip_filter), snapshot)
@@ -108,7 +110,7 @@ class Filtering:
         absent = self._mark_absent(outcome, result)
         self._override_nominated(state, pod, outcome, absent, memory, active.are_local)
         nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name)
-        if nominated is not None and (absent is None or not absent[nominated]):
+        if nominated_first and nominated is not None and (absent is None or not absent[nominated]):
             status = outcome.status_of(nominated)
             if status.ok:
                 first[:] = UNSEEN

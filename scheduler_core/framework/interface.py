@@ -95,6 +95,11 @@ class Reply:
 Steps = Generator[Ask, Reply, Status]
 """An extension point that must wait for the loop: yields Asks, returns the Status."""
 
+PostFilterAnswer = tuple[PostFilterResult | None, Status]
+
+PostFilterSteps = Generator[Ask, Reply, PostFilterAnswer]
+"""PostFilter where it must wait for the loop."""
+
 
 @runtime_checkable
 class Plugin(Protocol):
@@ -167,8 +172,8 @@ class PostFilterPlugin(Plugin, Protocol):
 
     def post_filter(
         self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
-    ) -> tuple[PostFilterResult | None, Status]:
-        """Return a nomination and success, or why nothing could be done."""
+    ) -> PostFilterAnswer | PostFilterSteps:
+        """Return a nomination and success, or why nothing could be done; or the steps that lead there."""
         ...
 
 

@@ -178,9 +178,9 @@ class Metrics:
         @wraps(run)
         def timing(*args: Any, **kwargs: Any) -> Any:
             began = timer()
-            status = yield from run(*args, **kwargs)
-            self.observe(EXTENSION_POINT, (timer() - began) / 1e9, point, status.code.wire, profile)
-            return status
+            answer = yield from run(*args, **kwargs)
+            self.observe(EXTENSION_POINT, (timer() - began) / 1e9, point, _status_of(answer).code.wire, profile)
+            return answer
 
         return timing
 

@@ -25,6 +25,7 @@ from scheduler_core.framework.interface import (
     PostBindPlugin,
     PostFilterPlugin,
     PostFilterResult,
+    PostFilterSteps,
     PreBindPlugin,
     PreEnqueuePlugin,
     PreFilterPlugin,
@@ -53,7 +54,6 @@ _TIMED: Final = (
     ("run_pre_enqueue", "PreEnqueue"),
     ("run_pre_filter", "PreFilter"),
     ("run_filter", "Filter"),
-    ("run_post_filter", "PostFilter"),
     ("run_pre_score", "PreScore"),
     ("run_score", "Score"),
     ("run_reserve", "Reserve"),
@@ -125,6 +125,9 @@ class Framework:
         """Have the extension points' durations recorded; whoever asks for none pays nothing for it."""
         for method, point in _TIMED:
             setattr(self, method, metrics.timed(point, self.name, getattr(self, method)))
+        self.run_post_filter = metrics.timed_steps(  # type: ignore[method-assign]
+            "PostFilter", self.name, self.run_post_filter
+        )
         self.run_pre_bind = metrics.timed_steps("PreBind", self.name, self.run_pre_bind)  # type: ignore[method-assign]
         self.run_bind = metrics.timed_steps("Bind", self.name, self.run_bind)  # type: ignore[method-assign]
 
@@ -215,23 +218,27 @@ class Framework:
         *,
         percentage: int = 100,
         start: int = 0,
+        nominated_first: bool = True,
     ) -> FilterOutcome:
         """Run all filters over all nodes, the nominated node first; see `Filtering.run`."""
         return self._filtering.run(
-            state, pod, snapshot, result or PreFilterResult(), narrowing, percentage=percentage, start=start
+            state,
+            pod,
+            snapshot,
+            result or PreFilterResult(),
+            narrowing,
+            percentage=percentage,
+            start=start,
+            nominated_first=nominated_first,
         )
 
-    def run_post_filter(
-        self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
-    ) -> tuple[PostFilterResult | None, Status]:
-        """Run PostFilter: the first success or error ends it; refusals add their reasons up."""
+    def run_post_filter(self, state: CycleState, pod: PodInfo, outcome: FilterOutcome) -> PostFilterSteps:
+        """Run PostFilter, yielding what the loop must do; the first success or error ends it, refusals add up."""
         refused: PostFilterResult | None = None
         reasons: list[str] = []
         rejector = ""
         for plugin in self._post_filter:
-            result, status = _asked_pair(
-                state.timing, plugin.name, "PostFilter", plugin.post_filter, state, pod, outcome
-            )
+            result, status = yield from _post_filtered(state.timing, plugin, state, pod, outcome)
             if status.ok:
                 return result, status
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
@@ -375,6 +382,22 @@ def _waited(timing: Timing | None, plugin: str, point: str, steps: Steps) -> Ste
     if timing is not None:
         timing.note(plugin, point, status.code, began)
     return status
+
+
+def _post_filtered(
+    timing: Timing | None, plugin: PostFilterPlugin, state: CycleState, pod: PodInfo, outcome: FilterOutcome
+) -> PostFilterSteps:
+    """Return PostFilter's answer as `_asked_pair` does, of a plugin that may wait for the loop."""
+    began = 0 if timing is None else timing.timer()
+    result: PostFilterResult | None = None
+    try:
+        answer = plugin.post_filter(state, pod, outcome)
+        result, status = answer if isinstance(answer, tuple) else (yield from answer)
+    except Exception as raised:
+        status = error(str(raised))
+    if timing is not None:
+        timing.note(plugin.name, "PostFilter", status.code, began)
+    return result, status
 
 
 def _nothing_left(narrowing: set[str]) -> str:

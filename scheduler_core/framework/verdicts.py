@@ -120,6 +120,10 @@ class FilterOutcome:
             self._feasible = self.snapshot.every_row if passed.all() else np.flatnonzero(passed)
         return self._feasible
 
+    def forget_feasible(self) -> None:
+        """Work `feasible` out anew: somebody took rows out after Filter (an extender)."""
+        self._feasible = None
+
     def status_of(self, row: int) -> Status:
         """Return the status recorded for a row: of the first failing filter, success when none failed."""
         first = int(self.first[row])

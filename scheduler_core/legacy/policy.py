@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scheduler_core.api.errors import Cause
+from scheduler_core.extender.configuration import ExtenderConfiguration, read_extenders
 from scheduler_core.framework.profile import TOTAL_SCORE_MAX
 from scheduler_core.legacy import (
     host_ports,
@@ -62,13 +63,13 @@ class Policy:
         predicates: plugins in the order of the document.
         priorities: (plugin, weight).
         arguments: of plugins that an `argument` made.
-        extenders: in today's form, as KubeSchedulerConfiguration has them.
+        extenders: in the order in which they are called.
     """
 
     predicates: tuple[str, ...]
     priorities: tuple[tuple[str, int], ...]
     arguments: Mapping[str, Mapping[str, Any]]
-    extenders: tuple[Mapping[str, Any], ...] = ()
+    extenders: tuple[ExtenderConfiguration, ...] = ()
 
 
 def provider_policy(name: str = DEFAULT_PROVIDER) -> Policy | None:
@@ -110,12 +111,15 @@ class _Reader:
         assert default is not None
         predicates = self._functions(document, "predicates")
         priorities = self._functions(document, "priorities")
-        extenders = self._entries(document, "extenders") or []
+        entries = self._entries(document, "extenders") or []
+        extenders, wrong = read_extenders([self._extender(path, entry) for path, entry in entries])
+        told = {cause.field for cause in self._causes}
+        self._causes.extend(cause for cause in wrong if cause.field not in told)
         return Policy(
             default.predicates if predicates is None else tuple(name for name, _ in predicates),
             default.priorities if priorities is None else tuple(priorities),
             self._arguments,
-            tuple(self._extender(path, entry) for path, entry in extenders),
+            extenders,
         )
 
     def _entries(self, document: Mapping[str, Any], section: str) -> list[tuple[str, Mapping[str, Any]]] | None:

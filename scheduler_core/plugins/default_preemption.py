@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
+from scheduler_core.extender.extending import KEY as EXTENDING
+from scheduler_core.extender.extending import Extending
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PostFilterResult, Steps
+from scheduler_core.framework.interface import PostFilterAnswer, PostFilterResult, PostFilterSteps, Steps
 from scheduler_core.framework.lots import KEY as LOTS
+from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SUCCESS, Status, error, unresolvable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import RESOURCE, budgets_of
 from scheduler_core.preemption.carry_out import HELD, Holds, Peers, carry_out
-from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
+from scheduler_core.preemption.dry_run import Candidate
+from scheduler_core.preemption.evaluator import Extended, Limits, Preemption, choose_again, evaluate
 from scheduler_core.preemption.memory import DryRunMemory
 from scheduler_core.preemption.steps import read_afresh
 
@@ -63,8 +68,8 @@ class DefaultPreemption:
 
     def post_filter(
         self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
-    ) -> tuple[PostFilterResult | None, Status]:
-        """Nominate the node that costs least."""
+    ) -> PostFilterAnswer | PostFilterSteps:
+        """Nominate the node that costs least, of those that the extenders leave."""
         preemptor = read_afresh(state, pod)
         if preemptor is None:
             return None, error(f'preemption: pod "{pod.pod.name}" not found')
@@ -79,9 +84,37 @@ class DefaultPreemption:
             memory=self._memory,
         )
         found.act = self._carry_out
-        return PostFilterResult(None if result is None else result.nominated_node_name, found), status
+        extending: Extending | None = state.get(EXTENDING)
+        if extending is not None and found.candidates and extending.may_veto(pod):
+            return _ask_extenders(extending, found, outcome, state.get(LOTS))
+        return _with_detail(result, found), status
 
     def _carry_out(self, found: Preemption, peers: Peers) -> Steps | None:
         if found.chosen is None:
             return None
         return carry_out(found.pod, found.chosen, NAME, self._holds, peers, found.steps)
+
+
+def _with_detail(result: PostFilterResult | None, found: Preemption) -> PostFilterResult:
+    return PostFilterResult(None if result is None else result.nominated_node_name, found)
+
+
+def _ask_extenders(
+    extending: Extending, found: Preemption, outcome: FilterOutcome, lots: Lots | None
+) -> PostFilterSteps:
+    """Let extenders take candidates out and change victims, then choose again."""
+    dry_run = {candidate.node_name: candidate for candidate in found.candidates}
+    victims = {name: (candidate.victims, candidate.violations) for name, candidate in dry_run.items()}
+    left, taken_out, status = yield from extending.preempt(found.pod, victims, outcome.snapshot)
+    if not status.ok:
+        found.unchoose()
+        return _with_detail(None, found), error(f"preemption: {status.message}")
+    # What an extender adds comes last: it has no dry run of its own.
+    candidates = [
+        replace(known, victims=tuple(left[name][0]), violations=left[name][1]) if name in left else known
+        for name, known in dry_run.items()
+    ] + [
+        Candidate(name, tuple(pods), violations, ()) for name, (pods, violations) in left.items() if name not in dry_run
+    ]
+    result, status = choose_again(found, Extended(candidates, taken_out), lots)
+    return _with_detail(result, found), status

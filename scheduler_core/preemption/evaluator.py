@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -26,6 +26,7 @@ from scheduler_core.preemption.steps import Step, StepName
 
 NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
 NEVER: Final = "not eligible due to preemptionPolicy=Never."
+NO_CANDIDATE: Final = "preemption: no candidate node for preemption"
 TERMINATING: Final = "not eligible due to a terminating pod on the nominated node."
 
 
@@ -43,6 +44,24 @@ class Limits:
         return min(max(nodes * self.percentage // 100, self.absolute), nodes)
 
 
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """What extenders made of the candidates.
+
+    Attributes:
+        candidates: all that the dry run found or an extender named, with the victims that extenders want.
+        taken_out: candidate's node → the extender that took it out.
+    """
+
+    candidates: list[Candidate]
+    taken_out: Mapping[str, str]
+
+    @property
+    def left(self) -> list[Candidate]:
+        """Return the candidates that nobody took out."""
+        return [candidate for candidate in self.candidates if candidate.node_name not in self.taken_out]
+
+
 @dataclass
 class Preemption:
     """What one attempt found: kept by traces, acted on by `carry_out`.
@@ -54,6 +73,7 @@ class Preemption:
         draw: the lot's number, an index into the ties; None where there was no tie.
         chosen: the candidate that is nominated.
         clears: the pod's nomination, if it has one, is to be cleared.
+        extended: what extenders left of the candidates; None where none was asked.
         steps: what was decided, then what was done about it: those no replay knows.
         act: carries the choice out; None: nobody has said how.
         inline: the cycle itself carries it out and ends with it; else that goes on beside the cycles.
@@ -66,6 +86,7 @@ class Preemption:
     draw: int | None = None
     chosen: Candidate | None = None
     clears: bool = False
+    extended: Extended | None = None
     steps: list[Step] = field(default_factory=list)
     act: Callable[[Preemption, Peers], Steps | None] | None = None
     inline: bool = False
@@ -73,6 +94,8 @@ class Preemption:
     @property
     def candidates(self) -> list[Candidate]:
         """Return every node that could be freed, in the order of the search."""
+        if self.extended is not None:
+            return self.extended.candidates
         return [] if self.tried is None else self.tried.candidates
 
     @property
@@ -83,7 +106,8 @@ class Preemption:
     @cached_property
     def choice(self) -> Choice | None:
         """Return what the criteria left; None without candidates."""
-        return choose(self.candidates) if self.candidates else None
+        left = self.candidates if self.extended is None else self.extended.left
+        return choose(left) if left else None
 
     def follow_up(self, core: Peers) -> Steps | None:
         """Return the steps that carry out what was found; None where nothing is to be done."""
@@ -119,6 +143,12 @@ class Preemption:
         self.note(StepName.CHOSEN, node=self.chosen.node_name)
         return self.chosen.node_name
 
+    def unchoose(self) -> None:
+        """Take the choice back: extenders are still to be asked, or have broken."""
+        if self.steps and self.steps[-1].name is StepName.CHOSEN:
+            self.steps.pop()
+        self.draw = self.chosen = None
+
     def as_dict(self) -> dict[str, Any]:
         """Return the conformance format's `preemption` object but for `code` and `reasons`, which are PostFilter's."""
         return {
@@ -143,6 +173,8 @@ class Preemption:
         eliminated: dict[str, str] = {}
         if choice is not None and self.chosen is not None:
             eliminated = {node: LOT for node in choice.ties if node != self.chosen.node_name} | choice.eliminated
+        if self.extended is not None:
+            eliminated |= self.extended.taken_out
         return {
             "eligible": self.eligible,
             "whyNot": self.why_not,
@@ -251,3 +283,19 @@ def evaluate(
         return found, PostFilterResult(""), unschedulable(f"preemption: {fit_error(len(snapshot), counts)}")
     name = found.pick(tried, lots)
     return found, PostFilterResult(name), SUCCESS
+
+
+def choose_again(found: Preemption, extended: Extended, lots: Lots | None) -> tuple[PostFilterResult | None, Status]:
+    """Choose among the candidates that extenders left; return PostFilter's answer (without detail)."""
+    found.unchoose()
+    found.extended = extended
+    found.note(StepName.EXTENDED, count=len(extended.left))
+    choice = found.choice
+    if choice is None:
+        return None, unschedulable(NO_CANDIDATE)
+    if len(choice.ties) > 1 and lots is not None:
+        found.draw = lots.draw("preemption-tie", len(choice.ties))
+    name = choice.ties[found.draw or 0]
+    found.chosen = next(candidate for candidate in extended.left if candidate.node_name == name)
+    found.note(StepName.CHOSEN, node=name)
+    return PostFilterResult(name), SUCCESS

@@ -130,5 +130,7 @@ class DryRunMemory:
         return found
 
     def _look_at_one_node(self, filters: tuple[str, ...]) -> bool:
-        reads = (getattr(self._handle.plugins[name], "filter_reads", Reads.CLUSTER) for name in filters)
+        # Extenders stand among the filters, too, but a dry run does not ask them.
+        plugins = (self._handle.plugins[name] for name in filters if name in self._handle.plugins)
+        reads = (getattr(plugin, "filter_reads", Reads.CLUSTER) for plugin in plugins)
         return all(one in (Reads.NODE, Reads.NODE_AND_PODS) for one in reads)

@@ -26,6 +26,8 @@ class StepName(StrEnum):
     """`count` nodes where evicting pods might help."""
     DRY_RUN = "dryRun"
     """`count` candidates were found."""
+    EXTENDED = "extended"
+    """`count` candidates are left by the extenders; absent where none was asked."""
     CHOSEN = "chosen"
     """`node` costs least."""
     OWN_NOMINATION_CLEARED = "ownNominationCleared"

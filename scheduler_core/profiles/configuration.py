@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.extender.configuration import ExtenderConfiguration, read_extenders
 from scheduler_core.framework.interface import EXTENSION_POINTS
 from scheduler_core.framework.profile import DEFAULT_SCHEDULER_NAME, MULTI_POINT, PluginSet, ProfileConfiguration
 from scheduler_core.profiles.arguments import argument_errors
@@ -53,14 +54,14 @@ class SchedulerConfiguration:
         percentage_of_nodes_to_score: 0 means adaptive.
         initial_backoff_ms: a pod's first backoff.
         max_backoff_ms: the longest.
-        extenders: as written; whoever runs extenders reads them.
+        extenders: in the order in which they are called.
     """
 
     profiles: tuple[ProfileConfiguration, ...]
     percentage_of_nodes_to_score: int
     initial_backoff_ms: int = DEFAULT_BACKOFF_SECONDS[0] * 1000
     max_backoff_ms: int = DEFAULT_BACKOFF_SECONDS[1] * 1000
-    extenders: tuple[Mapping[str, Any], ...] = ()
+    extenders: tuple[ExtenderConfiguration, ...] = ()
 
 
 def read_configuration(
@@ -116,7 +117,8 @@ class _Reader:
                 "parallelism", f"Invalid value: {document['parallelism']}: should be an integer value greater than zero"
             )
         profiles = self._profiles(self._list(document, "profiles", "profiles"))
-        extenders = tuple(self._list(document, "extenders", "extenders"))
+        extenders, wrong = read_extenders(self._list(document, "extenders", "extenders"))
+        self.causes.extend(wrong)
         return SchedulerConfiguration(
             profiles=profiles,
             percentage_of_nodes_to_score=default_percentage if percentage is None else percentage,

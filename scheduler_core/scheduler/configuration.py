@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
+from typing import Final
 
-from scheduler_core.framework.events import ClusterEvent, EventRegistration
+from scheduler_core.extender.configuration import ExtenderConfiguration, ignored_resources
+from scheduler_core.extender.extending import REJECTOR
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
+from scheduler_core.plugins.node_resources_fit import NAME as FIT
 from scheduler_core.state.nominator import Nominator
+
+_EVERYTHING: Final = EventRegistration(ClusterEvent(EventResource.WILDCARD, ActionType.ALL))
 
 
 class Configuration:
@@ -20,6 +27,7 @@ class Configuration:
     Attributes:
         hash: names the configuration in traces.
         frameworks: scheduler name → profile ready to run.
+        extenders: in the order in which they are called.
     """
 
     def __init__(
@@ -33,6 +41,7 @@ class Configuration:
         nominator: Nominator | None = None,
         reuse: bool = True,
         metrics: Metrics | None = None,
+        extenders: Sequence[ExtenderConfiguration] = (),
     ) -> None:
         """Build every profile.
 
@@ -40,6 +49,10 @@ class Configuration:
             ProfileError: a profile cannot run.
         """
         self.hash = hash
+        self.extenders = tuple(extenders)
+        ignored = ignored_resources(extenders)
+        if ignored:
+            profiles = [_ignoring(profile, ignored) for profile in profiles]
         self.percentage = percentage
         self.frameworks: dict[str, Framework] = {
             profile.scheduler_name: Framework(
@@ -47,7 +60,11 @@ class Configuration:
             )
             for profile in profiles
         }
-        self._registered = {name: framework.events_to_register() for name, framework in self.frameworks.items()}
+        # Extenders say of no event whether it helps: all do.
+        wakes = {REJECTOR: (_EVERYTHING,)} if extenders else {}
+        self._registered = {
+            name: {**framework.events_to_register(), **wakes} for name, framework in self.frameworks.items()
+        }
         self._heard: dict[tuple[str, ClusterEvent], tuple[tuple[str, EventRegistration], ...]] = {}
 
     def hints(self, scheduler_name: str, event: ClusterEvent) -> Sequence[tuple[str, EventRegistration]]:
@@ -86,3 +103,9 @@ class Configuration:
         """Return percentageOfNodesToScore for a profile; 0 is adaptive."""
         own = framework.profile.percentage_of_nodes_to_score
         return self.percentage if own is None else own
+
+
+def _ignoring(profile: ProfileConfiguration, resources: Sequence[str]) -> ProfileConfiguration:
+    """Return the profile with NodeResourcesFit leaving these resources to their extenders, as upstream sets it."""
+    arguments = {**profile.arguments.get(FIT, {}), "ignoredResources": list(resources)}
+    return replace(profile, arguments={**profile.arguments, FIT: arguments})

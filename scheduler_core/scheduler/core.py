@@ -207,7 +207,8 @@ class Scheduler:
             return None
         self.cache.update_snapshot(self._snapshot)
         framework = self.configuration.frameworks[queued.pod.spec.scheduler_name]
-        run = Run(queued, queued.info, framework, self._snapshot, self._input(queued, seen_revision))
+        given = self._input(queued, seen_revision)
+        run = Run(queued, queued.info, framework, self._snapshot, given, self.configuration.extenders)
         if self.metrics is not None:
             run.state.timing = self.metrics.next_attempt()
         return run
@@ -228,7 +229,7 @@ class Scheduler:
         for nominated, node_name in given.nominations.items():
             if nominated in self.pods:
                 self.nominator.add(self.pods[nominated], node_name)
-        return Run(queued, info, framework, snapshot, given)
+        return Run(queued, info, framework, snapshot, given, self.configuration.extenders)
 
     def wait_again(self, uid: str, node_name: str, until_ms: Mapping[str, int], seen_revision: int) -> Run | None:
         """Take up a pod that another owner had left waiting at Permit; None: it waits in no lane any more."""
@@ -237,7 +238,8 @@ class Scheduler:
             return None
         framework = self.configuration.frameworks[queued.pod.spec.scheduler_name]
         self.cache.update_snapshot(self._snapshot)
-        run = Run(queued, queued.info, framework, self._snapshot, self._input(queued, seen_revision))
+        given = self._input(queued, seen_revision)
+        run = Run(queued, queued.info, framework, self._snapshot, given, self.configuration.extenders)
         run.result, run.chosen, run.point = "scheduled", node_name, "Permit"
         self.assume(run)
         framework.run_reserve(run.state, run.info, node_name)

@@ -12,23 +12,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.api.draw import draw
+from scheduler_core.extender.extending import KEY as EXTENDING
 from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPermit
 from scheduler_core.framework.events import ASSIGNED_POD_DELETE
 from scheduler_core.framework.fit_error import event_note
 from scheduler_core.framework.interface import Ask, PreFilterResult, Reply, Steps
 from scheduler_core.framework.metrics import PERMIT_WAIT, POD_ATTEMPTS, SCHEDULE_ATTEMPTS
+from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
 from scheduler_core.preemption.evaluator import why_not_eligible
 from scheduler_core.preemption.steps import read_afresh
 from scheduler_core.scheduler.peers import Core
 from scheduler_core.scheduler.run import Point, Run
+
+_Came = TypeVar("_Came")
 
 Cycle = Generator["Point | Ask", "Reply | None", None]
 
@@ -103,7 +107,7 @@ def decide(core: Core, run: Run) -> Cycle:
         return
     rows = np.zeros(0, dtype=np.intp)
     if status.ok:
-        rows = _filter(core, run, run.pre_filter)
+        rows = yield from _steps(_filter(core, run, run.pre_filter))
         yield run.passed("Filter")
         if run.status.code is Code.ERROR:
             return
@@ -115,6 +119,8 @@ def decide(core: Core, run: Run) -> Cycle:
         yield run.passed("PreScore")
         if status.ok:
             run.scores, status = framework.run_score(state, run.info, run.snapshot, run.outcome)
+            if run.extenders and run.scores is not None:
+                yield from _steps(run.extending.prioritize(run.info, run.snapshot, run.scores))
         yield run.passed("Score")
         if not status.ok:
             _break(run, status)
@@ -122,8 +128,20 @@ def decide(core: Core, run: Run) -> Cycle:
     _choose(core, run, rows)
 
 
-def _filter(core: Core, run: Run, left: PreFilterResult) -> NDArray[np.intp]:
-    """Run Filter and return the feasible rows; one node's error breaks the attempt."""
+def _filter(core: Core, run: Run, left: PreFilterResult) -> Generator[Ask, Reply, NDArray[np.intp]]:
+    """Run Filter and the extenders, and return the feasible rows; one node's error breaks the attempt."""
+    status = yield from _pass(core, run, left, nominated_first=True)
+    assert run.outcome is not None
+    if run.extenders and run.outcome.used_nominated_node and not (status.ok and len(run.outcome.feasible)):
+        # An extender turned the nominated node away, or broke at it: all nodes have their turn.
+        status = yield from _pass(core, run, left, nominated_first=False)
+    if not status.ok:
+        _break(run, status)
+    return run.outcome.feasible
+
+
+def _pass(core: Core, run: Run, left: PreFilterResult, *, nominated_first: bool) -> Steps:
+    """Run the filters, then the extenders over the nodes that passed."""
     run.outcome = run.framework.run_filter(
         run.state,
         run.info,
@@ -132,13 +150,15 @@ def _filter(core: Core, run: Run, left: PreFilterResult) -> NDArray[np.intp]:
         run.narrowing,
         percentage=core.percentage_of(run.framework),
         start=run.given.start,
+        nominated_first=nominated_first,
     )
-    rows = run.outcome.feasible
-    if len(rows) < len(run.snapshot):
+    if len(run.outcome.feasible) < len(run.snapshot):
         broken = run.outcome.rows_with(Code.ERROR)
         if broken:
-            _break(run, run.outcome.status_of(broken[0]))
-    return rows
+            return run.outcome.status_of(broken[0])
+    if not run.extenders:
+        return SUCCESS
+    return (yield from run.extending.filter(run.info, run.outcome))
 
 
 def _break(run: Run, status: Status) -> None:
@@ -157,7 +177,8 @@ def _post_filter(core: Core, run: Run) -> Cycle:
         if status.code is Code.PENDING:
             run.pending_plugins, run.unschedulable_plugins = run.unschedulable_plugins, frozenset()
     else:
-        run.unschedulable_plugins = outcome.failed_plugins() | run.narrowing
+        rejectors = outcome.failed_plugins()
+        run.unschedulable_plugins = (run.extending.rejectors(rejectors) if run.extenders else rejectors) | run.narrowing
         run.pending_plugins = frozenset(outcome.status_of(row).plugin for row in outcome.rows_with(Code.PENDING))
         run.unschedulable_plugins -= run.pending_plugins
     text = ""
@@ -167,7 +188,10 @@ def _post_filter(core: Core, run: Run) -> Cycle:
         nominated = run.snapshot.row_of.get(preemptor.pod.status.nominated_node_name)
         tried = SUCCESS if nominated is None else outcome.status_of(nominated)
         run.eligible = not why_not_eligible(preemptor, run.snapshot, tried)
-        run.post_filter, run.post_filter_status = run.framework.run_post_filter(run.state, run.info, outcome)
+        if run.extenders:
+            run.state.write(EXTENDING, run.extending)
+        steps = run.framework.run_post_filter(run.state, run.info, outcome)
+        run.post_filter, run.post_filter_status = yield from _steps(steps)
         text = run.post_filter_status.message
         if run.post_filter is not None:
             run.nominated_node_name = run.post_filter.nominated_node_name
@@ -269,7 +293,7 @@ def binding_cycle(core: Core, run: Run) -> Cycle:
         yield from _undo(core, run, status)
         return
     yield run.passed("PreBind")
-    status = yield from _steps(run.framework.run_bind(run.state, run.assumed, run.chosen))
+    status = yield from _bind(run, run.assumed)
     if not status.ok:
         yield from _undo(core, run, status if not status.skipped else replace(status, code=Code.ERROR))
         return
@@ -286,13 +310,22 @@ def binding_cycle(core: Core, run: Run) -> Cycle:
     yield run.passed("PostBind")
 
 
-def _steps(steps: Steps) -> Generator[Point | Ask, Reply | None, Status]:
-    """Hand a framework's asks on and its replies back."""
+def _bind(run: Run, assumed: PodInfo) -> Generator[Point | Ask, Reply | None, Status]:
+    """Bind: an extender that does so comes before the plugins."""
+    if run.extenders:
+        status = yield from _steps(run.extending.bind(run.info, run.chosen))
+        if not status.skipped:
+            return status
+    return (yield from _steps(run.framework.run_bind(run.state, assumed, run.chosen)))
+
+
+def _steps(steps: Generator[Ask, Reply, _Came]) -> Generator[Point | Ask, Reply | None, _Came]:
+    """Hand asks on and replies back; return what the steps come to."""
     try:
         ask = next(steps)
         while True:
             reply = yield ask
             ask = steps.send(reply if reply is not None else Reply())
     except StopIteration as stop:
-        status: Status = stop.value
-        return status
+        came: _Came = stop.value
+        return came

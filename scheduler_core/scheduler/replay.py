@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
+from scheduler_core.extender.calls import CallExtenders
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import PluginRegistry
@@ -109,15 +110,24 @@ def replay(
         listers=listers,
         nominator=nominator,
         reuse=False,
+        extenders=configuration.extenders,
     )
     core = Scheduler(built, nominator, seed=seed)
     core.now_ms = known.now_ms
     info = core.pods[uid] = infos[uid]
     queued = QueuedPod(info, known.now_ms, 0)
     queued.attempts = known.attempt
-    run = Run(queued, info, built.frameworks[known.profile], snapshot_of(nodes, pods, known), known)
-    for _ in decide(core, run):
-        if run.point == until:
+    run = Run(queued, info, built.frameworks[known.profile], snapshot_of(nodes, pods, known), known, built.extenders)
+    for item in decide(core, run):
+        # Where the record of answers ends the attempt had come no further.
+        if run.point == until or isinstance(item, CallExtenders):
             break
     outcome = outcome_of(core, run)
-    return outcome.as_dict(), dict(explanation(outcome))
+    return outcome.as_dict(), {**explanation(outcome), **extenders_account(run)}
+
+
+def extenders_account(run: Run) -> dict[str, Any]:
+    """Return what came of each call to an extender, as `explanation` holds it; empty where none was called."""
+    if not run.extenders or not run.extending.accounts:
+        return {}
+    return {"extenders": [dict(account) for account in run.extending.accounts]}

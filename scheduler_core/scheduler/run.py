@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from scheduler_core.extender.calls import Record
+from scheduler_core.extender.configuration import ExtenderConfiguration
+from scheduler_core.extender.extending import Extending
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import PostFilterResult, PreFilterResult
 from scheduler_core.framework.node_info import PodInfo
@@ -59,6 +62,7 @@ class CycleInput:
         now_ms: simulated time at the cycle's begin.
         preemptor: the pod as PostFilter read it afresh: what scheduling reads of the document, empty where it was gone;
             None where it had not changed, or PostFilter had no turn.
+        extenders: what extenders answered, in order; grows while the attempt calls them.
     """
 
     seen_revision: int
@@ -72,6 +76,7 @@ class CycleInput:
     profile: str
     now_ms: int
     preemptor: dict[str, Any] | None = None
+    extenders: list[Record] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the form that traces and the replica's status hold."""
@@ -89,6 +94,8 @@ class CycleInput:
         }
         if self.preemptor is not None:
             shown["preemptor"] = self.preemptor
+        if self.extenders:
+            shown["extenders"] = list(self.extenders)
         return shown
 
     @classmethod
@@ -106,6 +113,7 @@ class CycleInput:
             profile=document["profile"],
             now_ms=document["nowMs"],
             preemptor=document.get("preemptor"),
+            extenders=list(document.get("extenders") or ()),
         )
 
 
@@ -127,6 +135,7 @@ class Run:
         draw: the lot's number, an index into `best`.
         status: what ended the attempt; success while it goes on.
         message: text of the failure.
+        extenders: called in this order.
     """
 
     queued: QueuedPod
@@ -134,6 +143,7 @@ class Run:
     framework: Framework
     snapshot: Snapshot
     given: CycleInput
+    extenders: tuple[ExtenderConfiguration, ...] = ()
     state: CycleState = field(default_factory=CycleState)
     point: str = ""
     pre_filter: PreFilterResult | None = None
@@ -163,9 +173,20 @@ class Run:
     decided: dict[str, Any] | None = None
     """The outcome as a trace holds it, kept because later cycles use its arrays again; None: not worked out."""
     explanation: dict[str, Any] = field(default_factory=dict)
-    """What a trace holds beside it."""
+    """What a trace holds beside it, but for what extenders did."""
     over_budget: bool = False
     """Its matrices are not kept: they are replayed when somebody asks."""
+    _extending: Extending | None = None
+
+    @property
+    def extending(self) -> Extending:
+        """Return the attempt's dealings with extenders."""
+        if self._extending is None:
+            framework = self.framework
+            self._extending = Extending(
+                self.extenders, framework.listers, self.given.extenders, framework.rules.score_max
+            )
+        return self._extending
 
     @property
     def uid(self) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from scheduler_core.framework.asks import complete
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import PostFilterResult
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration, ProfileError
@@ -132,7 +133,7 @@ def test_post_filter(
     told = [{"post_filter": status, "result": result} for status, result in zip(answers, results, strict=True)]
     one = framework(*told)
     outcome = one.run_filter(CycleState(), pod(), nodes("n"))
-    result, status = one.run_post_filter(CycleState(), pod(), outcome)
+    result, status = complete(one.run_post_filter(CycleState(), pod(), outcome))
     assert (status.code, status.reasons, status.plugin) == (code, reasons, plugin)
     assert (result.nominated_node_name if result else None) == nominated
 
