@@ -19,7 +19,8 @@ from scheduler_core.model.steps import Bind, Fail, Leave, Preempt, Situation, St
 from scheduler_core.oracle import CaseListers
 from scheduler_core.preemption.budgets import RESOURCE, budgets_of
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
-from scheduler_core.scheduler.core import Configuration, Scheduler
+from scheduler_core.scheduler.configuration import Configuration
+from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import Spawn
 from scheduler_core.scheduler.run import Run
 from scheduler_core.state.nominator import Nominator
