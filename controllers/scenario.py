@@ -16,6 +16,7 @@ from controllers.machinery.operations import Create, Delete, Operation, Patch
 from controllers.machinery.store import Store
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 from scheduler_core.api.kinds import KINDS, Kind, find_kind
+from scheduler_core.legacy.conflicts import conflicts_of
 from scheduler_core.profiles.era import below
 from scheduler_core.profiles.eras import read_spec
 
@@ -141,6 +142,7 @@ def summary(store: Store, cluster: Cluster, seed: int, name: str) -> Document:
         verbs[row.verb] += 1
         head = f"{row.revision} {row.now_ms} {row.verb} {row.resource} {row.namespace} {row.name} {row.actor} "
         digest.update(head.encode() + row.data + b"\n")
+    nodes = [stored.object for stored in store.list("nodes")[0]]
     pods = [stored.object for stored in store.list("pods")[0]]
     phases = Counter((pod.get("status") or {}).get("phase", "Unknown") for pod in pods)
     leaders = {
@@ -154,10 +156,11 @@ def summary(store: Store, cluster: Cluster, seed: int, name: str) -> Document:
         "revision": store.revision,
         "events": cluster.events_run,
         "rows": {verb: verbs[verb] for verb in sorted(verbs)},
-        "nodes": len(store.list("nodes")[0]),
+        "nodes": len(nodes),
         "pods": len(pods),
         "bound": sum(1 for pod in pods if pod["spec"].get("nodeName")),
         "phases": {phase: phases[phase] for phase in sorted(phases)},
+        "conflicts": conflicts_of(nodes, pods).counts(),
         "leaders": leaders,
         "logSha256": digest.hexdigest(),
     }

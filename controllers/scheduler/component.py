@@ -152,8 +152,6 @@ class SchedulerComponent:
             nominator,
             seed=tick.seed,
             metrics=self._metrics,
-            initial_backoff_ms=self._settings.configuration.initial_backoff_ms,
-            max_backoff_ms=self._settings.configuration.max_backoff_ms,
         )
         self.scheduler.now_ms = tick.now_ms
         recorder = Recorder("default-scheduler", instance=self.identity)

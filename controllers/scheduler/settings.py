@@ -69,6 +69,7 @@ class Settings:
             nominator=nominator,
             metrics=metrics,
             extenders=self.configuration.extenders,
+            backoff_ms=(self.configuration.initial_backoff_ms, self.configuration.max_backoff_ms),
         )
 
 

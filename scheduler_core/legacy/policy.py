@@ -30,8 +30,17 @@ ALIASES: Final[Mapping[str, str]] = {"PodFitsPorts": host_ports.NAME}
 """Name of version 1.0 → today's name in the era."""
 
 _FIELDS: Final = ("kind", "apiVersion", "predicates", "priorities", "extenders")
-_EXTENDER: Final = ("urlPrefix", "apiVersion", "filterVerb", "prioritizeVerb", "weight", "enableHttps", "tlsConfig")
-_EXTENDER_FIELDS: Final = (*_EXTENDER, "httpTimeout")
+_EXTENDER_FIELDS: Final = (
+    "urlPrefix",
+    "apiVersion",
+    "filterVerb",
+    "prioritizeVerb",
+    "weight",
+    "enableHttps",
+    "tlsConfig",
+    "httpTimeout",
+)
+_RENAMED: Final = {"enableHttps": "enableHTTPS"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +120,11 @@ class _Reader:
         assert default is not None
         predicates = self._functions(document, "predicates")
         priorities = self._functions(document, "priorities")
-        entries = self._entries(document, "extenders") or []
-        extenders, wrong = read_extenders([self._extender(path, entry) for path, entry in entries])
-        told = {cause.field for cause in self._causes}
-        self._causes.extend(cause for cause in wrong if cause.field not in told)
         return Policy(
             default.predicates if predicates is None else tuple(name for name, _ in predicates),
             default.priorities if priorities is None else tuple(priorities),
             self._arguments,
-            extenders,
+            self._extenders(document),
         )
 
     def _entries(self, document: Mapping[str, Any], section: str) -> list[tuple[str, Mapping[str, Any]]] | None:
@@ -211,22 +216,19 @@ class _Reader:
             return 1
         return weight
 
-    def _extender(self, path: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return an extender as a KubeSchedulerConfiguration has it; there the timeout is no count of nanoseconds."""
-        self._fields(entry, _EXTENDER_FIELDS, f"{path}.")
-        weight = entry.get("weight", 0)
-        if entry.get("prioritizeVerb") and (not isinstance(weight, int) or weight <= 0):
-            self._wrong(
-                f"{path}.weight",
-                f"Invalid value: {weight}: Priority for extender {entry.get('urlPrefix')} should have a positive "
-                "weight applied to it",
-            )
-        found = {key: entry[key] for key in _EXTENDER if key in entry and key not in ("apiVersion", "enableHttps")}
-        if "enableHttps" in entry:
-            found["enableHTTPS"] = entry["enableHttps"]
-        timeout = entry.get("httpTimeout")
-        if isinstance(timeout, int):
-            found["httpTimeout"] = f"{timeout // 1_000_000}ms"
-        elif timeout is not None:
-            self._wrong(f"{path}.httpTimeout", "Invalid value: must be a number of nanoseconds")
-        return found
+    def _extenders(self, document: Mapping[str, Any]) -> tuple[ExtenderConfiguration, ...]:
+        """Return the extenders, read as today's are: two fields are written otherwise, one is gone."""
+        written: list[Mapping[str, Any]] = []
+        for path, entry in self._entries(document, "extenders") or ():
+            self._fields(entry, _EXTENDER_FIELDS, f"{path}.")
+            known = {_RENAMED.get(key, key): entry[key] for key in _EXTENDER_FIELDS if key in entry}
+            known.pop("apiVersion", None)
+            timeout = known.pop("httpTimeout", None)
+            if isinstance(timeout, int):
+                known["httpTimeout"] = f"{timeout}ns"
+            elif timeout is not None:
+                self._wrong(f"{path}.httpTimeout", "Invalid value: must be a number of nanoseconds")
+            written.append(known)
+        extenders, wrong = read_extenders(written)
+        self._causes.extend(wrong)
+        return extenders

@@ -16,6 +16,7 @@ from scheduler_core.framework.profile import ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.plugins.node_resources_fit import NAME as FIT
+from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS
 from scheduler_core.state.nominator import Nominator
 
 _EVERYTHING: Final = EventRegistration(ClusterEvent(EventResource.WILDCARD, ActionType.ALL))
@@ -28,6 +29,7 @@ class Configuration:
         hash: names the configuration in traces.
         frameworks: scheduler name → profile ready to run.
         extenders: in the order in which they are called.
+        backoff_ms: a pod's first and its longest wait after a failed attempt.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Configuration:
         reuse: bool = True,
         metrics: Metrics | None = None,
         extenders: Sequence[ExtenderConfiguration] = (),
+        backoff_ms: tuple[int, int] = (INITIAL_BACKOFF_MS, MAX_BACKOFF_MS),
     ) -> None:
         """Build every profile.
 
@@ -49,6 +52,7 @@ class Configuration:
             ProfileError: a profile cannot run.
         """
         self.hash = hash
+        self.backoff_ms = backoff_ms
         self.extenders = tuple(extenders)
         ignored = ignored_resources(extenders)
         if ignored:

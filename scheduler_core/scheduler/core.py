@@ -31,7 +31,6 @@ from scheduler_core.preemption.steps import PREEMPTOR
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.peers import NameOrder
 from scheduler_core.scheduler.run import CycleInput, Run
-from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.changes import node_changes, pod_changes
 from scheduler_core.state.nominator import Nominator
@@ -52,8 +51,6 @@ class Scheduler:
         nominator: Nominator,
         *,
         seed: int,
-        initial_backoff_ms: int = INITIAL_BACKOFF_MS,
-        max_backoff_ms: int = MAX_BACKOFF_MS,
         metrics: Metrics | None = None,
     ) -> None:
         """Begin with empty memory. `nominator` is the one that the configuration's plugins read, `metrics` likewise."""
@@ -78,8 +75,7 @@ class Scheduler:
             pre_enqueue=self._pre_enqueue,
             hints=self._hints,
             nominator=nominator,
-            initial_backoff_ms=initial_backoff_ms,
-            max_backoff_ms=max_backoff_ms,
+            backoff_ms=configuration.backoff_ms,
             on_incoming=self._count_incoming,
         )
 
@@ -202,6 +198,7 @@ class Scheduler:
         if self.next_configuration is not None:
             self.configuration, self.next_configuration = self.next_configuration, None
             self.cache.expiry_ms = self.configuration.expiry_ms
+            self.queue.set_backoff(self.configuration.backoff_ms)
         queued = self.queue.pop(self.now_ms)
         if queued is None:
             return None

@@ -46,8 +46,7 @@ class SchedulingQueue:
         pre_enqueue: PreEnqueue,
         hints: QueueingHints,
         nominator: Nominator,
-        initial_backoff_ms: int = INITIAL_BACKOFF_MS,
-        max_backoff_ms: int = MAX_BACKOFF_MS,
+        backoff_ms: tuple[int, int] = (INITIAL_BACKOFF_MS, MAX_BACKOFF_MS),
         pop_from_backoff: bool = True,
         on_incoming: Callable[[Lane, str], None] = lambda lane, label: None,
     ) -> None:
@@ -60,12 +59,16 @@ class SchedulingQueue:
         self._pre_enqueue = pre_enqueue
         self._hints = hints
         self._nominator = nominator
-        self._waits = Backoff(initial_backoff_ms, max_backoff_ms, windowed=pop_from_backoff)
+        self._waits = Backoff(*backoff_ms, windowed=pop_from_backoff)
         self._pop_from_backoff = pop_from_backoff
         self._on_incoming = on_incoming
         """Told of every pod that comes into a lane, with the label of what moved it."""
         self._in_flight = InFlight()
         self._arrivals = 0
+
+    def set_backoff(self, backoff_ms: tuple[int, int]) -> None:
+        """Change the first and the longest wait; waits that have begun stay as they are."""
+        self._waits = Backoff(*backoff_ms, windowed=self._pop_from_backoff)
 
     # What is where.
 
