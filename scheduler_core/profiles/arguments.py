@@ -10,6 +10,7 @@ from scheduler_core.api.label_names import qualified_name_errors
 from scheduler_core.api.meta import view
 from scheduler_core.api.pod import NodeAffinity
 from scheduler_core.api.selectors import compile_selector, compile_term
+from scheduler_core.cel.arguments import read_cel_arguments
 
 _STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
@@ -180,6 +181,10 @@ def _volume_binding(arguments: Mapping[str, Any], path: str) -> _Errors:
         yield Cause(f"{path}.shape", text)
 
 
+def _cel(arguments: Mapping[str, Any], path: str) -> _Errors:
+    yield from read_cel_arguments(arguments, path)[1]
+
+
 def _cause(error: str) -> Cause:
     field, _, message = error.partition(": ")
     return Cause(field, message)
@@ -192,4 +197,5 @@ _CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any], str], _Errors]]] = {
     "PodTopologySpread": _spread,
     "InterPodAffinity": _inter_pod_affinity,
     "VolumeBinding": _volume_binding,
+    "CEL": _cel,
 }

@@ -8,6 +8,7 @@ from typing import Final
 from scheduler_core.framework.profile import DEFAULT_SCHEDULER_NAME, MULTI_POINT, PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginFactory, PluginRegistry
 from scheduler_core.plugins import (
+    cel,
     default_binder,
     default_preemption,
     dynamic_resources,
@@ -51,6 +52,7 @@ IN_TREE: Final[Mapping[str, PluginFactory]] = {
     ),
     image_locality.NAME: lambda arguments, handle: image_locality.ImageLocality(),
     default_binder.NAME: lambda arguments, handle: default_binder.DefaultBinder(),
+    cel.NAME: cel.Cel,
 }
 """Plugin name → how to build it."""
 

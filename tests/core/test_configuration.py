@@ -8,7 +8,7 @@ from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.profile import MULTI_POINT, PluginSet
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.profiles.configuration import merge, read_configuration
-from scheduler_core.profiles.defaults import IN_TREE, in_tree_registry
+from scheduler_core.profiles.defaults import DEFAULT_ORDER, in_tree_registry
 
 SCORES = [
     "TaintToleration",
@@ -49,7 +49,7 @@ def test_nothing_said_is_the_default_profile() -> None:
     assert list(built.at("score")) == SCORES
     assert built.weights == dict.fromkeys(SCORES, 1) | WEIGHTS
     assert built.at("filter")[:3] == ("NodeUnschedulable", "NodeName", "TaintToleration")
-    assert set(profile.names()) == set(IN_TREE)
+    assert profile.names() == tuple(name for name, _ in DEFAULT_ORDER)
 
 
 @pytest.mark.parametrize(

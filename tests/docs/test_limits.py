@@ -23,6 +23,7 @@ PACKAGES = {
     "clustersim.runtime": "Workers and the supervisor",
     "clustersim.apiserver": "The Kubernetes API",
     "scheduler_core.legacy": "Earlier schedulers",
+    "scheduler_core.cel": "Expressions",
     "controllers.machinery": "Documents",
     "controllers.machinery.validation": "Rules of documents",
 }

@@ -1,0 +1,157 @@
+"""A checked expression as a tree, read from the compiler's own serialised form.
+
+The compiler hands out `cel.expr.CheckedExpr` (cel-spec, proto/cel/expr/checked.proto and syntax.proto) in protobuf's
+wire format. What is needed of it is small, so it is read here, field by field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+
+class Form(Enum):
+    """What an expression is made as."""
+
+    CONSTANT = 3
+    NAME = 4
+    SELECT = 5
+    CALL = 6
+    LIST = 7
+    STRUCT = 8
+    MACRO = 9
+    """A loop (`all`, `exists`, `map`, `filter` …) or a binding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """One node of the tree.
+
+    Attributes:
+        id: names the node in `Tree`'s tables.
+        form: what it is.
+        name: the variable, field, function, message or loop variable.
+        parts: what it is made of: a select's operand; a call's target, if any, then its arguments; elements; keys and
+            values in turn; a macro's range, initial value, condition, step and result.
+        target: whether the call is a method: its first part is the target.
+        test: whether a select is `has()`.
+        text: a string constant's value, None for other constants.
+        other: the macro's accumulator.
+    """
+
+    id: int
+    form: Form
+    name: str = ""
+    parts: tuple[Expr, ...] = ()
+    target: bool = False
+    test: bool = False
+    text: str | None = None
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A checked expression.
+
+    Attributes:
+        root: the whole.
+        overloads: call's id → the functions that it may come to, by the types known.
+        scalars: ids of what is certain to be a single value (number, text, truth, time), no list or map.
+        offsets: id → where it stands, in characters from the beginning.
+    """
+
+    root: Expr
+    overloads: Mapping[int, tuple[str, ...]]
+    scalars: frozenset[int]
+    offsets: Mapping[int, int]
+
+
+_PRIMITIVE: Final = (2, 3, 5)
+"""Fields of `Type` that mean null, a primitive type, or a well-known one (time stamp, duration)."""
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, at
+        shift += 7
+
+
+def _numbers_and_bytes(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (field, number, bytes); the one that the field does not have is empty."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        if key & 7 == 0:
+            number, at = _varint(data, at)
+            yield key >> 3, number, b""
+        else:
+            length = 8
+            if key & 7 == 2:
+                length, at = _varint(data, at)
+            yield key >> 3, 0, data[at : at + length]
+            at += length
+
+
+def _messages(data: bytes, field: int) -> Iterator[bytes]:
+    return (value for found, _, value in _numbers_and_bytes(data) if found == field)
+
+
+def _text(data: bytes, field: int) -> str:
+    return next((value.decode() for value in _messages(data, field)), "")
+
+
+def _number(data: bytes, field: int) -> int:
+    return next((number for found, number, _ in _numbers_and_bytes(data) if found == field), 0)
+
+
+def _expressions(data: bytes, *fields: int) -> tuple[Expr, ...]:
+    return tuple(_expression(value) for found, _, value in _numbers_and_bytes(data) if found in fields)
+
+
+def _expression(data: bytes) -> Expr:
+    own = _number(data, 2)
+    field, body = next((found, value) for found, _, value in _numbers_and_bytes(data) if found != 2)
+    match Form(field):
+        case Form.CONSTANT:
+            text = next((value.decode() for value in _messages(body, 6)), None)
+            return Expr(own, Form.CONSTANT, text=text)
+        case Form.NAME:
+            return Expr(own, Form.NAME, _text(body, 1))
+        case Form.SELECT:
+            return Expr(own, Form.SELECT, _text(body, 2), _expressions(body, 1), test=bool(_number(body, 3)))
+        case Form.CALL:
+            target = _expressions(body, 1)
+            return Expr(own, Form.CALL, _text(body, 2), target + _expressions(body, 3), target=bool(target))
+        case Form.LIST:
+            return Expr(own, Form.LIST, parts=_expressions(body, 1))
+        case Form.STRUCT:
+            entries = tuple(one for entry in _messages(body, 2) for one in _expressions(entry, 3, 4))
+            return Expr(own, Form.STRUCT, _text(body, 1), entries)
+        case Form.MACRO:
+            parts = tuple(one for part in (2, 4, 5, 6, 7) for one in _expressions(body, part))
+            return Expr(own, Form.MACRO, _text(body, 1), parts, other=_text(body, 3))
+
+
+def read_tree(serialized: bytes) -> Tree:
+    """Return the tree of a serialised checked expression, wrapped in `google.protobuf.Any` as the compiler does."""
+    checked = next(_messages(serialized, 2))
+    overloads: dict[int, tuple[str, ...]] = {}
+    for entry in _messages(checked, 2):
+        reference = next(_messages(entry, 2), b"")
+        overloads[_number(entry, 1)] = tuple(value.decode() for value in _messages(reference, 3))
+    scalars = frozenset(
+        _number(entry, 1)
+        for entry in _messages(checked, 3)
+        for kind, _, _ in _numbers_and_bytes(next(_messages(entry, 2), b""))
+        if kind in _PRIMITIVE
+    )
+    source = next(_messages(checked, 5), b"")
+    offsets = {_number(entry, 1): _number(entry, 2) for entry in _messages(source, 4)}
+    return Tree(_expression(next(_messages(checked, 4))), overloads, scalars, offsets)

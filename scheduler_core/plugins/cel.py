@@ -1,0 +1,154 @@
+"""CEL: filters and scores that are written as expressions in the configuration.
+
+Expressions are those of `scheduler_core.cel`. Kubernetes has no such plugin; what it does where it has expressions (the
+device selectors of dynamic resource allocation) holds here too: an expression that has no value is an Error, which ends
+the attempt, rather than a quiet no.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from scheduler_core.cel.arguments import SCORE_ABS_MAX, Expression, read_cel_arguments
+from scheduler_core.cel.documents import Documents
+from scheduler_core.cel.language import EvaluationError, Program
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
+from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.registry import Handle
+from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
+from scheduler_core.framework.verdicts import Verdicts
+
+NAME: Final = "CEL"
+
+_IN_SHAPE: Final = frozenset(("metadata", member) for member in ("namespace", "labels", "ownerReferences"))
+"""What of a pod's metadata is the same for all pods of one shape."""
+_ON_NODE: Final = frozenset({"pods", "requested"})
+
+
+def reads_of(programs: Iterable[Program]) -> Reads:
+    """Return what the answers of expressions depend on besides the pod's shape."""
+    found = {one for program in programs for one in program.reads}
+    for root, path in found:
+        if root == "pod" and path not in _IN_SHAPE and path[:1] != ("spec",):
+            return Reads.CLUSTER
+    return Reads.NODE_AND_PODS if _ON_NODE & {root for root, _ in found} else Reads.NODE
+
+
+def _refusal(program: Program) -> Code:
+    """Return the code of an expression's no: evicting pods helps only where pods are looked at."""
+    looks = any(root in _ON_NODE for root, _ in program.reads)
+    return Code.UNSCHEDULABLE if looks else Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+
+
+class Cel:
+    """Filter and Score by expressions; without filters or without scores it is left out there."""
+
+    name: ClassVar[str] = NAME
+
+    def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
+        """Compile the expressions.
+
+        Raises:
+            ValueError: the arguments are wrong.
+        """
+        read, causes = read_cel_arguments(arguments)
+        if causes:
+            raise ValueError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
+        self._filters, self._scores, self._normalize = read.filters, read.scores, read.normalize
+        self._score_max = handle.rules.score_max
+        filtering = [one.program for one in self._filters]
+        scoring = [one.program for one in self._scores]
+        self.filter_reads: Reads = reads_of(filtering)
+        self.score_reads: Reads = reads_of(scoring)
+        self._seen_by_filters = Documents(filtering)
+        self._seen_by_scores = Documents(scoring)
+        self._codes = [_refusal(program) for program in filtering]
+
+    # Filter.
+
+    def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
+        """Skip without filters."""
+        return None, SUCCESS if self._filters else SKIP
+
+    def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        """Return the first filter's no, or the error of one that has no value."""
+        count, shares = snapshot.count(rows), _nodes(snapshot) * len(self._filters)
+        codes, keys = np.zeros(count, dtype=np.int8), np.zeros(count, dtype=np.int64)
+        broken: list[str] = []
+        about_pod, pod_size = self._seen_by_filters.of_pod(pod)
+        for index, info in enumerate(snapshot.infos_of(rows)):
+            about_node, size = self._seen_by_filters.of_node(info)
+            variables, both = about_pod | about_node, size.with_(pod_size)
+            for number, one in enumerate(self._filters):
+                try:
+                    if one.program.evaluate(variables, both, shares):
+                        continue
+                    codes[index], keys[index] = self._codes[number], number
+                except EvaluationError as wrong:
+                    codes[index], keys[index] = Code.ERROR, len(self._filters) + len(broken)
+                    broken.append(_told("filter", one, info.name, wrong))
+                break
+        reasons = [one.message for one in self._filters] + broken
+        return Verdicts(codes, keys, lambda key: (reasons[key],))
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """Return changes of what the filters read; any of them may turn a no into a yes."""
+        events = [ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE)]
+        if self.filter_reads is not Reads.NODE:
+            events.append(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ALL))
+        events.append(ClusterEvent(EventResource.UNSCHEDULED_POD, ActionType.UPDATE))
+        return [EventRegistration(event) for event in events]
+
+    # Score.
+
+    def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
+        """Skip without scores."""
+        return SUCCESS if self._scores else SKIP
+
+    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
+        """Return the sums of the scores, cut to whole numbers.
+
+        Raises:
+            ValueError: an expression has no value, or one that is no score.
+        """
+        shares = _nodes(snapshot) * len(self._scores)
+        about_pod, pod_size = self._seen_by_scores.of_pod(pod)
+        scores = np.zeros(snapshot.count(rows), dtype=np.int64)
+        for index, info in enumerate(snapshot.infos_of(rows)):
+            about_node, size = self._seen_by_scores.of_node(info)
+            variables, both = about_pod | about_node, size.with_(pod_size)
+            total: float = 0
+            for one in self._scores:
+                try:
+                    total += one.program.evaluate(variables, both, shares)
+                except EvaluationError as wrong:
+                    raise ValueError(_told("score", one, info.name, wrong)) from wrong
+            if not math.isfinite(total) or abs(total) > SCORE_ABS_MAX:
+                raise ValueError(f"the scores on node {info.name} come to {total}, more than {SCORE_ABS_MAX}")
+            scores[index] = int(total)
+        return scores
+
+    def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
+        """Return the scores as they are, which must then be within the range; or, where the arguments say `normalize`,
+        spread evenly from 0 for the lowest to the highest score there is for the highest (all 0 where they are equal).
+        """
+        if not self._normalize:
+            return scores
+        low, high = int(scores.min()), int(scores.max())
+        return (scores - low) * self._score_max // max(high - low, 1)
+
+
+def _nodes(snapshot: Snapshot) -> int:
+    """Return how many nodes there are, in a dry run on a few of them too: what may be spent on one depends on it."""
+    return len(snapshot if snapshot.origin is None else snapshot.origin[0])
+
+
+def _told(kind: str, one: Expression, node: str, wrong: EvaluationError) -> str:
+    return f'{kind} expression "{one.name}" has no value on node {node}: {wrong}'
