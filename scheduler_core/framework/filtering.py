@@ -15,15 +15,10 @@ from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.resource_columns import FEW_ROWS_MAX
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
+from scheduler_core.framework.sampling import feasible_nodes_to_find, sample
 from scheduler_core.framework.snapshot import ALL_ROWS, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome, Verdicts
-
-FEASIBLE_NODES_MIN: Final = 100
-"""Feasible nodes that sampling always looks for; smaller clusters are looked at whole."""
-
-FEASIBLE_PERCENTAGE_MIN: Final = 5
-"""Floor of the adaptive percentage, reached at 5,625 nodes."""
 
 # Looking a member up on the class is slow, and these are asked for every plugin and pod.
 _NODE: Final = Reads.NODE
@@ -31,20 +26,6 @@ _CLUSTER: Final = Reads.CLUSTER
 _LOCAL: Final = (Reads.NODE, Reads.NODE_AND_PODS)
 _UNSETTLED: Final = (Reads.NODE_AND_PODS, Reads.CLUSTER)
 _ERROR: Final = int(Code.ERROR)
-
-
-def feasible_nodes_to_find(nodes: int, percentage: int) -> int:
-    """Return after how many feasible nodes the search may stop.
-
-    Args:
-        nodes: nodes in the snapshot.
-        percentage: percentageOfNodesToScore, 1…100; 0 means adaptive: 50 − nodes/125, at least 5.
-    """
-    if nodes < FEASIBLE_NODES_MIN or percentage >= 100:
-        return nodes
-    if percentage == 0:
-        percentage = max(FEASIBLE_PERCENTAGE_MIN, 50 - nodes // 125)
-    return max(FEASIBLE_NODES_MIN, nodes * percentage // 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +80,18 @@ class Filtering:
             result: the nodes that PreFilter left.
             narrowing: plugins that narrowed them, for the absent nodes' reason.
             percentage: percentageOfNodesToScore; below 100 the search stops once enough nodes are feasible.
-            start: row at which a sampled search begins; the next one begins `processed` rows later.
+            start: row at which a sampled search begins; the next one begins `processed` rows later. With fewer nodes
+                left it is taken round their number.
             nominated_first: try the nominated node alone first; False once that has been tried in vain.
         """
         active = self._active(state.skip_filter)
         memory = self._reuse.memory(pod.shape, ("filter", state.skip_filter), snapshot)
         self._level(state, pod, snapshot, memory, active)
         first = memory.first.copy()
-        outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, processed=len(snapshot))
+        outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first)
         absent = self._mark_absent(outcome, result)
         self._override_nominated(state, pod, outcome, absent, memory, active.are_local)
+        tried: int | None = None
         nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name)
         if nominated_first and nominated is not None and (absent is None or not absent[nominated]):
             status = outcome.status_of(nominated)
@@ -120,14 +103,17 @@ class Filtering:
                 outcome.used_nominated_node = True
                 outcome.processed = 1
                 return outcome
+            tried = nominated
             narrowing = narrowing | {status.plugin}
         if absent is not None:
             listed = " ".join(sorted(narrowing))
             outcome.absent_status = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
-        wanted = feasible_nodes_to_find(len(snapshot), percentage)
+        present = len(snapshot) if absent is None else int(np.count_nonzero(~absent))
+        wanted = feasible_nodes_to_find(present, percentage)
+        until_next = self._feasible_max is None or wanted < self._feasible_max
         if self._feasible_max is not None:
             wanted = min(wanted, self._feasible_max)
-        _sample(outcome, absent, wanted, start)
+        sample(outcome, absent, wanted, start, until_next=until_next, tried=tried)
         return outcome
 
     def _active(self, skipped: frozenset[str]) -> _Active:
@@ -335,23 +321,3 @@ def _combine(memory: ShapeMemory, count: int, active: Sequence[FilterPlugin], ro
             part = memory.first[rows]
             part[failed] = index
             memory.first[rows] = part
-
-
-def _sample(outcome: FilterOutcome, absent: NDArray[np.bool_] | None, wanted: int, start: int) -> None:
-    """Stop the search where upstream would: at the wanted-th feasible node, counting round from `start`."""
-    count = len(outcome.snapshot)
-    if wanted >= count:
-        return
-    passed = np.flatnonzero(outcome.first == PASSED)
-    if len(passed) < wanted:
-        return
-    start %= count
-    last = int(passed[(int(np.searchsorted(passed, start)) + wanted - 1) % len(passed)])
-    length = (last - start) % count + 1
-    seen = np.zeros(count, dtype=np.bool_)
-    seen[start : start + length] = True
-    seen[: max(0, start + length - count)] = True
-    outcome.processed = length if absent is None else int(np.count_nonzero(seen & ~absent))
-    outcome.first[~seen & (outcome.first != ABSENT)] = UNSEEN
-    outcome.overrides = {row: status for row, status in outcome.overrides.items() if seen[row]}
-    outcome.nominated = {row: both for row, both in outcome.nominated.items() if seen[row]}

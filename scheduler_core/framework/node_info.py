@@ -154,11 +154,12 @@ class NodeInfo:
 
     `node` is None while pods name a node that is not (or no longer) known. `pods` is an immutable tuple in order of
     arrival, so that clones share it; `host_ports` are all of theirs, `terms` those of the pods with affinity.
-    `generation` grows with every change and is the cache's to set.
+    `generation` grows with every change, `arrival` is smaller the earlier the Node came: both are the cache's to set.
     """
 
     __slots__ = (
         "allocatable",
+        "arrival",
         "generation",
         "host_ports",
         "name",
@@ -181,6 +182,7 @@ class NodeInfo:
         self.host_ports: frozenset[HostPort] = frozenset()
         self.terms: tuple[PodTerms, ...] = ()
         self.generation = 0
+        self.arrival = 0
         if node is not None:
             self.set_node(node)
 
@@ -246,4 +248,5 @@ class NodeInfo:
         copy.host_ports = self.host_ports
         copy.terms = self.terms
         copy.generation = self.generation
+        copy.arrival = self.arrival
         return copy

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -98,6 +99,7 @@ class Snapshot:
         self.row_of: dict[str, int] = {name: row for row, name in enumerate(self.names)}
         self.every_row: NDArray[np.intp] = np.arange(len(self.infos), dtype=np.intp)
         self._by_name: NDArray[np.intp] | None = None
+        self.__dict__.pop("order", None)
         self._node_columns.clear()
         self._topology_ids.clear()
         self._reset_log()
@@ -232,6 +234,11 @@ class Snapshot:
     def infos_of(self, rows: Rows) -> Sequence[NodeInfo]:
         """Return the infos of the rows."""
         return self.infos if isinstance(rows, slice) else [self.infos[row] for row in rows.tolist()]
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Return the node names by row as one value, made once for each set of rows."""
+        return tuple(self.names)
 
     @property
     def by_name(self) -> NDArray[np.intp]:

@@ -36,6 +36,10 @@ def _size_on(image: str, info: NodeInfo) -> int:
     return -1
 
 
+def _arrival(info: NodeInfo) -> int:
+    return info.arrival
+
+
 class ImageLocality:
     """Score on images present; the spread depends on all nodes."""
 
@@ -54,8 +58,10 @@ class ImageLocality:
             present = sizes >= 0
             holders = int(np.count_nonzero(present))
             if holders:
-                # One image has one size: the first node's word counts, as in upstream's cache.
-                size = int(sizes[int(np.argmax(present))])
+                # One image has one size: the word of the node that came first counts, as in upstream's cache.
+                arrival = snapshot.node_column((NAME, "arrival"), _arrival)
+                holding = np.flatnonzero(present)
+                size = int(sizes[holding[np.argmin(arrival[holding])]])
                 total += present[rows] * np.int64(size * (holders / len(snapshot)))
         limit = SIZE_BYTES_MAX * max(len(containers), 1)
         clipped = np.clip(total, SIZE_BYTES_MIN, limit)

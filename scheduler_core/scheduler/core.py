@@ -254,7 +254,7 @@ class Scheduler:
             nominations={info.uid: node_name for node_name, info in self.nominator.items()},
             waiting=tuple(waiting.info.uid for waiting in self.waiting.listed()),
             start=self.start_row,
-            order=tuple(self._snapshot.names) if sampled else (),
+            order=self._snapshot.order if sampled else (),
             configuration=self.configuration.hash,
             profile=framework.name,
             now_ms=self.now_ms,
@@ -286,14 +286,17 @@ class Scheduler:
         run.given = replace(run.given, preemptor=msgspec.to_builtins(latest.pod))
         return latest
 
+    def searched(self, run: Run) -> None:
+        """Let the next sampled search begin where this attempt's ended, whatever became of it."""
+        if run.outcome is not None and not run.outcome.used_nominated_node:
+            self.start_row = (run.given.start + run.outcome.processed) % len(run.snapshot)
+
     def assume(self, run: Run) -> None:
         """Count the pod on its chosen node; a nomination has served its purpose."""
         run.assumed = run.info.placed(run.chosen)
         self.cache.assume_pod(run.assumed, run.chosen)
         self.assumed[run.uid] = run.chosen
         self.nominator.delete(run.uid)
-        if run.outcome is not None and len(run.snapshot):
-            self.start_row = (run.given.start + run.outcome.processed) % len(run.snapshot)
 
     def forget(self, run: Run) -> None:
         """Undo `assume`; a pod that the watch has confirmed meanwhile stays counted."""

@@ -67,6 +67,7 @@ class HasFollowUp(Protocol):
 def scheduling_cycle(core: Core, run: Run) -> Cycle:
     """Find a node for the pod and assume it there, or put the pod back with the reason."""
     yield from decide(core, run)
+    core.searched(run)
     if run.result != "scheduled":
         yield from _give_up(core, run)
         return

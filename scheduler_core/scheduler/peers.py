@@ -78,6 +78,10 @@ class Core(Protocol):
         """Give PostFilter plugins what they may need of the attempt (its keyed lots)."""
         ...
 
+    def searched(self, run: Run) -> None:
+        """Take where the attempt's search ended."""
+        ...
+
     def assume(self, run: Run) -> None:
         """Count the pod on its chosen node."""
         ...

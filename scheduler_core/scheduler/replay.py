@@ -55,8 +55,7 @@ def snapshot_of(nodes: Sequence[Document], pods: Sequence[Document], given: Cycl
         given: the attempt's input: what was assumed, and the order of rows where it counts.
     """
     cache = Cache()
-    rank = {name: index for index, name in enumerate(given.order)}
-    for document in sorted(nodes, key=lambda one: rank.get(one["metadata"]["name"], len(rank))):
+    for document in nodes:
         cache.add_node(view(document, Node))
     for info in map(PodInfo.of, pods):
         if info.pod.is_finished:
@@ -65,7 +64,7 @@ def snapshot_of(nodes: Sequence[Document], pods: Sequence[Document], given: Cycl
             cache.add_pod(info)
         elif info.uid in given.assumed:
             cache.assume_pod(info.placed(given.assumed[info.uid]), given.assumed[info.uid])
-    return cache.snapshot()
+    return cache.snapshot(given.order)
 
 
 def replay(

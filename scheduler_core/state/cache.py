@@ -11,12 +11,13 @@ are newer than the snapshot.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scheduler_core.api.node import Node
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.state.node_tree import NodeTree
 
 
 class CacheError(ValueError):
@@ -33,7 +34,7 @@ class _PodState:
 
 
 class Cache:
-    """Nodes by name, in order of arrival, with their pods.
+    """Nodes by name with their pods; a snapshot's rows are in the order of `NodeTree`.
 
     Attributes:
         expiry_ms: how long an assumed pod whose binding is finished may stay unconfirmed; None: for ever, as upstream
@@ -42,7 +43,8 @@ class Cache:
 
     def __init__(self, expiry_ms: int | None = None) -> None:
         self.expiry_ms = expiry_ms
-        self._infos: OrderedDict[str, NodeInfo] = OrderedDict()
+        self._infos: dict[str, NodeInfo] = {}
+        self._tree = NodeTree()
         self._by_change: OrderedDict[str, None] = OrderedDict()
         self._pods: dict[str, _PodState] = {}
         self._assumed: dict[str, _PodState] = {}
@@ -63,11 +65,10 @@ class Cache:
             info = self._infos[node.name] = NodeInfo(node.name)
         known = info.node is not None
         info.set_node(node)
+        self._tree.put(node)
         self._touch(info)
         if not known:
-            # A row is ordered by when its Node object came, not by when a pod first named it.
-            self._infos.move_to_end(node.name)
-            self._structure = self._generation
+            info.arrival = self._structure = self._generation
 
     def remove_node(self, name: str) -> None:
         """Remove a node; its pods stay known until the watch removes them too.
@@ -78,6 +79,7 @@ class Cache:
         info = self._infos[name]
         if info.node is None:
             raise KeyError(name)
+        self._tree.remove(name)
         info.node = None
         info.allocatable = {}
         self._touch(info)
@@ -220,7 +222,7 @@ class Cache:
         if snapshot.generation == self._generation and snapshot.generation > 0:
             return
         if snapshot.generation < self._structure:
-            snapshot.rebuild(info.clone() for info in self._infos.values() if info.node is not None)
+            snapshot.rebuild(self._infos[name].clone() for name in self._tree.names())
         else:
             for name in reversed(self._by_change):
                 info = self._infos[name]
@@ -230,8 +232,11 @@ class Cache:
                     snapshot.replace_row(snapshot.row_of[name], info.clone())
         snapshot.generation = self._generation
 
-    def snapshot(self) -> Snapshot:
-        """Return a new snapshot that is level."""
+    def snapshot(self, order: Sequence[str] = ()) -> Snapshot:
+        """Return a new snapshot that is level; with names in `order`, those rows come first, in that order."""
         fresh = Snapshot()
         self.update_snapshot(fresh)
+        if order:
+            rank = {name: index for index, name in enumerate(order)}
+            fresh.rebuild(sorted(fresh.infos, key=lambda info: rank.get(info.name, len(rank))))
         return fresh

@@ -15,7 +15,6 @@ from scheduler_core.framework.events import (
     EventResource,
     QueueingHint,
 )
-from scheduler_core.framework.filtering import feasible_nodes_to_find
 from scheduler_core.framework.fit_error import event_note, fit_error
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.runtime import Framework
@@ -115,28 +114,6 @@ def test_a_nominated_node_that_fails_is_one_among_all() -> None:
     one = pod("p", requests={"cpu": "1"}, status={"nominatedNodeName": "y"})
     outcome = filtered(Framework(default_configuration(), in_tree_registry()), one, where)
     assert (outcome.used_nominated_node, outcome.feasible.tolist()) == (False, [0])
-
-
-@pytest.mark.parametrize(
-    ("count", "percentage", "wanted"),
-    [(50, 10, 50), (1000, 100, 1000), (1000, 0, 420), (5000, 0, 500), (6000, 0, 300), (1000, 5, 100), (1000, 30, 300)],
-)
-def test_how_many_feasible_nodes_sampling_looks_for(count: int, percentage: int, wanted: int) -> None:
-    assert feasible_nodes_to_find(count, percentage) == wanted
-
-
-@pytest.mark.parametrize("start", [0, 37, 149])
-def test_sampling_stops_at_the_last_feasible_node_that_is_needed(start: int) -> None:
-    where = Snapshot(NodeInfo(f"n{i}", node(f"n{i}", unschedulable=i % 5 == 0)) for i in range(150))
-    built = Framework(default_configuration(), in_tree_registry())
-    outcome = filtered(built, pod(), where, percentage=1, start=start)
-    order = [(start + i) % 150 for i in range(150)]
-    expected = [row for row in order if row % 5][:100]
-    assert sorted(expected) == outcome.feasible.tolist()
-    assert outcome.processed == order.index(expected[-1]) + 1
-    assert sorted(row for row, _ in outcome.failed()) == sorted(
-        row for row in order[: outcome.processed] if row % 5 == 0
-    )
 
 
 def test_cycle_state_clones_what_can_be_cloned_and_shares_the_rest() -> None:

@@ -1,0 +1,83 @@
+"""Sampling: how many feasible nodes a search looks for, and where it ends.
+
+Source: findNodesThatPassFilters and numFeasibleNodesToFind, kube-scheduler, with a parallelism of one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.framework.snapshot import Mask
+from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome
+
+FEASIBLE_NODES_MIN: Final = 100
+"""Feasible nodes that sampling always looks for; smaller clusters are looked at whole."""
+
+FEASIBLE_PERCENTAGE_MIN: Final = 5
+"""Floor of the adaptive percentage, reached at 5,625 nodes."""
+
+
+def feasible_nodes_to_find(nodes: int, percentage: int) -> int:
+    """Return after how many feasible nodes the search may stop.
+
+    Args:
+        nodes: nodes that are searched: all, or those that PreFilter left.
+        percentage: percentageOfNodesToScore, 1…100; 0 means adaptive: 50 − nodes/125, at least 5.
+    """
+    if nodes < FEASIBLE_NODES_MIN or percentage >= 100:
+        return nodes
+    if percentage == 0:
+        percentage = max(FEASIBLE_PERCENTAGE_MIN, 50 - nodes // 125)
+    return max(FEASIBLE_NODES_MIN, nodes * percentage // 100)
+
+
+def sample(
+    outcome: FilterOutcome,
+    absent: Mask | None,
+    wanted: int,
+    start: int,
+    *,
+    until_next: bool,
+    tried: int | None = None,
+) -> None:
+    """Stop the search once enough nodes are feasible: later rows become UNSEEN.
+
+    The search takes the present rows round from the `start`-th. It knows that it has enough when it meets one feasible
+    node too many, so the refusals between the last taken and that one are still recorded.
+
+    Args:
+        outcome: what the filters say of every row; changed in place, `processed` too.
+        absent: (N,) rows that PreFilter ruled out; None: none.
+        wanted: how many feasible nodes are enough.
+        start: where the search begins; it is taken round the number of present rows.
+        until_next: go on to the next feasible node; without, the search ends at the last one taken.
+        tried: the pod's nominated row, which was tried before all others and refused; None: there was none.
+    """
+    searched = outcome.snapshot.every_row if absent is None else np.flatnonzero(~absent)
+    outcome.processed = len(searched)
+    if wanted >= len(searched):
+        return
+    order = np.roll(searched, -(start % len(searched)))
+    passed = np.flatnonzero(outcome.first[order] == PASSED)
+    taken = passed[:wanted]
+    if until_next:
+        end = int(passed[wanted]) if len(passed) > wanted else len(order)
+    else:
+        end = int(taken[-1]) + 1 if len(taken) == wanted else len(order)
+    if end == len(order):
+        return
+    seen = np.zeros(len(outcome.snapshot), dtype=np.bool_)
+    seen[order[:end]] = True
+    if tried is not None:
+        seen[tried] = True
+    outcome.processed = int(np.count_nonzero(seen))
+    _forget(outcome, ~seen)
+
+
+def _forget(outcome: FilterOutcome, unseen: NDArray[np.bool_]) -> None:
+    outcome.first[unseen & (outcome.first != ABSENT)] = UNSEEN
+    outcome.overrides = {row: status for row, status in outcome.overrides.items() if not unseen[row]}
+    outcome.nominated = {row: both for row, both in outcome.nominated.items() if not unseen[row]}
