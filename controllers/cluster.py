@@ -43,6 +43,7 @@ from controllers.podgc.controller import CHECK_MS
 from controllers.replay import ReplayComponent
 from controllers.replicaset import ReplicaSetController
 from controllers.scheduler.component import SchedulerComponent
+from controllers.scheduler.settings import Settings as Scheduling
 from controllers.session import NAME, SessionComponent, replica_status
 from controllers.stepping import Stepper
 from scheduler_core.api.kinds import by_kind
@@ -376,15 +377,19 @@ class Cluster:
         return abs(expected_ms - self.now_ms) > ANCHOR_DRIFT_MS * max(1.0, self.clock.rate)
 
     def _tell_configuration(self) -> None:
-        """While time stands no scheduler runs that would say so: a changed configuration counts as observed."""
-        if not self.clock.paused:
+        """Say what a changed configuration means where no scheduler runs that would: time stands, or none leads.
+
+        Whichever leads next hears of it before its next cycle.
+        """
+        if not self.clock.paused and any(scheduler.leading for _, scheduler in self._stepper.schedulers()):
             return
         stored = self.store.get(CONFIGURATIONS, "", CONFIGURATION)
         if stored is None:
             return
         generation = generation_of(stored.object)
-        if status_of(stored.object).get("observedGeneration") != generation:
-            patch = {"status": {"observedGeneration": generation}}
+        observed = status_of(stored.object).get("observedGeneration")
+        if observed != generation and (observed is not None or self.clock.paused):
+            patch = {"status": Scheduling.of(stored.object.get("spec")).status(generation)}
             self._client.apply(Patch(CONFIGURATIONS, "", CONFIGURATION, patch, "merge", "status"), NAME)
 
     # -- failures -----------------------------------------------------------------------------------------------

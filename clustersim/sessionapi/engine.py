@@ -1,4 +1,4 @@
-"""Routes that ask about the engine: decisions, replicas with their faults, the scheduler's configuration."""
+"""Routes that ask about the engine: decisions, replicas with their faults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from scheduler_core.api.errors import ApiError, Cause, not_found
 LEASES: Final = "leases.coordination.k8s.io"
 LEASE_NAMESPACE: Final = "kube-system"
 REPLICAS: Final = "replicas.clustersim.io"
-SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
 
 DECISIONS_MAX: Final = 100
 """Decisions of one answer; more are refused with 422."""
@@ -114,20 +113,3 @@ def fault(call: Call, identity: str) -> HttpResponse:
         principal.session_id, REPLICAS, identity, mutate, actor=principal.actor, guard=guard_for(principal)
     )
     return answer(_replica(call, observed))
-
-
-def scheduler(call: Call) -> HttpResponse:
-    """Answer `GET …/scheduler`."""
-    _ = call.principal
-    stored = call.store.get(SCHEDULERS, "", "default")
-    if stored is None:
-        raise not_found(SCHEDULERS, "default")
-    spec, status = stored.object.get("spec") or {}, stored.object.get("status") or {}
-    return answer(
-        {
-            "era": spec.get("era", ""),
-            "configuration": spec.get("configuration"),
-            "hash": status.get("hash", ""),
-            "profiles": status.get("profiles") or [],
-        }
-    )

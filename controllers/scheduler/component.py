@@ -29,7 +29,7 @@ from controllers.scheduler.reporting import (
     queue_patch,
     queue_status,
 )
-from controllers.scheduler.settings import DEFAULT_SPEC, NAME, RESOURCE, Settings, status_of
+from controllers.scheduler.settings import NAME, RESOURCE, Settings, status_of
 from controllers.scheduler.tracing import Tracer
 from controllers.scheduler.watching import WATCHED, CacheListers, Watching
 from scheduler_core.api.errors import ApiError
@@ -87,6 +87,8 @@ class SchedulerComponent:
         self._status_ms = -QUEUE_STATUS_MS
         self._left_cycle: Mapping[str, Any] | None = None
         self._left_waiting: Sequence[Mapping[str, Any]] = ()
+        self._asked_anew = False
+        """Another configuration was asked for, and nobody has been told yet what came of it."""
 
     # For whoever owns the clock.
 
@@ -145,8 +147,7 @@ class SchedulerComponent:
         self._listers = CacheListers(self._informers)
         nominator = Nominator()
         found = tick.get(RESOURCE, "", NAME)
-        spec = (found.object.get("spec") if found is not None else None) or DEFAULT_SPEC
-        self._settings = Settings.of(spec)
+        self._settings = Settings.of(found.object.get("spec") if found is not None else None)
         self.scheduler = Scheduler(
             self._settings.build(nominator, self._listers, self._metrics),
             nominator,
@@ -258,6 +259,10 @@ class SchedulerComponent:
     def _after(self, tick: Tick) -> None:
         """Plan what follows from what just happened."""
         self.driver.check_waits(tick)
+        if self.driver.hand is None:
+            self.scheduler.take_configuration()
+        if self._asked_anew and self.leading:
+            self._say_configuration(tick)
         queue = self.scheduler.queue
         may_begin = self.leading and not self._hold and not self._next_planned
         if may_begin and self.driver.hand is None and queue.has_next:
@@ -275,9 +280,9 @@ class SchedulerComponent:
 
     def _reconfigure(self, document: Mapping[str, Any]) -> None:
         """Take a changed configuration; it takes effect at the next cycle. A wrong one changes nothing."""
-        spec = document.get("spec") or DEFAULT_SPEC
+        self._asked_anew = True
         try:
-            settings = Settings.of(spec)
+            settings = Settings.of(document.get("spec"))
             if settings.hash == self._settings.hash:
                 return
             self.scheduler.next_configuration = settings.build(self.scheduler.nominator, self._listers, self._metrics)
@@ -313,13 +318,14 @@ class SchedulerComponent:
     def _say_configuration(self, tick: Tick) -> None:
         """Write the command object's status when what runs, or what was asked, is not what it says."""
         document = self._informers[RESOURCE].get("", NAME)
-        if document is None or self.scheduler.next_configuration is not None:
+        self._asked_anew = False
+        if document is None:
             return
         shown = document.get("status") or {}
         generation = int(document["metadata"].get("generation") or 0)
-        configuration = self.scheduler.configuration
+        configuration = self.scheduler.next_configuration or self.scheduler.configuration
         if (shown.get("observedGeneration"), shown.get("hash")) != (generation, configuration.hash):
-            status = status_of(configuration, generation)
+            status = status_of(self._settings, configuration, generation)
             tick.emit(Patch(RESOURCE, "", NAME, {"status": status}, "merge", "status"))
 
     # Taking up what a former owner left.

@@ -9,7 +9,7 @@ import msgspec
 
 from controllers.machinery.store import Gone, Store
 from controllers.scheduler.reporting import REPLICAS
-from controllers.scheduler.settings import DEFAULT_SPEC, NAME, RESOURCE, Settings
+from controllers.scheduler.settings import NAME, RESOURCE, Settings
 from controllers.scheduler.watching import WATCHED
 from scheduler_core.scheduler.replay import replay
 
@@ -99,7 +99,7 @@ def _replayed(store: Store, envelope: Mapping[str, Any], until: str) -> dict[str
     try:
         configurations = store.list_at(RESOURCE, revision)
         spec = next((one.object.get("spec") for one in configurations if one.name == NAME), None)
-        settings = Settings.of(spec or DEFAULT_SPEC)
+        settings = Settings.of(spec)
         if settings.hash != given["configuration"]:
             return {"detail": "compacted"}
         result, explained = replay(

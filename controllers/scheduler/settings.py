@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
-from scheduler_core.framework.interface import Listers
+from scheduler_core.framework.interface import EXTENSION_POINTS, Listers
 from scheduler_core.framework.metrics import Metrics
+from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.rules import CURRENT_ERA
+from scheduler_core.framework.runtime import Framework
 from scheduler_core.profiles.configuration import SchedulerConfiguration
-from scheduler_core.profiles.eras import read_spec, registry_of
+from scheduler_core.profiles.eras import era_of, read_spec, registry_of
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.state.nominator import Nominator
 
@@ -42,12 +44,13 @@ class Settings:
     configuration: SchedulerConfiguration
 
     @classmethod
-    def of(cls, spec: Mapping[str, Any]) -> Settings:
-        """Return the settings of a spec.
+    def of(cls, spec: Mapping[str, Any] | None) -> Settings:
+        """Return the settings of a spec; None: those of a session that asks for nothing.
 
         Raises:
             ApiError: 422, the configuration is wrong.
         """
+        spec = spec or DEFAULT_SPEC
         return cls(spec, hashlib.blake2b(_encode(spec), digest_size=8).hexdigest(), read_spec(spec))
 
     def registry(self) -> PluginRegistry:
@@ -72,24 +75,61 @@ class Settings:
             backoff_ms=(self.configuration.initial_backoff_ms, self.configuration.max_backoff_ms),
         )
 
+    def status(self, generation: int) -> dict[str, Any]:
+        """Return the command object's status as whoever runs these settings would write it."""
+        return status_of(self, self.build(Nominator(), None), generation)
 
-def status_of(configuration: Configuration, generation: int) -> dict[str, Any]:
-    """Return the command object's status for what runs."""
+
+def status_of(settings: Settings, configuration: Configuration, generation: int) -> dict[str, Any]:
+    """Return the command object's status for what runs: `configuration` is what `settings` were built to."""
+    registered = list(settings.registry())
     return {
         "observedGeneration": generation,
         "hash": configuration.hash,
+        "era": era_of(settings.spec).name,
+        "title": era_of(settings.spec).title,
+        "registered": registered,
+        "percentageOfNodesToScore": configuration.percentage,
+        "podInitialBackoffSeconds": configuration.backoff_ms[0] / 1000,
+        "podMaxBackoffSeconds": configuration.backoff_ms[1] / 1000,
         "profiles": [
-            {
-                "schedulerName": name,
-                "plugins": [
-                    {
-                        "name": plugin,
-                        "weight": framework.profile.weights.get(plugin, 0),
-                        "points": [point for point, plugins in framework.profile.plugins.items() if plugin in plugins],
-                    }
-                    for plugin in framework.plugins
-                ],
-            }
-            for name, framework in configuration.frameworks.items()
+            _profile(written, configuration.frameworks[written.scheduler_name], registered)
+            for written in settings.configuration.profiles
         ],
     }
+
+
+def _profile(written: ProfileConfiguration, framework: Framework, registered: Sequence[str]) -> dict[str, Any]:
+    profile = framework.profile
+    return {
+        "schedulerName": profile.scheduler_name,
+        "percentageOfNodesToScore": profile.percentage_of_nodes_to_score,
+        "enabled": list(written.names()),
+        "plugins": [
+            {
+                "name": plugin,
+                "weight": profile.weights.get(plugin, 0),
+                "points": [point for point, plugins in profile.plugins.items() if plugin in plugins],
+            }
+            for plugin in framework.plugins
+        ],
+        "order": [{"point": point, "plugins": list(plugins)} for point, plugins in profile.plugins.items()],
+        "refused": _refused(written, framework, registered),
+    }
+
+
+def _refused(written: ProfileConfiguration, framework: Framework, registered: Sequence[str]) -> list[dict[str, str]]:
+    """Return the plugins that do not run, at all or at a point that they extend, each with the reason."""
+    refused = [
+        {"name": name, "point": "", "reason": "not enabled in this profile"}
+        for name in registered
+        if name not in framework.plugins
+    ]
+    for name, plugin in framework.plugins.items():
+        for point, protocol in EXTENSION_POINTS.items():
+            if not isinstance(plugin, protocol) or name in framework.profile.at(point):
+                continue
+            disabled = written.sets.get(point, PluginSet()).disabled
+            why = "disabled at this point" if disabled & {name, "*"} else "not enabled at this point"
+            refused.append({"name": name, "point": point, "reason": why})
+    return refused

@@ -39,6 +39,8 @@ from scheduler_core.state.queued import Lane, QueuedPod
 from scheduler_core.state.waiting import WaitingPods
 
 ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
+CONFIGURED = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "SchedulerConfigured")
+"""The scheduler runs other profiles: every pod that was turned away may go again."""
 NODE_DELETE = ClusterEvent(EventResource.NODE, ActionType.DELETE)
 
 
@@ -193,12 +195,32 @@ class Scheduler:
 
     # Attempts.
 
+    def take_configuration(self) -> None:
+        """Run the next configuration from here on, if there is one; attempts under way end with the old one.
+
+        As after a restart of the real scheduler every pod is looked at anew: the queue is ordered and its backoffs are
+        reckoned by the new settings, pods of profiles that are gone leave it, pods of profiles that have come enter it,
+        and no pod waits for an event that only the old profiles' plugins listened to.
+        """
+        if self.next_configuration is None:
+            return
+        self.configuration, self.next_configuration = self.next_configuration, None
+        self.cache.expiry_ms = self.configuration.expiry_ms
+        for info in self.pods.values():
+            if not self.is_mine(info):
+                self.queue.delete(info.uid)
+        self.queue.reconfigure(self.configuration.backoff_ms)
+        for info in self.pods.values():
+            waits = not info.pod.spec.node_name and not info.pod.is_terminating
+            known = self.queue.get(info.uid) is not None or self.cache.is_assumed(info.uid)
+            if waits and not known and self.is_mine(info):
+                self.queue.add(info, self.now_ms)
+                self.nominator.add(info)
+        self.queue.move(CONFIGURED, None, None, self.now_ms)
+
     def begin(self, seen_revision: int) -> Run | None:
         """Take the next pod and freeze what its attempt sees; None: nobody may go now."""
-        if self.next_configuration is not None:
-            self.configuration, self.next_configuration = self.next_configuration, None
-            self.cache.expiry_ms = self.configuration.expiry_ms
-            self.queue.set_backoff(self.configuration.backoff_ms)
+        self.take_configuration()
         queued = self.queue.pop(self.now_ms)
         if queued is None:
             return None
@@ -230,10 +252,11 @@ class Scheduler:
 
     def wait_again(self, uid: str, node_name: str, until_ms: Mapping[str, int], seen_revision: int) -> Run | None:
         """Take up a pod that another owner had left waiting at Permit; None: it waits in no lane any more."""
-        queued = self.queue.take(uid, 1, self.now_ms)
-        if queued is None:
+        info = self.pods.get(uid)
+        framework = None if info is None else self._framework_of(info)
+        queued = None if framework is None else self.queue.take(uid, 1, self.now_ms)
+        if framework is None or queued is None:
             return None
-        framework = self.configuration.frameworks[queued.pod.spec.scheduler_name]
         self.cache.update_snapshot(self._snapshot)
         given = self._input(queued, seen_revision)
         run = Run(queued, queued.info, framework, self._snapshot, given, self.configuration.extenders)
@@ -315,6 +338,10 @@ class Scheduler:
         if current is None or current.pod.spec.node_name or current.pod.is_terminating:
             self.queue.done(run.uid)
             return None
+        if not self.is_mine(current):
+            # Its profile went away meanwhile; it comes back to the queue with the profile.
+            self.queue.done(run.uid)
+            return current
         queued = run.queued
         queued.info = current
         queued.message = run.message

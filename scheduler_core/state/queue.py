@@ -66,10 +66,6 @@ class SchedulingQueue:
         self._in_flight = InFlight()
         self._arrivals = 0
 
-    def set_backoff(self, backoff_ms: tuple[int, int]) -> None:
-        """Change the first and the longest wait; waits that have begun stay as they are."""
-        self._waits = Backoff(*backoff_ms, windowed=self._pop_from_backoff)
-
     # What is where.
 
     def __len__(self) -> int:
@@ -116,6 +112,15 @@ class SchedulingQueue:
                 return [self._pods[uid] for uid in self._in_flight.uids if uid in self._pods][:limit]
             case Lane.GONE:
                 return []
+
+    def reconfigure(self, backoff_ms: tuple[int, int]) -> None:
+        """Order the lanes and reckon backoffs anew: what the profiles say of both has changed."""
+        self._waits = Backoff(*backoff_ms, windowed=self._pop_from_backoff)
+        for queued in self._pods.values():
+            queued.backoff_until_ms = None
+        for heap in (self._active, self._backoff, self._error_backoff):
+            for queued in heap.listed(len(heap)):
+                heap.push(queued)
 
     # Pods come, change and go.
 

@@ -280,7 +280,7 @@ async def test_a_host_that_is_not_ours_is_never_echoed() -> None:
         ("GET", "/api/nowhere", 404),
         ("GET", "/api/sessions", 405),
         ("DELETE", "/api/sessions/{code}", 405),
-        ("PUT", "/api/sessions/{code}/scheduler", 405),
+        ("POST", "/api/sessions/{code}/scheduler", 405),
         ("GET", "/api/sessions/{code}/fly", 404),
         ("GET", "/api/sessions/ZZZ-ZZZ", 404),
         ("GET", "/api/sessions/ZZ%00ZZZ", 400),

@@ -1,0 +1,109 @@
+"""Routes of the session's scheduler: which era and configuration it runs, and another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from django.http import HttpResponse
+
+from clustersim.classroom import manifests
+from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.roles import guard_for
+from clustersim.runtime import commands
+from clustersim.sessionapi.http import BODY_BYTES_MAX, Call, answer, refuse
+from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
+from scheduler_core.framework.rules import CURRENT_ERA
+from scheduler_core.profiles.configuration import KIND
+from scheduler_core.profiles.eras import ERAS, read_spec
+
+SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
+NAME: Final = "default"
+
+POLICY_KIND: Final = "Policy"
+POLICY_ERA: Final = "algorithm-provider"
+"""The era that a Policy document is for."""
+
+_SPEC_FIELDS: Final = frozenset({"era", "configuration", "policy", "provider"})
+
+Document = dict[str, Any]
+
+
+def current(call: Call, observed: Document | None = None) -> Document:
+    """Return the body of `GET …/scheduler`; `observed` is the configuration object, read when it is not given.
+
+    Raises:
+        ApiError: 404.
+    """
+    if observed is None:
+        stored = call.store.get(SCHEDULERS, "", NAME)
+        if stored is None:
+            raise not_found(SCHEDULERS, NAME)
+        observed = stored.object
+    spec, status = observed.get("spec") or {}, observed.get("status") or {}
+    era = spec.get("era") or CURRENT_ERA
+    return {
+        "era": era,
+        "title": ERAS[era].title if era in ERAS else "",
+        "configuration": spec.get("configuration"),
+        "policy": spec.get("policy"),
+        "provider": spec.get("provider"),
+        "hash": status.get("hash", ""),
+        "percentageOfNodesToScore": status.get("percentageOfNodesToScore"),
+        "podInitialBackoffSeconds": status.get("podInitialBackoffSeconds"),
+        "podMaxBackoffSeconds": status.get("podMaxBackoffSeconds"),
+        "registered": status.get("registered") or [],
+        "profiles": status.get("profiles") or [],
+        "eras": [{"name": one.name, "title": one.title} for one in ERAS.values()],
+    }
+
+
+def show(call: Call) -> HttpResponse:
+    """Answer `GET …/scheduler`."""
+    _ = call.principal
+    return answer(current(call))
+
+
+def change(call: Call) -> HttpResponse:
+    """Answer `PUT …/scheduler`, after the owner has obeyed; it takes effect at the next cycle."""
+    principal = call.require(TEACHER)
+    spec, path = _spec(call.raw(BODY_BYTES_MAX))
+    try:
+        read_spec(spec)
+    except ApiError as wrong:
+        raise _above(wrong, path) from wrong
+
+    def mutate(document: Document) -> None:
+        document["spec"] = spec
+
+    observed = commands.ask(
+        principal.session_id, SCHEDULERS, NAME, mutate, actor=principal.actor, guard=guard_for(principal)
+    )
+    return answer(current(call, observed))
+
+
+def _spec(data: bytes) -> tuple[Document, str]:
+    """Return the spec that a body asks for, and the path in it at which the body itself stands.
+
+    Raises:
+        ApiError: 400 for what cannot be read, 422 for another kind of document.
+    """
+    documents = manifests.read(data)
+    if len(documents) != 1:
+        raise bad_request(f"the body holds {len(documents)} documents; send one")
+    document = documents[0]
+    kind = document.get("kind")
+    if kind == POLICY_KIND:
+        return {"era": POLICY_ERA, "policy": document}, "policy"
+    if kind is None and _SPEC_FIELDS & set(document):
+        return {"era": CURRENT_ERA, **document}, ""
+    if kind not in (None, KIND):
+        raise refuse(Cause("kind", f"give {KIND}, {POLICY_KIND}, or a document with era", "FieldValueNotSupported"))
+    return {"era": CURRENT_ERA, "configuration": document}, "configuration"
+
+
+def _above(wrong: ApiError, path: str) -> ApiError:
+    """Return a refusal whose causes name the fields as the body has them, not as the spec around it does."""
+    prefix = f"{path}." if path else ""
+    causes = [replace(cause, field=cause.field.removeprefix(prefix)) for cause in wrong.causes]
+    return invalid("SchedulerConfig", "clustersim.io", NAME, causes)
