@@ -18,7 +18,7 @@ from controllers.machinery.loop import Answer, Tick
 from controllers.machinery.operations import Patch
 from controllers.machinery.recorder import Recorder
 from controllers.machinery.store import Event, Gone
-from controllers.scheduler.driver import PERMIT_TIMER, POINT_TIMER, Driver, Job
+from controllers.scheduler.driver import PERMIT_TIMER, POINT_TIMER, SLEEP_TIMER, Driver, Job
 from controllers.scheduler.reporting import (
     EMPTY_QUEUE,
     QUEUE_STATUS_MS,
@@ -40,6 +40,7 @@ from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import snapshot_of
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.state.nominator import Nominator
+from scheduler_core.volumes.assumed import AssumedVolumes
 
 NEXT_TIMER: Final = ("scheduler", "next")
 FLUSH_TIMER: Final = ("scheduler", "flush")
@@ -144,7 +145,7 @@ class SchedulerComponent:
     def start(self, tick: Tick) -> None:
         """Fill the caches, and read what a former owner had left in this replica's command objects."""
         self._informers = Informers(self.resources, identity=self.identity)
-        self._listers = CacheListers(self._informers)
+        self._listers = AssumedVolumes(CacheListers(self._informers))
         nominator = Nominator()
         found = tick.get(RESOURCE, "", NAME)
         self._settings = Settings.of(found.object.get("spec") if found is not None else None)
@@ -153,6 +154,7 @@ class SchedulerComponent:
             nominator,
             seed=tick.seed,
             metrics=self._metrics,
+            volumes=self._listers,
         )
         self.scheduler.now_ms = tick.now_ms
         recorder = Recorder("default-scheduler", instance=self.identity)
@@ -229,7 +231,7 @@ class SchedulerComponent:
         elif timer == RELIST_TIMER:
             self._informers.relist(tick)
             self._note_lists()
-        elif timer != PERMIT_TIMER:
+        elif timer not in (PERMIT_TIMER, SLEEP_TIMER):
             raise ValueError(f"unknown timer {timer!r}")
         self._after(tick)
 
@@ -259,6 +261,7 @@ class SchedulerComponent:
     def _after(self, tick: Tick) -> None:
         """Plan what follows from what just happened."""
         self.driver.check_waits(tick)
+        self.driver.wake(tick)
         if self.driver.hand is None:
             self.scheduler.take_configuration()
         if self._asked_anew and self.leading:

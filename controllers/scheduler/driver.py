@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from controllers.machinery.loop import Answer, Tick
-from controllers.machinery.operations import Operation
+from controllers.machinery.operations import Operation, Patch
 from controllers.machinery.recorder import Recorder
 from controllers.scheduler.asking import DONE, bind_operation, delete_operation, record, reply_of, status_operation
-from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent, WaitOnPermit
+from scheduler_core.framework.asks import DeletePod, PatchObject, PatchPodStatus, RecordEvent, Sleep, WaitOnPermit
 from scheduler_core.framework.interface import Ask, BindPod, Reply
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import Spawn, binding_cycle, scheduling_cycle
@@ -22,6 +22,9 @@ from scheduler_core.scheduler.run import Point, Run
 
 PERMIT_TIMER: Final = ("scheduler", "permit")
 """Fires when the first waiting pod's time is up."""
+
+SLEEP_TIMER: Final = ("scheduler", "sleep")
+"""Fires when the first sleeping job goes on."""
 
 POINT_TIMER: Final = ("scheduler", "point")
 """Fires when the cycle in hand goes on."""
@@ -86,6 +89,8 @@ class Driver:
         self._on_outcome = on_outcome
         self._on_idle = on_idle
         self._waits: dict[str, Job] = {}
+        self._asleep: list[tuple[int, Job]] = []
+        """(when it goes on, job), in order of falling asleep."""
 
     # Scheduling cycles.
 
@@ -233,6 +238,12 @@ class Driver:
         if isinstance(ask, DeletePod):
             tick.emit(delete_operation(ask), job)
             return None
+        if isinstance(ask, PatchObject):
+            tick.emit(Patch(ask.resource, ask.namespace, ask.name, dict(ask.patch), "merge"), job)
+            return None
+        if isinstance(ask, Sleep):
+            self._sleep(job, ask, tick)
+            return None
         if isinstance(ask, WaitOnPermit):
             return self._wait(job, ask, tick)
         if isinstance(ask, Spawn):
@@ -246,6 +257,24 @@ class Driver:
         """Take the result of an operation that a job waits for."""
         if isinstance(answer.token, Job):
             self._drive(answer.token, reply_of(answer.result), tick)
+
+    # Waiting for time: it is nothing that stepping could pass, so other pods have their turn meanwhile.
+
+    def _sleep(self, job: Job, ask: Sleep, tick: Tick) -> None:
+        self._asleep.append((tick.now_ms + ask.ms, job))
+        tick.plan(SLEEP_TIMER, min(due_ms for due_ms, _ in self._asleep))
+        job.narrated = False
+        self._let_go(job, tick)
+
+    def wake(self, tick: Tick) -> None:
+        """Let jobs go on that have slept long enough."""
+        due = [job for due_ms, job in self._asleep if due_ms <= tick.now_ms]
+        if due:
+            self._asleep = [entry for entry in self._asleep if entry[0] > tick.now_ms]
+            for job in due:
+                self._drive(job, DONE, tick)
+        if self._asleep:
+            tick.plan(SLEEP_TIMER, min(due_ms for due_ms, _ in self._asleep))
 
     # Permit.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from scheduler_core.api.pod import Pod
 from scheduler_core.framework.interface import Ask, Reply
@@ -70,3 +70,23 @@ def complete(steps: Generator[Ask, Reply, _Came], carry_out: Callable[[Ask], Rep
     except StopIteration as stop:
         came: _Came = stop.value
         return came
+
+
+@dataclass(frozen=True, slots=True)
+class PatchObject(Ask):
+    """Merge a patch into an object that is no pod; the reply's `value` is what the API server has kept.
+
+    A `resourceVersion` in the patch makes it fail where the object has changed since.
+    """
+
+    resource: str
+    namespace: str
+    name: str
+    patch: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep(Ask):
+    """Go on after this many simulated milliseconds. Beside other cycles: the scheduler goes on meanwhile."""
+
+    ms: int

@@ -20,12 +20,14 @@ from scheduler_core.api.storage import (
 )
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import PreFilterResult, Reads, Steps
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
-from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresolvable
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.volumes.assumed import AssumedVolumes
+from scheduler_core.volumes.binder import BindingError, Choice, assume, bind, revert
 from scheduler_core.volumes.match import can_provision, find_volume, has_room
 from scheduler_core.volumes.migration import translated_affinity
 from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
@@ -33,6 +35,9 @@ from scheduler_core.volumes.objects import MissingError, StorageObjects, check_o
 NAME: Final = "VolumeBinding"
 
 UNBOUND_IMMEDIATE: Final = "pod has unbound immediate PersistentVolumeClaims"
+
+BIND_TIMEOUT_SECONDS: Final = 600
+"""How long PreBind waits for claims to be bound, unless `bindTimeoutSeconds` says otherwise."""
 
 REASONS: Final = (
     "node(s) didn't match PersistentVolume's node affinity",
@@ -54,12 +59,14 @@ class Claims:
         delayed: those that wait for the pod to have a node.
         immediate: how many should have a volume by now and have none.
         volumes: class → volumes that the delayed ones may take.
+        choices: node → what the delayed ones would get there; filled by Filter.
     """
 
     bound: list[PersistentVolumeClaim] = field(default_factory=list)
     delayed: list[PersistentVolumeClaim] = field(default_factory=list)
     immediate: int = 0
     volumes: dict[str, list[PersistentVolume]] = field(default_factory=dict)
+    choices: dict[str, Choice] = field(default_factory=dict)
 
 
 class UnusableClaimError(ValueError):
@@ -67,14 +74,17 @@ class UnusableClaimError(ValueError):
 
 
 class VolumeBinding:
-    """PreFilter and Filter. Its score needs a feature that is off by default, so PreScore leaves it out."""
+    """All points but Permit and Bind. Its score needs a feature that is off by default, so PreScore leaves it out."""
 
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.CLUSTER
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
-        """Take VolumeBindingArgs; `bindTimeoutSeconds` has nothing to time here."""
-        self._objects = StorageObjects(handle.listers)
+        """Take VolumeBindingArgs."""
+        listers = handle.listers
+        self._assumed = listers if isinstance(listers, AssumedVolumes) else AssumedVolumes(listers)
+        self._objects = StorageObjects(self._assumed)
+        self._timeout_ms = 1_000 * int(arguments.get("bindTimeoutSeconds", BIND_TIMEOUT_SECONDS))
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Sort the pod's claims; Skip where it has none."""
@@ -157,13 +167,13 @@ class VolumeBinding:
             return key | _NO_VOLUME
         to_make = [claim for claim in claims.delayed if SELECTED_NODE in claim.metadata.annotations]
         to_find = [claim for claim in claims.delayed if SELECTED_NODE not in claim.metadata.annotations]
-        chosen: set[str] = set()
+        chosen: dict[str, PersistentVolumeClaim] = {}
         for claim in sorted(to_find, key=lambda one: value(one.requested)):
             volume = find_volume(claim, claims.volumes.get(claim.class_name, ()), info.labels, chosen)
             if volume is None:
                 to_make.append(claim)
             else:
-                chosen.add(volume.metadata.name)
+                chosen[volume.metadata.name] = claim
         for claim in to_make:
             if not claim.class_name:
                 raise ValueError(f'no class for claim "{claim.key}"')
@@ -174,6 +184,8 @@ class VolumeBinding:
             tells_room = driver is not None and driver.spec.storage_capacity
             if tells_room and not has_room(claim, self._objects.capacities(), info.labels):
                 return key | _NO_ROOM
+        if claims.delayed:
+            claims.choices[info.name] = Choice(tuple(chosen.items()), tuple(to_make))
         return key
 
     def _judge_bound(self, bound: Sequence[PersistentVolumeClaim], info: NodeInfo) -> int:
@@ -195,6 +207,33 @@ class VolumeBinding:
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return 0 for every node, as upstream does while scoring by capacity is off."""
         return np.zeros(snapshot.count(rows), dtype=np.int64)
+
+    def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """Take the volumes chosen on the node, so that no pod after this one counts on them."""
+        choice = self._choice(state, node_name)
+        if choice is not None:
+            try:
+                assume(choice, node_name, self._assumed, self._objects)
+            except BindingError as wrong:
+                return error(str(wrong))
+        return SUCCESS
+
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Give them back."""
+        choice = self._choice(state, node_name)
+        if choice is not None:
+            revert(choice, self._assumed)
+
+    def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
+        """Write what was taken, and wait until the claims are bound: at most `bindTimeoutSeconds`."""
+        choice = self._choice(state, node_name)
+        if choice is None:
+            return SUCCESS
+        return (yield from bind(choice, pod.pod, node_name, self._timeout_ms, self._assumed))
+
+    def _choice(self, state: CycleState, node_name: str) -> Choice | None:
+        claims: Claims | None = state.get(NAME)
+        return None if claims is None else claims.choices.get(node_name)
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return what may bring a volume to a node, or the pod's claims to a volume."""

@@ -20,6 +20,7 @@ from scheduler_core.framework.events import (
     EventRegistration,
     EventResource,
 )
+from scheduler_core.framework.interface import NoListers
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.metrics import INCOMING_PODS, PENDING_PODS, Metrics
@@ -37,6 +38,7 @@ from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queue import SchedulingQueue
 from scheduler_core.state.queued import Lane, QueuedPod
 from scheduler_core.state.waiting import WaitingPods
+from scheduler_core.volumes.assumed import AssumedVolumes
 
 ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
 CONFIGURED = ClusterEvent(EventResource.WILDCARD, ActionType.ALL, "SchedulerConfigured")
@@ -54,13 +56,15 @@ class Scheduler:
         *,
         seed: int,
         metrics: Metrics | None = None,
+        volumes: AssumedVolumes | None = None,
     ) -> None:
-        """Begin with empty memory. `nominator` is the one that the configuration's plugins read, `metrics` likewise."""
+        """Begin with empty memory. Nominator, metrics and volumes are those that the configuration's plugins use."""
         self.seed = seed
         self.now_ms = 0
         self.names = NameOrder()
         self.cache = Cache(configuration.expiry_ms)
         self.nominator = nominator
+        self.volumes = volumes if volumes is not None else AssumedVolumes(NoListers())
         self.waiting = WaitingPods()
         self.metrics = metrics
         self.configuration = configuration
@@ -261,6 +265,11 @@ class Scheduler:
         given = self._input(queued, seen_revision)
         run = Run(queued, queued.info, framework, self._snapshot, given, self.configuration.extenders)
         run.result, run.chosen, run.point = "scheduled", node_name, "Permit"
+        framework.run_pre_filter(run.state, run.info, run.snapshot)
+        row = run.snapshot.row_of.get(node_name)
+        if row is not None:
+            # What Filter found there is what Reserve takes.
+            framework.filter_node_with_nominated(run.state, run.info, run.snapshot, row)
         self.assume(run)
         framework.run_reserve(run.state, run.info, node_name)
         run.waits = {plugin: max(0, until - self.now_ms) for plugin, until in until_ms.items()}
@@ -281,6 +290,8 @@ class Scheduler:
             configuration=self.configuration.hash,
             profile=framework.name,
             now_ms=self.now_ms,
+            volumes=self.volumes.volumes,
+            claims=self.volumes.claims,
         )
 
     # What a cycle uses: see `peers.Core`.

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
 from scheduler_core.extender.calls import CallExtenders
-from scheduler_core.framework.interface import Listers
+from scheduler_core.framework.interface import Listers, NoListers
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.snapshot import Snapshot
@@ -21,6 +21,7 @@ from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queued import QueuedPod
 from scheduler_core.trace.result import Outcome, explanation
+from scheduler_core.volumes.assumed import AssumedVolumes
 
 
 def outcome_of(core: Scheduler, run: Run) -> Outcome:
@@ -106,7 +107,7 @@ def replay(
         registry,
         hash=known.configuration,
         percentage=configuration.percentage_of_nodes_to_score,
-        listers=listers,
+        listers=AssumedVolumes(listers if listers is not None else NoListers(), known.volumes, known.claims),
         nominator=nominator,
         reuse=False,
         extenders=configuration.extenders,

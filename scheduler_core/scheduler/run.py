@@ -63,6 +63,8 @@ class CycleInput:
         preemptor: the pod as PostFilter read it afresh: what scheduling reads of the document, empty where it was gone;
             None where it had not changed, or PostFilter had no turn.
         extenders: what extenders answered, in order; grows while the attempt calls them.
+        volumes: volume → claim (as `claimRef`) that a pod on its way has taken it for.
+        claims: `namespace/name` → node for which a pod on its way has the claim's volume made.
     """
 
     seen_revision: int
@@ -77,6 +79,8 @@ class CycleInput:
     now_ms: int
     preemptor: dict[str, Any] | None = None
     extenders: list[Record] = field(default_factory=list)
+    volumes: dict[str, dict[str, str]] = field(default_factory=dict)
+    claims: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the form that traces and the replica's status hold."""
@@ -94,6 +98,10 @@ class CycleInput:
         }
         if self.preemptor is not None:
             shown["preemptor"] = self.preemptor
+        if self.volumes:
+            shown["volumes"] = self.volumes
+        if self.claims:
+            shown["claims"] = self.claims
         if self.extenders:
             shown["extenders"] = list(self.extenders)
         return shown
@@ -114,6 +122,8 @@ class CycleInput:
             now_ms=document["nowMs"],
             preemptor=document.get("preemptor"),
             extenders=list(document.get("extenders") or ()),
+            volumes=dict(document.get("volumes", {})),
+            claims=dict(document.get("claims", {})),
         )
 
 

@@ -17,9 +17,8 @@ from scheduler_core.api.storage import (
     VolumeAttachment,
 )
 from scheduler_core.framework.interface import Listers
+from scheduler_core.volumes.assumed import CLAIMS, VOLUMES
 
-CLAIMS: Final = "persistentvolumeclaims"
-VOLUMES: Final = "persistentvolumes"
 CLASSES: Final = "storageclasses.storage.k8s.io"
 CSI_NODES: Final = "csinodes.storage.k8s.io"
 CSI_DRIVERS: Final = "csidrivers.storage.k8s.io"

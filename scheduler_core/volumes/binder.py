@@ -1,0 +1,188 @@
+"""Binding a pod's claims: what was chosen on each node, taking it, writing it, waiting for it.
+
+Source: `plugins/volumebinding/binder.go` (AssumePodVolumes, BindPodVolumes, checkBindings).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scheduler_core.api.pod import Pod
+from scheduler_core.api.storage import BOUND_BY_CONTROLLER, SELECTED_NODE, PersistentVolume, PersistentVolumeClaim
+from scheduler_core.framework.asks import PatchObject, Sleep
+from scheduler_core.framework.interface import Steps
+from scheduler_core.framework.status import SUCCESS, error
+from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes
+from scheduler_core.volumes.match import reaches
+from scheduler_core.volumes.objects import MissingError, StorageObjects
+
+POLL_MS: Final = 1_000
+"""How often bindings under way are looked at, as upstream polls them."""
+
+
+class BindingError(ValueError):
+    """A binding that cannot be done; the text is upstream's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a pod's claims would get on one node.
+
+    Attributes:
+        found: (name of a volume, claim that takes it).
+        made: claims whose volume is to be made there.
+    """
+
+    found: tuple[tuple[str, PersistentVolumeClaim], ...] = ()
+    made: tuple[PersistentVolumeClaim, ...] = ()
+
+
+def assume(choice: Choice, node_name: str, assumed: AssumedVolumes, objects: StorageObjects) -> None:
+    """Take a choice for the pod: later cycles see its volumes bound, and its claims meant for the node.
+
+    Raises:
+        BindingError: something is gone, or another's by now; nothing is taken then.
+    """
+    try:
+        for name, claim in choice.found:
+            volume = objects.volume(name)
+            if volume.spec.claim_ref is not None and not volume.belongs_to(claim):
+                raise BindingError(f'PersistentVolume "{name}" is already bound to another claim')
+            if not _is_kept(volume, claim):
+                assumed.assume_volume(name, _reference(claim))
+        for claim in choice.made:
+            assumed.assume_claim(claim.metadata.namespace or "default", claim.metadata.name, node_name)
+    except LookupError as missing:
+        revert(choice, assumed)
+        raise BindingError(str(missing)) from missing
+    except BindingError:
+        revert(choice, assumed)
+        raise
+
+
+def revert(choice: Choice, assumed: AssumedVolumes) -> None:
+    """Give everything back."""
+    for name, _ in choice.found:
+        assumed.restore(VOLUMES, "", name)
+    for claim in choice.made:
+        assumed.restore(CLAIMS, claim.metadata.namespace or "default", claim.metadata.name)
+
+
+def bind(choice: Choice, pod: Pod, node_name: str, timeout_ms: int, assumed: AssumedVolumes) -> Steps:
+    """Write what was chosen, and wait until everything is bound; return what came of it."""
+    for write in _writes(choice, node_name, assumed):
+        reply = yield write
+        if reply.error:
+            return error(reply.error)
+    actual = StorageObjects(assumed.actual)
+    for _ in range(timeout_ms // POLL_MS):
+        yield Sleep(POLL_MS)
+        try:
+            if _is_done(choice, pod, node_name, actual, assumed):
+                return SUCCESS
+        except (BindingError, MissingError) as wrong:
+            return error(f"binding volumes: {wrong}")
+    return error("binding volumes: context deadline exceeded")
+
+
+def _reference(claim: PersistentVolumeClaim) -> dict[str, str]:
+    meta = claim.metadata
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": meta.namespace or "default",
+        "name": meta.name,
+        "uid": meta.uid,
+    }
+
+
+def _is_kept(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Return whether the volume names this very claim already."""
+    return volume.belongs_to(claim) and volume.spec.claim_ref is not None and bool(volume.spec.claim_ref.uid)
+
+
+def _writes(choice: Choice, node_name: str, assumed: AssumedVolumes) -> list[PatchObject]:
+    """Return the writes, each bound to the version that the choice was made on."""
+    writes: list[PatchObject] = []
+    for name, claim in choice.found:
+        document = assumed.actual.get(VOLUMES, "", name) or {}
+        reference = (document.get("spec") or {}).get("claimRef") or {}
+        if reference.get("uid") == claim.metadata.uid:
+            continue
+        patch: dict[str, Any] = {"metadata": _version(document), "spec": {"claimRef": _reference(claim)}}
+        if not reference:
+            patch["metadata"]["annotations"] = {BOUND_BY_CONTROLLER: "yes"}
+        writes.append(PatchObject(VOLUMES, "", name, patch))
+    for claim in choice.made:
+        namespace, name = claim.metadata.namespace or "default", claim.metadata.name
+        document = assumed.actual.get(CLAIMS, namespace, name) or {}
+        metadata = {**_version(document), "annotations": {SELECTED_NODE: node_name}}
+        writes.append(PatchObject(CLAIMS, namespace, name, {"metadata": metadata}))
+    return writes
+
+
+def _version(document: Mapping[str, Any]) -> dict[str, Any]:
+    meta = document.get("metadata") or {}
+    return {"resourceVersion": meta["resourceVersion"]} if meta.get("resourceVersion") else {}
+
+
+def _is_done(choice: Choice, pod: Pod, node_name: str, actual: StorageObjects, assumed: AssumedVolumes) -> bool:
+    """Return whether all claims are bound.
+
+    Raises:
+        BindingError: they never will be, or not where the pod is.
+        MissingError: a claim or volume is gone.
+    """
+    node = assumed.actual.get("nodes", "", node_name)
+    if node is None:
+        raise BindingError(f'failed to get node "{node_name}": node "{node_name}" not found')
+    current = assumed.actual.get("pods", pod.namespace, pod.name)
+    if current is None or current["metadata"].get("uid") != pod.metadata.uid:
+        raise BindingError(f'pod does not exist any more: pod "{pod.name}" not found')
+    labels = node["metadata"].get("labels") or {}
+    for name, claim in choice.found:
+        # A write that the watch has not shown yet is no reason to give up.
+        volume = actual.volume(name)
+        if assumed.get(VOLUMES, "", name) is not assumed.actual.get(VOLUMES, "", name):
+            return False
+        if not reaches(volume, labels):
+            raise BindingError(
+                f'pv "{name}" node affinity doesn\'t match node "{node_name}": no matching NodeSelectorTerms'
+            )
+        if not volume.spec.claim_ref or not volume.spec.claim_ref.uid:
+            raise BindingError(f'ClaimRef got reset for pv "{name}"')
+        if not actual.claim(pod.namespace, claim.metadata.name).is_bound:
+            return False
+    return all(_is_made(claim, pod, node_name, labels, actual, assumed) for claim in choice.made)
+
+
+def _is_made(
+    claim: PersistentVolumeClaim,
+    pod: Pod,
+    node_name: str,
+    labels: Mapping[str, str],
+    actual: StorageObjects,
+    assumed: AssumedVolumes,
+) -> bool:
+    name = claim.metadata.name
+    current = actual.claim(pod.namespace, name)
+    if assumed.get(CLAIMS, pod.namespace, name) is not assumed.actual.get(CLAIMS, pod.namespace, name):
+        return False
+    if current.metadata.annotations.get(SELECTED_NODE) != node_name:
+        # A provisioner that fails takes the annotation away: the scheduler is to look for another place.
+        raise BindingError(f'provisioning failed for PVC "{name}"')
+    if current.spec.volume_name:
+        try:
+            volume = actual.volume(current.spec.volume_name)
+        except MissingError:
+            return False
+        _check_reach(volume, labels, node_name)
+    return current.is_bound
+
+
+def _check_reach(volume: PersistentVolume, labels: Mapping[str, str], node_name: str) -> None:
+    if not reaches(volume, labels):
+        where = f'pv "{volume.metadata.name}" node affinity doesn\'t match node "{node_name}"'
+        raise BindingError(f"{where}: no matching NodeSelectorTerms")
