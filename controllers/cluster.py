@@ -38,6 +38,7 @@ from controllers.machinery.store import Store
 from controllers.namespace import NamespaceController
 from controllers.nodelifecycle import NodeLifecycleController
 from controllers.nodelifecycle.controller import MONITOR_MS
+from controllers.persistentvolume import ENTRIES as STORAGE_ENTRIES
 from controllers.podgc import PodGCController
 from controllers.podgc.controller import CHECK_MS
 from controllers.replay import ReplayComponent
@@ -60,6 +61,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         NodeLifecycleController, NodeLifecycleController.NAME, NodeLifecycleController.RESOURCES, MONITOR_MS
     ),
     ControllerEntry(PodGCController, PodGCController.NAME, PodGCController.RESOURCES, CHECK_MS),
+    *STORAGE_ENTRIES,
 )
 """The table of controllers: one line each, in every controller manager."""
 

@@ -13,13 +13,16 @@ from typing import Any, Final, Literal
 from controllers.kubelet.heartbeat import is_running, stopped_unix_ms
 from controllers.kubelet.images import normalised, seconds_text, size_bytes
 from controllers.kubelet.machine import Machine, index_of
+from controllers.kubelet.mounting import csi_node, why_not_mounted
 from controllers.kubelet.render import node_status, pod_status
 from controllers.kubelet.stage import Say, Stage, Wait, choose, is_ready
 from controllers.kubelet.stages.node import NODE_LABELS
 from controllers.kubelet.stages.pod import COMPLETE, CREATE, CREATED, POD_STAGES, PRESENT, PULLED, PULLING, RAN
 from controllers.machinery.informer import RELIST_TIMER, Informers, by_node
 from controllers.machinery.loop import Answer, Tick
-from controllers.machinery.operations import Delete, Patch, Update
+from controllers.machinery.manager import key_of
+from controllers.machinery.operations import Create, Delete, Patch, Update
+from controllers.machinery.pods import claims_of_pod
 from controllers.machinery.store import Event
 from scheduler_core.api.draw import draw
 
@@ -34,6 +37,7 @@ PODS_PER_EVENT: Final = 20
 REPORT_MS: Final = 10_000
 """New images appear in a node's status this often at most."""
 
+_CSI_NODES: Final = "csinodes.storage.k8s.io"
 _PODS: Final = "pods"
 _REPORT: Final = "report"
 _REGISTER: Final = "register"
@@ -65,10 +69,13 @@ class Kubelets:
 
     def __init__(self) -> None:
         """Begin with empty memory."""
-        self._informers = Informers(("nodes", "pods"), identity="kubelet")
+        self._informers = Informers(("nodes", "persistentvolumeclaims", "pods"), identity="kubelet")
         self._nodes = self._informers["nodes"]
         self._pods = self._informers["pods"]
+        self._claims = self._informers["persistentvolumeclaims"]
         self._pods.add_index("node", by_node)
+        self._pods.add_index("claim", claims_of_pod)
+        self._claims.add_handler(self._claim_changed)
         self._nodes.add_handler(self._node_changed)
         self._pods.add_handler(self._pod_changed)
         self._machines: dict[str, Machine] = {}
@@ -161,6 +168,9 @@ class Kubelets:
         patch: Document = {"metadata": {"labels": missing}} if missing else {}
         if not (node.get("spec") or {}).get("podCIDR"):
             patch["spec"] = {"podCIDR": machine.network, "podCIDRs": [machine.network]}
+        drivers = csi_node(node)
+        if drivers is not None and tick.get(_CSI_NODES, "", name) is None:
+            tick.emit(Create(_CSI_NODES, "", drivers), actor=machine.actor)
         if patch:
             tick.emit(Patch("nodes", "", name, patch), actor=machine.actor)
         if is_ready(node) and (node.get("status") or {}).get("nodeInfo"):
@@ -206,6 +216,13 @@ class Kubelets:
         else:
             self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
 
+    def _claim_changed(self, old: Document | None, new: Document | None) -> None:
+        claim = new or old
+        assert claim is not None, "a change has a state before or after"
+        for pod in self._pods.indexed("claim", key_of(claim)):
+            if pod["spec"].get("nodeName"):
+                self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+
     def _catch_up(self, tick: Tick) -> None:
         """Look at everything that has changed since the last call."""
         unregistered, self._unregistered = self._unregistered, {}
@@ -235,6 +252,12 @@ class Kubelets:
             self._playing.pop(uid, None)
             return
         if playing is not None and playing.stage is stage:
+            return
+        why = why_not_mounted(pod, self._claims) if stage.containers else ""
+        if why:
+            # A change of the claim brings the pod back here.
+            self._playing.pop(uid, None)
+            machine.recorder.event(tick, pod, "Pod", "FailedMount", why, event_type="Warning")
             return
         playing = _Playing(stage, _steps(stage, pod), machine)
         self._playing[uid] = playing

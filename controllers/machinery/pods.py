@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cmp_to_key
 from typing import Any, Final
 
@@ -53,6 +53,18 @@ def controller_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
             found: Mapping[str, Any] = reference
             return found
     return None
+
+
+def claims_of_pod(pod: Mapping[str, Any]) -> Iterable[str]:
+    """Yield `namespace/name` of every claim that a pod uses."""
+    metadata = pod["metadata"]
+    namespace = metadata.get("namespace") or "default"
+    for volume in (pod.get("spec") or {}).get("volumes") or ():
+        source = volume.get("persistentVolumeClaim")
+        if source is not None:
+            yield f"{namespace}/{source.get('claimName', '')}"
+        elif volume.get("ephemeral") is not None:
+            yield f"{namespace}/{metadata['name']}-{volume.get('name', '')}"
 
 
 def owner_reference(owner: Mapping[str, Any]) -> Document:

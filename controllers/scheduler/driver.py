@@ -45,6 +45,8 @@ class Job:
     """It rests at a point."""
     due_ms: int = 0
     """When it goes on from there."""
+    slept: bool = False
+    """It has waited for time, so that its trace is written already."""
     pending: Ask | None = None
     """An ask that a resumed job has come to, not carried out yet."""
     told_of: Run | None = None
@@ -263,6 +265,9 @@ class Driver:
     def _sleep(self, job: Job, ask: Sleep, tick: Tick) -> None:
         self._asleep.append((tick.now_ms + ask.ms, job))
         tick.plan(SLEEP_TIMER, min(due_ms for due_ms, _ in self._asleep))
+        if job.run is not None and not job.slept:
+            self._on_outcome(job.run, job.run.point, tick)
+        job.slept = True
         job.narrated = False
         self._let_go(job, tick)
 

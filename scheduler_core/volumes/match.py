@@ -31,16 +31,19 @@ def reaches(volume: PersistentVolume, labels: Mapping[str, str]) -> bool:
 def find_volume(
     claim: PersistentVolumeClaim,
     volumes: Iterable[PersistentVolume],
-    labels: Mapping[str, str],
+    labels: Mapping[str, str] | None,
     taken: Collection[str],
+    *,
+    kept_only: bool = False,
 ) -> PersistentVolume | None:
     """Return the volume kept for the claim, else the smallest free one that serves it on the node; None without any.
 
     Args:
         claim: what is asked for.
         volumes: those of the claim's class.
-        labels: the node's.
+        labels: the node's; None: no node has a say.
         taken: names of volumes that other claims of the pod take.
+        kept_only: take none but a volume kept for the claim.
 
     Raises:
         SelectorError: the claim's selector cannot be read.
@@ -56,10 +59,10 @@ def find_volume(
             continue
         if not _alike(claim, volume) or volume.metadata.deletion_timestamp is not None:
             continue
-        reached = reaches(volume, labels)
+        reached = labels is None or reaches(volume, labels)
         if own:
             return volume if reached else None
-        if not reached or volume.status.phase != "Available" or volume.class_name != claim.class_name:
+        if kept_only or not reached or volume.status.phase != "Available" or volume.class_name != claim.class_name:
             continue
         if claim.spec.selector is not None and not selects(selector, volume.metadata.labels):
             continue

@@ -1,0 +1,59 @@
+"""Whether a pod's claims can be mounted: containers start only when all are bound.
+
+Source: pkg/kubelet/volumemanager/populator (desired_state_of_world_populator.go), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from controllers.machinery.informer import Lister
+from controllers.machinery.pods import claims_of_pod
+
+CSI_DRIVERS = "clustersim.io/csi-drivers"
+"""Annotation of a node: the CSI drivers that run there and how many volumes each can attach, `a.example.dev=25,b`."""
+
+_TOPOLOGY = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+
+
+def why_not_mounted(pod: Mapping[str, Any], claims: Lister) -> str:
+    """Return what the kubelet says of a pod whose claims are not bound; empty where all are."""
+    for key in claims_of_pod(pod):
+        namespace, _, name = key.partition("/")
+        claim = claims.get(namespace, name)
+        if claim is None:
+            why = f'failed to fetch PVC from API server: persistentvolumeclaims "{name}" not found'
+        elif "deletionTimestamp" in claim["metadata"]:
+            why = "can't start pod because PVC is being deleted"
+        elif (claim.get("status") or {}).get("phase") != "Bound":
+            why = "PVC is not bound"
+        else:
+            continue
+        volumes = ", ".join(str(volume.get("name")) for volume in pod["spec"].get("volumes") or ())
+        return (
+            f"Unable to attach or mount volumes: unmounted volumes=[{volumes}], unattached volumes=[{volumes}], "
+            f"failed to process volumes=[{volumes}]: error processing PVC {key}: {why}"
+        )
+    return ""
+
+
+def csi_node(node: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the CSINode of a node that says which drivers run there; None where it says nothing.
+
+    A driver tells places apart by the zone and region labels that the node has.
+    """
+    metadata = node["metadata"]
+    asked = (metadata.get("annotations") or {}).get(CSI_DRIVERS)
+    if not asked:
+        return None
+    keys = [key for key in _TOPOLOGY if key in (metadata.get("labels") or {})]
+    drivers: list[dict[str, Any]] = []
+    for entry in asked.split(","):
+        name, _, count = entry.strip().partition("=")
+        driver: dict[str, Any] = {"name": name, "nodeID": metadata["name"], "topologyKeys": keys}
+        if count.isdecimal():
+            driver["allocatable"] = {"count": int(count)}
+        drivers.append(driver)
+    owner = {"apiVersion": "v1", "kind": "Node", "name": metadata["name"], "uid": metadata["uid"]}
+    return {"metadata": {"name": metadata["name"], "ownerReferences": [owner]}, "spec": {"drivers": drivers}}

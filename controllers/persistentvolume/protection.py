@@ -1,0 +1,93 @@
+"""Keeps claims that pods use, and volumes that claims are bound to, until they are used no more.
+
+Source: pkg/controller/volume/pvcprotection and pvprotection, v1.34.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.machinery.pods import claims_of_pod
+from controllers.persistentvolume.documents import CLAIMS, VOLUMES, claim_patch, volume_patch
+from scheduler_core.api.storage import CLAIM_PROTECTION, VOLUME_PROTECTION
+
+Document = dict[str, Any]
+
+_BOUND: Final = "Bound"
+
+
+class ClaimProtection:
+    """Reconciles claims, by namespace and name."""
+
+    NAME: ClassVar[str] = "pvc-protection"
+    RESOURCES: ClassVar[tuple[str, ...]] = (CLAIMS, "pods")
+
+    def __init__(self, setup: Setup) -> None:
+        """Listen to claims, and to the pods that use them."""
+        self._claims = setup.informers[CLAIMS]
+        self._pods = setup.informers["pods"]
+        self._queue = setup.queue
+        self._pods.add_index("claim", claims_of_pod)
+        self._claims.add_handler(self._claim_changed)
+        self._pods.add_handler(self._pod_changed)
+
+    def _claim_changed(self, old: Document | None, new: Document | None) -> None:
+        if new is not None and _is_due(new, CLAIM_PROTECTION):
+            self._queue.add(key_of(new))
+
+    def _pod_changed(self, old: Document | None, new: Document | None) -> None:
+        # Only a pod that is gone can let a claim go.
+        if new is None and old is not None:
+            for key in claims_of_pod(old):
+                self._queue.add(key)
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Protect a claim, or let it go."""
+        claim = self._claims.get(*split_key(key))
+        if claim is None or not _is_due(claim, CLAIM_PROTECTION):
+            return
+        # Pods without a node do not count: no kubelet starts one with a claim that is going.
+        in_use = any(pod["spec"].get("nodeName") for pod in self._pods.indexed("claim", key))
+        if in_use and "deletionTimestamp" in claim["metadata"]:
+            return
+        must((yield [claim_patch(claim, _toggled(claim, CLAIM_PROTECTION))])[0])
+
+
+class VolumeProtection:
+    """Reconciles volumes, by name."""
+
+    NAME: ClassVar[str] = "pv-protection"
+    RESOURCES: ClassVar[tuple[str, ...]] = (VOLUMES,)
+
+    def __init__(self, setup: Setup) -> None:
+        """Listen to volumes."""
+        self._volumes = setup.informers[VOLUMES]
+        self._queue = setup.queue
+        self._volumes.add_handler(self._changed)
+
+    def _changed(self, old: Document | None, new: Document | None) -> None:
+        if new is not None and _is_due(new, VOLUME_PROTECTION):
+            self._queue.add(key_of(new))
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Protect a volume, or let it go."""
+        volume = self._volumes.get("", key)
+        if volume is None or not _is_due(volume, VOLUME_PROTECTION):
+            return
+        if "deletionTimestamp" in volume["metadata"] and (volume.get("status") or {}).get("phase") == _BOUND:
+            return
+        must((yield [volume_patch(volume, _toggled(volume, VOLUME_PROTECTION))])[0])
+
+
+def _is_due(document: Document, finalizer: str) -> bool:
+    """Return whether the finalizer is on an object that is going, or missing from one that stays."""
+    has = finalizer in (document["metadata"].get("finalizers") or ())
+    return has == ("deletionTimestamp" in document["metadata"])
+
+
+def _toggled(document: Document, finalizer: str) -> Document:
+    finalizers = document["metadata"].get("finalizers") or []
+    if finalizer in finalizers:
+        return {"metadata": {"finalizers": [name for name in finalizers if name != finalizer]}}
+    return {"metadata": {"finalizers": [*finalizers, finalizer]}}
