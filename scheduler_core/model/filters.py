@@ -19,12 +19,14 @@ from scheduler_core.model.deviations import (
     AS_WRITTEN,
     CONDITIONS,
     CORDON,
+    DEVIATIONS,
     EMPTY_COVERS_ALL,
     EMPTY_OPERATOR,
     MORE_FILTERS,
     NOTHING_ASKED,
     PREFER,
     SIDECARS,
+    TODAY,
     Granted,
 )
 from scheduler_core.model.objects import Objects
@@ -155,6 +157,42 @@ FILTERS: Final[Mapping[str, Filter]] = {
     "…": host_ports,
 }
 """Section → Filter_k, in the document's order."""
+
+FORMULAS: Final[Mapping[str, str]] = {
+    "1.1": 'Node.Spec.Unschedulable = False ∧ Node.Status.Phase = "Running"',
+    "1.2": '1 ≤ Allocatable["pods"] ∧ Max(InitContainer[i].Required[r]) ≤ Allocatable[r]'
+    " ∧ Sum(Container[i].Required[r]) ≤ Allocatable[r]",
+    "1.3": "∀ Label ∈ DOMAIN(Pod.Spec.NodeSelector) : Pod.Spec.NodeSelector[Label] = Node.Labels[Label]",
+    "1.4": "∀ Taint ∈ Node.Spec.Taints : ∃ Toleration ∈ Pod.Spec.Tolerations : Match(Toleration, Taint)",
+    "1.5 node": "∃ Term ∈ NodeAffinity.Required.NodeSelectorTerms : Match_NS(Term, Node)",
+    "1.5 pod": "∀ Term ∈ PodAffinity.Required : P_Affinity(Term, Node)",
+    "1.5 anti": "∀ Term ∈ AntiPodAffinity.Required : ¬ P_Affinity(Term, Node)",
+    "…": "Filter_k(Pod, Node, Snapshot)",
+}
+"""Section → the formula, as screens show it."""
+
+_OF_THE_NODE: Final = ("1.1", "1.3", "1.4", "1.5 node")
+"""Sections that ask nothing about other pods."""
+
+
+def is_beyond_help(pod: PodInfo, node: Node, objects: Objects, granted: Granted = AS_WRITTEN) -> bool:
+    """Return whether the node is ruled out whatever pods are on it."""
+    return not all(FILTERS[section](pod, node, objects, granted) for section in _OF_THE_NODE)
+
+
+def differences(holds: Filter, pod: PodInfo, node: Node, objects: Objects) -> tuple[str, ...]:
+    """Return the deviations by which today's verdict of a filter differs from the written one; none where it does not.
+
+    None of them can be left out.
+    """
+    today = holds(pod, node, objects, TODAY)
+    if holds(pod, node, objects, AS_WRITTEN) == today:
+        return ()
+    held = TODAY
+    for name in DEVIATIONS:
+        if holds(pod, node, objects, held - {name}) == today:
+            held -= {name}
+    return tuple(name for name in DEVIATIONS if name in held)
 
 
 def feasibility(pod: PodInfo, node: Node, objects: Objects, granted: Granted = AS_WRITTEN) -> bool:

@@ -18,12 +18,74 @@ from scheduler_core.profiles.configuration import SchedulerConfiguration
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import decide
+from scheduler_core.scheduler.run import Run
 from scheduler_core.state.nominator import Nominator
 
 _NO_PREEMPTION: Final = PluginSet(disabled=frozenset({"*"}))
 
 ROUND_MS: Final = 11_000
 """Simulated milliseconds between rounds: longer than the longest backoff."""
+
+
+def _scheduler(
+    configuration: SchedulerConfiguration,
+    registry: PluginRegistry,
+    objects: Objects,
+    seed: int,
+    listers: Listers | None,
+) -> Scheduler:
+    """Return a scheduler that has seen the nodes and their pods; it preempts nobody and asks no extender."""
+    nominator = Nominator()
+    profiles = [
+        replace(profile, sets={**profile.sets, "postFilter": _NO_PREEMPTION}) for profile in configuration.profiles
+    ]
+    built = Configuration(
+        profiles,
+        registry,
+        hash="",
+        percentage=configuration.percentage_of_nodes_to_score,
+        listers=listers,
+        nominator=nominator,
+    )
+    core = Scheduler(built, nominator, seed=seed)
+    for node in objects.nodes:
+        core.observe_node(node)
+    for pod in objects.pods:
+        if pod.pod.spec.node_name:
+            core.observe_pod(pod)
+    return core
+
+
+def judge(
+    pod: PodInfo,
+    objects: Objects,
+    configuration: SchedulerConfiguration,
+    registry: PluginRegistry,
+    *,
+    seed: int,
+    listers: Listers | None = None,
+) -> Run | None:
+    """Return one attempt at the pod as if it had just been created; None: gated, or no profile schedules it.
+
+    Args:
+        pod: the pod; where it is now does not count.
+        objects: the cluster.
+        configuration: the profiles.
+        registry: their plugins.
+        seed: decides ties.
+        listers: the cluster's other objects.
+    """
+    core = _scheduler(configuration, registry, objects.without((pod,)), seed, listers)
+    core.observe_pod(_fresh(pod))
+    run = core.begin(0)
+    if run is not None:
+        _decide(core, run)
+    return run
+
+
+def _decide(core: Scheduler, run: Run) -> None:
+    for _ in decide(core, run):
+        pass
 
 
 def place_one_by_one(
@@ -47,33 +109,18 @@ def place_one_by_one(
         seed: decides ties.
         listers: the cluster's other objects.
     """
-    nominator = Nominator()
-    profiles = [
-        replace(profile, sets={**profile.sets, "postFilter": _NO_PREEMPTION}) for profile in configuration.profiles
-    ]
-    built = Configuration(
-        profiles,
-        registry,
-        hash="",
-        percentage=configuration.percentage_of_nodes_to_score,
-        listers=listers,
-        nominator=nominator,
-    )
-    core = Scheduler(built, nominator, seed=seed)
-    for node in objects.nodes:
-        core.observe_node(node)
-    fixed = objects.without(pods)
-    for pod in fixed.pods:
-        if pod.pod.spec.node_name:
-            core.observe_pod(pod)
+    core = _scheduler(configuration, registry, objects.without(pods), seed, listers)
     for pod in pods:
         core.observe_pod(_fresh(pod))
     placement: dict[str, str] = {}
     while True:
         before = len(placement)
-        while (run := core.begin(0)) is not None:
-            for _ in decide(core, run):
-                pass
+        # At most one attempt a pod: one that breaks at once would come back at once.
+        for _ in pods:
+            run = core.begin(0)
+            if run is None:
+                break
+            _decide(core, run)
             if run.result == "scheduled":
                 placement[run.uid] = run.chosen
                 core.queue.done(run.uid)

@@ -1,0 +1,233 @@
+"""The same definitions over a live cluster: what they say of one pod, node by node, as a screen shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scheduler_core.api.meta import Document, view
+from scheduler_core.api.node import Node
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.status import Code
+from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.model.affinity import viability
+from scheduler_core.model.deviations import AS_WRITTEN, TODAY
+from scheduler_core.model.filters import FILTERS, FORMULAS, differences, feasibility, is_beyond_help
+from scheduler_core.model.loop import (
+    PREEMPTION,
+    SCHEDULING,
+    UNCHANGED,
+    bound,
+    bound_to,
+    casualty,
+    jeopardy,
+    may_go,
+    subsets,
+    unbound,
+)
+from scheduler_core.model.objects import Objects
+from scheduler_core.preemption.budgets import budgets_of
+from scheduler_core.scheduler.run import Run
+
+CELLS_MAX: Final = 50_000
+"""Nodes × pods of a cluster that the definitions are evaluated on; larger ones are refused with 422."""
+
+JEOPARDY_MAX: Final = 10
+"""Pods in jeopardy on one node whose subsets are all tried: 2¹⁰. With more, taking them all away decides, and the least
+Casualty is not told."""
+
+SUBSETS_MAX: Final = 8_192
+"""Subsets tried in one answer; past it nodes are judged as if too many of their pods were in jeopardy."""
+
+BOUND: Final = "Bound"
+"""The CASE of a pod that the loop does not pick: it has a node."""
+
+
+def objects_of(
+    nodes: Sequence[Document],
+    pods: Sequence[Document],
+    budgets: Sequence[Document] = (),
+    namespaces: Sequence[Document] = (),
+) -> Objects:
+    """Return the model's state of a cluster; pods that have finished or are leaving are left out.
+
+    Args:
+        nodes: Node documents.
+        pods: Pod documents.
+        budgets: PodDisruptionBudget documents.
+        namespaces: Namespace documents.
+    """
+    infos = [info for info in map(PodInfo.of, pods) if not info.pod.is_finished and not info.pod.is_terminating]
+    return Objects(
+        tuple(infos),
+        tuple(view(document, Node) for document in nodes),
+        budgets_of(budgets),
+        {one["metadata"]["name"]: one["metadata"].get("labels") or {} for one in namespaces},
+    )
+
+
+@dataclass(slots=True)
+class _Preemption:
+    """What PreemptionEnabled says of one node; `enabled` None: too many subsets to know."""
+
+    enabled: bool | None
+    pods: tuple[PodInfo, ...] | None = None
+    casualty: tuple[int, int] | None = None
+
+    def as_dict(self, lesser: Sequence[PodInfo]) -> dict[str, Any]:
+        return {
+            "jeopardy": [pod.key for pod in lesser],
+            "enabled": self.enabled,
+            "pods": None if self.pods is None else [pod.key for pod in self.pods],
+            "casualty": _casualty(self.casualty),
+        }
+
+
+def _casualty(cost: tuple[int, int] | None) -> dict[str, int] | None:
+    return None if cost is None else {"brokenBudgets": cost[0], "pods": cost[1]}
+
+
+class _Search:
+    """Looks for the least harm on node after node, within `SUBSETS_MAX`."""
+
+    def __init__(self, pod: PodInfo, objects: Objects) -> None:
+        self._pod = pod
+        self._objects = objects
+        self._left = SUBSETS_MAX
+
+    def on(self, node: Node, lesser: Sequence[PodInfo]) -> _Preemption:
+        pod, objects = self._pod, self._objects
+        if is_beyond_help(pod, node, objects):
+            return _Preemption(False)
+        count = 2 ** len(lesser)
+        if len(lesser) > JEOPARDY_MAX or count > self._left:
+            if feasibility(pod, node, objects.without(lesser)):
+                return _Preemption(True)
+            # Fewer pods only ever help, but for a pod that wants others near.
+            return _Preemption(None if pod.terms.affinity else False)
+        self._left -= count
+        for cost, pods in sorted(((casualty(pods, objects), pods) for pods in subsets(lesser)), key=lambda one: one[0]):
+            if feasibility(pod, node, objects.without(pods)):
+                return _Preemption(True, pods, cost)
+        return _Preemption(False)
+
+
+def evaluate(pod: PodInfo, objects: Objects, run: Run | None = None) -> dict[str, Any]:
+    """Return what the definitions say of a pod.
+
+    A pod that is bound is judged as if it were not: its own place is free to it.
+
+    Args:
+        pod: one of the objects' pods.
+        objects: the cluster.
+        run: the engine's attempt at the pod in the same objects, for its verdicts and its normalised sums.
+    """
+    others = objects.without((pod,))
+    engine = _Engine(run)
+    search = _Search(pod, others)
+    nodes, allowed, worth = [], [], {}
+    found: list[tuple[Node, _Preemption]] = []
+    for node in objects.nodes:
+        filters = [_filter(section, pod, node, others) for section in FILTERS]
+        worth[node.name] = viability(pod, node, others)
+        feasible = all(one["holds"] for one in filters)
+        if feasible:
+            allowed.append(node.name)
+        lesser = jeopardy(pod, node, others)
+        preemption = _Preemption(True, (), (0, 0)) if feasible else search.on(node, lesser)
+        found.append((node, preemption))
+        nodes.append(
+            {
+                "node": node.name,
+                "boundTo": bound_to(pod, node, objects),
+                "feasible": feasible,
+                "filters": filters,
+                "viability": worth[node.name],
+                "preemption": preemption.as_dict(lesser),
+                "engine": engine.of(node.name),
+            }
+        )
+    best = max((worth[name] for name in allowed), default=0)
+    return {
+        **_loop(pod, objects, bool(allowed), [one for _, one in found]),
+        "possible": [node.name for node in objects.nodes],
+        "feasible": allowed,
+        "viable": [name for name in allowed if worth[name] == best],
+        "engine": engine.whole(),
+        "formulas": dict(FORMULAS),
+        "nodes": nodes,
+    }
+
+
+def _filter(section: str, pod: PodInfo, node: Node, objects: Objects) -> dict[str, Any]:
+    holds = FILTERS[section]
+    return {
+        "section": section,
+        "holds": holds(pod, node, objects, AS_WRITTEN),
+        "today": holds(pod, node, objects, TODAY),
+        "deviations": differences(holds, pod, node, objects),
+    }
+
+
+def _loop(pod: PodInfo, objects: Objects, scheduling: bool, preemptions: Sequence[_Preemption]) -> dict[str, Any]:
+    waiting = unbound(objects)
+    is_bound = bound(pod, objects)
+    can_preempt: bool | None = any(one.enabled for one in preemptions)
+    if not can_preempt and any(one.enabled is None for one in preemptions):
+        can_preempt = None
+    known = [one.casualty for one in preemptions if one.casualty is not None]
+    told = all(one.casualty is not None for one in preemptions if one.enabled is not False)
+    branch: str | None = SCHEDULING if scheduling else PREEMPTION if can_preempt else UNCHANGED
+    if not scheduling and can_preempt is None:
+        branch = None
+    return {
+        "bound": is_bound,
+        "boundTo": pod.pod.spec.node_name if is_bound else None,
+        "priority": pod.priority,
+        "unbound": len(waiting),
+        "above": [other.key for other in waiting if other.priority > pod.priority],
+        "mayGo": may_go(pod, waiting),
+        "schedulingEnabled": scheduling,
+        "preemptionEnabled": can_preempt,
+        "casualty": _casualty(min(known)) if known and told else None,
+        "case": BOUND if is_bound else branch,
+    }
+
+
+class _Engine:
+    """What the engine's own attempt said."""
+
+    def __init__(self, run: Run | None) -> None:
+        self._run = run
+        self._totals: Mapping[str, int] = {}
+        self._outcome: FilterOutcome | None = None
+        if run is not None:
+            self._outcome = run.outcome
+            if run.scores is not None:
+                names = [run.snapshot.names[row] for row in run.scores.rows.tolist()]
+                self._totals = dict(zip(names, run.scores.total.tolist(), strict=True))
+
+    def of(self, name: str) -> dict[str, Any] | None:
+        """Return the verdict on one node, and its weighted sum of normalised scores; None: no attempt was made."""
+        if self._run is None:
+            return None
+        row = self._run.snapshot.row_of.get(name)
+        status = self._run.pre_filter_status
+        if self._outcome is not None and row is not None:
+            status = self._outcome.status_of(row)
+        feasible = status.code is Code.SUCCESS
+        return {
+            "feasible": feasible,
+            "plugin": status.plugin,
+            "reasons": list(status.reasons),
+            "total": self._totals.get(name) if feasible else None,
+        }
+
+    def whole(self) -> dict[str, Any] | None:
+        """Return the nodes that pass and those that score highest."""
+        if self._run is None:
+            return None
+        names = [name for name in self._run.snapshot.names if (self.of(name) or {})["feasible"]]
+        most = max(self._totals.values(), default=0)
+        return {"feasible": names, "best": [name for name in names if self._totals.get(name, most) == most]}
