@@ -27,7 +27,7 @@ def fit_error(pod: str, outcome: FilterOutcome) -> str:
     """
     names = outcome.snapshot.names
     unlisted = outcome.plugins.index(node_lister.NAME) if node_lister.NAME in outcome.plugins else PASSED
-    rows = np.flatnonzero((outcome.first != PASSED) & (outcome.first != unlisted)).tolist()
+    rows = np.flatnonzero((outcome.first > PASSED) & (outcome.first != unlisted)).tolist()
     if not rows:
         return NO_NODES_MESSAGE
     rows.sort(key=names.__getitem__)

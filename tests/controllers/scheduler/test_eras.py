@@ -15,7 +15,7 @@ from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import whole
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.legacy.conflicts import conflicts_of
-from tests.controllers.scheduler.plane import Plane
+from tests.controllers.scheduler.plane import IDENTITY, AlwaysLeading, Plane
 
 CONFIGS = "schedulerconfigs.clustersim.io"
 PORT = [{"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 8080}]}]
@@ -245,3 +245,38 @@ def test_traces_are_kept_in_the_common_format() -> None:
         ((envelope, blob),) = plane.store.traces(uid)
         keys[era] = (set(envelope), set(msgspec.json.decode(blob)))
     assert keys["algorithm-provider"] == keys["round-robin"] == keys["v1.34"]
+
+
+def test_a_node_that_is_relabelled_keeps_its_pods() -> None:
+    plane = plane_of("algorithm-provider")
+    plane.node("a")
+    plane.write(Patch("nodes", "", "a", {"metadata": {"labels": {"disk": "ssd"}}}, "merge"))
+    plane.pod("web", nodeSelector={"disk": "ssd"})
+    plane.run(1_000)
+    plane.write(Patch("nodes", "", "a", {"metadata": {"labels": {"disk": "hdd"}}}, "merge"))
+    plane.pod("late", nodeSelector={"disk": "ssd"})
+    plane.run(120_000)
+    assert (plane.node_of("web"), plane.node_of("late")) == ("a", "")
+    assert plane.get("late")["status"]["conditions"][0]["message"].endswith(
+        "fit failure on node (a): MatchNodeSelector\n"
+    )
+
+
+def test_stopping_closes_every_reflector() -> None:
+    """The era's StopEverything: what a stopped scheduler knew stays as it was; the next one lists anew."""
+    plane = plane_of("algorithm-provider")
+    plane.node("a")
+    plane.run(0)
+    stopped = plane.scheduler.scheduler
+    plane.loop.crash(plane.slot)
+    uid = plane.pod("web")
+    plane.node("b")
+    plane.run(10_000)
+    assert uid not in stopped.pods
+    assert stopped.cache.node("b") is None
+    assert plane.node_of("web") == ""
+    plane.scheduler = AlwaysLeading(IDENTITY)
+    plane.loop.recover(plane.slot)
+    plane.run(20_000)
+    assert plane.scheduler.scheduler is not stopped
+    assert plane.node_of("web") != ""
