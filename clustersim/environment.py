@@ -1,7 +1,7 @@
 """What the environment asks for: one reading of each variable, with its default and its refusal.
 
-Variables: PORT, HOST, CLUSTERSIM_DATA, DATABASE_URL, REDIS_URL, WORKERS, TLS_PORT, CLUSTERSIM_HOSTS
-(docs/deployment.md).
+Variables: PORT, HOST, CLUSTERSIM_DATA, DATABASE_URL, REDIS_URL, WORKERS, TLS_PORT, CLUSTERSIM_HOSTS,
+CLUSTERSIM_PLUGINS (docs/deployment.md).
 """
 
 from __future__ import annotations
@@ -32,6 +32,18 @@ def integer(name: str, default: int, *, least: int = 0, most: int = 65535) -> in
     if not text.isdecimal() or not least <= int(text) <= most:
         raise BadEnvironment(f"{name}={text!r}: give a number from {least} to {most}")
     return int(text)
+
+
+def switch(name: str, default: bool) -> bool:
+    """Return a variable that is on or off.
+
+    Raises:
+        BadEnvironment: it is neither.
+    """
+    text = os.environ.get(name, "").strip().lower()
+    if text not in ("", "on", "off"):
+        raise BadEnvironment(f"{name}={text!r}: give on or off")
+    return text == "on" if text else default
 
 
 def database(url: str, data: Path) -> dict[str, Any]:

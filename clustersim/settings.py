@@ -13,6 +13,7 @@ HOST = os.environ.get("HOST") or "127.0.0.1"
 PORT = environment.integer("PORT", 8000, least=1)
 TLS_PORT = environment.integer("TLS_PORT", 8443)
 WORKERS = environment.integer("WORKERS", 2, least=1, most=64)
+PLUGINS = environment.switch("CLUSTERSIM_PLUGINS", True)
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{DATA / 'redis.sock'}"
 
 SECRET_KEY = environment.secret_key(DATA)

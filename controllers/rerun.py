@@ -16,20 +16,24 @@ from controllers.machinery.memory import MemoryStore
 from controllers.machinery.store import DELETED, Event
 from controllers.machinery.transaction import BufferedTransaction
 from controllers.session import NAME
+from scheduler_core.framework.registry import PluginRegistry
 
 
 class RerunStore(MemoryStore):
     """A store in memory that puts the foreign rows of a log where they stood, and shows them when they were taken."""
 
-    def __init__(self, log: Sequence[Event], *, seed: int, epoch_ms: int) -> None:
+    def __init__(
+        self, log: Sequence[Event], *, seed: int, epoch_ms: int, plugins: PluginRegistry | None = None
+    ) -> None:
         """Begin empty.
 
         Args:
             log: all rows from revision 1 on.
             seed: the session's.
             epoch_ms: the session's.
+            plugins: those that were installed.
         """
-        super().__init__(seed=seed, epoch_ms=epoch_ms)
+        super().__init__(seed=seed, epoch_ms=epoch_ms, plugins=plugins)
         self._history = log
         self._own = [row.revision for row in log if row.read]
 
@@ -82,7 +86,13 @@ class RerunStore(MemoryStore):
 
 
 def rerun(
-    log: Sequence[Event], *, seed: int, epoch_ms: int, kubelets: bool = True, fence: int | None = None
+    log: Sequence[Event],
+    *,
+    seed: int,
+    epoch_ms: int,
+    kubelets: bool = True,
+    fence: int | None = None,
+    plugins: PluginRegistry | None = None,
 ) -> RerunStore:
     """Run the engine again over a log's foreign rows, as far as the log goes; return the store that came of it.
 
@@ -92,8 +102,9 @@ def rerun(
         epoch_ms: the session's.
         kubelets: whether hollow kubelets ran.
         fence: the owner's epoch, which is in the uids that it drew first.
+        plugins: the scheduler plugins that were installed.
     """
-    store = RerunStore(log, seed=seed, epoch_ms=epoch_ms)
+    store = RerunStore(log, seed=seed, epoch_ms=epoch_ms, plugins=plugins)
     if fence is not None:
         store.fence = fence
     store.begin()

@@ -16,6 +16,7 @@ from controllers.machinery.operations import Create, Delete, Operation, Patch
 from controllers.machinery.store import Store
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 from scheduler_core.api.kinds import KINDS, Kind, find_kind
+from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.legacy.conflicts import conflicts_of
 from scheduler_core.profiles.era import below
 from scheduler_core.profiles.eras import read_spec
@@ -74,8 +75,13 @@ class Start:
     pace: int
 
 
-def read(document: Any, templates: Mapping[str, Start]) -> Scenario:
+def read(document: Any, templates: Mapping[str, Start], plugins: PluginRegistry | None = None) -> Scenario:
     """Return the scenario that a document describes.
+
+    Args:
+        document: as read from the file.
+        templates: what it may begin with.
+        plugins: scheduler plugins that are installed beside the in-tree ones.
 
     Raises:
         ApiError: 400, with the path of every field that is wrong.
@@ -102,8 +108,8 @@ def read(document: Any, templates: Mapping[str, Start]) -> Scenario:
         if _kind_of(found_object, f"objects[{index}]", causes) is not None:
             scenario.objects.append(found_object)
     for index, step in enumerate(_listed(document, "steps", causes)):
-        _read_step(step, f"steps[{index}]", scenario.actions, causes)
-    scenario.scheduler = _scheduler(document.get("scheduler"), "scheduler", causes)
+        _read_step(step, f"steps[{index}]", scenario.actions, plugins, causes)
+    scenario.scheduler = _scheduler(document.get("scheduler"), "scheduler", plugins, causes)
     if causes:
         texts = "; ".join(f"{cause.field}: {cause.message}" for cause in causes)
         raise bad_request(f"the scenario cannot be read: {texts}", causes)
@@ -111,13 +117,15 @@ def read(document: Any, templates: Mapping[str, Start]) -> Scenario:
     return scenario
 
 
-def run(scenario: Scenario, *, seed: int, until_ms: int | None = None) -> tuple[MemoryStore, Document]:
+def run(
+    scenario: Scenario, *, seed: int, until_ms: int | None = None, plugins: PluginRegistry | None = None
+) -> tuple[MemoryStore, Document]:
     """Run a scenario and return its store and the summary.
 
     Raises:
         ApiError: an object or a step was refused; the message names it.
     """
-    store = MemoryStore(seed=seed, epoch_ms=DEFAULT_EPOCH_MS)
+    store = MemoryStore(seed=seed, epoch_ms=DEFAULT_EPOCH_MS, plugins=plugins)
     _create(store, initial_objects(replicas=scenario.replicas, pace=scenario.pace, scheduler=scenario.scheduler))
     _create(store, scenario.objects)
     cluster = Cluster(store, kubelets=scenario.kubelets)
@@ -288,7 +296,7 @@ def _milliseconds(value: Any, path: str, causes: list[Cause]) -> int:
     return 0
 
 
-def _scheduler(spec: Any, path: str, causes: list[Cause]) -> Document | None:
+def _scheduler(spec: Any, path: str, plugins: PluginRegistry | None, causes: list[Cause]) -> Document | None:
     """Return a scheduler's spec, read as a session's is."""
     if spec is None:
         return None
@@ -296,7 +304,7 @@ def _scheduler(spec: Any, path: str, causes: list[Cause]) -> Document | None:
         causes.append(Cause(path, "must be a mapping"))
         return None
     try:
-        read_spec(spec)
+        read_spec(spec, plugins)
     except ApiError as wrong:
         causes.extend(below(wrong, path).causes)
     return spec
@@ -339,7 +347,9 @@ def _nodes(entries: list[Document], causes: list[Cause]) -> list[Document]:
     return nodes
 
 
-def _read_step(step: Document, path: str, actions: list[Action], causes: list[Cause]) -> None:
+def _read_step(
+    step: Document, path: str, actions: list[Action], plugins: PluginRegistry | None, causes: list[Cause]
+) -> None:
     at_ms = _milliseconds(step.get("at", 0), f"{path}.at", causes)
     _check_known(step, frozenset({"at", *_ACTIONS}), f"{path}.", causes)
     named = [what for what in _ACTIONS if what in step]
@@ -356,7 +366,7 @@ def _read_step(step: Document, path: str, actions: list[Action], causes: list[Ca
                 else:
                     _kind_of(document, where, causes)
         elif what == "scheduler":
-            _scheduler(argument, where, causes)
+            _scheduler(argument, where, plugins, causes)
         else:
             _check_argument(what, argument, where, causes)
         actions.append(Action(at_ms, what, argument, where))

@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from clustersim.classroom import manifests
 from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
+from clustersim.plugins import installed
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import BODY_BYTES_MAX, Call, answer, refuse
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
@@ -54,6 +55,7 @@ def current(call: Call, observed: Document | None = None) -> Document:
         "podMaxBackoffSeconds": status.get("podMaxBackoffSeconds"),
         "registered": status.get("registered") or [],
         "profiles": status.get("profiles") or [],
+        "installed": [one.as_dict() for one in installed().listed],
         "eras": [{"name": one.name, "title": one.title} for one in ERAS.values()],
     }
 
@@ -69,7 +71,7 @@ def change(call: Call) -> HttpResponse:
     principal = call.require(TEACHER)
     spec, path = _spec(call.raw(BODY_BYTES_MAX))
     try:
-        read_spec(spec)
+        read_spec(spec, call.store.plugins)
     except ApiError as wrong:
         raise _above(wrong, path) from wrong
 

@@ -9,14 +9,17 @@ __all__ = ["SqlStore", "open_store", "sessions"]
 
 
 def open_store(session_id: int, *, owner: bool = False) -> "SqlStore":
-    """Return a session's store; the owner's keeps the current objects and the newest rows in memory.
+    """Return a session's store, with the installed plugins.
+
+    The owner's keeps the current objects and the newest rows in memory.
 
     Raises:
         sessions.NoSession: there is none with this id.
     """
+    from clustersim.plugins import installed
     from clustersim.store.sql import SqlStore
 
-    return SqlStore(session_id, owner=owner)
+    return SqlStore(session_id, owner=owner, plugins=installed().registry)
 
 
 def __getattr__(name: str) -> Any:

@@ -19,6 +19,7 @@ from clustersim.store.rows import VERBS, write_log, write_objects, write_traces
 from clustersim.store.sessions import NoSession
 from controllers.machinery.store import Event, Fenced, Gone, Stored
 from controllers.machinery.transaction import BufferedTransaction
+from scheduler_core.framework.registry import PluginRegistry
 
 COMPACT_STEP: Final = 500
 """Revisions dropped per transaction: about 5 ms, so that a person's write does not wait behind a compaction."""
@@ -90,8 +91,9 @@ class SqlStore:
     from the log, and never reads its own again.
     """
 
-    def __init__(self, session_id: int, *, owner: bool = False) -> None:
+    def __init__(self, session_id: int, *, owner: bool = False, plugins: PluginRegistry | None = None) -> None:
         self.session_id = session_id
+        self.plugins = plugins
         rows = _fetch("SELECT seed, epoch_ms FROM store_session WHERE id = %s", [session_id])
         if not rows:
             raise NoSession(f"there is no session {session_id}")
@@ -274,7 +276,9 @@ class SqlStore:
             # The owner may be on its way to a horizon that it has promised already; its rows keep their own time.
             stamp = counters.horizon_ms if now_ms is None else max(counters.last_ms, now_ms)
             reader = self._mirror if self._mirror is not None else _Committed(self)
-            buffer = BufferedTransaction(reader, revision=counters.revision, now_ms=stamp, actor=actor)
+            buffer = BufferedTransaction(
+                reader, revision=counters.revision, now_ms=stamp, actor=actor, plugins=self.plugins
+            )
             yield buffer
             self._write(buffer, counters)
         if self._mirror is not None:

@@ -53,6 +53,7 @@ class Current:
     def __init__(self, transaction: Transaction, unix_ms: int) -> None:
         self._transaction = transaction
         self.now = wire_time(unix_ms)
+        self.plugins = transaction.plugins
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return another object."""

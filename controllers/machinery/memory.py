@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from controllers.machinery.store import Event, Fenced, Gone, Stored
 from controllers.machinery.transaction import BufferedTransaction, SortedObjects
+from scheduler_core.framework.registry import PluginRegistry
 
 DEFAULT_EPOCH_MS: Final = 1_767_225_600_000
 """Unix milliseconds of 2026-01-01T00:00:00Z: simulated time 0 where nobody asks for another."""
@@ -21,9 +22,12 @@ TRACES_PER_POD: Final = 50
 class MemoryStore:
     """One session's log and objects in memory. Not thread-safe: one loop owns it."""
 
-    def __init__(self, *, seed: int = 0, epoch_ms: int = DEFAULT_EPOCH_MS) -> None:
+    def __init__(
+        self, *, seed: int = 0, epoch_ms: int = DEFAULT_EPOCH_MS, plugins: PluginRegistry | None = None
+    ) -> None:
         self.seed = seed
         self.epoch_ms = epoch_ms
+        self.plugins = plugins
         self.fence = 0
         self._objects: dict[str, SortedObjects] = {}
         self._log: list[Event] = []
@@ -101,7 +105,9 @@ class MemoryStore:
         """Open a write transaction; see `Store.transaction`."""
         self._check_fence(fence)
         stamp = self.horizon_ms if now_ms is None else max(self._last_ms, now_ms)
-        transaction = BufferedTransaction(_Committed(self), revision=self._revision, now_ms=stamp, actor=actor)
+        transaction = BufferedTransaction(
+            _Committed(self), revision=self._revision, now_ms=stamp, actor=actor, plugins=self.plugins
+        )
         yield transaction
         self._check_fence(fence)
         if now_ms is not None:

@@ -14,6 +14,8 @@ from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
+from scheduler_core.framework.registry import PluginRegistry
+
 Verb = Literal["ADDED", "MODIFIED", "DELETED"]
 
 ADDED: Final = "ADDED"
@@ -119,6 +121,9 @@ class Transaction(Protocol):
     """The newest revision that the engine had read when it decided what it writes here; 0 for writes from elsewhere.
     Kept with every row (`Event.read`): with it a session can be run again from its log."""
 
+    plugins: PluginRegistry | None
+    """The store's."""
+
     @property
     def revision(self) -> int:
         """Return the last revision taken, inside this transaction or before it."""
@@ -166,6 +171,8 @@ class Store(Protocol):
     seed: int
     epoch_ms: int
     """Unix milliseconds of simulated time 0: wire timestamps are this plus simulated time."""
+    plugins: PluginRegistry | None
+    """Scheduler plugins that are installed beside the in-tree ones: the session's configuration may name them."""
 
     @property
     def revision(self) -> int:

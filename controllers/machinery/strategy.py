@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from scheduler_core.api.errors import Cause
+from scheduler_core.framework.registry import PluginRegistry
 
 Document = dict[str, Any]
 
 
 class Lookup(Protocol):
-    """What admission may look up: other objects as the transaction sees them, and chance for addresses."""
+    """What admission may look up: other objects as the transaction sees them, and which plugins are installed."""
+
+    plugins: PluginRegistry | None
+    """Scheduler plugins beside the in-tree ones."""
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return another object."""

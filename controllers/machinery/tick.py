@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from controllers.machinery.component import Emission, Slot
 from controllers.machinery.operations import Operation
 from controllers.machinery.store import Gone, Stored
+from scheduler_core.framework.registry import PluginRegistry
 
 if TYPE_CHECKING:
     from controllers.machinery.loop import Loop
@@ -28,6 +29,11 @@ class Tick:
     def seed(self) -> int:
         """Return the session's seed, for keyed draws."""
         return self._loop.store.seed
+
+    @property
+    def plugins(self) -> PluginRegistry | None:
+        """Return the scheduler plugins that are installed beside the in-tree ones."""
+        return self._loop.store.plugins
 
     @property
     def epoch_ms(self) -> int:

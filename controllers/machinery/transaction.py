@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from controllers.machinery.store import ADDED, DELETED, MODIFIED, Event, RevisionConflict, Stored, Verb
+from scheduler_core.framework.registry import PluginRegistry
 
 
 class Key(NamedTuple):
@@ -48,10 +49,13 @@ class BufferedTransaction:
     every touched key, None when it is gone) and `traces`, all or nothing.
     """
 
-    def __init__(self, reader: Reader, *, revision: int, now_ms: int, actor: str) -> None:
+    def __init__(
+        self, reader: Reader, *, revision: int, now_ms: int, actor: str, plugins: PluginRegistry | None = None
+    ) -> None:
         self.now_ms = now_ms
         self.actor = actor
         self.read = 0
+        self.plugins = plugins
         self.first_revision = revision + 1
         self.rows: list[Event] = []
         self.traces: list[TraceRow] = []

@@ -148,7 +148,8 @@ class SchedulerComponent:
         self._listers = AssumedVolumes(CacheListers(self._informers))
         nominator = Nominator()
         found = tick.get(RESOURCE, "", NAME)
-        self._settings = Settings.of(found.object.get("spec") if found is not None else None)
+        self._plugins = tick.plugins
+        self._settings = Settings.of(found.object.get("spec") if found is not None else None, self._plugins)
         self.scheduler = Scheduler(
             self._settings.build(nominator, self._listers, self._metrics),
             nominator,
@@ -285,7 +286,7 @@ class SchedulerComponent:
         """Take a changed configuration; it takes effect at the next cycle. A wrong one changes nothing."""
         self._asked_anew = True
         try:
-            settings = Settings.of(document.get("spec"))
+            settings = Settings.of(document.get("spec"), self._plugins)
             if settings.hash == self._settings.hash:
                 return
             self.scheduler.next_configuration = settings.build(self.scheduler.nominator, self._listers, self._metrics)

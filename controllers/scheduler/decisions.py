@@ -99,7 +99,7 @@ def _replayed(store: Store, envelope: Mapping[str, Any], until: str) -> dict[str
     try:
         configurations = store.list_at(RESOURCE, revision)
         spec = next((one.object.get("spec") for one in configurations if one.name == NAME), None)
-        settings = Settings.of(spec)
+        settings = Settings.of(spec, store.plugins)
         if settings.hash != given["configuration"]:
             return {"detail": "compacted"}
         result, explained = replay(

@@ -37,25 +37,27 @@ class Settings:
         spec: as written.
         hash: names it in traces: equal specs, equal hashes.
         configuration: what it means.
+        plugins: those that are installed beside the era's own.
     """
 
     spec: Mapping[str, Any]
     hash: str
     configuration: SchedulerConfiguration
+    plugins: PluginRegistry | None = None
 
     @classmethod
-    def of(cls, spec: Mapping[str, Any] | None) -> Settings:
+    def of(cls, spec: Mapping[str, Any] | None, plugins: PluginRegistry | None = None) -> Settings:
         """Return the settings of a spec; None: those of a session that asks for nothing.
 
         Raises:
             ApiError: 422, the configuration is wrong.
         """
         spec = spec or DEFAULT_SPEC
-        return cls(spec, hashlib.blake2b(_encode(spec), digest_size=8).hexdigest(), read_spec(spec))
+        return cls(spec, hashlib.blake2b(_encode(spec), digest_size=8).hexdigest(), read_spec(spec, plugins), plugins)
 
     def registry(self) -> PluginRegistry:
         """Return the plugins that its profiles are built from."""
-        return registry_of(self.spec)
+        return registry_of(self.spec, self.plugins)
 
     def build(self, nominator: Nominator, listers: Listers | None, metrics: Metrics | None = None) -> Configuration:
         """Return the profiles, ready to run; what they count and time goes into `metrics`.

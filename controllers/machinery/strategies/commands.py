@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controllers.machinery.strategies.columns import AGE, NAME
-from controllers.machinery.strategy import Column, Strategy, at, child
+from controllers.machinery.strategy import Column, Lookup, Strategy, at, child
 from controllers.machinery.validation import fields
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.profiles.era import below
@@ -52,9 +52,9 @@ def _replica(document: dict[str, Any]) -> list[Cause]:
     return fields.one_of("spec.fault.kind", fault.get("kind"), FAULTS)
 
 
-def _scheduler(document: dict[str, Any]) -> list[Cause]:
+def _scheduler(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     try:
-        read_spec(document["spec"])
+        read_spec(document["spec"], lookup.plugins)
     except ApiError as wrong:
         return list(below(wrong, "spec").causes)
     return []
@@ -112,7 +112,8 @@ QUEUE: Final = Strategy(
 )
 SCHEDULER_CONFIG: Final = Strategy(
     defaults=_spec,
-    validate=_scheduler,
+    admit=_scheduler,
+    admit_update=lambda new, old, lookup: _scheduler(new, lookup),
     generation=True,
     columns=(NAME, Column("Era", "string", "Which scheduler it is.", _show("spec", "era")), AGE),
 )

@@ -11,6 +11,7 @@ import yaml
 from django.core.management.base import BaseCommand, CommandError
 
 from clustersim.classroom.templates import TEMPLATES
+from clustersim.plugins import installed
 from controllers.scenario import Start, read, run
 from scheduler_core.api.errors import ApiError
 
@@ -37,9 +38,10 @@ class Command(BaseCommand):
         if until is not None and until < 0:
             raise CommandError("--until must not be negative")
         try:
-            scenario = read(_load(options["scenario"]), starts)
+            plugins = installed().registry
+            scenario = read(_load(options["scenario"]), starts, plugins)
             until_ms = None if until is None else round(until * 1000)
-            _, summary = run(scenario, seed=options["seed"], until_ms=until_ms)
+            _, summary = run(scenario, seed=options["seed"], until_ms=until_ms, plugins=plugins)
         except ApiError as error:
             raise CommandError(str(error)) from error
         if not options["json"]:
