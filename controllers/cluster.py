@@ -24,46 +24,25 @@ from controllers.commands import (
     generation_of,
     status_of,
 )
-from controllers.deployment import DeploymentController
-from controllers.garbagecollector import GarbageCollector
 from controllers.kubelet import Kubelets
 from controllers.leaderelection.elector import Settings
 from controllers.leaderelection.lease import LeaseLock
 from controllers.leaderelection.replica import Replica
 from controllers.machinery.client import Client
 from controllers.machinery.loop import Elected, Loop, Slot, Tick
-from controllers.machinery.manager import ControllerEntry, ControllerManager
+from controllers.machinery.manager import ControllerManager
 from controllers.machinery.operations import Create, Patch, Result
 from controllers.machinery.store import Store
-from controllers.namespace import NamespaceController
-from controllers.nodelifecycle import NodeLifecycleController
-from controllers.nodelifecycle.controller import MONITOR_MS
-from controllers.persistentvolume import ENTRIES as STORAGE_ENTRIES
-from controllers.podgc import PodGCController
-from controllers.podgc.controller import CHECK_MS
 from controllers.replay import ReplayComponent
-from controllers.replicaset import ReplicaSetController
 from controllers.scheduler.component import SchedulerComponent
 from controllers.scheduler.settings import Settings as Scheduling
 from controllers.session import NAME, SessionComponent, replica_status
 from controllers.stepping import Stepper
+from controllers.table import CONTROLLERS
 from scheduler_core.api.kinds import by_kind
 from scheduler_core.framework.metrics import Metrics
 
 Document = dict[str, Any]
-
-CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
-    ControllerEntry(DeploymentController, DeploymentController.NAME, DeploymentController.RESOURCES),
-    ControllerEntry(ReplicaSetController, ReplicaSetController.NAME, ReplicaSetController.RESOURCES),
-    ControllerEntry(NamespaceController, NamespaceController.NAME, NamespaceController.RESOURCES),
-    ControllerEntry(GarbageCollector, GarbageCollector.NAME, GarbageCollector.RESOURCES),
-    ControllerEntry(
-        NodeLifecycleController, NodeLifecycleController.NAME, NodeLifecycleController.RESOURCES, MONITOR_MS
-    ),
-    ControllerEntry(PodGCController, PodGCController.NAME, PodGCController.RESOURCES, CHECK_MS),
-    *STORAGE_ENTRIES,
-)
-"""The table of controllers: one line each, in every controller manager."""
 
 RESTART_MS: Final = 1_000
 """A component that failed is started again after this long."""

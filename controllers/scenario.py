@@ -38,7 +38,9 @@ NODES_MAX: Final = 10_000
 _TOP: Final = frozenset(
     {"name", "template", "replicas", "pace", "kubelets", "until", "nodes", "objects", "scheduler", "steps"}
 )
-_NODE: Final = frozenset({"count", "name", "cpu", "memory", "pods", "gpu", "zone", "labels", "taints", "resources"})
+_NODE: Final = frozenset(
+    {"count", "name", "cpu", "memory", "pods", "gpu", "zone", "labels", "taints", "resources", "annotations"}
+)
 _ACTIONS: Final = ("apply", "delete", "patch", "scale", "fault", "clock", "scheduler")
 
 
@@ -341,6 +343,8 @@ def _nodes(entries: list[Document], causes: list[Cause]) -> list[Document]:
                 prefix if count == 1 and "name" in entry else f"{prefix}-{len(nodes) + 1 if count == 1 else number + 1}"
             )
             metadata: Document = {"name": name, "labels": {**labels, "kubernetes.io/hostname": name}}
+            if entry.get("annotations"):
+                metadata["annotations"] = dict(entry["annotations"])
             spec: Document = {"taints": entry["taints"]} if entry.get("taints") else {}
             status = {"capacity": capacity, "allocatable": capacity}
             nodes.append({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": status})

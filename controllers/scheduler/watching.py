@@ -8,7 +8,6 @@ from typing import Any, Final
 from controllers.machinery.informer import Informers
 from controllers.scheduler.settings import RESOURCE as CONFIGURATIONS
 from scheduler_core.api.errors import ApiError
-from scheduler_core.api.kinds import KINDS
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.api.quantity import QuantityError
@@ -33,10 +32,8 @@ _OTHERS: Final[Mapping[str, EventResource | None]] = {
 }
 """Other kinds that plugins read; with a resource where their changes are cluster events."""
 
-_KNOWN: Final = frozenset(kind.resource for kind in KINDS)
-
-WATCHED: Final = frozenset({"pods", "nodes", CONFIGURATIONS} | (_OTHERS.keys() & _KNOWN))
-"""Group resources that the scheduler's reflectors follow, of those that exist."""
+WATCHED: Final = frozenset({"pods", "nodes", CONFIGURATIONS} | _OTHERS.keys())
+"""Group resources that the scheduler's reflectors follow."""
 
 
 class CacheListers:
@@ -74,7 +71,7 @@ class Watching:
         informers["pods"].add_handler(self._pod)
         informers["nodes"].add_handler(self._node)
         informers[CONFIGURATIONS].add_handler(self._configuration)
-        for resource in sorted(WATCHED & _OTHERS.keys()):
+        for resource in sorted(_OTHERS):
             about = _OTHERS[resource]
             if about is not None:
                 informers[resource].add_handler(self._teller(about))

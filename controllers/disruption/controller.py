@@ -1,0 +1,164 @@
+"""Keeps the status of PodDisruptionBudgets.
+
+Source: pkg/controller/disruption/disruption.go (trySync, getExpectedPodCount, countHealthyPods), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Final
+
+from controllers.machinery.clock import wire_time
+from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.machinery.operations import Patch
+from controllers.machinery.pods import condition, controller_of
+from scheduler_core.api.meta import view
+from scheduler_core.api.selectors import LabelSelector
+
+Document = dict[str, Any]
+
+BUDGETS: Final = "poddisruptionbudgets.policy"
+
+_OWNERS: Final[Mapping[str, str]] = {
+    "Deployment": "deployments.apps",
+    "ReplicaSet": "replicasets.apps",
+    "ReplicationController": "replicationcontrollers",
+    "StatefulSet": "statefulsets.apps",
+}
+"""Kinds of owner that say how many pods there should be."""
+
+
+class DisruptionController:
+    """Reconciles budgets, by namespace and name."""
+
+    NAME: ClassVar[str] = "disruption"
+    RESOURCES: ClassVar[tuple[str, ...]] = (BUDGETS, "pods", *_OWNERS.values())
+
+    def __init__(self, setup: Setup) -> None:
+        """Listen to budgets, to the pods that they are about and to those pods' owners."""
+        self._budgets = setup.informers[BUDGETS]
+        self._pods = setup.informers["pods"]
+        self._owners = {kind: setup.informers[resource] for kind, resource in _OWNERS.items()}
+        self._queue = setup.queue
+        self._budgets.add_index("namespace", _namespace)
+        self._pods.add_index("namespace", _namespace)
+        self._budgets.add_handler(self._budget_changed)
+        self._pods.add_handler(self._pod_changed)
+        for lister in self._owners.values():
+            lister.add_handler(self._owner_changed)
+
+    def _budget_changed(self, old: Document | None, new: Document | None) -> None:
+        if new is not None:
+            self._queue.add(key_of(new))
+
+    def _pod_changed(self, old: Document | None, new: Document | None) -> None:
+        namespace = ((new or old) or {})["metadata"]["namespace"]
+        for budget in self._budgets.indexed("namespace", namespace):
+            if any(pod is not None and _is_about(budget, pod) for pod in (old, new)):
+                self._queue.add(key_of(budget))
+
+    def _owner_changed(self, old: Document | None, new: Document | None) -> None:
+        owner = new or old
+        assert owner is not None, "a change has a state before or after"
+        if old is not None and new is not None and old["spec"].get("replicas") == new["spec"].get("replicas"):
+            return
+        for budget in self._budgets.indexed("namespace", owner["metadata"]["namespace"]):
+            self._queue.add(key_of(budget))
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Count a budget's pods and say how many may go."""
+        budget = self._budgets.get(*split_key(key))
+        if budget is None:
+            return
+        namespace = budget["metadata"]["namespace"]
+        pods = [
+            pod
+            for pod in self._pods.indexed("namespace", namespace)
+            if _is_about(budget, pod) and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+        ]
+        expected, desired = self._wanted(budget["spec"], pods)
+        healthy = sum(1 for pod in pods if _is_healthy(pod))
+        allowed = max(0, healthy - desired) if expected > 0 else 0
+        status = _status(budget, work, allowed, healthy, desired, expected)
+        if status != budget.get("status"):
+            metadata = budget["metadata"]
+            patch = {"metadata": {"uid": metadata["uid"]}, "status": status}
+            must((yield [Patch(BUDGETS, namespace, metadata["name"], patch, "merge", "status")])[0])
+
+    def _wanted(self, spec: Mapping[str, Any], pods: list[Document]) -> tuple[int, int]:
+        """Return (how many pods are expected, how many of them must stay)."""
+        most = spec.get("maxUnavailable")
+        if most is not None:
+            expected = self._expected(pods)
+            return expected, max(0, expected - _scaled(most, expected))
+        least = spec.get("minAvailable")
+        if isinstance(least, str):
+            expected = self._expected(pods)
+            return expected, _scaled(least, expected)
+        return len(pods), int(least or 0)
+
+    def _expected(self, pods: list[Document]) -> int:
+        """Return how many pods the owners ask for; a pod without such an owner counts for nothing."""
+        asked: dict[str, int] = {}
+        for pod in pods:
+            owner = self._owner_of(pod)
+            above = None if owner is None else self._owner_of(owner)
+            top = above or owner
+            if top is not None:
+                asked[top["metadata"]["uid"]] = int(top["spec"].get("replicas") or 0)
+        return sum(asked.values())
+
+    def _owner_of(self, document: Document) -> Document | None:
+        reference = controller_of(document)
+        lister = None if reference is None else self._owners.get(reference["kind"])
+        if reference is None or lister is None:
+            return None
+        owner = lister.get(document["metadata"]["namespace"], reference["name"])
+        return owner if owner is not None and owner["metadata"]["uid"] == reference["uid"] else None
+
+
+def _namespace(document: Document) -> Iterable[str]:
+    yield document["metadata"]["namespace"]
+
+
+def _is_about(budget: Document, pod: Document) -> bool:
+    selector = budget["spec"].get("selector")
+    if selector is None:
+        return False
+    return view(selector, LabelSelector).matches(pod["metadata"].get("labels") or {})
+
+
+def _is_healthy(pod: Document) -> bool:
+    ready = condition(pod, "Ready")
+    return ready is not None and ready.get("status") == "True" and "deletionTimestamp" not in pod["metadata"]
+
+
+def _scaled(amount: int | str, total: int) -> int:
+    """Return a number, or a percentage of the total, rounded up."""
+    if isinstance(amount, str):
+        return -(-total * int(amount.removesuffix("%")) // 100)
+    return amount
+
+
+def _status(budget: Document, work: Work, allowed: int, healthy: int, desired: int, expected: int) -> Document:
+    status = budget.get("status") or {}
+    known = condition(budget, "DisruptionAllowed") or {}
+    generation = budget["metadata"].get("generation", 1)
+    told = {
+        "type": "DisruptionAllowed",
+        "status": "True" if allowed else "False",
+        "reason": "SufficientPods" if allowed else "InsufficientPods",
+        "message": "",
+        "observedGeneration": generation,
+    }
+    same = known.get("status") == told["status"]
+    told["lastTransitionTime"] = known["lastTransitionTime"] if same else wire_time(work.unix_ms)
+    return {
+        **{key: value for key, value in status.items() if key == "disruptedPods"},
+        "observedGeneration": generation,
+        "disruptionsAllowed": allowed,
+        "currentHealthy": healthy,
+        "desiredHealthy": desired,
+        "expectedPods": expected,
+        "conditions": [told],
+    }
