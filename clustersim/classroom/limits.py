@@ -41,6 +41,13 @@ ENTRIES: Final = Rate(30, 1.0, "link secrets tried from one address")
 """Link secrets tried from one address."""
 
 
+MODELS: Final = Rate(40, 4.0, "questions of one person to the model")
+"""One person's questions about a pod to the formal model."""
+
+OPTIMA: Final = Rate(6, 0.2, "optima of one session")
+"""Optima that one session asks for: each may keep a processor busy for seconds."""
+
+
 class _Buckets:
     def __init__(self) -> None:
         self._levels: OrderedDict[tuple[str, object], tuple[float, float]] = OrderedDict()

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 
-from clustersim.sessionapi import clock, engine, imports, opening, people, scheduler
+from clustersim.sessionapi import clock, engine, imports, model, opening, people, scheduler
 from clustersim.sessionapi.http import refusal, route
 from scheduler_core.api.errors import ApiError
 
@@ -27,6 +27,8 @@ urlpatterns = [
     path("sessions/<str:code>/clock/step", route(POST=clock.step)),
     path("sessions/<str:code>/decisions", route(GET=engine.decisions)),
     path("sessions/<str:code>/decisions/<str:decision>", route(GET=engine.decision)),
+    path("sessions/<str:code>/model", route(GET=model.show)),
+    path("sessions/<str:code>/model/optimum", route(GET=model.optimum)),
     path("sessions/<str:code>/replicas", route(GET=engine.replicas)),
     path("sessions/<str:code>/replicas/<str:identity>/fault", route(POST=engine.fault)),
     path("sessions/<str:code>/scheduler", route(GET=scheduler.show, PUT=scheduler.change)),

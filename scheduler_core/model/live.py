@@ -30,14 +30,14 @@ from scheduler_core.model.objects import Objects
 from scheduler_core.preemption.budgets import budgets_of
 from scheduler_core.scheduler.run import Run
 
-CELLS_MAX: Final = 50_000
+CELLS_MAX: Final = 100_000
 """Nodes × pods of a cluster that the definitions are evaluated on; larger ones are refused with 422."""
 
 JEOPARDY_MAX: Final = 10
 """Pods in jeopardy on one node whose subsets are all tried: 2¹⁰. With more, taking them all away decides, and the least
 Casualty is not told."""
 
-SUBSETS_MAX: Final = 8_192
+SUBSETS_MAX: Final = 4_096
 """Subsets tried in one answer; past it nodes are judged as if too many of their pods were in jeopardy."""
 
 BOUND: Final = "Bound"

@@ -22,6 +22,9 @@ from scheduler_core.model.program import Program
 CELLS_MAX: Final = 10_000
 """Pods × nodes of an optimum; more are refused with 422: choose fewer pods."""
 
+PODS_MAX: Final = 500
+"""Pods of an optimum; more are refused with 422: choose fewer."""
+
 PAIRS_MAX: Final = 2_000_000
 """Pods² × nodes that affinity, anti-affinity and host ports may span; more are refused with 422."""
 
@@ -72,6 +75,8 @@ def check(pods: Sequence[PodInfo], objects: Objects) -> None:
     """
     causes = []
     cells = len(pods) * len(objects.nodes)
+    if len(pods) > PODS_MAX:
+        causes.append(Cause("pods", f"{len(pods):,} pods are more than {PODS_MAX}; choose fewer"))
     if cells > CELLS_MAX:
         text = f"{len(pods)} pods × {len(objects.nodes)} nodes are more than {CELLS_MAX:,}; choose fewer pods"
         causes.append(Cause("pods", text))

@@ -24,6 +24,7 @@ PACKAGES = {
     "clustersim.apiserver": "The Kubernetes API",
     "scheduler_core.legacy": "Earlier schedulers",
     "scheduler_core.cel": "Expressions",
+    "scheduler_core.model": "The formal model",
     "controllers.machinery": "Documents",
     "controllers.machinery.validation": "Rules of documents",
 }
