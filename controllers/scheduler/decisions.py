@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -12,6 +12,9 @@ from controllers.scheduler.reporting import REPLICAS
 from controllers.scheduler.settings import NAME, RESOURCE, Settings
 from controllers.scheduler.watching import WATCHED
 from scheduler_core.scheduler.replay import replay
+
+_OF_THE_CYCLE: Final = ("pod", "uid", "profile", "era", "scoreMax", "attempt", "point", "input")
+"""Members of a trace's envelope that the cycle in a replica's status has, too."""
 
 _ASIDE = frozenset({"nodes", "pods", RESOURCE})
 
@@ -85,7 +88,7 @@ def find(store: Store, decision: str) -> dict[str, Any] | None:
                 "revision": stored.revision,
                 "seenRevision": cycle["seenRevision"],
                 "simTime": cycle["startedAtMs"] / 1000,
-                **{key: cycle[key] for key in ("pod", "uid", "profile", "attempt", "point", "input")},
+                **{key: cycle[key] for key in _OF_THE_CYCLE if key in cycle},
                 "replica": stored.name,
             }
             return {**envelope, **_replayed(store, envelope, cycle["point"])}

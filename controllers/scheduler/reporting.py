@@ -104,6 +104,8 @@ def cycle_status(job: Job, trace: Mapping[str, Any] | None) -> dict[str, Any]:
         "startedAtMs": job.begun_ms,
         "dueAtMs": job.due_ms,
         "profile": run.framework.name,
+        "era": run.framework.rules.era,
+        "scoreMax": run.framework.rules.score_max,
         "seenRevision": run.given.seen_revision,
         "traceId": f"{run.uid}-{run.given.attempt}",
         "input": run.given.as_dict(),

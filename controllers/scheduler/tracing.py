@@ -54,6 +54,8 @@ class Tracer:
             "uid": run.uid,
             "replica": self._identity,
             "profile": run.framework.name,
+            "era": run.framework.rules.era,
+            "scoreMax": run.framework.rules.score_max,
             "attempt": run.given.attempt,
             "point": point,
             "input": run.given.as_dict(),

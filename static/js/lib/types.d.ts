@@ -164,6 +164,9 @@ export interface Trace {
   uid: string;
   replica: string;
   profile: string;
+  era?: string;
+  /** What the best node gets from one plugin, before its weight: 100 today, 10 in eras before the framework. */
+  scoreMax?: number;
   attempt: number;
   point: string;
   result: TraceResult;
@@ -193,6 +196,9 @@ export interface Cycle {
   startedAtMs: number;
   dueAtMs?: number;
   profile: string;
+  era?: string;
+  /** As in `Trace`. */
+  scoreMax?: number;
   seenRevision: number;
   traceId: string;
   trace?: TraceResult;

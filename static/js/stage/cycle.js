@@ -11,6 +11,9 @@ export const POINTS = [
   "Bind", "PostBind",
 ];
 
+/** What the best node gets from one plugin today; a trace of another era says its own. */
+export const SCORE_MAX = 100;
+
 export const DIM_MS = 160;
 export const STAGGER_MS = 12;
 export const DIM_TOTAL_MS = 400;
@@ -61,7 +64,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights 
   const scored = at >= POINTS.indexOf("Score") && Boolean(trace.scores);
   const clock = { elapsedMs: motion ? elapsedMs : Infinity, budgetMs };
   const dims = filtered ? dimming(trace, order, cycle.point === "Filter" ? clock : DONE) : null;
-  const scores = scored ? scoring(trace, weights, cycle.point === "Score" ? clock : DONE) : null;
+  const scores = scored ? scoring(trace, weights, cycle.point === "Score" ? clock : DONE, cycle.scoreMax) : null;
   const chosen = at >= POINTS.indexOf("Reserve") ? trace.chosen ?? "" : "";
   const best = scores?.settled ? bestOf(trace) : [];
   const tied = new Set(best.length > 1 ? best : []);
@@ -129,8 +132,9 @@ function dimming(trace, order, { elapsedMs, budgetMs }) {
  * @param {TraceResult} trace
  * @param {Readonly<Record<string, number>>} weights
  * @param {{elapsedMs: number, budgetMs: number}} clock
+ * @param {number} [scoreMax] what the best node gets from one plugin, before its weight
  */
-function scoring(trace, weights, { elapsedMs, budgetMs }) {
+function scoring(trace, weights, { elapsedMs, budgetMs }, scoreMax = SCORE_MAX) {
   const scores = /** @type {NonNullable<TraceResult["scores"]>} */ (trace.scores);
   const plugins = Object.keys(scores.plugins);
   const each = Math.min(SEGMENT_MS, (budgetMs * 0.8) / Math.max(1, plugins.length));
@@ -152,7 +156,7 @@ function scoring(trace, weights, { elapsedMs, budgetMs }) {
     byNode,
     settled,
     glow,
-    pointsMax: plugins.reduce((sum, plugin) => sum + 100 * weightOf(scores, plugin, weights), 0),
+    pointsMax: plugins.reduce((sum, plugin) => sum + scoreMax * weightOf(scores, plugin, weights), 0),
     moving: elapsedMs < each * plugins.length + GLOW_MS,
   };
 }

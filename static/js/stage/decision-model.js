@@ -5,7 +5,7 @@
 
 /** @import { Trace, TraceResult } from "../lib/types.d.ts" */
 import { compareNames } from "../state/selectors.js";
-import { bestOf, reasonOf, weightOf } from "./cycle.js";
+import { bestOf, reasonOf, SCORE_MAX, weightOf } from "./cycle.js";
 import { fitReasons } from "./lanes-model.js";
 
 /**
@@ -37,9 +37,10 @@ import { fitReasons } from "./lanes-model.js";
 
 /**
  * @param {TraceResult} result
+ * @param {number} [scoreMax] what the best node gets from one plugin, before its weight
  * @returns {Decision}
  */
-export function decisionOf(result) {
+export function decisionOf(result, scoreMax = SCORE_MAX) {
   const scores = result.scores;
   const feasible = new Set(result.feasible ?? []);
   const best = new Set(bestOf(result));
@@ -69,7 +70,7 @@ export function decisionOf(result) {
     rows,
     plugins,
     skipped: scores?.skip ?? [],
-    pointsMax: plugins.reduce((sum, plugin) => sum + 100 * plugin.weight, 0),
+    pointsMax: plugins.reduce((sum, plugin) => sum + scoreMax * plugin.weight, 0),
     nodes: names.length || fitReasons(result.fitError ?? "").nodes,
     feasible: feasible.size,
     best: [...best].sort(compareNames),

@@ -58,7 +58,7 @@ export function mountDecision(element, dispatch) {
     look = key;
     if (trace?.id !== shownTrace) page = 0;
     shownTrace = trace?.id ?? "";
-    shown = trace ? { trace, decision: decisionOf(trace.result) } : null;
+    shown = trace ? { trace, decision: decisionOf(trace.result, trace.scoreMax) } : null;
     rebuild();
   }
 

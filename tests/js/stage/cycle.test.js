@@ -59,6 +59,7 @@ test("a trace that has not named its best yet shows it by its totals", () => {
 
 test("the width of a score bar is the highest possible total", () => {
   assert.equal(cycleScene(cycle(), 2000, OPTIONS).pointsMax, 400);
+  assert.equal(cycleScene({ ...cycle(), scoreMax: 10 }, 2000, OPTIONS).pointsMax, 40);
 });
 
 test("without motion every moment is the last one", () => {

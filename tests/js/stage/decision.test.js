@@ -46,6 +46,7 @@ test("every node has a row, with its verdict, its cells and whether it won", () 
   assert.equal(decision.rows[1]?.reason, "Insufficient cpu");
   assert.deepEqual(decision.plugins, [{ name: "TaintToleration", weight: 3 }, { name: "NodeResourcesFit", weight: 1 }]);
   assert.equal(decision.pointsMax, 400);
+  assert.equal(decisionOf(trace(), 10).pointsMax, 40);
 });
 
 test("the ranking starts with the winner, and totals never rise", () => {
