@@ -19,8 +19,8 @@ from controllers.commands import (
     REPLICAS,
     ClockCommand,
     ClockView,
-    FaultCommand,
     Obeyed,
+    ReplicaCommand,
     generation_of,
     status_of,
 )
@@ -233,7 +233,7 @@ class Cluster:
             found = self.store.get(REPLICAS, "", identity)
             if found is not None and generation_of(found.object) != self._obeyed[identity].generation:
                 place = self._place()
-                self.obey_fault(found.object)
+                self.obey_replica(found.object)
                 self._tell_replica(identity, place)
         self.clock.held = self._stepper.held() if self.clock.paused else None
         if stored is not None:
@@ -258,12 +258,16 @@ class Cluster:
             self._stepper.hold(False)
         clock.paused = command.paused
 
-    def obey_fault(self, document: Document) -> None:
-        """Do what a replica's spec asks for."""
-        command = FaultCommand.of(document)
+    def obey_replica(self, document: Document) -> None:
+        """Do what a replica's spec asks for: a verdict on a pod that Permit holds, a fault."""
+        command = ReplicaCommand.of(document)
         slot, known = self._replicas[command.identity], self._obeyed[command.identity]
+        verdict = command.verdict
+        if verdict is not None and verdict.id != (known.verdict or {}).get("id"):
+            outcome = {"id": verdict.id, "uid": verdict.uid, "outcome": self._stepper.judge(slot, verdict)}
+            known = replace(known, verdict=outcome)
+        known = self._obeyed[command.identity] = replace(known, generation=command.generation)
         if command.fault_id == known.fault_id:
-            self._obeyed[command.identity] = replace(known, generation=command.generation)
             return
         recover_at_ms: int | None = None
         if not slot.running:
@@ -276,7 +280,7 @@ class Cluster:
                 self._loop.recover_at(slot, recover_at_ms)
         elif command.kind == "recover":
             self._loop.recover(slot)
-        self._obeyed[command.identity] = Obeyed(command.generation, command.fault_id, recover_at_ms)
+        self._obeyed[command.identity] = replace(known, fault_id=command.fault_id, recover_at_ms=recover_at_ms)
 
     def _place(self) -> Document:
         """Return the present place in the run: a second run lets a command take effect at the same."""
@@ -358,10 +362,7 @@ class Cluster:
         return abs(expected_ms - self.now_ms) > ANCHOR_DRIFT_MS * max(1.0, self.clock.rate)
 
     def _tell_configuration(self) -> None:
-        """Say what a changed configuration means where no scheduler runs that would: time stands, or none leads.
-
-        Whichever leads next hears of it before its next cycle.
-        """
+        """Say what a changed configuration means where no scheduler would: time stands, or none leads."""
         if not self.clock.paused and any(scheduler.leading for _, scheduler in self._stepper.schedulers()):
             return
         stored = self.store.get(CONFIGURATIONS, "", CONFIGURATION)

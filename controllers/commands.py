@@ -66,8 +66,28 @@ class ClockCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultCommand:
-    """A generation of a replica's spec."""
+class Verdict:
+    """A word on a pod that Permit holds: in one plugin's name, or in that of every plugin that holds it."""
+
+    id: int
+    uid: str
+    plugin: str
+    allow: bool
+    message: str
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Verdict | None:
+        """Return the newest verdict that a replica's document asks for."""
+        asked = (document.get("spec") or {}).get("verdict") or {}
+        if not asked.get("id"):
+            return None
+        uid, plugin, message = (str(asked.get(field) or "") for field in ("uid", "plugin", "message"))
+        return cls(int(asked["id"]), uid, plugin, asked.get("verdict") == "allow", message)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaCommand:
+    """A generation of a replica's spec: a fault, and a verdict."""
 
     identity: str
     generation: int
@@ -75,14 +95,16 @@ class FaultCommand:
     kind: str
     seconds: float
     """How long it lasts; 0: until something else is asked."""
+    verdict: Verdict | None = None
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> FaultCommand:
+    def of(cls, document: Mapping[str, Any]) -> ReplicaCommand:
         """Return what a replica's document asks for."""
         fault = (document.get("spec") or {}).get("fault") or {}
         name = document["metadata"]["name"]
         seconds = float(fault.get("seconds") or 0)
-        return cls(name, generation_of(document), int(fault.get("id") or 0), str(fault.get("kind") or ""), seconds)
+        fault_id, kind = int(fault.get("id") or 0), str(fault.get("kind") or "")
+        return cls(name, generation_of(document), fault_id, kind, seconds, Verdict.of(document))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +114,19 @@ class Obeyed:
     generation: int = 0
     fault_id: int = 0
     recover_at_ms: int | None = None
+    verdict: Mapping[str, Any] | None = None
+    """What came of the last verdict: `id` and `outcome`."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Obeyed:
         """Return what a replica's status says; a replica without one, of which nothing is asked, obeys already."""
         status = status_of(document)
-        if not status and not FaultCommand.of(document).kind:
+        if not status and not ReplicaCommand.of(document).kind:
             return cls(generation_of(document))
         at_ms = status.get("recoverAtMs")
         observed = int(status.get("observedGeneration") or 0)
-        return cls(observed, int(status.get("faultId") or 0), None if at_ms is None else int(at_ms))
+        fault_id, recover_at_ms = int(status.get("faultId") or 0), None if at_ms is None else int(at_ms)
+        return cls(observed, fault_id, recover_at_ms, status.get("verdict"))
 
 
 def generation_of(document: Mapping[str, Any]) -> int:

@@ -116,7 +116,7 @@ def rerun(
         if command.resource == CLOCKS:
             cluster.obey_clock(command.object)
         else:
-            cluster.obey_fault(command.object)
+            cluster.obey_replica(command.object)
     while store.revision < len(log) and cluster.advance(log[-1].now_ms, max_events=1):
         pass
     return store

@@ -111,6 +111,8 @@ def replica_status(slot: Slot, obeyed: Obeyed, now_ms: int) -> Document:
         "faultId": obeyed.fault_id,
         "recoverAtMs": None if running else obeyed.recover_at_ms,
     }
+    if obeyed.verdict is not None:
+        status["verdict"] = dict(obeyed.verdict)
     if not running:
         # The cycle in hand died with the replica.
         status["cycle"] = None

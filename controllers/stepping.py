@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from controllers.commands import ClockView, Step
+from controllers.commands import ClockView, Step, Verdict
 from controllers.leaderelection.replica import Replica
 from controllers.machinery.loop import Loop, Slot
-from controllers.scheduler.component import RETELL_TIMER, STEP_TIMER, SchedulerComponent
+from controllers.scheduler.component import RETELL_TIMER, STEP_TIMER, VERDICT_TIMER, SchedulerComponent
 
 STEP_EVENTS_MAX: Final = 100_000
 """Events of the present time that are run for one step; past it the step goes on with what is there."""
@@ -52,6 +52,18 @@ class Stepper:
         if holding != self.holding:
             self.holding = holding
             self.tell()
+
+    def judge(self, slot: Slot, verdict: Verdict) -> str:
+        """Hand a verdict on a pod that Permit holds to the scheduler that holds it; return what came of it."""
+        scheduler = next((one for place, one in self.schedulers() if place is slot), None)
+        if scheduler is None:
+            return "gone"
+        outcome = scheduler.judge(verdict.uid, verdict.plugin, allow=verdict.allow, message=verdict.message)
+        self._loop.plan(slot, VERDICT_TIMER, self._loop.now_ms)
+        if self._clock.paused:
+            # What was held goes on although time stands, as far as it can in no time.
+            self.run_present()
+        return outcome
 
     # -- steps --------------------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import snapshot_of
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.waiting import WaitingPods
 from scheduler_core.volumes.assumed import AssumedVolumes
 
 NEXT_TIMER: Final = ("scheduler", "next")
@@ -50,6 +51,9 @@ EXPIRY_TIMER: Final = ("scheduler", "expiry")
 LEASES: Final = "leases.coordination.k8s.io"
 LEASE: Final = ("kube-system", "kube-scheduler")
 """Namespace and name of the Lease that scheduler replicas share."""
+
+VERDICT_TIMER: Final = ("scheduler", "verdict")
+"""Plan this on the slot after `judge`, so that what was held goes on."""
 
 RETELL_TIMER: Final = ("scheduler", "retell")
 """Plan this on the component's slot after `tell`, so that what rests goes on as told."""
@@ -135,6 +139,29 @@ class SchedulerComponent:
         """Return N where one cycle in N is told at the pace."""
         active = self.scheduler.queue.active_count if self.started else 0
         return 1 if active <= NARRATED_ACTIVE_MAX else -(-active // NARRATED_ACTIVE_MAX)
+
+    def judge(self, uid: str, plugin: str, *, allow: bool, message: str) -> str:
+        """Say a person's word on a pod that Permit holds; whoever says it plans `VERDICT_TIMER`.
+
+        Args:
+            uid: the pod.
+            plugin: in whose name; empty: in that of every plugin that holds the pod.
+            allow: yes or no.
+            message: why not.
+
+        Returns:
+            `allowed` or `rejected` where that decided the wait, `waits` where another plugin still holds the pod,
+            `gone` where the pod, or that plugin, holds nothing.
+        """
+        waiting = self.scheduler.waiting if self.started else WaitingPods()
+        held = waiting.get(uid)
+        if held is None or held.is_decided or (plugin and plugin not in held.until_ms):
+            return "gone"
+        names = [plugin] if plugin else sorted(held.until_ms)
+        if not allow:
+            waiting.reject(uid, names[0], message)
+            return "rejected"
+        return "allowed" if [waiting.allow(uid, name) for name in names][-1] else "waits"
 
     def metrics(self) -> Metrics:
         """Return what this replica has counted and timed since it began, the queue's gauges as they are now."""
@@ -229,6 +256,9 @@ class SchedulerComponent:
             return
         elif timer == RETELL_TIMER:
             self.driver.retell(tick)
+        elif timer == VERDICT_TIMER:
+            self.driver.check_waits(tick)
+            self._show_queue(tick)
         elif timer == RELIST_TIMER:
             self._informers.relist(tick)
             self._note_lists()

@@ -9,8 +9,9 @@ from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.api.label_names import qualified_name_errors
 from scheduler_core.api.meta import view
 from scheduler_core.api.pod import NodeAffinity
-from scheduler_core.api.selectors import compile_selector, compile_term
+from scheduler_core.api.selectors import LabelSelector, SelectorError, compile_selector, compile_term, read_selector
 from scheduler_core.cel.arguments import read_cel_arguments
+from scheduler_core.framework.runtime import PERMIT_TIMEOUT_MS_MAX
 
 _STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
@@ -185,6 +186,22 @@ def _cel(arguments: Mapping[str, Any], path: str) -> _Errors:
     yield from read_cel_arguments(arguments, path)[1]
 
 
+def _manual_approval(arguments: Mapping[str, Any], path: str) -> _Errors:
+    yield from _unknown(arguments, frozenset({"timeoutSeconds", "namespaces", "podSelector"}), path)
+    timeout = arguments.get("timeoutSeconds", 1)
+    longest = PERMIT_TIMEOUT_MS_MAX // 1000
+    if not isinstance(timeout, int) or isinstance(timeout, bool) or not 1 <= timeout <= longest:
+        yield Cause(f"{path}.timeoutSeconds", f"Invalid value: {timeout}: not in valid range [1-{longest}]")
+    namespaces = arguments.get("namespaces") or []
+    if not isinstance(namespaces, list) or not all(isinstance(one, str) and one for one in namespaces):
+        yield Cause(f"{path}.namespaces", "Invalid value: must be a list of names", "FieldValueTypeInvalid")
+    written = arguments.get("podSelector")
+    try:
+        read_selector(None if written is None else view(written, LabelSelector))
+    except (ApiError, SelectorError) as wrong:
+        yield Cause(f"{path}.podSelector", f"Invalid value: {getattr(wrong, 'message', '') or wrong}")
+
+
 def _cause(error: str) -> Cause:
     field, _, message = error.partition(": ")
     return Cause(field, message)
@@ -198,4 +215,5 @@ _CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any], str], _Errors]]] = {
     "InterPodAffinity": _inter_pod_affinity,
     "VolumeBinding": _volume_binding,
     "CEL": _cel,
+    "ManualApproval": _manual_approval,
 }

@@ -14,6 +14,7 @@ from scheduler_core.plugins import (
     dynamic_resources,
     image_locality,
     inter_pod_affinity,
+    manual_approval,
     node_affinity,
     node_name,
     node_ports,
@@ -53,6 +54,7 @@ IN_TREE: Final[Mapping[str, PluginFactory]] = {
     image_locality.NAME: lambda arguments, handle: image_locality.ImageLocality(),
     default_binder.NAME: lambda arguments, handle: default_binder.DefaultBinder(),
     cel.NAME: cel.Cel,
+    manual_approval.NAME: lambda arguments, handle: manual_approval.ManualApproval(arguments),
 }
 """Plugin name → how to build it."""
 

@@ -101,10 +101,32 @@ class ReplicaSpec(_schema.DictMixin):
 
     * **component** ``Optional[str]`` - kube-scheduler or kube-controller-manager.
     * **fault** ``Optional[Fault]`` - The newest fault asked for.
+    * **verdict** ``Optional[Verdict]`` - The newest word on a pod that this scheduler holds at Permit.
     """
 
     component: "Optional[str]" = None
     fault: "Optional[Fault]" = None
+    verdict: "Optional[Verdict]" = None
+
+
+@_schema.dataclass
+class Verdict(_schema.DictMixin):
+    r"""Verdict allows or rejects a pod that waits at Permit.
+
+    **parameters**
+
+    * **id** ``Optional[int]`` - Grows with every request.
+    * **uid** ``Optional[str]`` - The pod's uid.
+    * **plugin** ``Optional[str]`` - In which plugin's name; empty in that of every plugin that holds the pod.
+    * **verdict** ``Optional[str]`` - allow or reject.
+    * **message** ``Optional[str]`` - Why it is rejected.
+    """
+
+    id: "Optional[int]" = None
+    uid: "Optional[str]" = None
+    plugin: "Optional[str]" = None
+    verdict: "Optional[str]" = None
+    message: "Optional[str]" = None
 
 
 @_schema.dataclass

@@ -23,6 +23,7 @@ STEP_COUNT_MAX: Final = 10_000
 """Steps of one request: the owner answers within seconds."""
 
 STEPS: Final = ("cycle", "event", "point", "seconds")
+VERDICTS: Final = ("allow", "reject")
 FAULTS: Final = ("crash", "partition", "rate", "recover", "skew")
 
 
@@ -48,8 +49,9 @@ def _clock(document: dict[str, Any]) -> list[Cause]:
 
 
 def _replica(document: dict[str, Any]) -> list[Cause]:
-    fault = document["spec"].get("fault") or {}
-    return fields.one_of("spec.fault.kind", fault.get("kind"), FAULTS)
+    fault, verdict = document["spec"].get("fault") or {}, document["spec"].get("verdict") or {}
+    causes = fields.one_of("spec.fault.kind", fault.get("kind"), FAULTS)
+    return causes + fields.one_of("spec.verdict.verdict", verdict.get("verdict"), VERDICTS)
 
 
 def _scheduler(document: dict[str, Any], lookup: Lookup) -> list[Cause]:

@@ -1,0 +1,149 @@
+"""Permit in a running session: pods wait, a person's verdict or the clock ends the wait, and it survives its owner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controllers.cluster import Cluster
+from controllers.machinery.operations import Delete, Patch
+from controllers.rerun import first_difference, rerun
+from tests.tools.lab import Lab, node, pod
+
+REPLICAS = "replicas.clustersim.io"
+SCHEDULER = "kube-scheduler-0"
+
+
+def _spec(**arguments: Any) -> dict[str, Any]:
+    plugins = {"permit": {"enabled": [{"name": "ManualApproval"}]}}
+    config = [{"name": "ManualApproval", "args": arguments}]
+    return {"era": "v1.34", "configuration": {"profiles": [{"plugins": plugins, "pluginConfig": config}]}}
+
+
+def _lab(**arguments: Any) -> Lab:
+    lab = Lab([node("n1")])
+    lab.do(Patch("schedulerconfigs.clustersim.io", "", "default", {"spec": _spec(**arguments)}))
+    lab.run(3)
+    return lab
+
+
+def _held(lab: Lab) -> list[dict[str, Any]]:
+    return list((lab.get("queues.clustersim.io", SCHEDULER, "").get("status") or {}).get("waiting") or [])
+
+
+def _verdict(lab: Lab, verdict: str, uid: str, *, number: int = 1, **fields: str) -> str:
+    asked = {"id": number, "uid": uid, "verdict": verdict, **fields}
+    told = lab.ask(REPLICAS, SCHEDULER, {"verdict": asked})["verdict"]
+    assert (told["id"], told["uid"]) == (number, uid)
+    return str(told["outcome"])
+
+
+def _node_of(lab: Lab, name: str = "web") -> str:
+    return str(lab.get("pods", name)["spec"].get("nodeName") or "")
+
+
+def _uid(lab: Lab, name: str = "web") -> str:
+    return str(lab.get("pods", name)["metadata"]["uid"])
+
+
+def _messages(lab: Lab) -> list[str]:
+    return [event["message"] for event in lab.list("events") if event["reason"] == "FailedScheduling"]
+
+
+def test_a_pod_waits_for_approval_with_the_plugins_timer_and_goes_on_when_allowed() -> None:
+    lab = _lab(timeoutSeconds=30)
+    lab.create(pod("web"))
+    lab.run(2)
+    (held,) = _held(lab)
+    assert (held["pod"], held["uid"], held["node"]) == ("default/web", _uid(lab), "n1")
+    ((name, until_ms),) = [tuple(one.values()) for one in held["plugins"]]
+    assert name == "ManualApproval"
+    assert lab.cluster.now_ms + 27_000 < until_ms <= lab.cluster.now_ms + 30_000
+    assert _node_of(lab) == ""
+    assert _verdict(lab, "allow", _uid(lab)) == "allowed"
+    lab.run(1)
+    assert (_node_of(lab), _held(lab)) == ("n1", [])
+
+
+def test_a_rejected_pod_says_why_and_gives_its_room_back() -> None:
+    lab = _lab(podSelector={"matchLabels": {"ask": "yes"}})
+    large = pod("web", cpu="4")
+    large["metadata"]["labels"] = {"ask": "yes"}
+    lab.create(large, pod("next", cpu="3"))
+    lab.run(2)
+    assert _node_of(lab, "next") == ""
+    assert _verdict(lab, "reject", _uid(lab), message="not today") == "rejected"
+    lab.run(20)
+    assert "0/1 nodes are available: 1 not today." in _messages(lab)
+    assert (_node_of(lab), _node_of(lab, "next")) == ("", "n1")
+    (waiting,) = lab.get("queues.clustersim.io", SCHEDULER, "")["status"]["unschedulable"]
+    assert (waiting["pod"], waiting["plugins"]) == ("default/web", ["ManualApproval"])
+
+
+def test_nobody_says_anything_and_the_timer_rejects() -> None:
+    lab = _lab(timeoutSeconds=5)
+    lab.create(pod("web"))
+    lab.run(9)
+    text = "rejected due to timeout after waiting 5s at plugin ManualApproval"
+    assert _messages(lab) == [f"0/1 nodes are available: 1 {text}."]
+    assert _verdict(lab, "allow", _uid(lab)) == "gone"
+
+
+def test_while_time_stands_a_verdict_is_obeyed_too() -> None:
+    lab = _lab()
+    lab.create(pod("web"))
+    lab.run(2)
+    lab.ask("clocks.clustersim.io", "clock", {"paused": True})
+    now_ms = lab.cluster.now_ms
+    assert _verdict(lab, "allow", _uid(lab)) == "allowed"
+    assert (_node_of(lab), lab.cluster.now_ms) == ("n1", now_ms)
+
+
+@pytest.mark.parametrize(("uid", "plugin"), [("nobody", ""), ("", "Other")])
+def test_a_verdict_on_nothing_changes_nothing(uid: str, plugin: str) -> None:
+    lab = _lab()
+    lab.create(pod("web"))
+    lab.run(2)
+    assert _verdict(lab, "reject", uid or _uid(lab), plugin=plugin) == "gone"
+    lab.run(1)
+    assert len(_held(lab)) == 1
+
+
+def test_a_deleted_pod_is_rejected_and_its_room_is_free() -> None:
+    lab = _lab(namespaces=["default"])
+    lab.create(pod("web", cpu="4"))
+    lab.run(2)
+    lab.create(pod("other", namespace="kube-system", cpu="4"))
+    lab.run(1)
+    lab.do(Delete("pods", "default", "web", grace_period_seconds=0))
+    lab.run(15)
+    assert _held(lab) == []
+    assert lab.get("pods", "other", "kube-system")["spec"].get("nodeName") == "n1"
+
+
+def test_a_new_owner_takes_up_the_wait_and_obeys_a_verdict() -> None:
+    lab = _lab(timeoutSeconds=60)
+    lab.create(pod("web"))
+    lab.run(2)
+    before = _held(lab)
+    lab.cluster = Cluster(lab.store)
+    lab.cluster.start()
+    lab.run(1)
+    assert _held(lab) == before
+    assert _verdict(lab, "allow", _uid(lab)) == "allowed"
+    lab.run(1)
+    assert _node_of(lab) == "n1"
+
+
+def test_a_second_run_from_the_log_obeys_the_verdict_at_the_same_place() -> None:
+    lab = _lab()
+    lab.create(pod("web"), pod("other"))
+    lab.run(2)
+    _verdict(lab, "allow", _uid(lab))
+    lab.run(1)
+    _verdict(lab, "reject", _uid(lab, "other"), number=2, message="no")
+    lab.run(5)
+    rows = lab.rows()
+    again = rerun(rows, seed=1, epoch_ms=lab.store.epoch_ms)
+    assert first_difference(rows, list(again.events(0, 1_000_000))) == ""
