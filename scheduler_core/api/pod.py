@@ -139,6 +139,7 @@ class Volume(View, frozen=True):
     cinder: dict[str, object] | None = None
     vsphere_volume: dict[str, object] | None = None
     portworx_volume: dict[str, object] | None = None
+    csi: dict[str, object] | None = None
 
 
 class PodResourceClaim(View, frozen=True):

@@ -99,7 +99,8 @@ class QueueingHint(Enum):
 
 
 HintFunction = Callable[[Any, Any, Any], QueueingHint]
-"""(pod: PodInfo, old object | None, new object | None) → hint. Objects are typed views (Pod, Node) or documents."""
+"""(pod: PodInfo, old object | None, new object | None) → hint. Objects are PodInfo, Node or, of other kinds, documents.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,11 @@ class PodInfo:
         return self._kept_terms
 
     @property
+    def claims_node(self) -> bool:
+        """Return whether the pod takes up room on a node: it runs there, or is nominated."""
+        return bool(self.pod.spec.node_name or self.pod.status.nominated_node_name)
+
+    @property
     def requests(self) -> Amounts:
         """Return what fitting counts: resource → millicores or whole units."""
         return self.sums.requests

@@ -7,12 +7,12 @@ before the queue, since no such claim exists here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Reads, Steps
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.snapshot import Rows, Snapshot
@@ -69,7 +69,27 @@ class DynamicResources:
         return SUCCESS
 
     def events_to_register(self) -> Sequence[EventRegistration]:
-        """Return claims that come or change, and the naming of a generated one in the pod's status."""
-        claim = ClusterEvent(EventResource.RESOURCE_CLAIM, ActionType.ADD | ActionType.UPDATE)
+        """Return what may bring devices or claims, and the naming of a generated claim in the pod's status."""
+        grown = ActionType.ADD | ActionType.UPDATE
         own = ClusterEvent(EventResource.UNSCHEDULED_POD, ActionType.UPDATE_POD_GENERATED_RESOURCE_CLAIM)
-        return EventRegistration(claim), EventRegistration(own)
+        return (
+            EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)),
+            EventRegistration(ClusterEvent(EventResource.RESOURCE_CLAIM, grown), _after_claim),
+            EventRegistration(own, _after_own),
+            EventRegistration(ClusterEvent(EventResource.DEVICE_CLASS, grown)),
+            EventRegistration(ClusterEvent(EventResource.RESOURCE_SLICE, grown)),
+        )
+
+
+def _after_claim(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    """Queue where the claim is one that the pod names; one made from a template is known by its owner."""
+    meta = new["metadata"]
+    if (meta.get("namespace") or "default") != pod.pod.namespace:
+        return QueueingHint.SKIP
+    owned = any(one.get("uid") == pod.uid for one in meta.get("ownerReferences") or ())
+    named = any(one.resource_claim_name == meta["name"] for one in pod.pod.spec.resource_claims)
+    return QueueingHint.QUEUE if owned or named else QueueingHint.SKIP
+
+
+def _after_own(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    return QueueingHint.QUEUE if new.uid == pod.uid else QueueingHint.SKIP

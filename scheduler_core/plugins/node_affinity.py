@@ -146,12 +146,11 @@ class NodeAffinity:
         return (EventRegistration(event, self._after_node),)
 
     def _after_node(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-        if new is None or not self._node_matches(pod, new):
+        labels, required = new.metadata.labels, required_of(pod)
+        if self._added_required is not None and not any(t.matches(new.name, labels) for t in self._added_required):
             return QueueingHint.SKIP
-        return QueueingHint.QUEUE if old is None or not self._node_matches(pod, old) else QueueingHint.SKIP
-
-    def _node_matches(self, pod: PodInfo, node: Any) -> bool:
-        labels = node.metadata.labels
-        if self._added_required is not None and not any(t.matches(node.name, labels) for t in self._added_required):
-            return False
-        return required_of(pod).matches(node.name, labels)
+        if not required.matches(new.name, labels):
+            return QueueingHint.SKIP
+        # Of the node as it was, upstream asks only whether it matched the pod's own terms.
+        matched = old is not None and required.matches(old.name, old.metadata.labels)
+        return QueueingHint.SKIP if matched else QueueingHint.QUEUE

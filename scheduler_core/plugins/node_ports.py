@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from scheduler_core.api.requests import pod_host_ports
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads
@@ -61,6 +60,5 @@ class NodePorts:
 
 
 def _after_pod_deleted(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-    if old is None or not old.spec.node_name:
-        return QueueingHint.SKIP
-    return QueueingHint.QUEUE if conflicts(pod.host_ports, pod_host_ports(old)) else QueueingHint.SKIP
+    frees = old.claims_node and conflicts(pod.host_ports, old.host_ports)
+    return QueueingHint.QUEUE if frees else QueueingHint.SKIP

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from scheduler_core.api.requests import amounts, is_extended, pod_requests
+from scheduler_core.api.requests import amounts, is_extended
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads
@@ -199,13 +199,11 @@ class NodeResourcesFit:
         )
 
     def _after_pod(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-        if old is None or not old.spec.node_name:
-            return QueueingHint.SKIP
         if new is None:
             # Its place among the allowed number of pods is free again, whatever it asked for.
-            return QueueingHint.QUEUE
-        before, after = pod_requests(old), pod_requests(new)
-        shrunk = (before.get(resource, 0) > after.get(resource, 0) for resource, _ in self._checked(pod))
+            return QueueingHint.QUEUE if old.claims_node else QueueingHint.SKIP
+        before, after = old.requests, new.requests
+        shrunk = (before.get(resource, 0) > after.get(resource, 0) for resource in _asked(pod))
         return QueueingHint.QUEUE if any(shrunk) else QueueingHint.SKIP
 
     def _after_own(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
@@ -214,14 +212,16 @@ class NodeResourcesFit:
     def _after_node(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
         if new is None:
             return QueueingHint.SKIP
-        size = amounts(new.status.allocatable)
-        checked = self._checked(pod)
-        if size.get("pods", 0) < 1 or any(amount > size.get(resource, 0) for resource, amount in checked):
+        # As upstream, this asks about resources that the profile tells Filter to ignore, too.
+        size, asked = amounts(new.status.allocatable), _asked(pod)
+        if size.get("pods", 0) < 1 or any(amount > size.get(resource, 0) for resource, amount in asked.items()):
             return QueueingHint.SKIP
         if old is None:
             return QueueingHint.QUEUE
         before = amounts(old.status.allocatable)
-        grown = (
-            size.get(resource, 0) > before.get(resource, 0) for resource in ("pods", *(name for name, _ in checked))
-        )
+        grown = (size.get(resource, 0) > before.get(resource, 0) for resource in ("pods", *asked))
         return QueueingHint.QUEUE if any(grown) else QueueingHint.SKIP
+
+
+def _asked(pod: PodInfo) -> dict[str, int]:
+    return {resource: amount for resource, amount in pod.requests.items() if amount > 0}

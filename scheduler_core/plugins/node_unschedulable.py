@@ -61,4 +61,4 @@ def _after_node(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
 def _after_own(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
     if new is None or new.uid != pod.uid:
         return QueueingHint.SKIP
-    return QueueingHint.QUEUE if tolerated(new.spec.tolerations, _TAINT) else QueueingHint.SKIP
+    return QueueingHint.QUEUE if tolerated(new.pod.spec.tolerations, _TAINT) else QueueingHint.SKIP

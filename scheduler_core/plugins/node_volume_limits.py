@@ -170,14 +170,25 @@ class NodeVolumeLimits:
             ),
             EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE), _after_pod_deleted),
             EventRegistration(claim, _after_claim),
-            EventRegistration(ClusterEvent(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE)),
+            EventRegistration(ClusterEvent(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE), self._after_detached),
         )
+
+    def _after_detached(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+        """Queue where the detached volume is the pod's own, or an inline one of its has that driver."""
+        spec = old["spec"]
+        volume = (spec.get("source") or {}).get("persistentVolumeName")
+        for name, _ in claim_names(pod.pod):
+            if self._objects.claim(pod.pod.namespace, name).spec.volume_name == volume:
+                return QueueingHint.QUEUE
+        inline = (in_tree_of(one) for one in pod.pod.spec.volumes)
+        shares = any(one is not None and one.driver == spec.get("attacher") for one in inline)
+        return QueueingHint.QUEUE if shares else QueueingHint.SKIP
 
 
 def _after_csi_node(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
     before = _counts(old)
-    grown = (name not in before or count > before[name] for name, count in _counts(new).items())
-    return QueueingHint.QUEUE if old is None or any(grown) or _counts(new).keys() < before.keys() else QueueingHint.SKIP
+    grown = (count > before.get(name, 0) for name, count in _counts(new).items())
+    return QueueingHint.QUEUE if old is None or any(grown) else QueueingHint.SKIP
 
 
 def _counts(document: Any) -> dict[str, int]:
@@ -187,9 +198,9 @@ def _counts(document: Any) -> dict[str, int]:
 
 
 def _after_pod_deleted(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-    if old is None or not old.spec.node_name:
+    if not old.claims_node:
         return QueueingHint.SKIP
-    frees = any(True for _ in claim_names(old)) or any(in_tree_of(volume) for volume in old.spec.volumes)
+    frees = any(True for _ in claim_names(old.pod)) or any(in_tree_of(volume) for volume in old.pod.spec.volumes)
     return QueueingHint.QUEUE if frees else QueueingHint.SKIP
 
 

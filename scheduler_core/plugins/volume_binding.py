@@ -12,6 +12,7 @@ from scheduler_core.api.pod import Pod
 from scheduler_core.api.quantity import value
 from scheduler_core.api.selectors import compile_selector
 from scheduler_core.api.storage import (
+    MIGRATED_PLUGINS,
     SELECTED_NODE,
     WAIT_FOR_FIRST_CONSUMER,
     CSINode,
@@ -243,14 +244,39 @@ class VolumeBinding:
             EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME_CLAIM, grown), _after_claim),
             EventRegistration(ClusterEvent(EventResource.PERSISTENT_VOLUME, grown)),
             EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ADD | ActionType.UPDATE_NODE_LABEL)),
-            EventRegistration(ClusterEvent(EventResource.CSI_NODE, grown)),
-            EventRegistration(ClusterEvent(EventResource.CSI_DRIVER, ActionType.UPDATE)),
-            EventRegistration(ClusterEvent(EventResource.CSI_STORAGE_CAPACITY, grown)),
+            EventRegistration(ClusterEvent(EventResource.CSI_NODE, grown), _after_csi_node),
+            EventRegistration(ClusterEvent(EventResource.CSI_DRIVER, ActionType.UPDATE), _after_csi_driver),
+            EventRegistration(ClusterEvent(EventResource.CSI_STORAGE_CAPACITY, grown), _after_capacity),
         )
 
 
 def _explain(key: int) -> tuple[str, ...]:
     return tuple(reason for bit, reason in enumerate(REASONS) if key >> bit & 1)
+
+
+def _after_csi_node(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    """Queue for a new one, and where other in-tree plugins are migrated than before."""
+    if old is None:
+        return QueueingHint.QUEUE
+    before, after = ((one["metadata"].get("annotations") or {}).get(MIGRATED_PLUGINS) for one in (old, new))
+    return QueueingHint.SKIP if before == after else QueueingHint.QUEUE
+
+
+def _after_csi_driver(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    """Queue where the driver of an inline volume of the pod's no longer reports its capacity."""
+    before, after = (bool((one.get("spec") or {}).get("storageCapacity")) for one in (old, new))
+    name = new["metadata"]["name"]
+    inline = any(one.csi is not None and one.csi.get("driver") == name for one in pod.pod.spec.volumes)
+    return QueueingHint.QUEUE if before and not after and inline else QueueingHint.SKIP
+
+
+def _after_capacity(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    """Queue for a new one, and where larger volumes can be made than before."""
+    if old is None:
+        return QueueingHint.QUEUE
+    before, after = (one.get("maximumVolumeSize") or one.get("capacity") for one in (old, new))
+    grown = after is not None and (before is None or value(after) > value(before))
+    return QueueingHint.QUEUE if grown else QueueingHint.SKIP
 
 
 def _after_class(pod: PodInfo, old: Any, new: Any) -> QueueingHint:

@@ -163,10 +163,10 @@ def _conflicting(restricted: Sequence[Volume], other: Pod) -> bool:
 
 
 def _after_pod_deleted(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-    if old is None or old.namespace != pod.pod.namespace:
+    if not old.claims_node or old.pod.namespace != pod.pod.namespace:
         return QueueingHint.SKIP
     restricted = [volume for volume in pod.pod.spec.volumes if is_restricted(volume)]
-    freed = _conflicting(restricted, old) or not set(_claim_names(pod.pod)).isdisjoint(_claim_names(old))
+    freed = _conflicting(restricted, old.pod) or not set(_claim_names(pod.pod)).isdisjoint(_claim_names(old.pod))
     return QueueingHint.QUEUE if freed else QueueingHint.SKIP
 
 

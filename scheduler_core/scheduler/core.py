@@ -143,7 +143,7 @@ class Scheduler:
         before, after = old.pod.status.nominated_node_name, new.pod.status.nominated_node_name
         if before and before != after:
             # What it hoped for is free for pods of no higher priority.
-            self.queue.move(ASSIGNED_POD_DELETE, old, None, self.now_ms, priority_max=new.priority)
+            self.queue.move(ASSIGNED_POD_DELETE, old, None, self.now_ms, priority_max=old.priority)
 
     def remove_pod(self, uid: str) -> None:
         """Take a pod's end: deleted, or finished."""
@@ -158,9 +158,10 @@ class Scheduler:
         self._leave_queue(uid)
         if self.cache.is_assumed(uid):
             # A list can show the end of a pod whose binding was never shown.
+            counted = self.cache.pod(uid)
             self.cache.forget_pod(uid)
             self.assumed.pop(uid, None)
-            self.queue.move(ASSIGNED_POD_DELETE, info, None, self.now_ms)
+            self.queue.move(ASSIGNED_POD_DELETE, counted, None, self.now_ms)
         elif nominated:
             self.queue.move(ASSIGNED_POD_DELETE, info, None, self.now_ms, priority_max=info.priority)
 

@@ -60,6 +60,6 @@ def scored(plugin: Any, one: PodInfo, *nodes: NodeInfo) -> list[int]:
 
 
 def hint(plugin: Any, one: PodInfo, number: int, old: Any, new: Any) -> str:
-    """Return what the plugin's number-th registration says of a change."""
-    said: str = plugin.events_to_register()[number].ask(one, old, new).value
-    return said
+    """Return what the plugin's number-th registration says of a change; what it raises is raised here."""
+    registration = plugin.events_to_register()[number]
+    return "Queue" if registration.hint is None else str(registration.hint(one, old, new).value)

@@ -44,9 +44,9 @@ def test_node_unschedulable_wakes_on_uncordon_and_own_toleration() -> None:
     assert [hint(plugin, one, 0, cordoned, open_node), hint(plugin, one, 0, None, open_node)] == ["Queue", "Queue"]
     assert hint(plugin, one, 0, open_node, open_node) == "QueueSkip"
     assert hint(plugin, one, 0, open_node, cordoned) == "QueueSkip"
-    tolerant = pod(tolerations=[{"operator": "Exists"}]).pod
-    assert hint(plugin, one, 1, one.pod, tolerant) == "Queue"
-    assert hint(plugin, one, 1, one.pod, one.pod) == "QueueSkip"
+    tolerant = pod(tolerations=[{"operator": "Exists"}])
+    assert hint(plugin, one, 1, one, tolerant) == "Queue"
+    assert hint(plugin, one, 1, one, one) == "QueueSkip"
 
 
 def test_node_name() -> None:
@@ -129,17 +129,17 @@ def test_node_ports() -> None:
 
 def test_node_ports_wakes_when_a_pod_gives_the_port_back() -> None:
     plugin, one = NodePorts(), ported("p", 80)
-    assert hint(plugin, one, 0, ported("x", 80, nodeName="a").pod, None) == "Queue"
-    assert hint(plugin, one, 0, ported("x", 81, nodeName="a").pod, None) == "QueueSkip"
-    assert hint(plugin, one, 0, ported("x", 80).pod, None) == "QueueSkip"
+    assert hint(plugin, one, 0, ported("x", 80, nodeName="a"), None) == "Queue"
+    assert hint(plugin, one, 0, ported("x", 81, nodeName="a"), None) == "QueueSkip"
+    assert hint(plugin, one, 0, ported("x", 80), None) == "QueueSkip"
 
 
 def test_scheduling_gates() -> None:
     gated = pod(schedulingGates=[{"name": "a"}, {"name": "b"}])
     assert SchedulingGates().pre_enqueue(gated) == unresolvable("waiting for scheduling gates: [a b]")
     assert SchedulingGates().pre_enqueue(pod()) == SUCCESS
-    assert hint(SchedulingGates(), gated, 0, gated.pod, pod().pod) == "Queue"
-    assert hint(SchedulingGates(), gated, 0, None, pod("other").pod) == "QueueSkip"
+    assert hint(SchedulingGates(), gated, 0, gated, pod()) == "Queue"
+    assert hint(SchedulingGates(), gated, 0, None, pod("other")) == "QueueSkip"
 
 
 def test_priority_sort() -> None:

@@ -108,10 +108,10 @@ def test_a_pod_with_more_kinds_of_resources_than_reasons_fit_gets_an_error() -> 
 
 def test_fit_wakes_when_room_may_have_come() -> None:
     plugin, one = NodeResourcesFit({}), pod(requests={"cpu": "2"})
-    running = pod("x", requests={"cpu": "3"}, nodeName="a").pod
-    shrunk = pod("x", requests={"cpu": "1"}, nodeName="a").pod
+    running = pod("x", requests={"cpu": "3"}, nodeName="a")
+    shrunk = pod("x", requests={"cpu": "1"}, nodeName="a")
     assert [hint(plugin, one, 0, running, None), hint(plugin, one, 0, running, shrunk)] == ["Queue", "Queue"]
-    assert [hint(plugin, one, 0, shrunk, running), hint(plugin, one, 0, pod("y").pod, None)] == ["QueueSkip"] * 2
+    assert [hint(plugin, one, 0, shrunk, running), hint(plugin, one, 0, pod("y"), None)] == ["QueueSkip"] * 2
     small, large = node("a", allocatable={"cpu": "1"}), node("a", allocatable={"cpu": "4"})
     assert [hint(plugin, one, 2, None, large), hint(plugin, one, 2, small, large)] == ["Queue", "Queue"]
     assert [hint(plugin, one, 2, None, small), hint(plugin, one, 2, large, large)] == ["QueueSkip"] * 2

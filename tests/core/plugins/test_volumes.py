@@ -377,14 +377,14 @@ def test_volumes_that_are_nowhere() -> None:
 @pytest.mark.parametrize(
     ("name", "number", "old", "new", "said"),
     [
-        ("VolumeRestrictions", 0, using("c", pod_name="q", nodeName="a").pod, None, "Queue"),
-        ("VolumeRestrictions", 0, using("d", pod_name="q", nodeName="a").pod, None, "QueueSkip"),
+        ("VolumeRestrictions", 0, using("c", pod_name="q", nodeName="a"), None, "Queue"),
+        ("VolumeRestrictions", 0, using("d", pod_name="q", nodeName="a"), None, "QueueSkip"),
         ("VolumeRestrictions", 2, None, claim("c"), "Queue"),
         ("VolumeRestrictions", 2, None, claim("d"), "QueueSkip"),
         ("NodeVolumeLimits", 0, csi_node(1), csi_node(2), "Queue"),
         ("NodeVolumeLimits", 0, csi_node(2), csi_node(2), "QueueSkip"),
-        ("NodeVolumeLimits", 1, using("x", nodeName="a").pod, None, "Queue"),
-        ("NodeVolumeLimits", 1, pod(nodeName="a").pod, None, "QueueSkip"),
+        ("NodeVolumeLimits", 1, using("x", nodeName="a"), None, "Queue"),
+        ("NodeVolumeLimits", 1, pod(nodeName="a"), None, "QueueSkip"),
         ("NodeVolumeLimits", 2, None, claim("c"), "Queue"),
         ("VolumeBinding", 0, storage_class("s"), storage_class("s"), "QueueSkip"),
         ("VolumeBinding", 0, None, storage_class("s"), "Queue"),
