@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from scheduler_core.framework.interface import EXTENSION_POINTS, Listers
+from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
@@ -103,6 +103,8 @@ def status_of(settings: Settings, configuration: Configuration, generation: int)
 
 def _profile(written: ProfileConfiguration, framework: Framework, registered: Sequence[str]) -> dict[str, Any]:
     profile = framework.profile
+    # Points are called what the era calls them.
+    order = [(framework.rules.set_name(point), plugins) for point, plugins in profile.plugins.items()]
     return {
         "schedulerName": profile.scheduler_name,
         "percentageOfNodesToScore": profile.percentage_of_nodes_to_score,
@@ -111,11 +113,11 @@ def _profile(written: ProfileConfiguration, framework: Framework, registered: Se
             {
                 "name": plugin,
                 "weight": profile.weights.get(plugin, 0),
-                "points": [point for point, plugins in profile.plugins.items() if plugin in plugins],
+                "points": [point for point, plugins in order if plugin in plugins],
             }
             for plugin in framework.plugins
         ],
-        "order": [{"point": point, "plugins": list(plugins)} for point, plugins in profile.plugins.items()],
+        "order": [{"point": point, "plugins": list(plugins)} for point, plugins in order],
         "refused": _refused(written, framework, registered),
     }
 
@@ -128,10 +130,10 @@ def _refused(written: ProfileConfiguration, framework: Framework, registered: Se
         if name not in framework.plugins
     ]
     for name, plugin in framework.plugins.items():
-        for point, protocol in EXTENSION_POINTS.items():
+        for point, protocol in framework.rules.extension_points.items():
             if not isinstance(plugin, protocol) or name in framework.profile.at(point):
                 continue
             disabled = written.sets.get(point, PluginSet()).disabled
             why = "disabled at this point" if disabled & {name, "*"} else "not enabled at this point"
-            refused.append({"name": name, "point": point, "reason": why})
+            refused.append({"name": name, "point": framework.rules.set_name(point), "reason": why})
     return refused

@@ -88,7 +88,8 @@ class Filtering:
         memory = self._reuse.memory(pod.shape, ("filter", state.skip_filter), snapshot)
         self._level(state, pod, snapshot, memory, active)
         first = memory.first.copy()
-        outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first)
+        every = self._handle.rules.run_all_filters
+        outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, all_filters=every)
         absent = self._mark_absent(outcome, result)
         self._override_nominated(state, pod, outcome, absent, memory, active.are_local)
         tried: int | None = None

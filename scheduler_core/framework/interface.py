@@ -218,6 +218,15 @@ class ReservePlugin(Plugin, Protocol):
 
 
 @runtime_checkable
+class UnreservePlugin(Plugin, Protocol):
+    """Give back what a pod had taken, in eras where that is a point of its own and not Reserve's second half."""
+
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Give it back; must be harmless when reserve never ran."""
+        ...
+
+
+@runtime_checkable
 class PermitPlugin(Plugin, Protocol):
     """The last word before binding: yes, no, or wait."""
 

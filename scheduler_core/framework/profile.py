@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from scheduler_core.framework.interface import EXTENSION_POINTS, Plugin
+from scheduler_core.framework.interface import Plugin
 from scheduler_core.framework.rules import CURRENT_RULES, Rules
 
 DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"
@@ -87,9 +87,9 @@ def resolve(configuration: ProfileConfiguration, plugins: Mapping[str, Plugin]) 
     """
     multi_point = configuration.sets.get(MULTI_POINT, PluginSet())
     order: dict[str, tuple[str, ...]] = {}
-    for point, protocol in EXTENSION_POINTS.items():
+    for point, protocol in configuration.rules.extension_points.items():
         own = configuration.sets.get(point, PluginSet())
-        order[point] = _expand(point, protocol, own, multi_point, plugins)
+        order[point] = _expand(configuration.rules.set_name(point), protocol, own, multi_point, plugins)
     weights = _weights(configuration.sets.get("score", PluginSet()), multi_point, order["score"], configuration.rules)
     quoted = f'"{configuration.scheduler_name}"'
     if not order["queueSort"]:

@@ -7,11 +7,12 @@ pod stays assumed. The defaults are kube-scheduler 1.34's.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, fit_error
-from scheduler_core.framework.interface import MAX_NODE_SCORE
+from scheduler_core.framework.interface import EXTENSION_POINTS, MAX_NODE_SCORE
+from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import FilterOutcome
 
 CURRENT_ERA: Final = "v1.34"
@@ -52,10 +53,17 @@ class Rules:
             place of `fit_error` where Filter has run.
         no_nodes: the message of an attempt in a cluster without nodes.
         scheduled_note: words the Scheduled event.
+        refusal: (pod's name, status, whether it had waited) → the words of an era for a pod that Permit turned away;
+            None: those of `fit_error`.
         expiry_ms: simulated milliseconds that an assumed pod may stay unconfirmed once its binding went out; None: for
             ever, as upstream has it since 1.23.
         feasible_max: feasible nodes at which the search stops, the next one beginning behind where it stopped; None: as
             percentageOfNodesToScore has it.
+        run_all_filters: a node's refusal is that of every filter that fails there, not of the first alone.
+        extension_points: name of each point in a profile's sets → its protocol.
+        point_names: points that the era calls otherwise: today's name → the era's (`PreScore` → `PostFilter`).
+        pre_filter_fits: a PreFilter plugin's no is a FitError, so PostFilter has its turn.
+        pre_score_of_one: PreScore runs for a single feasible node, too.
         waits_for_events: a pod that was turned away waits for an event that may help; without, it is tried again as
             soon as its backoff is over.
     """
@@ -66,9 +74,24 @@ class Rules:
     node_fit_error: Callable[[str, FilterOutcome], str] | None = None
     no_nodes: str = NO_NODES_MESSAGE
     scheduled_note: ScheduledText = scheduled_note
+    refusal: Callable[[str, Status, bool], str] | None = None
     expiry_ms: int | None = None
     feasible_max: int | None = None
+    run_all_filters: bool = False
+    extension_points: Mapping[str, type] = field(default_factory=lambda: EXTENSION_POINTS)
+    point_names: Mapping[str, str] = field(default_factory=dict)
+    pre_filter_fits: bool = True
+    pre_score_of_one: bool = False
     waits_for_events: bool = True
+
+    def point(self, name: str) -> str:
+        """Return the era's name of an extension point as traces have it (`PreScore`)."""
+        return self.point_names.get(name, name)
+
+    def set_name(self, name: str) -> str:
+        """Return the era's name of a point as configurations have it (`preScore`)."""
+        shown = self.point(name[:1].upper() + name[1:])
+        return shown[:1].lower() + shown[1:]
 
 
 CURRENT_RULES: Final = Rules()

@@ -35,6 +35,7 @@ from scheduler_core.framework.interface import (
     ReservePlugin,
     ScorePlugin,
     Steps,
+    UnreservePlugin,
 )
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.node_info import PodInfo
@@ -108,6 +109,9 @@ class Framework:
         self._post_filter: list[PostFilterPlugin] = self._at("postFilter")
         self._pre_score: list[PreScorePlugin] = self._at("preScore")
         self._reserve: list[ReservePlugin] = self._at("reserve")
+        # Undoing is Reserve's other half, in reverse order; where it is a point of its own it has its own order.
+        own_point = "unreserve" in self.rules.extension_points
+        self._unreserve: Sequence[UnreservePlugin] = self._at("unreserve") if own_point else self._reserve[::-1]
         self._permit: list[PermitPlugin] = self._at("permit")
         self._pre_bind: list[PreBindPlugin] = self._at("preBind")
         self._bind: list[BindPlugin] = self._at("bind")
@@ -287,8 +291,8 @@ class Framework:
         return SUCCESS
 
     def run_unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
-        """Run Unreserve of all Reserve plugins, last one first."""
-        for plugin in reversed(self._reserve):
+        """Run Unreserve of all Reserve plugins, last one first; where it is a point of its own, in its order."""
+        for plugin in self._unreserve:
             plugin.unreserve(state, pod, node_name)
 
     def run_permit(self, state: CycleState, pod: PodInfo, node_name: str) -> tuple[Status, Mapping[str, int]]:

@@ -26,6 +26,8 @@ UNSEEN: Final = -3
 _FIRST_SHIFT: Final = 3
 """Added to `FilterOutcome.first`, it counts from 0: UNSEEN, ABSENT, PASSED, then the filters."""
 
+_GRAVEST_FIRST: Final = (Code.ERROR, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.UNSCHEDULABLE, Code.PENDING)
+
 _ABSENT_STATUS: Final = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
 
@@ -96,6 +98,7 @@ class FilterOutcome:
         overrides: row → status where pods nominated to the node changed the answer.
         nominated: row → the pods nominated to a node looked at, and the verdict with them counted there.
         absent_status: the status of ABSENT rows.
+        all_filters: a node's status is that of every filter that fails there, not of the first alone.
         used_nominated_node: the pod's nominated node passed and was taken alone.
         processed: how many nodes were looked at, feasible or not.
     """
@@ -107,6 +110,7 @@ class FilterOutcome:
     overrides: dict[int, Status] = field(default_factory=dict)
     nominated: dict[int, tuple[Sequence[PodInfo], Status]] = field(default_factory=dict)
     absent_status: Status = _ABSENT_STATUS
+    all_filters: bool = False
     used_nominated_node: bool = False
     processed: int = 0
     _feasible: NDArray[np.intp] | None = None
@@ -125,7 +129,7 @@ class FilterOutcome:
         self._feasible = None
 
     def status_of(self, row: int) -> Status:
-        """Return the status recorded for a row: of the first failing filter, success when none failed."""
+        """Return the status recorded for a row: of the first failing filter (or of all), success when none failed."""
         first = int(self.first[row])
         if first == PASSED:
             return SUCCESS
@@ -134,8 +138,17 @@ class FilterOutcome:
             return override
         if first < 0:
             return self.absent_status
+        if self.all_filters:
+            return self._merged(row)
         plugin = self.plugins[first]
         return self.verdicts[plugin].status(row, plugin)
+
+    def _merged(self, row: int) -> Status:
+        """Return all refusals of a row as one, under the first plugin's name: an error first, then what cannot help."""
+        refusals = [self.verdicts[name].status(row, name) for name in self.plugins if self.verdicts[name].codes[row]]
+        codes = {refusal.code for refusal in refusals}
+        code = next(code for code in _GRAVEST_FIRST if code in codes)
+        return Status(code, tuple(reason for one in refusals for reason in one.reasons), refusals[0].plugin)
 
     def both_verdicts(self) -> list[NominatedVerdicts]:
         """Return what was said of the nodes that pods are nominated to, those where the verdicts differ first."""
@@ -164,6 +177,10 @@ class FilterOutcome:
 
     def _status_codes(self) -> Codes:
         codes = np.zeros(len(self.first), dtype=np.int8)
+        if self.all_filters:
+            for row, status in self.failed():
+                codes[row] = status.code
+            return codes
         numbers = np.bincount(self.first + _FIRST_SHIFT, minlength=_FIRST_SHIFT).tolist()
         for index, number in enumerate(numbers[_FIRST_SHIFT:]):
             if number == len(codes):
@@ -184,6 +201,10 @@ class FilterOutcome:
     def reasons(self) -> Counter[str]:
         """Return how many nodes gave each reason: the histogram of the FailedScheduling message."""
         counts: Counter[str] = Counter()
+        if self.all_filters:
+            for _, status in self.failed():
+                counts.update(status.reasons)
+            return counts
         first = self.first
         if self.overrides:
             first = first.copy()
@@ -206,6 +227,9 @@ class FilterOutcome:
 
     def failed_plugins(self) -> frozenset[str]:
         """Return the filters that turned a node away: their events may help the pod."""
+        if self.all_filters:
+            turned_away = self.first >= 0
+            return frozenset(name for name in self.plugins if self.verdicts[name].codes[turned_away].any())
         numbers = np.bincount(self.first + _FIRST_SHIFT, minlength=_FIRST_SHIFT).tolist()
         names = {self.plugins[index] for index, number in enumerate(numbers[_FIRST_SHIFT:]) if number}
         return frozenset(names | {status.plugin for status in self.overrides.values() if status.plugin})

@@ -12,7 +12,7 @@ Kubernetes 1.2; the text's formula is missing from its copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -59,23 +59,25 @@ def service_selectors(pod: Pod, listers: Listers) -> _Selectors:
     return tuple(one for one in read if matches_all(one, pod.metadata.labels))
 
 
-def controller_selectors(pod: Pod, listers: Listers) -> _Selectors:
-    """Return those of the ReplicationControllers and ReplicaSets; an empty selector selects nothing here."""
+def controller_selectors(pod: Pod, listers: Listers, sets: Sequence[str] = ("replicasets.apps",)) -> _Selectors:
+    """Return those of the ReplicationControllers and `sets`; an empty selector selects nothing here."""
     labels = pod.metadata.labels
     if not labels:
         return ()
     read = [
         _pairs(spec.get("selector") or {}) for spec in _in_namespace(listers, "replicationcontrollers", pod.namespace)
     ]
-    for spec in _in_namespace(listers, "replicasets.apps", pod.namespace):
-        try:
-            read.append(view(spec.get("selector") or {}, LabelSelector).requirements())
-        except SelectorError:
-            continue
+    for resource in sets:
+        for spec in _in_namespace(listers, resource, pod.namespace):
+            try:
+                read.append(view(spec.get("selector") or {}, LabelSelector).requirements())
+            except SelectorError:
+                continue
     return tuple(one for one in read if one and matches_all(one, labels))
 
 
-def _count(namespace: str, selectors: _Selectors, info: NodeInfo) -> int:
+def matching_pods(namespace: str, selectors: _Selectors, info: NodeInfo) -> int:
+    """Return how many pods of a namespace on a node any of the selectors selects, those being deleted left out."""
     return sum(
         1
         for other in info.pods
@@ -133,7 +135,9 @@ class ServiceSpreadingPriority:
         if not selectors:
             return np.full(snapshot.count(rows), SCORE_MAX, dtype=np.int64)
         namespace = pod.pod.namespace
-        counts = snapshot.pod_column((self.name, namespace, selectors), partial(_count, namespace, selectors))[rows]
+        counts = snapshot.pod_column((self.name, namespace, selectors), partial(matching_pods, namespace, selectors))[
+            rows
+        ]
         return spread_scores(counts, snapshot.node_column((self.name, id(self)), self._zone)[rows])
 
     def _zone(self, info: NodeInfo) -> int:

@@ -38,8 +38,8 @@ GCE_PD_VOLUMES_MAX: Final = 16
 REASON: Final = "MaxVolumeCount"
 
 
-class _MaxVolumeCount:
-    """PreFilter and Filter of either limit."""
+class MaxVolumeCount:
+    """PreFilter and Filter of such a limit."""
 
     name: ClassVar[str]
     limit: ClassVar[int]
@@ -106,7 +106,7 @@ class _MaxVolumeCount:
         return frozenset(found)
 
 
-class MaxEBSVolumeCount(_MaxVolumeCount):
+class MaxEBSVolumeCount(MaxVolumeCount):
     """At most 39 EBS disks."""
 
     name: ClassVar[str] = MAX_EBS
@@ -115,7 +115,7 @@ class MaxEBSVolumeCount(_MaxVolumeCount):
     key: ClassVar[str] = "volumeID"
 
 
-class MaxGCEPDVolumeCount(_MaxVolumeCount):
+class MaxGCEPDVolumeCount(MaxVolumeCount):
     """At most 16 GCE disks."""
 
     name: ClassVar[str] = MAX_GCE_PD

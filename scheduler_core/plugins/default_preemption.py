@@ -13,6 +13,7 @@ from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegis
 from scheduler_core.framework.interface import PostFilterAnswer, PostFilterResult, PostFilterSteps, Steps
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.lots import Lots
+from scheduler_core.framework.metrics import PREEMPTION_ATTEMPTS, PREEMPTION_VICTIMS
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SUCCESS, Status, error, unresolvable
@@ -70,6 +71,8 @@ class DefaultPreemption:
         self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
     ) -> PostFilterAnswer | PostFilterSteps:
         """Nominate the node that costs least, of those that the extenders leave."""
+        if self._handle.metrics is not None:
+            self._handle.metrics.count(PREEMPTION_ATTEMPTS)
         preemptor = read_afresh(state, pod)
         if preemptor is None:
             return None, error(f'preemption: pod "{pod.pod.name}" not found')
@@ -92,6 +95,8 @@ class DefaultPreemption:
     def _carry_out(self, found: Preemption, peers: Peers) -> Steps | None:
         if found.chosen is None:
             return None
+        if self._handle.metrics is not None:
+            self._handle.metrics.observe(PREEMPTION_VICTIMS, len(found.chosen.victims))
         return carry_out(found.pod, found.chosen, NAME, self._holds, peers, found.steps)
 
 

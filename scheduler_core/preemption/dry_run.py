@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -49,6 +49,9 @@ class Fate:
         }
 
 
+Split = Callable[[Sequence[PodInfo], Sequence[Budget]], tuple[list[PodInfo], list[PodInfo]]]
+"""(pods by importance, budgets) → (pods whose eviction breaks a budget, the others)."""
+
 CRITERIA: Final = ("pdbViolations", "highestPriority", "prioritySum", "victimCount", "earliestStart")
 """Names of `Candidate.costs`, in order; the smallest cost stays. What is left after the last is a tie.
 
@@ -79,11 +82,12 @@ class Candidate:
     def costs(self) -> tuple[float, ...]:
         """Return what this choice costs under each of `CRITERIA`."""
         victims = self.victims
-        top = victims[0].priority
+        top = max(info.priority for info in victims)
         starts = (start_time(info.pod.status.start_time) for info in victims if info.priority == top)
         return (
             self.violations,
-            top,
+            # Meant is the highest; where victims are not sorted it is the first one's.
+            victims[0].priority,
             sum(info.priority + _PRIORITY_SHIFT for info in victims),
             len(victims),
             # Latest of the earliest starts among each node's top victims: the pods that have run the shortest go.
@@ -101,6 +105,9 @@ class DryRun:
         pod: PodInfo,
         snapshot: Snapshot,
         budgets: Sequence[Budget] = (),
+        *,
+        split: Split = split,
+        sort_victims: bool = True,
     ) -> None:
         """Prepare to try nodes.
 
@@ -110,12 +117,16 @@ class DryRun:
             pod: the preemptor.
             snapshot: the cycle's nodes.
             budgets: the cluster's PodDisruptionBudgets.
+            split: tells victims that break a budget from the others.
+            sort_victims: victims are listed by importance; else those that break a budget come first.
         """
         self._handle = handle
         self._budgets = budgets
         self._state = state
         self._pod = pod
         self._snapshot = snapshot
+        self._split = split
+        self._sort_victims = sort_victims
 
     def on(self, row: int) -> Candidate | Status:
         """Return the candidate, or why the row is none."""
@@ -130,7 +141,7 @@ class DryRun:
         status = self._handle.filter_node_with_nominated(state, self._pod, trial, 0)
         if not status.ok:
             return status
-        breaking, others = split(by_importance(lesser), self._budgets)
+        breaking, others = self._split(by_importance(lesser), self._budgets)
         fates: list[Fate] = []
         for info, breaks in [(info, True) for info in breaking] + [(info, False) for info in others]:
             trial.add_pod(0, info)
@@ -143,7 +154,9 @@ class DryRun:
                 if not status.ok:
                     return status
             fates.append(Fate(info, breaks, refusal.ok, refusal))
-        victims = by_importance([fate.info for fate in fates if not fate.spared])
+        victims = [fate.info for fate in fates if not fate.spared]
+        if self._sort_victims:
+            victims = by_importance(victims)
         name = self._snapshot.names[row]
         if not victims:
             return error(f'expected at least one victim pod on node "{name}"')

@@ -74,6 +74,7 @@ class Preemption:
         chosen: the candidate that is nominated.
         clears: the pod's nomination, if it has one, is to be cleared.
         extended: what extenders left of the candidates; None where none was asked.
+        reasons: in an era with a static list, each reason given: `reason`, `error`, `predicate`, `helps`, `nodes`.
         steps: what was decided, then what was done about it: those no replay knows.
         act: carries the choice out; None: nobody has said how.
         inline: the cycle itself carries it out and ends with it; else that goes on beside the cycles.
@@ -87,6 +88,7 @@ class Preemption:
     chosen: Candidate | None = None
     clears: bool = False
     extended: Extended | None = None
+    reasons: list[dict[str, Any]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     act: Callable[[Preemption, Peers], Steps | None] | None = None
     inline: bool = False
@@ -189,7 +191,7 @@ class Preemption:
             ],
             "draw": self.draw,
             "steps": self.told(),
-        }
+        } | ({"reasons": self.reasons} if self.reasons else {})
 
 
 def _finite(costs: dict[str, float]) -> dict[str, float | None]:

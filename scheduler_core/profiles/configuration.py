@@ -5,7 +5,8 @@ A configuration that is wrong is refused whole, with the path of every field in 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,8 +20,7 @@ from scheduler_core.profiles.defaults import default_configuration
 API_VERSION: Final = "kubescheduler.config.k8s.io/v1"
 KIND: Final = "KubeSchedulerConfiguration"
 
-_POINTS: Final = (MULTI_POINT, *EXTENSION_POINTS)
-_TOP_FIELDS: Final = frozenset(
+TOP_FIELDS: Final = frozenset(
     {
         "apiVersion",
         "kind",
@@ -64,8 +64,34 @@ class SchedulerConfiguration:
     extenders: tuple[ExtenderConfiguration, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one version of the document is written.
+
+    Attributes:
+        api_versions: what apiVersion may say.
+        top_fields: fields that the document may have.
+        points: point as written under `plugins` → point of a profile's sets.
+        default: scheduler name → the profile that a written one is merged with.
+    """
+
+    api_versions: tuple[str, ...] = (API_VERSION,)
+    top_fields: frozenset[str] = TOP_FIELDS
+    points: Mapping[str, str] = dataclasses.field(
+        default_factory=lambda: {name: name for name in (MULTI_POINT, *EXTENSION_POINTS)}
+    )
+    default: Callable[[str], ProfileConfiguration] = default_configuration
+
+
+V1: Final = Dialect()
+
+
 def read_configuration(
-    document: Mapping[str, Any], *, known_plugins: Container[str] | None = None, default_percentage: int = 100
+    document: Mapping[str, Any],
+    *,
+    known_plugins: Container[str] | None = None,
+    default_percentage: int = 100,
+    dialect: Dialect = V1,
 ) -> SchedulerConfiguration:
     """Return the configuration of a document.
 
@@ -74,11 +100,12 @@ def read_configuration(
         known_plugins: the plugins that exist, to refuse others by their path; None: whoever builds the profiles will.
         default_percentage: percentageOfNodesToScore where the document names none. Upstream would be adaptive (0);
             here all nodes are scored unless asked otherwise.
+        dialect: the version that the document is written in.
 
     Raises:
         ApiError: 422 with a cause for every wrong field.
     """
-    reader = _Reader(known_plugins)
+    reader = _Reader(known_plugins, dialect)
     configuration = reader.read(document, default_percentage)
     if reader.causes:
         listed = ", ".join(f"{cause.field}: {cause.message}" for cause in reader.causes)
@@ -90,18 +117,20 @@ def read_configuration(
 class _Reader:
     """Collects what is wrong while it reads."""
 
-    def __init__(self, known_plugins: Container[str] | None) -> None:
+    def __init__(self, known_plugins: Container[str] | None, dialect: Dialect) -> None:
         self.causes: list[Cause] = []
         self._known = known_plugins
+        self._dialect = dialect
 
     def wrong(self, field: str, message: str, reason: str = "FieldValueInvalid") -> None:
         self.causes.append(Cause(field, message, reason))
 
     def read(self, document: Mapping[str, Any], default_percentage: int) -> SchedulerConfiguration:
-        self._fields(document, _TOP_FIELDS, "")
-        for field, known in (("apiVersion", API_VERSION), ("kind", KIND)):
-            if document.get(field, known) != known:
-                self.wrong(field, f'Unsupported value: "{document[field]}": supported values: "{known}"')
+        self._fields(document, self._dialect.top_fields, "")
+        for field, known in (("apiVersion", self._dialect.api_versions), ("kind", (KIND,))):
+            if document.get(field, known[0]) not in known:
+                listed = ", ".join(f'"{one}"' for one in known)
+                self.wrong(field, f'Unsupported value: "{document[field]}": supported values: {listed}')
         percentage = self._percentage(document, "percentageOfNodesToScore")
         initial = self._number(document, "podInitialBackoffSeconds", DEFAULT_BACKOFF_SECONDS[0])
         longest = self._number(document, "podMaxBackoffSeconds", DEFAULT_BACKOFF_SECONDS[1])
@@ -193,17 +222,18 @@ class _Reader:
             name = DEFAULT_SCHEDULER_NAME
         percentage = self._percentage(written, "percentageOfNodesToScore", path + ".")
         plugins = self._mapping(written, "plugins", f"{path}.plugins")
-        self._fields(plugins, frozenset(_POINTS), f"{path}.plugins.")
-        default = default_configuration(name)
-        sets = {
-            point: merge(
-                default.sets.get(point, PluginSet()),
-                self._set(self._mapping(plugins, point, f"{path}.plugins.{point}"), f"{path}.plugins.{point}"),
-            )
-            for point in _POINTS
+        points = self._dialect.points
+        self._fields(plugins, frozenset(points), f"{path}.plugins.")
+        default = self._dialect.default(name)
+        written_sets = {
+            point: self._set(self._mapping(plugins, shown, f"{path}.plugins.{shown}"), f"{path}.plugins.{shown}")
+            for shown, point in points.items()
+        }
+        sets = dict(default.sets) | {
+            point: merge(default.sets.get(point, PluginSet()), custom) for point, custom in written_sets.items()
         }
         arguments = self._arguments(self._list(written, "pluginConfig", f"{path}.pluginConfig"), path)
-        return ProfileConfiguration(name, sets, arguments, percentage)
+        return ProfileConfiguration(name, sets, {**default.arguments, **arguments}, percentage, default.rules)
 
     def _set(self, written: Mapping[str, Any], path: str) -> PluginSet:
         self._fields(written, frozenset({"enabled", "disabled"}), path + ".")

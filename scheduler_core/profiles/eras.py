@@ -11,6 +11,7 @@ from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.legacy.eras import ALGORITHM_PROVIDER_ERA, ROUND_ROBIN_ERA
+from scheduler_core.legacy.framework118 import ERA as FRAMEWORK_118_ERA
 from scheduler_core.profiles.configuration import SchedulerConfiguration, read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
 from scheduler_core.profiles.era import Era, Spec, below, refuse_fields, refused
@@ -32,6 +33,7 @@ ERAS: Final[Mapping[str, Era]] = {
     for era in (
         # One line an era.
         Era(CURRENT_ERA, "kube-scheduler 1.34", in_tree_registry, _read_current),
+        FRAMEWORK_118_ERA,
         ALGORITHM_PROVIDER_ERA,
         ROUND_ROBIN_ERA,
     )

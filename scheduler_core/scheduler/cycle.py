@@ -114,14 +114,15 @@ def decide(core: Core, run: Run) -> Cycle:
     if not len(rows):
         yield from _post_filter(core, run)
         return
-    if len(rows) > 1 and run.outcome is not None:
+    if run.outcome is not None and (len(rows) > 1 or framework.rules.pre_score_of_one):
         status = framework.run_pre_score(state, run.info, run.snapshot, rows)
         yield run.passed("PreScore")
-        if status.ok:
-            run.scores, status = framework.run_score(state, run.info, run.snapshot, run.outcome)
-            if run.extenders and run.scores is not None:
-                yield from _steps(run.extending.prioritize(run.info, run.snapshot, run.scores))
-        yield run.passed("Score")
+        if len(rows) > 1:
+            if status.ok:
+                run.scores, status = framework.run_score(state, run.info, run.snapshot, run.outcome)
+                if run.extenders and run.scores is not None:
+                    yield from _steps(run.extending.prioritize(run.info, run.snapshot, run.scores))
+            yield run.passed("Score")
         if not status.ok:
             _break(run, status)
             return
@@ -182,7 +183,8 @@ def _post_filter(core: Core, run: Run) -> Cycle:
         run.pending_plugins = frozenset(outcome.status_of(row).plugin for row in outcome.rows_with(Code.PENDING))
         run.unschedulable_plugins -= run.pending_plugins
     text = ""
-    if run.framework.profile.at("postFilter"):
+    fits = run.outcome is not None or run.framework.rules.pre_filter_fits
+    if fits and run.framework.profile.at("postFilter"):
         core.before_post_filter(run)
         preemptor = read_afresh(run.state, run.info) or run.info
         nominated = run.snapshot.row_of.get(preemptor.pod.status.nominated_node_name)
@@ -232,7 +234,11 @@ def _undo(core: Core, run: Run, status: Status) -> Cycle:
         yield from _give_up(core, run)
         return
     run.result, run.status, run.nominated_node_name = "unschedulable", status, ""
-    run.message = run.framework.rules.fit_error(1, Counter(status.reasons))
+    rules = run.framework.rules
+    if rules.refusal is None:
+        run.message = rules.fit_error(1, Counter(status.reasons))
+    else:
+        run.message = rules.refusal(run.info.pod.name, status, bool(run.waits))
     if status.code is Code.PENDING:
         run.pending_plugins = frozenset({status.plugin})
     else:
@@ -268,10 +274,10 @@ def _give_up(core: Core, run: Run) -> Cycle:
             left.nomination_written(node_name, reply.error if reply is not None else "")
     if steps is None:
         return
-    if left is not None and left.inline:
-        yield from _steps(steps)
-    else:
+    if left is None or not left.inline:
         yield Spawn("preemption", steps)
+    elif current is not None:
+        yield from _steps(steps)
 
 
 def binding_cycle(core: Core, run: Run) -> Cycle:

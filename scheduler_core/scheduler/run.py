@@ -209,6 +209,6 @@ class Run:
         return bool(self.chosen) and self.result not in ("", "scheduled")
 
     def passed(self, point: str) -> Point:
-        """Note that an extension point is passed, and return what the cycle yields there."""
-        self.point = point
-        return _POINT[point]
+        """Note that an extension point is passed, by the era's name, and return what the cycle yields there."""
+        self.point = self.framework.rules.point(point)
+        return _POINT.get(self.point) or Point(self.point)

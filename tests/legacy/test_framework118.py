@@ -1,0 +1,391 @@
+"""The era framework-1.18: its points, its plugins and their weights, its words."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from scheduler_core.api.errors import ApiError
+from scheduler_core.framework.asks import RecordEvent
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.runtime import Framework
+from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable
+from scheduler_core.legacy.framework118 import FILTERS, POINTS, SCORES, default_profile
+from scheduler_core.legacy.plugins118 import registry118
+from scheduler_core.legacy.unresolvable import FAILURES, UNRESOLVABLE, might_help
+from scheduler_core.profiles.eras import read_spec, registry_of
+from scheduler_core.scheduler.configuration import Configuration
+from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.queued import Lane
+from tests.core import objects
+from tests.scheduler.kit import Hand, node, pod
+
+ERA = "framework-1.18"
+
+
+def era_scheduler(configuration: dict[str, Any] | None = None, *plugins: Any) -> Scheduler:
+    extra = PluginRegistry({plugin.name: lambda arguments, handle, plugin=plugin: plugin for plugin in plugins})
+    spec = {"era": ERA, "configuration": configuration or {}}
+    nominator = Nominator()
+    built = Configuration(read_spec(spec, extra).profiles, registry_of(spec, extra), hash="era", nominator=nominator)
+    return Scheduler(built, nominator, seed=1)
+
+
+def framework(configuration: dict[str, Any] | None = None) -> Framework:
+    return era_scheduler(configuration).configuration.frameworks["default-scheduler"]
+
+
+def at(point: str, *names: str) -> dict[str, Any]:
+    return {"profiles": [{"plugins": {point: {"enabled": [{"name": name} for name in names]}}}]}
+
+
+# Points.
+
+
+def test_it_has_the_eleven_points_of_the_document() -> None:
+    assert list(POINTS) == [
+        "queueSort", "preFilter", "filter", "postFilter", "score", "reserve",
+        "permit", "preBind", "bind", "postBind", "unreserve",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("point", ["preEnqueue", "preScore", "multiPoint", "preemption"])
+def test_points_of_another_time_are_refused(point: str) -> None:
+    with pytest.raises(ApiError) as refusal:
+        read_spec({"era": ERA, "configuration": at(point, "NodeName")})
+    assert [cause.field for cause in refusal.value.causes] == [f"configuration.profiles[0].plugins.{point}"]
+
+
+class Watcher:
+    """A plugin of that time: informed after Filter, reserving, giving back at a point of its own."""
+
+    name: ClassVar[str] = "Watcher"
+
+    def __init__(self, name: str = "Watcher", reserve: Status = SUCCESS) -> None:
+        self.name = name  # type: ignore[misc]
+        self.heard: list[str] = []
+        self._reserve = reserve
+
+    def pre_score(self, state: CycleState, info: PodInfo, snapshot: Snapshot, rows: Any) -> Status:
+        self.heard.append(f"informed of {snapshot.count(rows)}")
+        return SUCCESS
+
+    def reserve(self, state: CycleState, info: PodInfo, node_name: str) -> Status:
+        self.heard.append("reserve")
+        return self._reserve
+
+    def unreserve(self, state: CycleState, info: PodInfo, node_name: str) -> None:
+        self.heard.append("unreserve")
+
+
+def test_post_filter_informs_after_filter_even_for_one_node() -> None:
+    watcher = Watcher()
+    core = era_scheduler(at("postFilter", "Watcher"), watcher)
+    core.observe_node(node("a"))
+    core.observe_pod(pod("p"))
+    hand = Hand(core)
+    hand.attempt()
+    assert watcher.heard == ["informed of 1"]
+    assert hand.points == [
+        "PreEnqueue", "QueueSort", "PreFilter", "Filter", "PostFilter",
+        "Reserve", "Permit", "PreBind", "Bind", "PostBind",
+    ]  # fmt: skip
+
+
+def test_unreserve_is_a_point_of_its_own_in_its_own_order() -> None:
+    order: list[str] = []
+
+    class First(Watcher):
+        def unreserve(self, state: CycleState, info: PodInfo, node_name: str) -> None:
+            order.append(self.name)
+
+    first, second = First("First", unresolvable("no")), First("Second")
+    plugins = {
+        "reserve": {"enabled": [{"name": "First"}]},
+        "unreserve": {"enabled": [{"name": "Second"}, {"name": "First"}]},
+    }
+    core = era_scheduler({"profiles": [{"plugins": plugins}]}, first, second)
+    core.observe_node(node("a"))
+    core.observe_pod(pod("p"))
+    run = Hand(core).attempt()
+    # Second gives back though it never reserved; today it could not, and the order would be turned round.
+    assert order == ["Second", "First"]
+    assert run.result == "unschedulable"
+
+
+class Refuses:
+    name: ClassVar[str] = "Refuses"
+
+    def permit(self, state: CycleState, info: PodInfo, node_name: str) -> tuple[Status, int]:
+        return unresolvable("not today"), 0
+
+
+def test_permit_s_refusal_has_the_era_s_words() -> None:
+    core = era_scheduler(at("permit", "Refuses"), Refuses())
+    core.observe_node(node("a"))
+    core.observe_pod(pod("p"))
+    hand = Hand(core)
+    hand.attempt()
+    assert hand.message == 'rejected by "Refuses" at permit: not today'
+
+
+# Plugins.
+
+
+def test_the_default_plugins_run_in_their_order_with_their_weights() -> None:
+    profile = framework().profile
+    assert profile.at("filter") == FILTERS
+    assert profile.weights == dict(SCORES)
+    assert profile.weights["NodePreferAvoidPods"] == 10_000
+    assert profile.at("postFilter") == ("Preemption",)
+    assert "preEnqueue" not in profile.plugins
+
+
+def test_every_plugin_of_the_registry_is_in_the_default_profile() -> None:
+    assert set(framework().plugins) == set(registry118())
+
+
+@pytest.mark.parametrize(
+    ("one", "where", "reasons"),
+    [
+        (
+            objects.pod(nodeSelector={"disk": "ssd"}),
+            {},
+            ("node(s) didn't match node selector",),
+        ),
+        (
+            objects.pod(),
+            {"taints": [{"key": "k", "effect": "NoSchedule"}]},
+            ("node(s) had taints that the pod didn't tolerate",),
+        ),
+        (objects.pod(), {"unschedulable": True}, ("node(s) were unschedulable",)),
+        (objects.pod(requests={"cpu": "64"}), {}, ("Insufficient cpu",)),
+        (
+            objects.pod(
+                labels={"app": "web"},
+                affinity={
+                    "podAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": [
+                            {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}
+                        ]
+                    }
+                },
+            ),
+            {"labels": {"zone": "z"}},
+            ("node(s) didn't match pod affinity/anti-affinity", "node(s) didn't match pod affinity rules"),
+        ),
+    ],
+    ids=["selector", "taint", "cordon", "larger than the node", "affinity"],
+)
+def test_filters_speak_as_they_did(one: PodInfo, where: dict[str, Any], reasons: tuple[str, ...]) -> None:
+    built = framework()
+    snapshot = Snapshot([NodeInfo("x", objects.node("x", **where))])
+    state = CycleState()
+    left, status, narrowing = built.run_pre_filter(state, one, snapshot)
+    assert status.ok
+    outcome = built.run_filter(state, one, snapshot, left, narrowing)
+    refusal = outcome.status_of(0)
+    assert refusal.reasons == reasons
+    # The code follows the list: a node that is too small is tried in vain, then it was not seen beforehand.
+    helps = reasons == ("Insufficient cpu",)
+    assert (refusal.code is Code.UNSCHEDULABLE) is helps
+    assert might_help(refusal) is helps
+
+
+def test_the_balance_is_the_difference_of_two_fractions() -> None:
+    built = framework({"profiles": [{"plugins": {"score": {
+        "disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesBalancedAllocation"}]}}}]})  # fmt: skip
+    full = objects.node("full", allocatable={"cpu": "1", "memory": "1Gi"})
+    even = objects.node("even", allocatable={"cpu": "4", "memory": "8Gi"})
+    odd = objects.node("odd", allocatable={"cpu": "2", "memory": "8Gi"})
+    snapshot = Snapshot(NodeInfo(one.name, one) for one in (full, even, odd))
+    one, state = objects.pod(requests={"cpu": "1", "memory": "2Gi"}), CycleState()
+    raw = built.plugins["NodeResourcesBalancedAllocation"].score(state, one, snapshot, slice(None))
+    # cpu 1/1 is full; 1/4 and 2/8 are alike; 1/2 and 2/8 differ by a quarter.
+    assert raw.tolist() == [0, 100, 75]
+
+
+def test_least_allocated_gives_half_to_each_resource() -> None:
+    snapshot = Snapshot([NodeInfo("x", objects.node("x", allocatable={"cpu": "4", "memory": "8Gi"}))])
+    one, state = objects.pod(requests={"cpu": "1", "memory": "6Gi"}), CycleState()
+    plugin = framework().plugins["NodeResourcesLeastAllocated"]
+    plugin.pre_score(state, one, snapshot, slice(None))
+    assert plugin.score(state, one, snapshot, slice(None)).tolist() == [(75 + 25) // 2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "uid", "score"),
+    [("ReplicaSet", "rs-1", 0), ("ReplicaSet", "rs-2", 100), ("StatefulSet", "rs-1", 100)],
+)
+def test_nodes_can_ask_to_be_spared_a_controller_s_pods(kind: str, uid: str, score: int) -> None:
+    annotation = '{"preferAvoidPods": [{"podSignature": {"podController": {"kind": "ReplicaSet", "uid": "rs-1"}}}]}'
+    asks = node("asks", annotations={"scheduler.alpha.kubernetes.io/preferAvoidPods": annotation})
+    broken = node("broken", annotations={"scheduler.alpha.kubernetes.io/preferAvoidPods": "{"})
+    snapshot = Snapshot(NodeInfo(one.name, one) for one in (asks, broken))
+    owner = {"kind": kind, "uid": uid, "controller": True, "name": "x", "apiVersion": "apps/v1"}
+    one = objects.pod(metadata={"ownerReferences": [owner]})
+    plugin = framework().plugins["NodePreferAvoidPods"]
+    assert plugin.score(CycleState(), one, snapshot, slice(None)).tolist() == [score, 100]
+
+
+class Services:
+    """Listers of a cluster with one Service."""
+
+    def list(self, resource: str) -> Any:
+        service = {"metadata": {"name": "web", "namespace": "default"}, "spec": {"selector": {"app": "web"}}}
+        return [service] if resource == "services" else []
+
+    def get(self, resource: str, namespace: str, name: str) -> None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("zones", "scores"),
+    [
+        # 2, 1 and 0 pods: (2 − n)/2 · 100.
+        (("", "", ""), [0, 50, 100]),
+        # Zones a (3 pods) and b (none): a third of the node's, two thirds of the zone's.
+        (("a", "a", "b"), [0, 16, 100]),
+    ],
+    ids=["without zones", "with zones"],
+)
+def test_pods_of_a_service_are_spread_over_nodes_and_zones(zones: tuple[str, ...], scores: list[int]) -> None:
+    built = Framework(default_profile("default-scheduler"), registry118(), listers=Services())
+    infos = []
+    for index, zone in enumerate(zones):
+        labels = {"topology.kubernetes.io/zone": zone} if zone else {}
+        info = NodeInfo(f"n{index}", objects.node(f"n{index}", labels=labels))
+        for number in range(2 - index):
+            info.add_pod(objects.pod(f"p{index}{number}", labels={"app": "web"}, nodeName=info.name))
+        infos.append(info)
+    snapshot, state = Snapshot(infos), CycleState()
+    one = objects.pod(labels={"app": "web"})
+    plugin = built.plugins["DefaultPodTopologySpread"]
+    rows = np.arange(3)
+    plugin.pre_score(state, one, snapshot, rows)
+    raw = plugin.score(state, one, snapshot, rows)
+    assert raw.tolist() == [2, 1, 0]
+    assert plugin.normalize(state, one, raw).tolist() == scores
+
+
+# Errors and settings.
+
+
+def test_the_fit_error_does_not_speak_of_preemption() -> None:
+    core = era_scheduler()
+    core.observe_node(node("a", cpu="1"))
+    core.observe_node(node("b", cpu="1"))
+    core.observe_pod(pod("big", "2"))
+    hand = Hand(core)
+    run = hand.attempt()
+    assert run.message == "0/2 nodes are available: 2 Insufficient cpu."
+    assert hand.message == run.message
+    assert hand.points[-1] == "Preemption"
+
+
+TAINTED = {"key": "k", "value": "v", "effect": "NoSchedule"}
+
+
+@pytest.mark.parametrize(
+    ("all_filters", "message"),
+    [
+        (False, "0/1 nodes are available: 1 Insufficient cpu."),
+        (True, "0/1 nodes are available: 1 Insufficient cpu, 1 node(s) had taints that the pod didn't tolerate."),
+    ],
+)
+def test_all_filters_are_counted_where_they_all_run(all_filters: bool, message: str) -> None:
+    built = framework({"runAllFilters": all_filters})
+    snapshot = Snapshot([NodeInfo("x", objects.node("x", taints=[TAINTED]))])
+    one, state = objects.pod(requests={"cpu": "5"}), CycleState()
+    left, _, narrowing = built.run_pre_filter(state, one, snapshot)
+    outcome = built.run_filter(state, one, snapshot, left, narrowing)
+    assert built.rules.fit_error(1, outcome.reasons()) == message
+    assert outcome.status_of(0).plugin == "NodeResourcesFit"
+    # One reason that no eviction mends is enough, if it is asked for.
+    assert (outcome.codes.tolist() == [int(Code.UNSCHEDULABLE)]) is not all_filters
+    assert outcome.failed_plugins() == (
+        {"NodeResourcesFit", "TaintToleration"} if all_filters else {"NodeResourcesFit"}
+    )
+
+
+class Forbids:
+    name: ClassVar[str] = "Forbids"
+
+    def pre_filter(self, state: CycleState, info: PodInfo, snapshot: Snapshot) -> tuple[None, Status]:
+        return None, unresolvable("nobody may")
+
+
+def test_a_pre_filter_s_no_is_no_fit_error() -> None:
+    core = era_scheduler(at("preFilter", "Forbids"), Forbids())
+    core.observe_node(node("a", cpu="1"))
+    core.observe_pod(pod("low", "1", on="a"))
+    core.observe_pod(pod("boss", "1", priority=9))
+    run = Hand(core).attempt()
+    assert (run.result, run.message, run.post_filter) == ("unschedulable", "nobody may", None)
+
+
+def test_any_change_moves_a_pod_whatever_had_turned_it_away() -> None:
+    core = era_scheduler()
+    core.observe_node(node("a", cpu="1"))
+    core.observe_pod(pod("big", "2"))
+    Hand(core).attempt()
+    assert core.queue.get("uid-big").lane is Lane.UNSCHEDULABLE
+    core.now_ms += 60_000
+    # Today NodeResourcesFit would say that a label makes no room.
+    core.observe_node(node("a", cpu="1", labels={"x": "y"}))
+    assert core.queue.get("uid-big").lane is Lane.ACTIVE
+
+
+@pytest.mark.parametrize("field", ["disablePreemption", "runAllFilters"])
+def test_settings_are_true_or_false(field: str) -> None:
+    with pytest.raises(ApiError) as refusal:
+        read_spec({"era": ERA, "configuration": {field: "yes"}})
+    assert [cause.field for cause in refusal.value.causes] == [f"configuration.{field}"]
+
+
+@pytest.mark.parametrize("version", ["v1alpha1", "v1alpha2"])
+def test_it_reads_its_own_versions_of_the_document(version: str) -> None:
+    document = {"apiVersion": f"kubescheduler.config.k8s.io/{version}", "kind": "KubeSchedulerConfiguration"}
+    assert read_spec({"era": ERA, "configuration": document}).profiles
+    with pytest.raises(ApiError, match="apiVersion"):
+        read_spec({"era": ERA, "configuration": {**document, "apiVersion": "kubescheduler.config.k8s.io/v1"}})
+
+
+# The list.
+
+
+def test_the_list_has_fifteen_reasons_that_no_eviction_mends() -> None:
+    assert len(UNRESOLVABLE) == 15
+    assert FAILURES[:15] == UNRESOLVABLE
+    assert len({failure.reason for failure in FAILURES}) == len(FAILURES)
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.error)
+def test_the_list_decides_whatever_code_a_plugin_gives(failure: Any) -> None:
+    for code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE):
+        assert might_help(Status(code, (failure.reason,), "X")) is failure.helps
+        # One that no eviction mends is enough.
+        assert might_help(Status(code, ("Insufficient cpu", failure.reason), "X")) is failure.helps
+
+
+@pytest.mark.parametrize(
+    ("code", "helps"),
+    [(Code.UNSCHEDULABLE, True), (Code.UNSCHEDULABLE_AND_UNRESOLVABLE, False), (Code.ERROR, False)],
+)
+def test_a_plugin_that_the_list_does_not_know_speaks_by_its_code(code: Code, helps: bool) -> None:
+    assert might_help(Status(code, ("my own reason",), "Mine")) is helps
+
+
+def test_events_of_the_era_are_told_in_its_words() -> None:
+    core = era_scheduler()
+    core.observe_node(node("a"))
+    core.observe_pod(pod("p"))
+    hand = Hand(core)
+    hand.attempt()
+    assert [ask.note for ask in hand.of(RecordEvent)] == ["Successfully assigned default/p to a"]
