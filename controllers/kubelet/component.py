@@ -383,8 +383,15 @@ def _draw_wait(wait: Wait, purpose: str, uid: str, tick: Tick, pod: Mapping[str,
     if wait.jitter_ms:
         wait_ms += draw(tick.seed, f"kubelet/{purpose}", uid, below=wait.jitter_ms)
     if wait.within_grace:
+        wait_ms += 1000 * pre_stop_seconds(pod)
         wait_ms = min(wait_ms, 1000 * int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
     return wait_ms
+
+
+def pre_stop_seconds(pod: Mapping[str, Any]) -> int:
+    """Return the longest `lifecycle.preStop.sleep` of the pod's containers: so long they are not asked to end."""
+    hooks = ((one.get("lifecycle") or {}).get("preStop") or {} for one in pod["spec"].get("containers") or ())
+    return max((int((hook.get("sleep") or {}).get("seconds") or 0) for hook in hooks), default=0)
 
 
 def _node_address(node: Mapping[str, Any] | None, machine: Machine) -> str:

@@ -91,6 +91,18 @@ def test_deletion_is_graceful_and_quick_for_the_well_behaved() -> None:
     assert lab.reasons("web")[-1] == "Killing"
 
 
+@pytest.mark.parametrize(("sleeps", "seconds"), [(10, 10), (60, 30)], ids=["its sleep", "its grace, which is shorter"])
+def test_a_hook_that_sleeps_before_the_stop_keeps_the_pod(sleeps: int, seconds: int) -> None:
+    sleeper = {"name": "main", "image": "nginx:1.27", "lifecycle": {"preStop": {"sleep": {"seconds": sleeps}}}}
+    lab = Lab([node("n1"), pod("web", containers=[sleeper])])
+    lab.run(10)
+    lab.do(Delete("pods", "default", "web"))
+    asked_ms = lab.cluster.now_ms
+    lab.run(40)
+    gone = next(row for row in lab.rows() if row.resource == "pods" and row.verb == "DELETED")
+    assert asked_ms + seconds * 1_000 <= gone.now_ms <= asked_ms + seconds * 1_000 + 2_100
+
+
 def test_one_second_of_grace_is_one_second_at_most() -> None:
     lab = Lab([node("n1"), *(pod(f"web-{number}") for number in range(20))])
     lab.run(20)

@@ -88,8 +88,19 @@ def example_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def plugins118_table() -> str:
+    spec = {"era": "framework-1.18"}
+    framework = Framework(read_spec(spec).profiles[0], registry_of(spec))
+    lines = ["| plugin | weight | points |", "|---|---|---|"]
+    for name in framework.plugins:
+        points = [framework.rules.point(point[:1].upper() + point[1:]) for point in framework.profile.plugins
+                  if name in framework.profile.at(point)]  # fmt: skip
+        lines.append(f"| {name} | {framework.profile.weights.get(name, '')} | {', '.join(points)} |")
+    return "\n".join(lines) + "\n"
+
+
 def test_the_tables_are_the_code_s(pytestconfig: pytest.Config) -> None:
-    made = {"eras": eras_table(), "example": example_table()}
+    made = {"eras": eras_table(), "example": example_table(), "plugins118": plugins118_table()}
     page = FILE.read_text(encoding="utf-8")
     fresh = BLOCK.sub(lambda block: block[1] + made[block[2]] + block[4], page)
     if pytestconfig.getoption("--update-golden"):
@@ -128,5 +139,5 @@ def test_the_table_of_priorities_has_each_with_the_default_provider_s_weight() -
 
 def test_every_era_of_this_page_has_its_heading() -> None:
     headings = re.findall(r"^## ([\w.-]+)$", FILE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert headings == ["algorithm-provider", "round-robin"]
+    assert headings == ["framework-1.18", "algorithm-provider", "round-robin"]
     assert set(headings) < set(ERAS)

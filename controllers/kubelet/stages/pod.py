@@ -63,7 +63,8 @@ ENDED: Final = Stage(
     each=(Say("Killing", "Stopping container {container}"),),
     next=Next(removed=True),
 )
-"""Well behaved containers end within two seconds of being asked, whatever grace they have."""
+"""Well behaved containers end within two seconds of being asked, whatever grace they have; a preStop hook that sleeps
+keeps them until it is over or the grace is."""
 
 REMOVED: Final = Stage(
     name="pod-removed",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controllers.machinery.operations import Create
+from controllers.machinery.operations import Create, Patch
 from controllers.scheduler.decisions import whole
 from scheduler_core.state.queued import Lane
 from tests.controllers.scheduler.plane import Plane
@@ -173,3 +173,19 @@ def test_while_victims_are_told_the_preemptor_is_held_back(ranked: Plane) -> Non
     ranked.run(10_000)
     assert ranked.node_of("boss") == "a"
     assert [envelope["attempt"] for envelope, _ in ranked.store.traces(uid)] == [2, 1]
+
+
+@pytest.mark.parametrize("era", ["v1.34", "framework-1.18"])
+def test_an_edited_unschedulable_pod_becomes_active_and_says_why(store, make_plane, era: str) -> None:
+    plane = make_plane(store)
+    plane.write(Patch("schedulerconfigs.clustersim.io", "", "default", {"spec": {"era": era}}, "merge"))
+    plane.node("a", taints=[{"key": "k", "effect": "NoSchedule"}])
+    plane.pod("edited")
+    plane.run(20_000)
+    assert [one["pod"] for one in plane.queue()["unschedulable"]] == ["default/edited"]
+    plane.tell(0, True)
+    tolerations = [{"key": "k", "operator": "Exists"}]
+    plane.write(Patch("pods", "default", "edited", {"spec": {"tolerations": tolerations}}, "merge"))
+    plane.run(21_000)
+    (active,) = plane.queue()["active"]
+    assert (active["pod"], active["movedBy"]) == ("default/edited", "UnschedulablePodPodTolerations")
