@@ -27,7 +27,8 @@ class When:
 @dataclass(frozen=True, slots=True)
 class Wait:
     """How long a step takes: `base_ms` plus a draw below `jitter_ms`; `within_grace` adds the
-    containers' preStop sleep and cuts it at the grace period."""
+    containers' preStop sleep and cuts it at the grace period.
+    """
 
     base_ms: int
     jitter_ms: int = 0
