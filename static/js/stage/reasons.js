@@ -17,6 +17,9 @@ const SHORT = {
   TaintToleration: "taint", NodeUnschedulable: "cordon", NodeAffinity: "affinity", NodePorts: "port", NodeName: "name",
   InterPodAffinity: "affinity", PodTopologySpread: "spread", VolumeBinding: "volume", VolumeZone: "zone",
   VolumeRestrictions: "volume", NodeVolumeLimits: "volumes",
+  // Eras before the framework.
+  NodeLister: "unlisted", PodFitsHostPorts: "port", NoDiskConflict: "volume", NoVolumeZoneConflict: "zone",
+  MatchNodeSelector: "affinity", HostName: "name", MaxEBSVolumeCount: "volumes", MaxGCEPDVolumeCount: "volumes",
 };
 
 /**

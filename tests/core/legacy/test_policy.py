@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.profile import MULTI_POINT
@@ -305,3 +307,48 @@ def test_round_robin_has_nothing_to_set() -> None:
     with pytest.raises(ApiError) as caught:
         read_spec({"era": "round-robin", "policy": {}, "provider": DEFAULT_PROVIDER})
     assert [cause.field for cause in caught.value.causes] == ["policy", "provider"]
+
+
+WORDS = st.sampled_from(
+    ["", "kind", "Policy", "v1", "name", "weight", "argument", "labels", "label", "presence", "http://x/y", *PREDICATES,
+     *PRIORITIES, "serviceAffinity", "labelsPresence", "serviceAntiAffinity", "labelPreference"]
+)  # fmt: skip
+LEAVES = st.none() | st.booleans() | st.integers(-1, 2**64) | st.floats(allow_nan=False) | WORDS
+JSON = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3))
+
+
+def some(**members: Any) -> Any:
+    return st.fixed_dictionaries({}, optional=members) | JSON
+
+
+ARGUMENT = some(
+    serviceAffinity=some(labels=JSON),
+    labelsPresence=some(labels=st.lists(WORDS, max_size=2), presence=LEAVES),
+    serviceAntiAffinity=some(label=LEAVES),
+    labelPreference=some(label=WORDS, presence=st.booleans()),
+)
+POLICIES = some(
+    kind=WORDS,
+    apiVersion=LEAVES,
+    predicates=st.lists(some(name=WORDS, argument=ARGUMENT), max_size=3) | JSON,
+    priorities=st.lists(some(name=WORDS, weight=LEAVES, argument=ARGUMENT), max_size=3) | JSON,
+    extenders=st.lists(some(urlPrefix=WORDS, httpTimeout=LEAVES, weight=LEAVES, tlsConfig=JSON), max_size=2) | JSON,
+)
+
+
+@settings(max_examples=200)
+@given(st.fixed_dictionaries({}, optional={"policy": POLICIES, "provider": LEAVES, "configuration": JSON}))
+def test_whatever_is_asked_is_read_or_refused_by_field(spec: dict[str, Any]) -> None:
+    refused = refusal(spec)
+    if refused is not None:
+        assert refused.code == 422
+        assert refused.causes
+        assert all(cause.field.split(".")[0].split("[")[0] in spec for cause in refused.causes)
+
+
+def refusal(spec: dict[str, Any]) -> ApiError | None:
+    try:
+        read(**spec)
+    except ApiError as wrong:
+        return wrong
+    return None

@@ -83,4 +83,8 @@ test("a FitError is taken apart into its counted reasons, the preemption's tail 
     nodes: 2, reasons: [{ count: 2, reason: "Too many pods" }],
   });
   assert.deepEqual(fitReasons("no nodes available to schedule pods"), { nodes: 0, reasons: [] });
+  const lines = ["a): PodFitsHostPorts", "b): Insufficient CPU", "c): PodFitsHostPorts"].map((rest) => `fit failure on node (${rest}`);
+  assert.deepEqual(fitReasons(`pod (web) failed to fit in any node\n${lines.join("\n")}\nfit failure on 4 more nodes\n`), {
+    nodes: 7, reasons: [{ count: 2, reason: "PodFitsHostPorts" }, { count: 1, reason: "Insufficient CPU" }],
+  });
 });
