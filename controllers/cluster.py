@@ -371,7 +371,7 @@ class Cluster:
         generation = generation_of(stored.object)
         observed = status_of(stored.object).get("observedGeneration")
         if observed != generation and (observed is not None or self.clock.paused):
-            patch = {"status": Scheduling.of(stored.object.get("spec")).status(generation)}
+            patch = {"status": Scheduling.of(stored.object.get("spec"), self.store.plugins).status(generation)}
             self._client.apply(Patch(CONFIGURATIONS, "", CONFIGURATION, patch, "merge", "status"), NAME)
 
     # -- failures -----------------------------------------------------------------------------------------------

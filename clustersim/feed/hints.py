@@ -21,6 +21,8 @@ from django.conf import settings
 CHANNEL: Final = "clustersim.hints"
 LOG: Final = "log"
 PEOPLE: Final = "people"
+METRICS: Final = "metrics"
+"""Asks the session's owner for its schedulers' metrics; the number names the question."""
 
 RETRY_SECONDS: Final = 1.0
 """While Redis does not answer it is left alone this long, so that a dead one does not slow every write."""
@@ -94,6 +96,12 @@ def wake_people(session_id: int) -> None:
     _publisher.publish(f"{PEOPLE} {session_id} 0")
 
 
+def want_metrics(session_id: int, number: int) -> None:
+    """Ask the session's owner for its schedulers' metrics."""
+    _tell(METRICS, session_id, number)
+    _publisher.publish(f"{METRICS} {session_id} {number}")
+
+
 async def relay() -> None:
     """Pass on what other processes say, until cancelled; come back by itself when Redis does."""
     while True:
@@ -116,5 +124,5 @@ def pass_on(data: bytes) -> None:
     """Tell this process's listeners what another one said; anything that is no hint is passed over."""
     kind, _, rest = data.decode("ascii", "replace").partition(" ")
     session, _, revision = rest.partition(" ")
-    if kind in (LOG, PEOPLE) and session.isdecimal() and revision.isdecimal():
+    if kind in (LOG, PEOPLE, METRICS) and session.isdecimal() and revision.isdecimal():
         _tell(kind, int(session), int(revision))

@@ -271,6 +271,7 @@ class _Hub:
         if kind == hints.PEOPLE:
             for event in self.people_listeners.get(session_id, ()):
                 event.set()
+        if kind != hints.LOG:
             return
         feed = self.feeds.get(session_id)
         if feed is not None and revision > feed.revision:

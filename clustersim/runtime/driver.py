@@ -39,7 +39,7 @@ class Driver:
         self.session_id = session_id
         self.epoch = epoch
         self.store = open_store(session_id, owner=True)
-        self.cluster = Cluster(self.store, fence=epoch, on_failure=self._component_failed)
+        self.cluster = Cluster(self.store, fence=epoch, on_failure=self._component_failed, timer=realtime.timer_ns)
         self.cluster.start()
         self._told_revision = 0
         self._pull_at_ms = 0
@@ -89,6 +89,12 @@ class Driver:
                 self._slip()
                 break
         self._measure()
+
+    def metrics(self) -> dict[str, str]:
+        """Return what each live scheduler has recorded, in Prometheus' text format, by identity."""
+        return {
+            identity: "".join(f"{line}\n" for line in one.lines()) for identity, one in self.cluster.metrics().items()
+        }
 
     def _component_failed(self, component: str, error: Exception) -> None:
         """Keep a component's failure in the log; the cluster starts it again, as an operator's restart policy would."""

@@ -13,3 +13,8 @@ def unix_ms() -> int:
 def monotonic_ms() -> int:
     """Return milliseconds on a clock that never goes back; its zero means nothing."""
     return time.monotonic_ns() // 1_000_000
+
+
+def timer_ns() -> int:
+    """Return nanoseconds of the finest clock there is, to measure durations with."""
+    return time.perf_counter_ns()

@@ -17,7 +17,7 @@ from django.db import close_old_connections
 from prometheus_client import Counter, Gauge, Histogram
 
 from clustersim.feed import hints
-from clustersim.runtime import realtime
+from clustersim.runtime import metrics, realtime
 from clustersim.runtime.driver import Driver
 from clustersim.runtime.housekeeping import Housekeeping
 from clustersim.runtime.ownership import Claim, Ownership
@@ -54,6 +54,7 @@ class Worker:
         self._drivers: dict[int, Driver] = {}
         self._wake = threading.Event()
         self._hints: dict[int, int] = {}
+        self._asked_metrics: list[tuple[int, int]] = []
         self._hints_lock = threading.Lock()
         self._stopping = False
         self._ownership = Ownership(self.identity, self._wake.set)
@@ -153,13 +154,22 @@ class Worker:
     def _pass_hints(self) -> None:
         with self._hints_lock:
             heard, self._hints = self._hints, {}
+            asked, self._asked_metrics = self._asked_metrics, []
         for session_id, revision in heard.items():
             driver = self._drivers.get(session_id)
             if driver is not None:
                 driver.hint(revision)
+        for session_id, number in asked:
+            driver = self._drivers.get(session_id)
+            if driver is not None:
+                metrics.answer(session_id, number, driver.metrics())
 
     def _on_hint(self, kind: str, session_id: int, revision: int) -> None:
         """Take a hint, from any thread."""
+        if kind == hints.METRICS and session_id in self._drivers:
+            with self._hints_lock:
+                self._asked_metrics.append((session_id, revision))
+            self._wake.set()
         if kind != hints.LOG:
             return
         driver = self._drivers.get(session_id)

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
+from clustersim.runtime import metrics as runtime_metrics
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from controllers.machinery.clock import unix_ms_of
 from controllers.scheduler.decisions import find, whole
@@ -17,6 +18,7 @@ from scheduler_core.api.errors import ApiError, Cause, not_found
 LEASES: Final = "leases.coordination.k8s.io"
 LEASE_NAMESPACE: Final = "kube-system"
 REPLICAS: Final = "replicas.clustersim.io"
+SCHEDULER: Final = "kube-scheduler"
 
 DECISIONS_MAX: Final = 100
 """Decisions of one answer; more are refused with 422."""
@@ -91,6 +93,20 @@ def replicas(call: Call) -> HttpResponse:
     """Answer `GET …/replicas`."""
     _ = call.principal
     return answer([_replica(call, stored.object) for stored in call.store.list(REPLICAS)[0]])
+
+
+def metrics(call: Call, identity: str) -> HttpResponse:
+    """Answer `GET …/replicas/<identity>/metrics`: what a scheduler has counted and timed since it began."""
+    principal = call.principal
+    stored = call.store.get(REPLICAS, "", identity)
+    if stored is None or (stored.object.get("spec") or {}).get("component") != SCHEDULER:
+        raise ApiError(404, "NotFound", f"there is no scheduler {identity[:80]!r}; …/replicas lists them")
+    text = runtime_metrics.ask(principal.session_id).get(identity)
+    if text is None:
+        raise ApiError(503, "ServiceUnavailable", f"{identity} is down: let it recover, then ask again")
+    response = HttpResponse(text, content_type="text/plain; version=0.0.4; charset=utf-8")
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def fault(call: Call, identity: str) -> HttpResponse:

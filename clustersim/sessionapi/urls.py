@@ -31,6 +31,7 @@ urlpatterns = [
     path("sessions/<str:code>/model/optimum", route(GET=model.optimum)),
     path("sessions/<str:code>/replicas", route(GET=engine.replicas)),
     path("sessions/<str:code>/replicas/<str:identity>/fault", route(POST=engine.fault)),
+    path("sessions/<str:code>/replicas/<str:identity>/metrics", route(GET=engine.metrics)),
     path("sessions/<str:code>/scheduler", route(GET=scheduler.show, PUT=scheduler.change)),
     path("sessions/<str:code>/waiting/<str:uid>", route(POST=waiting.judge)),
     path("sessions/<str:code>/import", route(POST=imports.apply_file)),

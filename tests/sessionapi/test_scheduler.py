@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.tools.application import bearer, http, opened
 from tests.tools.server import Server, wait_for
@@ -205,3 +206,33 @@ async def test_only_the_teacher_may_and_nothing_changes_without_an_owner() -> No
         asked = await client.put(path, json={"era": "round-robin"}, headers=bearer(session["token"]))
         assert asked.status_code == 503
         assert (await client.get(path, headers=bearer(token))).json()["era"] == "v1.34"
+
+
+def _metrics(teacher: Teacher, identity: str = "kube-scheduler-0", expect: int = 200) -> str:
+    answer = teacher.client.get(f"/api/sessions/{teacher.code}/replicas/{identity}/metrics")
+    assert answer.status_code == expect, answer.text
+    return answer.text
+
+
+def test_a_replicas_metrics_come_from_the_owner(teacher: Teacher) -> None:
+    teacher.pod("web")
+    wait_for(lambda: teacher.node_of("web"), what="the binding")
+    families = {family.name: family for family in text_string_to_metric_families(_metrics(teacher))}
+    attempts = {tuple(one.labels.values()): one.value for one in families["scheduler_schedule_attempts"].samples}
+    assert attempts["scheduled", "default-scheduler"] == 1
+    durations = families["scheduler_framework_extension_point_duration_seconds"].samples
+    seconds = {one.labels["extension_point"]: one.value for one in durations if one.name.endswith("_sum")}
+    assert {"PreFilter", "Filter", "Score", "Reserve", "Bind"} <= set(seconds)
+    assert 0 < seconds["Filter"] < 5
+    plugins = families["scheduler_plugin_execution_duration_seconds"].samples
+    assert "NodeResourcesFit" in {one.labels["plugin"] for one in plugins}
+    pending = {one.labels["queue"]: one.value for one in families["scheduler_pending_pods"].samples}
+    assert pending == {"active": 0, "backoff": 0, "unschedulable": 0, "gated": 0}
+
+
+def test_only_schedulers_that_live_have_metrics(teacher: Teacher) -> None:
+    _metrics(teacher, "kube-controller-manager-0", expect=404)
+    _metrics(teacher, "kube-scheduler-7", expect=404)
+    fault = f"/api/sessions/{teacher.code}/replicas/kube-scheduler-0/fault"
+    assert teacher.client.post(fault, json={"kind": "crash"}).status_code == 200
+    assert "is down" in _metrics(teacher, expect=503)
