@@ -319,7 +319,10 @@ class SchedulerComponent:
             settings = Settings.of(document.get("spec"), self._plugins)
             if settings.hash == self._settings.hash:
                 return
-            self.scheduler.next_configuration = settings.build(self.scheduler.nominator, self._listers, self._metrics)
+            scheduler = self.scheduler
+            scheduler.next_configuration = settings.build(
+                scheduler.nominator, self._listers, self._metrics, scheduler.waiting
+            )
         except (ApiError, ProfileError):
             return
         self._settings = settings

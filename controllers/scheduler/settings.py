@@ -19,6 +19,7 @@ from scheduler_core.profiles.configuration import SchedulerConfiguration
 from scheduler_core.profiles.eras import era_of, read_spec, registry_of
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.waiting import WaitingPods
 
 RESOURCE: Final = "schedulerconfigs.clustersim.io"
 NAME: Final = "default"
@@ -59,8 +60,15 @@ class Settings:
         """Return the plugins that its profiles are built from."""
         return registry_of(self.spec, self.plugins)
 
-    def build(self, nominator: Nominator, listers: Listers | None, metrics: Metrics | None = None) -> Configuration:
-        """Return the profiles, ready to run; what they count and time goes into `metrics`.
+    def build(
+        self,
+        nominator: Nominator,
+        listers: Listers | None,
+        metrics: Metrics | None = None,
+        waiting: WaitingPods | None = None,
+    ) -> Configuration:
+        """Return the profiles, ready to run; what they count and time goes into `metrics`, `waiting` are the pods that
+        Permit holds already.
 
         Raises:
             ProfileError: a profile cannot run.
@@ -73,6 +81,7 @@ class Settings:
             listers=listers,
             nominator=nominator,
             metrics=metrics,
+            waiting=waiting,
             extenders=self.configuration.extenders,
             backoff_ms=(self.configuration.initial_backoff_ms, self.configuration.max_backoff_ms),
         )

@@ -303,6 +303,54 @@ class Listers(Protocol):
         ...
 
 
+class WaitingPod(Protocol):
+    """A pod that Permit holds: it counts on its node already."""
+
+    @property
+    def info(self) -> PodInfo:
+        """Return the pod, with its node."""
+        ...
+
+    @property
+    def node_name(self) -> str:
+        """Return the node."""
+        ...
+
+
+class WaitingPods(Protocol):
+    """The pods that Permit holds.
+
+    Which those are is as of the beginning of the attempt in hand, so that a replay sees the same; a word is passed on
+    at once, and does nothing where the wait is over.
+    """
+
+    def held(self) -> Sequence[WaitingPod]:
+        """Return the pods that were held when the attempt in hand began, the longest waiting first."""
+        ...
+
+    def allow(self, uid: str, plugin: str) -> object:
+        """Say yes in a plugin's name; the pod is bound when every plugin that holds it has said so."""
+        ...
+
+    def reject(self, uid: str, plugin: str, reason: str) -> object:
+        """Say no in a plugin's name; the pod goes back to the queue."""
+        ...
+
+
+class NoWaitingPods:
+    """A cluster where Permit holds no pod."""
+
+    def held(self) -> Sequence[WaitingPod]:
+        """Return nothing."""
+        return ()
+
+    def allow(self, uid: str, plugin: str) -> object:
+        """Do nothing."""
+
+    def reject(self, uid: str, plugin: str, reason: str) -> object:
+        """Do nothing."""
+
+
 class NoListers:
     """Listers of a cluster that has nothing but nodes and pods."""
 

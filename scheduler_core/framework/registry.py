@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Listers, Nominator, Plugin
+from scheduler_core.framework.interface import Listers, Nominator, Plugin, WaitingPods
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.rules import Rules
@@ -15,7 +15,14 @@ from scheduler_core.framework.status import Status
 
 
 class Handle(Protocol):
-    """What a plugin may use of the framework that it runs in."""
+    """What a plugin may use of the framework that it runs in: upstream's `framework.Handle`, typed.
+
+    What upstream's is for: informers and listers are `listers`, over which lies what the volume binder has promised to
+    pods on their way; the shared snapshot is `snapshot`; the nominator and the waiting pods have their names; running
+    other plugins is `run_add_pod`, `run_remove_pod` and `filter_node_with_nominated`. There is no client: a plugin
+    writes nothing itself, it yields what is to be done (`interface.Ask`) in PostFilter, PreBind and Bind, and is told
+    the outcome, so that an attempt can be held, resumed and replayed.
+    """
 
     @property
     def rules(self) -> Rules:
@@ -35,6 +42,16 @@ class Handle(Protocol):
     @property
     def nominator(self) -> Nominator:
         """Return who hopes to land where."""
+        ...
+
+    @property
+    def waiting(self) -> WaitingPods:
+        """Return the pods that Permit holds."""
+        ...
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Return the nodes as the attempt in hand sees them; without a node before the first."""
         ...
 
     @property

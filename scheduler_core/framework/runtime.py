@@ -20,6 +20,7 @@ from scheduler_core.framework.interface import (
     NoListers,
     Nominator,
     NoNominations,
+    NoWaitingPods,
     PermitPlugin,
     Plugin,
     PostBindPlugin,
@@ -36,6 +37,7 @@ from scheduler_core.framework.interface import (
     ScorePlugin,
     Steps,
     UnreservePlugin,
+    WaitingPods,
 )
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.node_info import PodInfo
@@ -77,6 +79,7 @@ class Framework:
         nominator: Nominator | None = None,
         reuse: bool = True,
         metrics: Metrics | None = None,
+        waiting: WaitingPods | None = None,
     ) -> None:
         """Build and check the profile's plugins.
 
@@ -87,6 +90,7 @@ class Framework:
             nominator: who hopes to land where.
             reuse: whether answers are reused between pods of one shape; decisions are the same either way.
             metrics: records what plugins count, and durations if it has a timer.
+            waiting: whom Permit holds.
 
         Raises:
             ProfileError: a plugin does not exist, does not implement its extension point, is listed twice, or refuses
@@ -96,6 +100,8 @@ class Framework:
         self.metrics = metrics
         self.listers: Listers = listers if listers is not None else NoListers()
         self.nominator: Nominator = nominator if nominator is not None else NoNominations()
+        self.waiting: WaitingPods = waiting if waiting is not None else NoWaitingPods()
+        self.snapshot = Snapshot()
         self.plugins: dict[str, Plugin] = {}
         for name in configuration.names():
             try:
@@ -172,6 +178,7 @@ class Framework:
         Returns:
             The nodes left, the status, and the plugins that narrowed the nodes down.
         """
+        self.snapshot = snapshot
         skipped: set[str] = set()
         narrowing: set[str] = set()
         result = PreFilterResult()

@@ -18,6 +18,7 @@ from scheduler_core.framework.runtime import Framework
 from scheduler_core.plugins.node_resources_fit import NAME as FIT
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS
 from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.waiting import WaitingPods
 
 _EVERYTHING: Final = EventRegistration(ClusterEvent(EventResource.WILDCARD, ActionType.ALL))
 
@@ -30,6 +31,7 @@ class Configuration:
         frameworks: scheduler name → profile ready to run.
         extenders: in the order in which they are called.
         backoff_ms: a pod's first and its longest wait after a failed attempt.
+        waiting: the pods that Permit holds, as plugins see them.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Configuration:
         metrics: Metrics | None = None,
         extenders: Sequence[ExtenderConfiguration] = (),
         backoff_ms: tuple[int, int] = (INITIAL_BACKOFF_MS, MAX_BACKOFF_MS),
+        waiting: WaitingPods | None = None,
     ) -> None:
         """Build every profile.
 
@@ -53,6 +56,7 @@ class Configuration:
         """
         self.hash = hash
         self.backoff_ms = backoff_ms
+        self.waiting = waiting if waiting is not None else WaitingPods()
         self.extenders = tuple(extenders)
         ignored = ignored_resources(extenders)
         if ignored:
@@ -60,7 +64,13 @@ class Configuration:
         self.percentage = percentage
         self.frameworks: dict[str, Framework] = {
             profile.scheduler_name: Framework(
-                profile, registry, listers=listers, nominator=nominator, reuse=reuse, metrics=metrics
+                profile,
+                registry,
+                listers=listers,
+                nominator=nominator,
+                reuse=reuse,
+                metrics=metrics,
+                waiting=self.waiting,
             )
             for profile in profiles
         }

@@ -37,7 +37,6 @@ from scheduler_core.state.changes import node_changes, pod_changes
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queue import SchedulingQueue
 from scheduler_core.state.queued import Lane, QueuedPod
-from scheduler_core.state.waiting import WaitingPods
 from scheduler_core.volumes.assumed import AssumedVolumes
 
 ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.ADD)
@@ -65,7 +64,7 @@ class Scheduler:
         self.cache = Cache(configuration.expiry_ms)
         self.nominator = nominator
         self.volumes = volumes if volumes is not None else AssumedVolumes(NoListers())
-        self.waiting = WaitingPods()
+        self.waiting = configuration.waiting
         self.metrics = metrics
         self.configuration = configuration
         self.next_configuration: Configuration | None = None
@@ -232,6 +231,7 @@ class Scheduler:
         self.cache.update_snapshot(self._snapshot)
         framework = self.configuration.frameworks[queued.pod.spec.scheduler_name]
         given = self._input(queued, seen_revision)
+        self.waiting.note(given.waiting)
         run = Run(queued, queued.info, framework, self._snapshot, given, self.configuration.extenders)
         if self.metrics is not None:
             run.state.timing = self.metrics.next_attempt()
@@ -253,6 +253,7 @@ class Scheduler:
         for nominated, node_name in given.nominations.items():
             if nominated in self.pods:
                 self.nominator.add(self.pods[nominated], node_name)
+        self.waiting.note(given.waiting)
         return Run(queued, info, framework, snapshot, given, self.configuration.extenders)
 
     def wait_again(self, uid: str, node_name: str, until_ms: Mapping[str, int], seen_revision: int) -> Run | None:

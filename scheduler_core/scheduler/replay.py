@@ -112,6 +112,10 @@ def replay(
         reuse=False,
         extenders=configuration.extenders,
     )
+    for held in known.waiting:
+        if held in infos and held in known.assumed:
+            built.waiting.add(infos[held].placed(known.assumed[held]), known.assumed[held], {}, known.now_ms)
+    built.waiting.note(known.waiting)
     core = Scheduler(built, nominator, seed=seed)
     core.now_ms = known.now_ms
     info = core.pods[uid] = infos[uid]

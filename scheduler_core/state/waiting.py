@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scheduler_core.framework.node_info import PodInfo
@@ -48,6 +48,7 @@ class WaitingPods:
     """All waiting pods by uid, in order of arrival."""
 
     _pods: dict[str, WaitingPod] = field(default_factory=dict)
+    _held: tuple[WaitingPod, ...] = ()
 
     def __len__(self) -> int:
         return len(self._pods)
@@ -65,6 +66,14 @@ class WaitingPods:
     def listed(self) -> list[WaitingPod]:
         """Return all waiting pods, the longest waiting first."""
         return list(self._pods.values())
+
+    def held(self) -> Sequence[WaitingPod]:
+        """Return the pods that were held when the attempt in hand began: what plugins see."""
+        return self._held
+
+    def note(self, uids: Iterable[str]) -> None:
+        """Have plugins see these, as far as they are held."""
+        self._held = tuple(self._pods[uid] for uid in uids if uid in self._pods)
 
     def allow(self, uid: str, plugin: str) -> bool:
         """Say yes in a plugin's name; return whether that decided the wait."""
