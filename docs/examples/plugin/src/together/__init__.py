@@ -1,0 +1,1 @@
+"""A scheduler plugin for Clustersim."""
