@@ -130,15 +130,17 @@ class ServiceSpreadingPriority:
         return service_selectors(pod, self._listers)
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
-        """Return 0…10; the rows are the feasible nodes, and only these count."""
+        """Return (K,) pods of the same kind; the rows are the feasible nodes, and only these count."""
+        state.write(self.name, snapshot.node_column((self.name, id(self)), self._zone)[rows])
         selectors = self.selectors(pod.pod)
         if not selectors:
-            return np.full(snapshot.count(rows), SCORE_MAX, dtype=np.int64)
-        namespace = pod.pod.namespace
-        counts = snapshot.pod_column((self.name, namespace, selectors), partial(matching_pods, namespace, selectors))[
-            rows
-        ]
-        return spread_scores(counts, snapshot.node_column((self.name, id(self)), self._zone)[rows])
+            return np.zeros(snapshot.count(rows), dtype=np.int64)
+        key = (self.name, pod.pod.namespace, selectors)
+        return snapshot.pod_column(key, partial(matching_pods, pod.pod.namespace, selectors))[rows]
+
+    def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
+        """Return 0…10."""
+        return spread_scores(scores, state.read(self.name))
 
     def _zone(self, info: NodeInfo) -> int:
         place = place_of(info.labels)

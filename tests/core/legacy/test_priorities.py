@@ -169,8 +169,10 @@ def test_only_feasible_nodes_count() -> None:
     """The busiest node is not among the rows, so that it sets no standard."""
     nodes = [info(node("a"), *(web(number) for number in range(1, 5))), info(node("b"), web(8)), info(node("c"))]
     plugin = priority("SelectorSpreadPriority", **WEB["Service"])
-    rows = np.array([1, 2], dtype=np.intp)
-    assert plugin.score(CycleState(), web(0), Snapshot(nodes), rows).tolist() == [0, 10]
+    state, rows = CycleState(), np.array([1, 2], dtype=np.intp)
+    counts = plugin.score(state, web(0), Snapshot(nodes), rows)
+    assert counts.tolist() == [1, 0]
+    assert plugin.normalize(state, web(0), counts).tolist() == [0, 10]
 
 
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 4)), min_size=1, max_size=30))
