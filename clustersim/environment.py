@@ -1,7 +1,7 @@
 """What the environment asks for: one reading of each variable, with its default and its refusal.
 
 Variables: PORT, HOST, CLUSTERSIM_DATA, DATABASE_URL, REDIS_URL, WORKERS, TLS_PORT, CLUSTERSIM_HOSTS,
-CLUSTERSIM_PLUGINS (docs/deployment.md).
+CLUSTERSIM_EXTENDERS, CLUSTERSIM_PLUGINS (docs/deployment.md).
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from scheduler_core.extender.configuration import origin_of
 
 
 class BadEnvironment(Exception):
@@ -118,3 +120,24 @@ def host_names(extra: str) -> list[str]:
     if "." not in own:
         names.append(f"{own}.local")
     return [*names, *(name.strip().lower() for name in extra.split(",") if name.strip())]
+
+
+def extender_origins(text: str) -> frozenset[str]:
+    """Return the origins, `scheme://host:port`, at which sessions may call scheduler extenders.
+
+    Raises:
+        BadEnvironment: one of them is no origin.
+    """
+    found: set[str] = set()
+    for origin in filter(None, (part.strip() for part in text.split(","))):
+        parts = urlsplit(origin)
+        try:
+            if parts.path.strip("/") or parts.query or parts.fragment or parts.username:
+                raise ValueError
+            found.add(origin_of(origin))
+        except ValueError:
+            raise BadEnvironment(
+                f"CLUSTERSIM_EXTENDERS={text!r}: {origin!r} is no origin; give http://host:port or https://host:port, "
+                "with commas between"
+            ) from None
+    return frozenset(found)

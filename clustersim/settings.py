@@ -21,6 +21,8 @@ DEBUG = False
 # Literal addresses cannot be written as patterns, so HostMiddleware decides; the names are what it accepts beside them.
 ALLOWED_HOSTS = ["*", *environment.host_names(os.environ.get("CLUSTERSIM_HOSTS", ""))]
 
+EXTENDER_ORIGINS = environment.extender_origins(os.environ.get("CLUSTERSIM_EXTENDERS", ""))
+
 INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "channels",

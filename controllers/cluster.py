@@ -33,6 +33,7 @@ from controllers.machinery.loop import Elected, Loop, Slot, Tick
 from controllers.machinery.manager import ControllerManager
 from controllers.machinery.operations import Create, Patch, Result
 from controllers.machinery.store import Store
+from controllers.outside import CarryOut, Outside, refuse
 from controllers.replay import ReplayComponent
 from controllers.scheduler.component import SchedulerComponent
 from controllers.scheduler.settings import Settings as Scheduling
@@ -65,6 +66,7 @@ class Cluster:
         kubelets: bool = True,
         on_failure: Callable[[str, Exception], None] | None = None,
         timer: Callable[[], int] | None = None,
+        call: CarryOut = refuse,
     ) -> None:
         """Put the control plane together; nothing runs before `start`.
 
@@ -75,6 +77,7 @@ class Cluster:
             on_failure: told (component, exception) when a component fails; it is started again. None: exceptions come
                 out of `advance`.
             timer: real nanoseconds, for durations in the schedulers' metrics; None: they are not measured.
+            call: calls extenders, at once or for `outside.answer` to take later; without it their calls fail.
         """
         self.store = store
         self.clock = ClockView()
@@ -96,6 +99,7 @@ class Cluster:
         self._session_slot: Slot | None = None
         self._replicas: dict[str, Slot] = {}
         self._stepper = Stepper(self._loop, self._replicas, self.clock)
+        self.outside = Outside(self._loop, self._client, self._stepper, self._place, call)
         self._seen: dict[str, tuple[object, ...]] = {}
         self._generation = 0
         """The clock's generation as last obeyed."""
@@ -328,7 +332,8 @@ class Cluster:
     def _tell_clock(self, real_unix_ms: int) -> None:
         clock = self.clock
         narrated = self._stepper.narrated_one_in()
-        told = (self._generation, clock.paused, clock.rate, clock.pace, self._taken_step, str(clock.held), narrated)
+        steps = (self._taken_step, clock.stepped)
+        told = (self._generation, clock.paused, clock.rate, clock.pace, steps, str(clock.held), narrated)
         if told == self._told and not self._has_drifted(real_unix_ms):
             return
         if not self._told or self._told[1:3] != told[1:3]:

@@ -9,14 +9,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from controllers.cluster import Cluster
 from controllers.commands import CLOCKS, REPLICAS, generation_of, status_of
 from controllers.machinery.memory import MemoryStore
 from controllers.machinery.store import DELETED, Event
 from controllers.machinery.transaction import BufferedTransaction
+from controllers.outside import leave
 from controllers.session import NAME
 from scheduler_core.framework.registry import PluginRegistry
+
+Document = dict[str, Any]
 
 
 class RerunStore(MemoryStore):
@@ -108,12 +112,21 @@ def rerun(
     if fence is not None:
         store.fence = fence
     store.begin()
-    cluster = Cluster(store, fence=fence, kubelets=kubelets)
+    cluster = Cluster(store, fence=fence, kubelets=kubelets, call=leave)
     cluster.obeys_pause = False
+    answers = list(_answers(log))
+    cluster.outside.known = {answer["call"]: answer["records"][0] for _, answer in answers if answer["atOnce"]}
     cluster.start()
-    for row, command in _commands(log, store.revision):
-        cluster.run_to(row.object["status"]["engine"])
-        if command.resource == CLOCKS:
+    after = store.revision
+    outside: list[tuple[Document, Event | Document]] = [
+        (answer["engine"], answer) for row, answer in answers if row.revision > after and not answer["atOnce"]
+    ]
+    outside.extend(_commands(log, after))
+    for place, command in sorted(outside, key=lambda one: int(one[0]["order"])):
+        cluster.run_to(place)
+        if isinstance(command, dict):
+            cluster.outside.obey(command)
+        elif command.resource == CLOCKS:
             cluster.obey_clock(command.object)
         else:
             cluster.obey_replica(command.object)
@@ -122,22 +135,31 @@ def rerun(
     return store
 
 
-def _commands(log: Sequence[Event], after: int) -> list[tuple[Event, Event]]:
-    """Return the rows that say where a command took effect, each with the row that holds the command, in order."""
+def _commands(log: Sequence[Event], after: int) -> Iterator[tuple[Document, Event]]:
+    """Yield where a command took effect, and the row that holds the command."""
     newest: dict[tuple[str, str, int], Event] = {}
     told: dict[tuple[str, str], int] = {}
-    found: list[tuple[Event, Event]] = []
+    answers = {row.revision for row, _ in _answers(log)}
     for row in log:
         if row.resource not in (CLOCKS, REPLICAS) or row.verb == DELETED:
             continue
         newest[(row.resource, row.name, generation_of(row.object))] = row
         status = status_of(row.object)
         observed = int(status.get("observedGeneration") or 0)
-        foreign = not row.read and row.actor == NAME and status.get("engine")
+        foreign = not row.read and row.actor == NAME and row.revision not in answers and status.get("engine")
         if row.revision > after and foreign and told.get((row.resource, row.name)) != observed:
             told[(row.resource, row.name)] = observed
-            found.append((row, newest[(row.resource, row.name, observed)]))
-    return sorted(found, key=lambda command: int(command[0].object["status"]["engine"]["order"]))
+            yield status["engine"], newest[(row.resource, row.name, observed)]
+
+
+def _answers(log: Sequence[Event]) -> Iterator[tuple[Event, Document]]:
+    """Yield the rows that note an answer from outside, each with it."""
+    known: dict[str, int] = {}
+    for row in log:
+        answer = status_of(row.object).get("answer") if row.resource == REPLICAS and row.verb != DELETED else None
+        if answer is not None and known.get(row.name) != answer["engine"]["order"]:
+            known[row.name] = answer["engine"]["order"]
+            yield row, answer
 
 
 def first_difference(log: Sequence[Event], again: Sequence[Event]) -> str:

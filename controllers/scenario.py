@@ -14,6 +14,7 @@ from controllers.machinery.client import Client
 from controllers.machinery.memory import DEFAULT_EPOCH_MS, MemoryStore
 from controllers.machinery.operations import Create, Delete, Operation, Patch
 from controllers.machinery.store import Store
+from controllers.outside import CarryOut, refuse
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 from scheduler_core.api.kinds import KINDS, Kind, find_kind
 from scheduler_core.framework.registry import PluginRegistry
@@ -120,9 +121,21 @@ def read(document: Any, templates: Mapping[str, Start], plugins: PluginRegistry 
 
 
 def run(
-    scenario: Scenario, *, seed: int, until_ms: int | None = None, plugins: PluginRegistry | None = None
+    scenario: Scenario,
+    *,
+    seed: int,
+    until_ms: int | None = None,
+    plugins: PluginRegistry | None = None,
+    call: CarryOut = refuse,
 ) -> tuple[MemoryStore, Document]:
     """Run a scenario and return its store and the summary.
+
+    Args:
+        scenario: the scenario.
+        seed: chance is drawn from it.
+        until_ms: simulated milliseconds to run; None: the scenario's own.
+        plugins: those of installed packages.
+        call: calls extenders; time stands meanwhile. Without it their calls fail.
 
     Raises:
         ApiError: an object or a step was refused; the message names it.
@@ -130,7 +143,7 @@ def run(
     store = MemoryStore(seed=seed, epoch_ms=DEFAULT_EPOCH_MS, plugins=plugins)
     _create(store, initial_objects(replicas=scenario.replicas, pace=scenario.pace, scheduler=scenario.scheduler))
     _create(store, scenario.objects)
-    cluster = Cluster(store, kubelets=scenario.kubelets)
+    cluster = Cluster(store, kubelets=scenario.kubelets, call=call)
     cluster.obeys_pause = False
     cluster.start()
     end_ms = scenario.until_ms if until_ms is None else until_ms

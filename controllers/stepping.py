@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from controllers.commands import ClockView, Step, Verdict
@@ -24,6 +25,8 @@ class Stepper:
         self._loop = loop
         self._replicas = replicas
         self._clock = clock
+        self._open: tuple[Step, list[int]] | None = None
+        """What is left of a step that waits for an answer from outside, and how far the schedulers had come."""
 
     # -- schedulers ---------------------------------------------------------------------------------------------
 
@@ -69,30 +72,53 @@ class Stepper:
 
     def step(self, step: Step) -> int:
         """Take steps; return how many could be taken."""
+        self._open = None
         self.hold(step.by in ("point", "cycle"))
         if step.by == "seconds":
             self.run_until(self._loop.now_ms + step.count * 1000)
             return step.count
+        return self._take(step)
+
+    def go_on(self) -> None:
+        """Take up the step that waited for an answer from outside; without one the answer waits for time to go on."""
+        if self._open is not None and self._clock.paused:
+            step, before = self._open
+            self._open = None
+            self._clock.stepped += self._take(step, before)
+
+    def _take(self, step: Step, begun: list[int] | None = None) -> int:
+        """Take steps; the first has begun already where `begun` says how far the schedulers had come before it."""
         self._loop.single_events = True
         try:
             taken = 0
-            while taken < step.count and self._step_once(step.by):
+            while taken < step.count:
+                before = self._progress(step.by) if begun is None else begun
+                went = self._step_once(step.by, before) if begun is None else self._push_on(step.by, before)
+                if not went:
+                    if step.by != "event" and self._loop.has_calls:
+                        self._open = replace(step, count=step.count - taken), before
+                    break
                 taken += 1
+                begun = None
             return taken
         finally:
             self._loop.single_events = False
 
-    def _step_once(self, by: str) -> bool:
+    def _step_once(self, by: str, before: list[int]) -> bool:
         if by == "event":
             while (due_ms := self._loop.next_event_ms()) is not None:
                 if self._loop.run_tick(due_ms):
                     return True
             return False
-        before = self._progress(by)
         self.run_present()
         if not any(scheduler.can_step for _, scheduler in self.schedulers()):
             # Let people's writes be heard that were made while time stood: they are stamped just after it.
             self.run_until(self._loop.horizon_ms)
+        return self._push_on(by, before)
+
+    def _push_on(self, by: str, before: list[int]) -> bool:
+        """Step the schedulers until one has come further; False: nothing is left to be done now."""
+        self.run_present()
         while self._progress(by) == before:
             marks = self._progress("point") + self._progress("cycle")
             for slot, scheduler in self.schedulers():

@@ -165,8 +165,10 @@ def slim(resource: str, document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _drop_cycle_input(taken: dict[str, Any]) -> None:
-    """Leave out what only a new owner reads of a held cycle: it can be larger than all the rest."""
+    """Leave out what only a new owner reads of a held cycle, or a second run: it can be larger than all the rest."""
     status = taken.get("status")
+    if isinstance(status, dict) and "answer" in status:
+        taken["status"] = status = {name: value for name, value in status.items() if name != "answer"}
     if isinstance(status, dict) and isinstance(status.get("cycle"), dict):
         cycle = {name: value for name, value in status["cycle"].items() if name != "input"}
         taken["status"] = {**status, "cycle": cycle}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from prometheus_client import Counter
 
 from clustersim import feed
 from clustersim.runtime import realtime
+from clustersim.runtime.extenders import Caller
 from clustersim.store import open_store
 from controllers.cluster import Cluster
 
@@ -35,11 +37,19 @@ RATE_WINDOW_MS: Final = 2_000
 class Driver:
     """Runs a session's cluster while this worker owns it."""
 
-    def __init__(self, session_id: int, epoch: int) -> None:
+    def __init__(self, session_id: int, epoch: int, wake: Callable[[], None]) -> None:
+        """Take the session up; `wake`, from any thread, makes this worker look at its sessions at once."""
         self.session_id = session_id
         self.epoch = epoch
         self.store = open_store(session_id, owner=True)
-        self.cluster = Cluster(self.store, fence=epoch, on_failure=self._component_failed, timer=realtime.timer_ns)
+        self._extenders = Caller(wake)
+        self.cluster = Cluster(
+            self.store,
+            fence=epoch,
+            on_failure=self._component_failed,
+            timer=realtime.timer_ns,
+            call=self._extenders.start,
+        )
         self.cluster.start()
         self._told_revision = 0
         self._pull_at_ms = 0
@@ -57,7 +67,7 @@ class Driver:
 
     def wake_at_ms(self) -> int:
         """Return when this session wants to run next, on the monotonic clock."""
-        if self._hinted:
+        if self._hinted or self._extenders.has_answers:
             return 0
         clock = self.cluster.clock
         due_ms = self.cluster.next_event_ms()
@@ -76,6 +86,7 @@ class Driver:
             self.cluster.obey(realtime.unix_ms())
             self._tell()
         self._anchor(began_ms)
+        self._take_answers()
         if self.cluster.clock.paused:
             return
         while True:
@@ -95,6 +106,23 @@ class Driver:
         return {
             identity: "".join(f"{line}\n" for line in one.lines()) for identity, one in self.cluster.metrics().items()
         }
+
+    def _take_answers(self) -> None:
+        """Let the answers of extenders come in, at the simulated time that it is by now."""
+        if not self._extenders.has_answers:
+            return
+        if not self.cluster.clock.paused:
+            self.cluster.advance(self._target(realtime.monotonic_ms()), max_events=BATCH_EVENTS)
+        for number, record in self._extenders.taken():
+            self.cluster.outside.answer(number, record)
+        if self.cluster.clock.paused:
+            # A step may have come to its point: the clock's status says where cycles rest now.
+            self.cluster.obey(realtime.unix_ms())
+        self._tell()
+
+    def close(self) -> None:
+        """Let the session go: what is still being asked outside is for nobody."""
+        self._extenders.close()
 
     def _component_failed(self, component: str, error: Exception) -> None:
         """Keep a component's failure in the log; the cluster starts it again, as an operator's restart policy would."""

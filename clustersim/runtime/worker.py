@@ -105,7 +105,7 @@ class Worker:
 
     def _take(self, claim: Claim) -> None:
         try:
-            self._drivers[claim.session_id] = Driver(claim.session_id, claim.epoch)
+            self._drivers[claim.session_id] = Driver(claim.session_id, claim.epoch, self._wake.set)
         except (Fenced, sessions.NoSession):
             self._drop(claim.session_id)
         except Exception:
@@ -142,7 +142,9 @@ class Worker:
         self._drop(session_id)
 
     def _drop(self, session_id: int, *, avoid_ms: int = 0, release_epoch: int | None = None) -> None:
-        self._drivers.pop(session_id, None)
+        driver = self._drivers.pop(session_id, None)
+        if driver is not None:
+            driver.close()
         self._housekeeping.forget(session_id)
         if release_epoch is not None:
             try:

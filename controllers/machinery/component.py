@@ -70,6 +70,15 @@ class Emission(NamedTuple):
     trace: tuple[str, int, dict[str, Any], bytes] | None = None
 
 
+class Call(NamedTuple):
+    """One call to the world outside: what is asked and, for the answer, by whom and under which token."""
+
+    slot: Slot
+    incarnation: int
+    request: Any
+    token: Any
+
+
 Commit = Callable[[Sequence[Emission], int, int], tuple[Sequence[Result], int]]
 """(emissions, now_ms, read revision) → results of the operations among them, in order, and the last revision that was
 written (0: nothing was). One transaction."""

@@ -4,6 +4,7 @@ A *component* is one process of the control plane: a scheduler replica, a contro
 kubelets. It never calls the store and never waits. The loop calls it with a `Tick`, and through the tick it
 
 * emits operations (`tick.emit`) and traces (`tick.trace`),
+* calls what is outside of the cluster (`tick.call`); answers are put in by whoever drives the loop (`Loop.answer`),
 * plans timers (`tick.plan`, a later plan of the same name replaces the earlier one; `tick.cancel`),
 * lists and gets (`tick.list`, `tick.get`: the committed state, never what the same tick has emitted).
 
@@ -29,7 +30,7 @@ from collections.abc import Callable, Hashable
 from heapq import heappop, heappush
 from typing import Any, Final, Literal, NamedTuple
 
-from controllers.machinery.component import Answer, Commit, Component, Elected, Emission, Slot
+from controllers.machinery.component import Answer, Call, Commit, Component, Elected, Emission, Slot
 from controllers.machinery.operations import Result
 from controllers.machinery.store import Event, Gone, Store
 from controllers.machinery.tick import Tick
@@ -80,6 +81,10 @@ class Loop:
         self.now_ms = now_ms
         self.position = store.revision
         self.emitted: list[Emission] = []
+        self.called: list[Call] = []
+        """Calls of the tick under way, made once it is committed."""
+        self.on_call: Callable[[int, Any], None] | None = None
+        """Told of each call, with the number under which `answer` takes what came of it."""
         self.events_run = 0
         self.single_events = False
         """One event a tick: what stepping asks for."""
@@ -93,6 +98,8 @@ class Loop:
         self._advance_horizon = advance_horizon
         self._heap: list[_Entry] = []
         self._sequence = 0
+        self._outstanding: dict[int, Call] = {}
+        self._calls_made = 0
         self._watchers: dict[str, list[Slot]] = {}
         self.horizon_ms = now_ms
         """Rows from elsewhere are stamped at or after this."""
@@ -234,6 +241,33 @@ class Loop:
             self._pass(until_ms)
             self.now_ms = until_ms
 
+    # -- calls --------------------------------------------------------------------------------------------------
+
+    def awaits(self, number: int) -> str:
+        """Return who waits for the answer to a call; empty: nobody does any more."""
+        call = self._outstanding.get(number)
+        return call.slot.name if call is not None and call.incarnation == call.slot.incarnation else ""
+
+    @property
+    def has_calls(self) -> bool:
+        """Return whether somebody waits for an answer from outside."""
+        return any(self.awaits(number) for number in self._outstanding)
+
+    def answer(self, number: int, result: Result) -> None:
+        """Hand the answer to a call to whoever waits for it, with an entry at the present time."""
+        call = self._outstanding.pop(number, None)
+        if call is not None and call.incarnation == call.slot.incarnation:
+            self._push(self.now_ms, call.slot, "settle", [Answer(call.token, result)])
+
+    def _call_out(self) -> None:
+        called, self.called = self.called, []
+        for call in called:
+            if call.incarnation == call.slot.incarnation:
+                self._calls_made += 1
+                self._outstanding[self._calls_made] = call
+                if self.on_call is not None:
+                    self.on_call(self._calls_made, call.request)
+
     # -- inside -------------------------------------------------------------------------------------------------
 
     def _reach(self, until_ms: int) -> int | None:
@@ -306,13 +340,13 @@ class Loop:
         component = slot.component
         assert component is not None, "an entry of a stopped component was left valid"
         tick = Tick(self, slot)
-        emitted = len(self.emitted)
+        emitted, called = len(self.emitted), len(self.called)
         try:
             self._call(entry, slot, component, tick)
         except Exception as error:
             if self.on_failure is None:
                 raise
-            del self.emitted[emitted:]
+            del self.emitted[emitted:], self.called[called:]
             self.crash(slot)
             self.on_failure(slot, error)
             return
@@ -357,8 +391,12 @@ class Loop:
         component.observe([row for row in rows if row.resource in component.resources], tick)
 
     def _flush(self) -> None:
-        if not self.emitted:
-            return
+        if self.emitted:
+            self._write()
+        if self.called:
+            self._call_out()
+
+    def _write(self) -> None:
         emissions = self.emitted
         self.emitted = []
         before = self.position

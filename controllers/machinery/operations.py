@@ -77,7 +77,7 @@ Operation = Create | Update | Patch | Delete | Bind
 class Result:
     """The answer to one operation: the document as stored, or the refusal."""
 
-    operation: Operation
+    operation: Operation | None
     object: dict[str, Any] | None
     error: ApiError | None
     revision: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from controllers.machinery.component import Emission, Slot
+from controllers.machinery.component import Call, Emission, Slot
 from controllers.machinery.operations import Operation
 from controllers.machinery.store import Gone, Stored
 from scheduler_core.framework.registry import PluginRegistry
@@ -60,6 +60,13 @@ class Tick:
         """Keep a scheduling trace, in the transaction and at the place of the operations emitted around it."""
         slot, kept = self._slot, (uid, attempt, envelope, blob)
         self._loop.emitted.append(Emission(slot, slot.incarnation, slot.name, None, None, kept))
+
+    def call(self, request: Any, token: Any) -> None:
+        """Ask the world outside, once what this tick writes is committed; the answer arrives in `settle` with `token`.
+
+        Simulated time goes on meanwhile. What is under way when the component stops is never answered.
+        """
+        self._loop.called.append(Call(self._slot, self._slot.incarnation, request, token))
 
     def plan(self, timer: Hashable, at_ms: int) -> None:
         """Call `fire(timer)` at `at_ms` on the own clock (now, if that is past), instead of when it was planned."""

@@ -6,14 +6,15 @@ it is told point by point. Everything else (bindings at full speed, waits at Per
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 from controllers.machinery.loop import Answer, Tick
 from controllers.machinery.operations import Operation, Patch
 from controllers.machinery.recorder import Recorder
 from controllers.scheduler.asking import DONE, bind_operation, delete_operation, record, reply_of, status_operation
+from scheduler_core.extender.calls import CallExtenders, ExtenderCall
 from scheduler_core.framework.asks import DeletePod, PatchObject, PatchPodStatus, RecordEvent, Sleep, WaitOnPermit
 from scheduler_core.framework.interface import Ask, BindPod, Reply
 from scheduler_core.scheduler.core import Scheduler
@@ -49,8 +50,18 @@ class Job:
     """It has waited for time, so that its trace is written already."""
     pending: Ask | None = None
     """An ask that a resumed job has come to, not carried out yet."""
+    calls: Sequence[ExtenderCall] = ()
+    """Calls to extenders that it waits for; `records` are their answers so far."""
+    records: list[Any] = field(default_factory=list)
     told_of: Run | None = None
     """The attempt that left these steps to be done beside it: its trace tells how they went."""
+
+
+class Called(NamedTuple):
+    """Token of a call to an extender: whose, and which of those that the job waits for."""
+
+    job: Job
+    number: int
 
 
 class Driver:
@@ -192,7 +203,7 @@ class Driver:
             self._on_outcome(job.run, job.run.point, tick)
         elif job.run is not None:
             self.bindings.pop(job.run.uid, None)
-            if not job.run.bound:
+            if not job.run.bound or job.run.bound_outside:
                 self._on_outcome(job.run, job.run.point, tick)
         elif job.told_of is not None:
             self._on_outcome(job.told_of, job.told_of.point, tick)
@@ -248,6 +259,9 @@ class Driver:
             return None
         if isinstance(ask, WaitOnPermit):
             return self._wait(job, ask, tick)
+        if isinstance(ask, CallExtenders):
+            self._call(job, ask, tick)
+            return None
         if isinstance(ask, Spawn):
             beside = Job(ask.steps)
             self._drive(beside, None, tick)
@@ -255,10 +269,27 @@ class Driver:
             return DONE
         return Reply(f"nobody carries out {type(ask).__name__}")
 
+    def _call(self, job: Job, ask: CallExtenders, tick: Tick) -> None:
+        if job.binding and job.run is not None:
+            # The extender's own write may be seen before its answer.
+            self._on_outcome(job.run, "Bind", tick)
+        job.calls, job.records = ask.calls, [None] * len(ask.calls)
+        for index, call in enumerate(ask.calls):
+            tick.call(call, Called(job, index))
+        if job.narrated:
+            self._on_point(job, tick)
+
     def settle(self, answer: Answer, tick: Tick) -> None:
         """Take the result of an operation that a job waits for."""
-        if isinstance(answer.token, Job):
-            self._drive(answer.token, reply_of(answer.result), tick)
+        token = answer.token
+        if isinstance(token, Job):
+            self._drive(token, reply_of(answer.result), tick)
+        elif isinstance(token, Called):
+            job = token.job
+            job.records[token.number] = answer.result.object
+            if None not in job.records:
+                job.calls = ()
+                self._drive(job, Reply(value=job.records), tick)
 
     # Waiting for time: it is nothing that stepping could pass, so other pods have their turn meanwhile.
 

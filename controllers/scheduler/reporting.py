@@ -112,6 +112,8 @@ def cycle_status(job: Job, trace: Mapping[str, Any] | None) -> dict[str, Any]:
     }
     if run.chosen:
         shown["node"] = run.chosen
+    if job.calls:
+        shown["calls"] = [{"extender": call.extender.name, "verb": call.purpose} for call in job.calls]
     if trace is not None:
         shown["trace"] = dict(trace)
     return shown

@@ -322,6 +322,7 @@ def _bind(run: Run, assumed: PodInfo) -> Generator[Point | Ask, Reply | None, St
     if run.extenders:
         status = yield from _steps(run.extending.bind(run.info, run.chosen))
         if not status.skipped:
+            run.bound_outside = status.ok
             return status
     return (yield from _steps(run.framework.run_bind(run.state, assumed, run.chosen)))
 

@@ -180,6 +180,8 @@ class Run:
     reserved: bool = False
     waits: dict[str, int] = field(default_factory=dict)
     bound: bool = False
+    bound_outside: bool = False
+    """An extender has bound it."""
     decided: dict[str, Any] | None = None
     """The outcome as a trace holds it, kept because later cycles use its arrays again; None: not worked out."""
     explanation: dict[str, Any] = field(default_factory=dict)

@@ -25,6 +25,7 @@ PACKAGES = {
     "scheduler_core.legacy": "Earlier schedulers",
     "scheduler_core.cel": "Expressions",
     "scheduler_core.model": "The formal model",
+    "scheduler_core.extender": "Extenders",
     "controllers.machinery": "Documents",
     "controllers.machinery.validation": "Rules of documents",
 }

@@ -37,7 +37,7 @@ class Owner:
 
     def _run(self) -> None:
         try:
-            driver = Driver(self.row.id, self.epoch)
+            driver = Driver(self.row.id, self.epoch, lambda: None)
             while not self._stop.wait(0.005):
                 driver.run_slice()
         except Fenced as error:

@@ -8,6 +8,7 @@ from typing import Any
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.api.pod import Pod
+from scheduler_core.extender.configuration import ExtenderConfiguration
 from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPermit
 from scheduler_core.framework.interface import Ask, BindPod, Plugin, Reply
 from scheduler_core.framework.node_info import PodInfo
@@ -42,7 +43,9 @@ def pod(name: str, cpu: str = "1", *, on: str = "", priority: int = 0, **extra: 
     return PodInfo(view(document, Pod))
 
 
-def scheduler(*plugins: Plugin, seed: int = 1, drop: Sequence[str] = ()) -> Scheduler:
+def scheduler(
+    *plugins: Plugin, seed: int = 1, drop: Sequence[str] = (), extenders: Sequence[ExtenderConfiguration] = ()
+) -> Scheduler:
     """Return a scheduler of the default profile with plugins added, each at every point that it implements."""
     registry = in_tree_registry()
     for plugin in plugins:
@@ -54,7 +57,8 @@ def scheduler(*plugins: Plugin, seed: int = 1, drop: Sequence[str] = ()) -> Sche
     sets["multiPoint"] = PluginSet((*enabled, *((plugin.name, 1) for plugin in plugins)), multi.disabled)
     nominator = Nominator()
     profile = ProfileConfiguration(default.scheduler_name, sets, default.arguments)
-    return Scheduler(Configuration([profile], registry, hash="test", nominator=nominator), nominator, seed=seed)
+    built = Configuration([profile], registry, hash="test", nominator=nominator, extenders=extenders)
+    return Scheduler(built, nominator, seed=seed)
 
 
 def _factory(plugin: Plugin) -> Callable[[Any, Any], Plugin]:

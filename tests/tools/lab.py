@@ -11,6 +11,7 @@ from controllers.machinery.client import Client
 from controllers.machinery.memory import MemoryStore
 from controllers.machinery.operations import Operation, Patch
 from controllers.machinery.store import Event
+from controllers.outside import CarryOut, refuse
 
 Document = dict[str, Any]
 
@@ -64,11 +65,12 @@ class Lab:
         pace: int = 0,
         kubelets: bool = True,
         store: MemoryStore | None = None,
+        call: CarryOut = refuse,
     ) -> None:
         self.store = store or MemoryStore(seed=seed)
         if store is None:
             self.create(*initial_objects(replicas=replicas, pace=pace), *documents)
-        self.cluster = Cluster(self.store, kubelets=kubelets)
+        self.cluster = Cluster(self.store, kubelets=kubelets, call=call)
         self.cluster.start()
         self.unix_ms = 1_800_000_000_000
 

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from clustersim.classroom.templates import TEMPLATES
 from clustersim.plugins import installed
+from clustersim.runtime import extenders
 from controllers.scenario import Start, read, run
 from scheduler_core.api.errors import ApiError
 
@@ -41,7 +42,8 @@ class Command(BaseCommand):
             plugins = installed().registry
             scenario = read(_load(options["scenario"]), starts, plugins)
             until_ms = None if until is None else round(until * 1000)
-            _, summary = run(scenario, seed=options["seed"], until_ms=until_ms, plugins=plugins)
+            call = lambda number, asked: extenders.call(asked)  # noqa: E731
+            _, summary = run(scenario, seed=options["seed"], until_ms=until_ms, plugins=plugins, call=call)
         except ApiError as error:
             raise CommandError(str(error)) from error
         if not options["json"]:
