@@ -18,6 +18,7 @@ from scheduler_core.model.objects import Objects
 from scheduler_core.model.optimum import solve
 from scheduler_core.model.placement import Placement, Utility, is_feasible, priorities, utility
 from scheduler_core.model.separation import Separation, guarantees, separation
+from scheduler_core.model.steps import Situation
 from scheduler_core.preemption.budgets import RESOURCE as BUDGETS
 
 Document = dict[str, Any]
@@ -42,7 +43,9 @@ class Modelling:
             nodes = [one.object for one in store.list_at("nodes", revision)]
             pods = [one.object for one in store.list_at("pods", revision)]
             configurations = store.list_at(RESOURCE, revision)
-            self.objects = objects_of(nodes, pods, self.listers.list(BUDGETS), self.listers.list("namespaces"))
+            self.objects, self.leaving = objects_of(
+                nodes, pods, self.listers.list(BUDGETS), self.listers.list("namespaces")
+            )
         except Gone as lost:
             raise gone(f"revision {revision} is no longer kept; ask without revision=") from lost
         spec = next((one.object.get("spec") for one in configurations if one.name == NAME), None)
@@ -63,7 +66,7 @@ class Modelling:
             raise invalid("Model", "clustersim.io", name, [Cause("pod", text)])
         run = judge(
             pod,
-            self.objects,
+            Situation(self.objects, self.leaving).seen(TODAY),
             self.settings.configuration,
             self.settings.registry(),
             seed=self._store.seed,
@@ -74,7 +77,7 @@ class Modelling:
             "revision": self.revision,
             "pod": pod.key,
             "uid": pod.uid,
-            **evaluate(pod, self.objects, run),
+            **evaluate(pod, self.objects, run, self.leaving),
             "trace": traces[0][0]["id"] if traces else None,
         }
 

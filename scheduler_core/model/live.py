@@ -12,7 +12,7 @@ from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.model.affinity import viability
-from scheduler_core.model.deviations import AS_WRITTEN, TODAY
+from scheduler_core.model.deviations import AS_WRITTEN, DEVIATIONS, TODAY
 from scheduler_core.model.filters import FILTERS, FORMULAS, differences, feasibility, is_beyond_help
 from scheduler_core.model.loop import (
     PREEMPTION,
@@ -27,6 +27,7 @@ from scheduler_core.model.loop import (
     unbound,
 )
 from scheduler_core.model.objects import Objects
+from scheduler_core.model.steps import Bind, Preempt, Situation, explain, step_of, totals_of
 from scheduler_core.preemption.budgets import budgets_of
 from scheduler_core.scheduler.run import Run
 
@@ -40,6 +41,14 @@ Casualty is not told."""
 SUBSETS_MAX: Final = 4_096
 """Subsets tried in one answer; past it nodes are judged as if too many of their pods were in jeopardy."""
 
+EXPLAINED_MAX: Final = 512
+"""Subsets that explaining a failure or a preemption may try, many times over; past it there is no explanation."""
+
+WRITTEN_OUT: Final = frozenset(
+    {"NodeUnschedulable", "NodeResourcesFit", "NodeAffinity", "TaintToleration", "InterPodAffinity", "NodePorts"}
+)
+"""Plugins whose filters the model has as formulas."""
+
 BOUND: Final = "Bound"
 """The CASE of a pod that the loop does not pick: it has a node."""
 
@@ -49,8 +58,8 @@ def objects_of(
     pods: Sequence[Document],
     budgets: Sequence[Document] = (),
     namespaces: Sequence[Document] = (),
-) -> Objects:
-    """Return the model's state of a cluster; pods that have finished or are leaving are left out.
+) -> tuple[Objects, tuple[PodInfo, ...]]:
+    """Return the model's state of a cluster, and the pods that are leaving; those that have finished are neither.
 
     Args:
         nodes: Node documents.
@@ -58,13 +67,15 @@ def objects_of(
         budgets: PodDisruptionBudget documents.
         namespaces: Namespace documents.
     """
-    infos = [info for info in map(PodInfo.of, pods) if not info.pod.is_finished and not info.pod.is_terminating]
-    return Objects(
-        tuple(infos),
+    infos = [info for info in map(PodInfo.of, pods) if not info.pod.is_finished]
+    objects = Objects(
+        tuple(info for info in infos if not info.pod.is_terminating),
         tuple(view(document, Node) for document in nodes),
         budgets_of(budgets),
         {one["metadata"]["name"]: one["metadata"].get("labels") or {} for one in namespaces},
     )
+    leaving = (info for info in infos if info.pod.is_terminating and info.pod.spec.node_name in objects.node_of)
+    return objects, tuple(leaving)
 
 
 @dataclass(slots=True)
@@ -113,7 +124,9 @@ class _Search:
         return _Preemption(False)
 
 
-def evaluate(pod: PodInfo, objects: Objects, run: Run | None = None) -> dict[str, Any]:
+def evaluate(
+    pod: PodInfo, objects: Objects, run: Run | None = None, leaving: tuple[PodInfo, ...] = ()
+) -> dict[str, Any]:
     """Return what the definitions say of a pod.
 
     A pod that is bound is judged as if it were not: its own place is free to it.
@@ -121,7 +134,8 @@ def evaluate(pod: PodInfo, objects: Objects, run: Run | None = None) -> dict[str
     Args:
         pod: one of the objects' pods.
         objects: the cluster.
-        run: the engine's attempt at the pod in the same objects, for its verdicts and its normalised sums.
+        run: the engine's attempt at the pod in the same objects, for its verdicts, its sums and its step.
+        leaving: pods that are being deleted and still hold their place.
     """
     others = objects.without((pod,))
     engine = _Engine(run)
@@ -154,7 +168,7 @@ def evaluate(pod: PodInfo, objects: Objects, run: Run | None = None) -> dict[str
         "possible": [node.name for node in objects.nodes],
         "feasible": allowed,
         "viable": [name for name in allowed if worth[name] == best],
-        "engine": engine.whole(),
+        "engine": None if run is None else {**engine.whole(), **_step(pod, objects, run, leaving)},
         "formulas": dict(FORMULAS),
         "nodes": nodes,
     }
@@ -195,6 +209,48 @@ def _loop(pod: PodInfo, objects: Objects, scheduling: bool, preemptions: Sequenc
     }
 
 
+def _step(pod: PodInfo, objects: Objects, run: Run, leaving: tuple[PodInfo, ...]) -> dict[str, Any]:
+    """Return the engine's step, and the deviations without which the model would refuse it.
+
+    None: the model has no such step, or so many pods are in jeopardy that nobody can tell.
+    """
+    names = {other.uid: other.key for other in (*objects.pods, *leaving)}
+    step = step_of(run)
+    shown: dict[str, Any] = {"kind": type(step).__name__, "node": None, "victims": []}
+    if isinstance(step, Bind | Preempt):
+        shown["node"] = step.node
+    if isinstance(step, Preempt):
+        shown["victims"] = sorted(names.get(uid, uid) for uid in step.victims)
+    situation = Situation(
+        objects.with_bound([(pod, "")]) if bound(pod, objects) else objects,
+        leaving,
+        nominations={
+            other.uid: other.pod.status.nominated_node_name
+            for other in objects.pods
+            if other.pod.status.nominated_node_name and not other.pod.spec.node_name
+        },
+        totals=totals_of(run),
+        refused=_refused_elsewhere(run),
+        turn=True,
+    )
+    tried = sum(2 ** len(jeopardy(pod, node, situation.seen(TODAY))) for node in objects.nodes)
+    found = explain(step, situation) if isinstance(step, Bind) or tried <= EXPLAINED_MAX else None
+    deviations = None if found is None else [name for name in DEVIATIONS if name in found]
+    return {"step": shown, "deviations": deviations}
+
+
+def _refused_elsewhere(run: Run) -> frozenset[str]:
+    """Return the nodes refused by a plugin that the model does not write out."""
+    snapshot = run.snapshot
+    if run.outcome is None:
+        return frozenset() if run.pre_filter_status.plugin in WRITTEN_OUT else frozenset(snapshot.names)
+    return frozenset(
+        snapshot.names[row]
+        for row, status in run.outcome.failed()
+        if status.plugin and status.plugin not in WRITTEN_OUT
+    )
+
+
 class _Engine:
     """What the engine's own attempt said."""
 
@@ -202,11 +258,13 @@ class _Engine:
         self._run = run
         self._totals: Mapping[str, int] = {}
         self._outcome: FilterOutcome | None = None
+        self._parts: dict[str, dict[str, int]] = {}
         if run is not None:
             self._outcome = run.outcome
-            if run.scores is not None:
-                names = [run.snapshot.names[row] for row in run.scores.rows.tolist()]
-                self._totals = dict(zip(names, run.scores.total.tolist(), strict=True))
+            self._totals = totals_of(run)
+            for plugin, scores in (run.scores.detail() if run.scores is not None else {}).items():
+                for name, score in zip(self._totals, scores.weighted.tolist(), strict=True):
+                    self._parts.setdefault(name, {})[plugin] = score
 
     def of(self, name: str) -> dict[str, Any] | None:
         """Return the verdict on one node, and its weighted sum of normalised scores; None: no attempt was made."""
@@ -222,12 +280,12 @@ class _Engine:
             "plugin": status.plugin,
             "reasons": list(status.reasons),
             "total": self._totals.get(name) if feasible else None,
+            "scores": self._parts.get(name, {}),
         }
 
-    def whole(self) -> dict[str, Any] | None:
+    def whole(self) -> dict[str, Any]:
         """Return the nodes that pass and those that score highest."""
-        if self._run is None:
-            return None
-        names = [name for name in self._run.snapshot.names if (self.of(name) or {})["feasible"]]
+        names = [] if self._run is None else self._run.snapshot.names
+        names = [name for name in names if (self.of(name) or {})["feasible"]]
         most = max(self._totals.values(), default=0)
         return {"feasible": names, "best": [name for name in names if self._totals.get(name, most) == most]}

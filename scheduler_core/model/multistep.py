@@ -34,11 +34,9 @@ def _scheduler(
     seed: int,
     listers: Listers | None,
 ) -> Scheduler:
-    """Return a scheduler that has seen the nodes and their pods; it preempts nobody and asks no extender."""
+    """Return a scheduler that has seen the nodes and the pods on them; it asks no extender."""
     nominator = Nominator()
-    profiles = [
-        replace(profile, sets={**profile.sets, "postFilter": _NO_PREEMPTION}) for profile in configuration.profiles
-    ]
+    profiles = configuration.profiles
     built = Configuration(
         profiles,
         registry,
@@ -65,18 +63,22 @@ def judge(
     seed: int,
     listers: Listers | None = None,
 ) -> Run | None:
-    """Return one attempt at the pod as if it had just been created; None: gated, or no profile schedules it.
+    """Return one attempt at the pod, as if it were its turn now; None: gated, or no profile schedules it.
 
     Args:
         pod: the pod; where it is now does not count.
-        objects: the cluster.
+        objects: the cluster, with the pods that are leaving.
         configuration: the profiles.
         registry: their plugins.
         seed: decides ties.
         listers: the cluster's other objects.
     """
-    core = _scheduler(configuration, registry, objects.without((pod,)), seed, listers)
-    core.observe_pod(_fresh(pod))
+    others = objects.without((pod,))
+    core = _scheduler(configuration, registry, others, seed, listers)
+    for other in others.pods:
+        if other.pod.status.nominated_node_name and not other.pod.spec.node_name:
+            core.nominator.add(other)
+    core.observe_pod(_fresh(pod) if pod.pod.spec.node_name else pod)
     run = core.begin(0)
     if run is not None:
         _decide(core, run)
@@ -109,6 +111,10 @@ def place_one_by_one(
         seed: decides ties.
         listers: the cluster's other objects.
     """
+    profiles = [
+        replace(profile, sets={**profile.sets, "postFilter": _NO_PREEMPTION}) for profile in configuration.profiles
+    ]
+    configuration = replace(configuration, profiles=tuple(profiles))
     core = _scheduler(configuration, registry, objects.without(pods), seed, listers)
     for pod in pods:
         core.observe_pod(_fresh(pod))

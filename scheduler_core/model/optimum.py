@@ -125,7 +125,7 @@ def _maximise(
     program: Program, aim: np.ndarray, start: np.ndarray, seconds: float
 ) -> tuple[np.ndarray, bool, float, float]:
     """Return (values, proven, relative gap, seconds used); `start` is a solution, and stays if time runs out."""
-    if not program.columns:
+    if not aim.any():
         return start, True, 0.0, 0.0
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
     for option, value in (
@@ -147,7 +147,7 @@ def _maximise(
     found = np.array(solver.getSolution().col_value)
     if solver.getModelStatus() == highspy.HighsModelStatus.kOptimal:
         return found, True, 0.0, used
-    bound = float(info.mip_dual_bound)
+    bound = min(float(info.mip_dual_bound), program.most(aim))
     worth = float(aim @ start)
     if len(found) == len(start) and program.holds(found) and float(aim @ found) >= worth:
         start, worth = found, float(aim @ found)

@@ -197,6 +197,10 @@ class Program:
                 aim[list(columns.values())] = 1.0
         return aim
 
+    def most(self, aim: np.ndarray) -> float:
+        """Return a sum that no solution exceeds: every column at its upper bound."""
+        return float(np.maximum(aim, 0.0) @ np.array(self._upper))
+
     def at_least(self, aim: np.ndarray, least: int) -> None:
         """Demand from now on that the sum stays as high."""
         self._add_row({int(column): float(aim[column]) for column in np.flatnonzero(aim)}, least=least)

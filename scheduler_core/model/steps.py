@@ -25,6 +25,7 @@ from scheduler_core.model.deviations import (
     DEVIATIONS,
     GREEDY,
     LATER,
+    MORE_FILTERS,
     NEVER,
     NOMINATED_FIRST,
     NOMINATIONS,
@@ -39,7 +40,9 @@ from scheduler_core.model.loop import bound, casualty, jeopardy, may_go, subsets
 from scheduler_core.model.objects import Objects
 from scheduler_core.preemption.budgets import split
 from scheduler_core.preemption.dry_run import Candidate
+from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.preemption.importance import by_importance
+from scheduler_core.scheduler.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,8 @@ class Situation:
         nominations: uid → node.
         totals: node → weighted sum of normalised scores, as the engine has it; empty where it scored nothing.
         examined: the nodes that a sampled search looked at; None: all.
+        refused: nodes that a filter refused which the model does not write out.
+        turn: who competes is not asked: it is the pod's turn.
     """
 
     objects: Objects
@@ -96,6 +101,8 @@ class Situation:
     nominations: Mapping[str, str] = field(default_factory=dict)
     totals: Mapping[str, int] = field(default_factory=dict)
     examined: frozenset[str] | None = None
+    refused: frozenset[str] = frozenset()
+    turn: bool = False
 
     def seen(self, granted: Granted) -> Objects:
         """Return the objects that are judged: with `victims-leave-later` those that are leaving, too."""
@@ -104,8 +111,28 @@ class Situation:
         return self.objects.with_bound((pod, pod.pod.spec.node_name) for pod in self.leaving)
 
 
+def step_of(run: Run) -> Step:
+    """Return the step that an attempt of the engine came to; what becomes of its binding is not asked."""
+    if run.chosen:
+        return Bind(run.uid, run.chosen)
+    found = None if run.post_filter is None else run.post_filter.detail
+    if isinstance(found, Preemption) and found.chosen is not None:
+        return Preempt(run.uid, found.chosen.node_name, frozenset(victim.uid for victim in found.chosen.victims))
+    return Fail(run.uid)
+
+
+def totals_of(run: Run) -> dict[str, int]:
+    """Return node → weighted sum of normalised scores; nothing where fewer than two nodes were feasible."""
+    if run.scores is None:
+        return {}
+    names = [run.snapshot.names[row] for row in run.scores.rows.tolist()]
+    return dict(zip(names, run.scores.total.tolist(), strict=True))
+
+
 def fits(pod: PodInfo, node: Node, objects: Objects, situation: Situation, granted: Granted) -> bool:
     """Return Feasibility; with `nominations-count` also as if the pods nominated there had arrived."""
+    if MORE_FILTERS in granted and node.name in situation.refused:
+        return False
     promised = _promised(pod, node, objects, situation, granted)
     return (promised is None or feasibility(pod, node, promised, granted)) and feasibility(pod, node, objects, granted)
 
@@ -147,6 +174,8 @@ def enabled(step: Step, situation: Situation, granted: Granted = AS_WRITTEN) -> 
 def _picked(uid: str, situation: Situation, granted: Granted) -> bool:
     """Return whether the loop may pick the pod among those that compete."""
     pod = situation.objects.pod(uid)
+    if situation.turn:
+        return not bound(pod, situation.objects)
     competing = [
         other for other in unbound(situation.objects) if other is pod or situation.waiting.get(other.uid) not in granted
     ]

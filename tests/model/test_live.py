@@ -7,16 +7,20 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.model import live, loop
-from scheduler_core.model.deviations import AS_WRITTEN, TODAY
+from scheduler_core.model.deviations import AS_WRITTEN, DEVIATIONS, TODAY
 from scheduler_core.model.filters import FILTERS
 from scheduler_core.model.live import evaluate
 from scheduler_core.model.multistep import judge
 from scheduler_core.model.objects import Objects
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
-from tests.model.clusters import draw_objects, node, pod
+from tests.model.clusters import ZONE, draw_objects, node, pod
+
+LATER = "2030-01-01T00:01:00Z"
 
 
 @settings(max_examples=150, deadline=None)
@@ -66,11 +70,58 @@ def test_the_engines_verdicts_and_sums_stand_beside_the_documents() -> None:
     run = judge(one, objects, read_configuration({}), in_tree_registry(), seed=1)
     told = evaluate(one, objects, run)
     assert told["viable"] == ["n", "m"]
-    assert told["engine"] == {"feasible": ["n", "m", "soft"], "best": ["m"]}
+    assert told["engine"] == {
+        "feasible": ["n", "m", "soft"],
+        "best": ["m"],
+        "step": {"kind": "Bind", "node": "m", "victims": []},
+        "deviations": [],
+    }
     soft = told["nodes"][2]
     assert [one["section"] for one in soft["filters"] if not one["holds"]] == ["1.4"]
     assert soft["filters"][3]["deviations"] == ("prefer-no-schedule-only-scores",)
+    assert soft["engine"]["total"] == sum(soft["engine"]["scores"].values())
     assert soft["engine"]["total"] < told["nodes"][0]["engine"]["total"] < told["nodes"][1]["engine"]["total"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(random=st.randoms(use_true_random=False))
+def test_the_engines_step_is_told_with_its_deviations(random: Random) -> None:
+    objects = draw_objects(random)
+    for one in objects.pods:
+        run = judge(one, objects, read_configuration({}), in_tree_registry(), seed=1)
+        told = evaluate(one, objects, run)["engine"]
+        assert told["deviations"] is not None, told
+        assert told["deviations"] == [name for name in DEVIATIONS if name in told["deviations"]]
+
+
+def test_a_preemptor_is_told_its_victims_and_one_that_waits_for_them_the_reason() -> None:
+    full = pod("v", on="n")
+    one = pod("p", priority=5)
+    objects = Objects((full, one), (node("n", "1"),))
+    run = judge(one, objects, read_configuration({}), in_tree_registry(), seed=1)
+    told = evaluate(one, objects, run)
+    assert told["engine"]["step"] == {"kind": "Preempt", "node": "n", "victims": ["default/v"]}
+    assert told["engine"]["deviations"] == []
+    gone = Objects((one,), objects.nodes)
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    leaving = pod("v", on="n", status={"conditions": [condition]})
+    leaving = PodInfo(replace(leaving.pod, metadata=replace(leaving.pod.metadata, deletion_timestamp=LATER)))
+    nominated = PodInfo(replace(one.pod, status=replace(one.pod.status, nominated_node_name="n")))
+    waits = Objects((nominated,), gone.nodes)
+    run = judge(nominated, waits.with_bound([(leaving, "n")]), read_configuration({}), in_tree_registry(), seed=1)
+    told = evaluate(nominated, waits, run, (leaving,))
+    assert (told["case"], told["engine"]["step"]["kind"]) == ("Scheduling", "Fail")
+    assert told["engine"]["deviations"] == ["victims-leave-later"]
+
+
+def test_a_filter_that_is_not_written_out_is_named() -> None:
+    spread = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+    one = pod("p", topologySpreadConstraints=[spread])
+    objects = Objects((one,), (node("n"),))
+    run = judge(one, objects, read_configuration({}), in_tree_registry(), seed=1)
+    told = evaluate(one, objects, run)
+    assert (told["case"], told["engine"]["step"]["kind"]) == ("Scheduling", "Fail")
+    assert told["engine"]["deviations"] == ["more-filters"]
 
 
 def test_a_gated_pod_has_no_attempt_of_the_engine() -> None:

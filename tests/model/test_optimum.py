@@ -103,4 +103,5 @@ def test_out_of_time_the_best_so_far_is_the_answer_with_its_gap() -> None:
     pods = tuple(pod(f"p{index}", f"{900 + index * 17}m") for index in range(100))
     found = solve(pods, objects, seconds=0.0)
     assert is_feasible(pods, found.placement, objects, TODAY)
-    assert found.proven == (found.gap == 0.0)
+    assert not found.proven
+    assert 0.0 < found.gap <= len(pods)

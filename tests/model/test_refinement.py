@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from scheduler_core.api.pod import PodSchedulingGate
 from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.model.deviations import DEVIATIONS
+from scheduler_core.model.deviations import DEVIATIONS, TODAY
 from scheduler_core.model.objects import Objects
-from scheduler_core.model.steps import explain
+from scheduler_core.model.steps import Situation, Step, explain
 from tests.model.clusters import draw_objects, maybe
+from tests.model.normalised import sums
 from tests.model.world import World, walk
 
 CLUSTERS = 2_000
@@ -45,11 +46,22 @@ def world_of(seed: int) -> tuple[World, Random, list[PodInfo]]:
     return World(first, seed=seed, budgets=draw_budgets(random)), random, late
 
 
+def check_sums(step: Step, situation: Situation, where: str) -> None:
+    """The engine's sums are those of the formulas: only what images and spreading add to all nodes alike may differ."""
+    if not situation.totals:
+        return
+    objects, pod = situation.seen(TODAY), situation.objects.pod(step.pod)
+    wanted = sums(pod, [objects.node_of[name] for name in situation.totals], objects)
+    apart = {situation.totals[name] - wanted[name] for name in wanted}
+    assert len(apart) == 1, f"{where}: {dict(situation.totals)} is not {wanted}"
+
+
 def deviations_of(seed: int) -> Counter[str]:
     """Walk through one cluster and return how often each deviation was needed; "" counts steps that needed none."""
     world, random, late = world_of(seed)
     told: Counter[str] = Counter()
     for number, (step, situation) in enumerate(walk(world, random, late, 14)):
+        check_sums(step, situation, f"seed {seed}, step {number}")
         names = explain(step, situation)
         assert names is not None, f"seed {seed}, step {number}: the model has no {step}"
         told.update(names or [""])

@@ -15,7 +15,7 @@ from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.verdicts import UNSEEN
 from scheduler_core.model.deviations import BACKOFF, GATED, PARKED
 from scheduler_core.model.objects import Objects
-from scheduler_core.model.steps import Bind, Fail, Leave, Preempt, Situation, Step
+from scheduler_core.model.steps import Fail, Leave, Situation, Step, step_of, totals_of
 from scheduler_core.oracle import CaseListers
 from scheduler_core.preemption.budgets import RESOURCE, budgets_of
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
@@ -83,20 +83,11 @@ class World:
         return None if run is None else (self._step(run), self._scored(before, run))
 
     def _step(self, run: Run) -> Step:
-        if run.bound:
-            return Bind(run.uid, run.chosen)
-        if run.chosen:
-            return Fail(run.uid, refused=run.chosen)
-        found = None if run.post_filter is None else run.post_filter.detail
-        if found is not None and found.chosen is not None:
-            return Preempt(run.uid, found.chosen.node_name, frozenset(one.uid for one in found.chosen.victims))
-        return Fail(run.uid)
+        return Fail(run.uid, refused=run.chosen) if run.chosen and not run.bound else step_of(run)
 
     def _scored(self, before: Situation, run: Run) -> Situation:
         names = run.snapshot.names
-        totals = {}
-        if run.scores is not None:
-            totals = dict(zip((names[row] for row in run.scores.rows), run.scores.total.tolist(), strict=True))
+        totals = totals_of(run)
         examined = None
         if run.outcome is not None and not run.outcome.used_nominated_node and totals:
             seen = run.outcome.first != UNSEEN
