@@ -47,9 +47,9 @@ def assume(choice: Choice, node_name: str, assumed: AssumedVolumes, objects: Sto
     """
     try:
         for name, claim in choice.found:
-            volume = objects.volume(name)
+            volume = _volume(objects, name)
             if volume.spec.claim_ref is not None and not volume.belongs_to(claim):
-                raise BindingError(f'PersistentVolume "{name}" is already bound to another claim')
+                raise BindingError(f'v1.PersistentVolume "{name}" is out of sync')
             if not _is_kept(volume, claim):
                 assumed.assume_volume(name, _reference(claim))
         for claim in choice.made:
@@ -82,7 +82,7 @@ def bind(choice: Choice, pod: Pod, node_name: str, timeout_ms: int, assumed: Ass
         try:
             if _is_done(choice, pod, node_name, actual, assumed):
                 return SUCCESS
-        except (BindingError, MissingError) as wrong:
+        except BindingError as wrong:
             return error(f"binding volumes: {wrong}")
     return error("binding volumes: context deadline exceeded")
 
@@ -133,7 +133,6 @@ def _is_done(choice: Choice, pod: Pod, node_name: str, actual: StorageObjects, a
 
     Raises:
         BindingError: they never will be, or not where the pod is.
-        MissingError: a claim or volume is gone.
     """
     node = assumed.actual.get("nodes", "", node_name)
     if node is None:
@@ -143,8 +142,11 @@ def _is_done(choice: Choice, pod: Pod, node_name: str, actual: StorageObjects, a
         raise BindingError(f'pod does not exist any more: pod "{pod.name}" not found')
     labels = node["metadata"].get("labels") or {}
     for name, claim in choice.found:
+        try:
+            volume, bound = _volume(actual, name), _claim(actual, pod, claim).is_bound
+        except LookupError as missing:
+            raise BindingError(f"failed to check binding: {missing}") from missing
         # A write that the watch has not shown yet is no reason to give up.
-        volume = actual.volume(name)
         if assumed.get(VOLUMES, "", name) is not assumed.actual.get(VOLUMES, "", name):
             return False
         if not reaches(volume, labels):
@@ -153,7 +155,7 @@ def _is_done(choice: Choice, pod: Pod, node_name: str, actual: StorageObjects, a
             )
         if not volume.spec.claim_ref or not volume.spec.claim_ref.uid:
             raise BindingError(f'ClaimRef got reset for pv "{name}"')
-        if not actual.claim(pod.namespace, claim.metadata.name).is_bound:
+        if not bound:
             return False
     return all(_is_made(claim, pod, node_name, labels, actual, assumed) for claim in choice.made)
 
@@ -167,7 +169,10 @@ def _is_made(
     assumed: AssumedVolumes,
 ) -> bool:
     name = claim.metadata.name
-    current = actual.claim(pod.namespace, name)
+    try:
+        current = _claim(actual, pod, claim)
+    except LookupError as missing:
+        raise BindingError(f"failed to check provisioning pvc: {missing}") from missing
     if assumed.get(CLAIMS, pod.namespace, name) is not assumed.actual.get(CLAIMS, pod.namespace, name):
         return False
     if current.metadata.annotations.get(SELECTED_NODE) != node_name:
@@ -180,6 +185,20 @@ def _is_made(
             return False
         _check_reach(volume, labels, node_name)
     return current.is_bound
+
+
+def _volume(objects: StorageObjects, name: str) -> PersistentVolume:
+    try:
+        return objects.volume(name)
+    except MissingError as missing:
+        raise LookupError(f'could not find v1.PersistentVolume "{name}"') from missing
+
+
+def _claim(objects: StorageObjects, pod: Pod, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    try:
+        return objects.claim(pod.namespace, claim.metadata.name)
+    except MissingError as missing:
+        raise LookupError(f'could not find v1.PersistentVolumeClaim "{claim.key}"') from missing
 
 
 def _check_reach(volume: PersistentVolume, labels: Mapping[str, str], node_name: str) -> None:
