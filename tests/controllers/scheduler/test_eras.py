@@ -281,3 +281,14 @@ def test_stopping_closes_every_reflector() -> None:
     plane.run(20_000)
     assert plane.scheduler.scheduler is not stopped
     assert plane.node_of("web") != ""
+
+
+def test_a_pod_that_waits_is_tried_again_when_the_era_changes() -> None:
+    plane = plane_of("v1.34")
+    plane.node("a", cpu="1")
+    plane.pod("big", cpu="4")
+    plane.run(1_000)
+    assert plane.queue()["counts"]["unschedulable"] == 1
+    switch(plane, "round-robin")
+    plane.run(13_000)
+    assert plane.node_of("big") == "a"
