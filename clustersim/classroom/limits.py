@@ -44,6 +44,9 @@ ENTRIES: Final = Rate(30, 1.0, "link secrets tried from one address")
 MODELS: Final = Rate(40, 4.0, "questions of one person to the model")
 """One person's questions about a pod to the formal model."""
 
+EXPRESSIONS: Final = Rate(20, 2.0, "expressions tried by one person")
+"""Expressions that one person tries on the cluster."""
+
 OPTIMA: Final = Rate(6, 0.2, "optima of one session")
 """Optima that one session asks for: each may keep a processor busy for seconds."""
 

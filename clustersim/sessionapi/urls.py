@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 
-from clustersim.sessionapi import clock, engine, imports, model, opening, people, scheduler, waiting
+from clustersim.sessionapi import clock, engine, expressions, imports, model, opening, people, scheduler, waiting
 from clustersim.sessionapi.http import refusal, route
 from scheduler_core.api.errors import ApiError
 
@@ -34,6 +34,7 @@ urlpatterns = [
     path("sessions/<str:code>/replicas/<str:identity>/metrics", route(GET=engine.metrics)),
     path("sessions/<str:code>/scheduler", route(GET=scheduler.show, PUT=scheduler.change)),
     path("sessions/<str:code>/waiting/<str:uid>", route(POST=waiting.judge)),
+    path("sessions/<str:code>/expressions", route(POST=expressions.try_it)),
     path("sessions/<str:code>/import", route(POST=imports.apply_file)),
     path("sessions/<str:code>/replays", route(POST=imports.replay)),
     re_path(r"^.*$", _nowhere),
