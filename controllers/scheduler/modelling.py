@@ -15,7 +15,7 @@ from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.live import CELLS_MAX, evaluate, objects_of
 from scheduler_core.model.multistep import judge, place_one_by_one
 from scheduler_core.model.objects import Objects
-from scheduler_core.model.optimum import solve
+from scheduler_core.model.optimum import check, solve
 from scheduler_core.model.placement import Placement, Utility, is_feasible, priorities, utility
 from scheduler_core.model.separation import Separation, guarantees, separation
 from scheduler_core.model.steps import Situation
@@ -95,8 +95,7 @@ class Modelling:
         pods.sort(key=lambda pod: (str(pod.pod.metadata.creation_timestamp or ""), pod.key))
         if not pods:
             raise invalid("Optimum", "clustersim.io", "", [Cause("pods", "no pod is chosen; see namespace, selector")])
-        # First, for it refuses what is too large.
-        best = solve(pods, self.objects)
+        check(pods, self.objects)
         engine = place_one_by_one(
             pods,
             self.objects,
@@ -105,6 +104,8 @@ class Modelling:
             seed=self._store.seed,
             listers=self.listers,
         )
+        allowed = is_feasible(pods, engine, self.objects, TODAY)
+        best = solve(pods, self.objects, known=engine if allowed else None)
         now = {pod.uid: pod.pod.spec.node_name for pod in pods if pod.pod.spec.node_name in self.objects.node_of}
         reached = utility(pods, engine, self.objects)
         shown = _Shown(pods, self.objects, kinds)

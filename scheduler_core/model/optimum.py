@@ -40,8 +40,8 @@ class Optimum:
         placement: uid → node.
         utility: what it is worth.
         proven: no placement is worth more.
-        gap: by how much the aim that was not proven (a priority's pods, or the score) could still be better, relative
-            to what was found; 0 when proven.
+        gap: at most by how much the aim that was not proven (a priority's pods, or the score) could still be better,
+            relative to what the solver found; 0 when proven.
     """
 
     placement: Placement
@@ -95,13 +95,16 @@ def _pairs(pod: PodInfo) -> bool:
     return bool(pod.host_ports or terms.affinity or terms.anti_affinity or terms.preferred or terms.preferred_anti)
 
 
-def solve(pods: Sequence[PodInfo], objects: Objects, *, seconds: float = SOLVER_SECONDS) -> Optimum:
+def solve(
+    pods: Sequence[PodInfo], objects: Objects, *, seconds: float = SOLVER_SECONDS, known: Placement | None = None
+) -> Optimum:
     """Return the best placement of the pods, all in one step.
 
     Args:
         pods: the pods to place; where they are now does not count.
         objects: the cluster; its other bound pods stay where they are.
         seconds: real seconds for the solver.
+        known: a placement that is feasible; out of time, it is the answer if nothing better was found.
 
     Raises:
         ApiError: 422, see `check`.
@@ -118,7 +121,11 @@ def solve(pods: Sequence[PodInfo], objects: Objects, *, seconds: float = SOLVER_
         program.at_least(aim, round(float(aim @ values)))
     values, sure, rest, _ = _maximise(program, program.score, values, left)
     placement = program.placement(values)
-    return Optimum(placement, utility(pods, placement, objects), proven and sure, max(gap, rest))
+    worth = utility(pods, placement, objects)
+    proven, gap = proven and sure, max(gap, rest)
+    if known is not None and not proven and (better := utility(pods, known, objects)) > worth:
+        placement, worth = known, better
+    return Optimum(placement, worth, proven, gap)
 
 
 def _maximise(

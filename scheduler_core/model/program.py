@@ -198,8 +198,14 @@ class Program:
         return aim
 
     def most(self, aim: np.ndarray) -> float:
-        """Return a sum that no solution exceeds: every column at its upper bound."""
-        return float(np.maximum(aim, 0.0) @ np.array(self._upper))
+        """Return a sum that no solution exceeds: every pod where it counts most, every other column at its bound."""
+        left = np.maximum(aim, 0.0)
+        total = 0.0
+        for group, columns in zip(self._groups, self._at, strict=True):
+            mine = list(columns.values())
+            total += len(group) * float(left[mine].max(initial=0.0))
+            left[mine] = 0.0
+        return total + float(left @ np.array(self._upper))
 
     def at_least(self, aim: np.ndarray, least: int) -> None:
         """Demand from now on that the sum stays as high."""

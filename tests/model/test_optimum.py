@@ -105,3 +105,7 @@ def test_out_of_time_the_best_so_far_is_the_answer_with_its_gap() -> None:
     assert is_feasible(pods, found.placement, objects, TODAY)
     assert not found.proven
     assert 0.0 < found.gap <= len(pods)
+    placed = by_engine(pods, objects)
+    again = solve(pods, objects, seconds=0.0, known=placed)
+    assert again.utility >= utility(pods, placed, objects)
+    assert not again.proven
