@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 import yaml
 
 from clustersim.plugins import GROUP, Found, Installed, discover
+from clustersim.runtime import extenders
 from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import whole
 from scheduler_core.cel.check import _LIGHT, _TEXTS
@@ -24,6 +26,7 @@ from scheduler_core.profiles.eras import read_spec
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "plugin"
+EXTENDER = ROOT / "docs" / "examples" / "extender" / "extender.py"
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
 CONFIGURATIONS = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
 STARTS = {"empty": Start((), 1, 0)}
@@ -48,27 +51,32 @@ def test_the_example_is_found(example: Installed) -> None:
 
 
 def test_every_configuration_of_the_page_is_taken(example: Installed) -> None:
-    assert len(CONFIGURATIONS) == 4
+    assert len(CONFIGURATIONS) == 5
     for configuration in CONFIGURATIONS:
         assert read_spec({"configuration": configuration}, example.registry).profiles
 
 
 def placed(configuration: dict[str, Any], example: Installed, pods: list[dict[str, Any]]) -> tuple[dict[str, str], str]:
-    """Return pod → node in a cluster of two racks, and the message of the pod that has none.
+    """Return pod → node in a cluster of two tiers, and the message of the pod that has none.
 
     Every decision on the way is made again from its input, and comes out the same.
     """
     scenario = {
         "nodes": [
-            {"name": "left", "count": 2, "cpu": 1, "labels": {"rack": "r1"}},
-            {"name": "right", "cpu": 4, "labels": {"rack": "r2"}},
+            {"name": "left", "count": 2, "cpu": 1, "labels": {"tier": "r1"}},
+            {"name": "right", "cpu": 4, "labels": {"tier": "r2"}},
             {"name": "loose", "cpu": 2},
         ],
         "objects": pods,
         "scheduler": {"era": "v1.34", "configuration": configuration},
         "until": 32,
     }
-    store, _ = run(read(scenario, STARTS, example.registry), seed=7, plugins=example.registry)
+    store, _ = run(
+        read(scenario, STARTS, example.registry),
+        seed=7,
+        plugins=example.registry,
+        call=lambda number, asked: extenders.call(asked),
+    )
     found, message = {}, ""
     for stored in store.list("pods")[0]:
         for envelope, blob in store.traces(stored.uid):
@@ -86,15 +94,32 @@ def pod(name: str, **labels: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [container]}}
 
 
-def test_the_same_rule_decides_the_same(example: Installed) -> None:
-    pods = [pod(f"p{index}", **({"rack": ("r1", "r2", "r9")[index % 3]} if index % 4 else {})) for index in range(9)]
-    expression, package = (placed(one, example, pods) for one in CONFIGURATIONS[2:])
-    assert expression == package
-    nodes, message = expression
+@pytest.fixture
+def served(settings: Any) -> Iterator[str]:
+    """Yield the address of the example extender, in a process of its own."""
+    command = [sys.executable, str(EXTENDER), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().split()[-1]
+            settings.EXTENDER_ORIGINS = frozenset({address})
+            yield address
+        finally:
+            process.terminate()
+
+
+def test_the_same_rule_decides_the_same(example: Installed, served: str) -> None:
+    pods = [pod(f"p{index}", **({"tier": ("r1", "r2", "r9")[index % 3]} if index % 4 else {})) for index in range(9)]
+    *local, remote = CONFIGURATIONS[2:]
+    extender = {"extenders": [{**remote["extenders"][0], "urlPrefix": served}]}
+    (nodes, message), package, (remotely, other) = (placed(one, example, pods) for one in (*local, extender))
+    assert package == (nodes, message)
+    assert remotely == nodes
     assert {nodes[name] for name in ("p1", "p7")} <= {"right"}
     assert {nodes[name] for name in ("p3", "p6")} <= {"left-1", "left-2"}
     assert nodes["p2"] == nodes["p5"] == ""
-    assert message.startswith("0/4 nodes are available: 4 node(s) were in another rack than the pod asks for.")
+    assert message.startswith("0/4 nodes are available: 4 node(s) were in another tier than the pod asks for.")
+    assert other.startswith("0/4 nodes are available: 1 node has no tier yet, 1 node is of tier r2, 2 node is of tier")
 
 
 def test_a_group_is_bound_together_or_not_at_all(example: Installed) -> None:

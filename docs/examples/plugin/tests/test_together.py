@@ -20,14 +20,14 @@ from together.plugin import REASON, Together
 
 
 class Namespaces:
-    """Listers of a cluster whose namespace `red` belongs to rack r1."""
+    """Listers of a cluster whose namespace `red` belongs to tier r1."""
 
     def list(self, resource: str) -> list[dict[str, Any]]:
         return []
 
     def get(self, resource: str, namespace: str, name: str) -> dict[str, Any] | None:
         found = (resource, name) == ("namespaces", "red")
-        return {"metadata": {"name": "red", "labels": {"rack": "r1"}}} if found else None
+        return {"metadata": {"name": "red", "labels": {"tier": "r1"}}} if found else None
 
 
 def framework(arguments: dict[str, Any] | None = None, waiting: WaitingPods | None = None) -> Framework:
@@ -45,8 +45,8 @@ def pod(name: str, namespace: str = "default", **labels: str) -> PodInfo:
 
 def nodes(*pods: PodInfo) -> Snapshot:
     infos = []
-    for name, rack in (("n1", "r1"), ("n2", "r2"), ("n3", "r1")):
-        infos.append(NodeInfo(name, view({"metadata": {"name": name, "labels": {"rack": rack}}}, Node)))
+    for name, tier in (("n1", "r1"), ("n2", "r2"), ("n3", "r1")):
+        infos.append(NodeInfo(name, view({"metadata": {"name": name, "labels": {"tier": tier}}}, Node)))
     for one in pods:
         infos[0].add_pod(one)
     return Snapshot(infos)
@@ -55,13 +55,13 @@ def nodes(*pods: PodInfo) -> Snapshot:
 @pytest.mark.parametrize(
     ("one", "passed"),
     [
-        (pod("a", rack="r1"), [True, False, True]),
-        (pod("a", rack="r2"), [False, True, False]),
+        (pod("a", tier="r1"), [True, False, True]),
+        (pod("a", tier="r2"), [False, True, False]),
         (pod("a"), [True, True, True]),
         (pod("a", namespace="red"), [True, False, True]),
     ],
 )
-def test_racks(one: PodInfo, passed: list[bool]) -> None:
+def test_tiers(one: PodInfo, passed: list[bool]) -> None:
     plugin: Any = framework().plugins["Together"]
     verdicts = plugin.filter(CycleState(), one, nodes(), ALL_ROWS)
     assert [verdicts.status(row).ok for row in range(3)] == passed

@@ -1,6 +1,6 @@
-"""Together: pods keep to their rack, prefer quiet nodes, and start when their whole group has places.
+"""Together: pods keep to their tier, prefer quiet nodes, and start when their whole group has places.
 
-Labels of a pod: `rack` names the rack that its node must be in (a namespace's label `rack` stands for pods that name
+Labels of a pod: `tier` names the tier that its node must be in (a namespace's label `tier` stands for pods that name
 none); `group` and `group-size` make it one of so many pods that are bound together or not at all.
 """
 
@@ -20,14 +20,14 @@ from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 
-RACK = "rack"
+TIER = "tier"
 GROUP = "group"
 GROUP_SIZE = "group-size"
-REASON = "node(s) were in another rack than the pod asks for"
+REASON = "node(s) were in another tier than the pod asks for"
 
 
 class Together:
-    """Filter by rack, Score by how quiet a node is, Permit by group.
+    """Filter by tier, Score by how quiet a node is, Permit by group.
 
     Arguments: `waitSeconds`, how long the first pods of a group wait for the others (60).
     """
@@ -53,17 +53,17 @@ class Together:
 
     # Filter.
 
-    def _rack_of(self, pod: PodInfo) -> str:
-        own = pod.pod.metadata.labels.get(RACK, "")
+    def _tier_of(self, pod: PodInfo) -> str:
+        own = pod.pod.metadata.labels.get(TIER, "")
         if own:
             return own
         namespace = self._handle.listers.get("namespaces", "", pod.pod.namespace) or {}
-        return str((namespace.get("metadata", {}).get("labels") or {}).get(RACK, ""))
+        return str((namespace.get("metadata", {}).get("labels") or {}).get(TIER, ""))
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
-        """Turn away nodes of other racks; evicting pods would not help."""
-        rack = self._rack_of(pod)
-        failed = [bool(rack) and info.labels.get(RACK) != rack for info in snapshot.infos_of(rows)]
+        """Turn away nodes of other tiers; evicting pods would not help."""
+        tier = self._tier_of(pod)
+        failed = [bool(tier) and info.labels.get(TIER) != tier for info in snapshot.infos_of(rows)]
         return single_reason(np.array(failed, dtype=np.bool_), Code.UNSCHEDULABLE_AND_UNRESOLVABLE, REASON)
 
     def events_to_register(self) -> Sequence[EventRegistration]:
