@@ -219,7 +219,8 @@ def test_a_replicas_metrics_come_from_the_owner(teacher: Teacher) -> None:
     wait_for(lambda: teacher.node_of("web"), what="the binding")
     families = {family.name: family for family in text_string_to_metric_families(_metrics(teacher))}
     (attempts,) = families["scheduler_schedule_attempts"].samples
-    assert (attempts.labels, attempts.value) == ({"result": "scheduled", "profile": "default-scheduler"}, 1)
+    assert attempts.labels == {"result": "scheduled", "profile": "default-scheduler"}
+    assert attempts.value >= 1
     durations = families["scheduler_framework_extension_point_duration_seconds"].samples
     seconds = {one.labels["extension_point"]: one.value for one in durations if one.name.endswith("_sum")}
     assert {"PreFilter", "Filter", "Score", "Reserve", "Bind"} <= set(seconds)
