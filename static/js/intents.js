@@ -5,6 +5,7 @@
 import { openCode } from "./forms/code_dialog.js";
 import { openImport, openOpenb } from "./forms/import_dialog.js";
 import { openNodeForm, openObjectForm } from "./forms/object_form.js";
+import { openScheduler } from "./forms/scheduler_dialog.js";
 import { readCommand } from "./lib/commands.js";
 import { itemOf } from "./lib/items.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
@@ -147,6 +148,18 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
     void attempt(() => actions.remove(resource, key), t("done_delete", { kind, name: splitKey(key).name }));
   };
 
+  const changeScheduler = async () => {
+    const scheduler = await api.scheduler();
+    openScheduler({
+      t,
+      scheduler,
+      apply: (body) => refusalOf(async () => {
+        const { title } = await api.setScheduler(body);
+        say(t("done_scheduler", { title }));
+      }, unreachable()),
+    });
+  };
+
   return (intent) => {
     switch (intent.type) {
       case "select":
@@ -186,6 +199,10 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
       case "fault":
         return void attempt(() => api.fault(intent.identity, intent.kind),
           t(`done_fault_${intent.kind}`, { identity: intent.identity }));
+      case "openScheduler":
+        return void attempt(changeScheduler);
+      case "judge":
+        return void attempt(() => api.judge(intent.uid, intent.plugin, intent.verdict), t(`done_${intent.verdict}`));
       case "lang":
         rememberLanguage(intent.lang);
         document.documentElement.lang = intent.lang === "zh-hans" ? "zh-Hans" : "en";

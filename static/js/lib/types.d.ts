@@ -381,6 +381,8 @@ export type Intent =
   | { type: "command"; line: string }
   | { type: "delete"; resource: string; key: string }
   | { type: "fault"; identity: string; kind: "crash" | "recover" }
+  | { type: "openScheduler" }
+  | { type: "judge"; uid: string; plugin: string; verdict: "allow" | "reject" }
   | { type: "lang"; lang: Lang }
   | { type: "theme"; theme: Theme }
   | { type: "showCode" };

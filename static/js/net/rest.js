@@ -137,6 +137,26 @@ export class SessionApi {
     return request("POST", `${this.session}/replicas/${encodeURIComponent(identity)}/fault`, { kind });
   }
 
+  /** What the session's scheduler runs. */
+  scheduler() {
+    return request("GET", `${this.session}/scheduler`);
+  }
+
+  /** @param {string} yaml the new era and configuration */
+  setScheduler(yaml) {
+    return request("PUT", `${this.session}/scheduler`, yaml, { type: "application/yaml" });
+  }
+
+  /**
+   * A word on a pod that Permit holds.
+   * @param {string} uid
+   * @param {string} plugin
+   * @param {"allow" | "reject"} verdict
+   */
+  judge(uid, plugin, verdict) {
+    return request("POST", `${this.session}/waiting/${encodeURIComponent(uid)}`, { plugin, verdict });
+  }
+
   /**
    * Apply a file of many objects; the answer has a result for each.
    * @param {string} text YAML or JSON

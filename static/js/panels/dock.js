@@ -1,4 +1,4 @@
-/** The dock: Kubernetes Events, and the log of changes as they came with their authors. */
+/** The dock: Kubernetes Events, the log of changes as they came with their authors, and the scheduler that runs. */
 
 /** @import { Dispatch, LogRow, Ui, View } from "../lib/types.d.ts" */
 import { arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
@@ -7,8 +7,9 @@ import { newestEvents } from "../state/events.js";
 import { objectsOf } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { eventRows } from "./events.js";
+import { schedulerPanel, schedulerSource } from "./scheduler.js";
 
-const TABS = /** @type {const} */ (["events", "log"]);
+const TABS = /** @type {const} */ (["events", "log", "scheduler"]);
 /** Kinds whose rows tell only that the machinery breathes: renewals, clock and queue status. */
 const QUIET = new Set([
   "leases.coordination.k8s.io", "clocks.clustersim.io", "queues.clustersim.io", "replicas.clustersim.io", "events",
@@ -85,7 +86,7 @@ export function mount(root, dispatch) {
       setAttribute(fold, "aria-label", foldLabel);
       setAttribute(fold, "title", foldLabel);
       setAttribute(fold, "aria-expanded", String(!folded));
-      const source = tab === "events" ? view.objects.get("events") : view.rows;
+      const source = tab === "events" ? view.objects.get("events") : tab === "log" ? view.rows : schedulerSource(view);
       if (folded || (shown === source && shownLang === ui.lang && source !== undefined)) return;
       shown = source;
       shownLang = ui.lang;
@@ -93,7 +94,8 @@ export function mount(root, dispatch) {
         const all = newestEvents(view);
         const wanted = onlyWarnings.checked ? all.filter((event) => event.type === "Warning") : all;
         eventRows(list, wanted, view, ui, dispatch, true);
-      } else logRows(list, view, ui, dispatch);
+      } else if (tab === "log") logRows(list, view, ui, dispatch);
+      else schedulerPanel(list, view, ui, dispatch);
     },
   };
 }

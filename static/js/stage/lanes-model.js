@@ -20,6 +20,8 @@ const UNSEEN_ROWS_MAX = 500;
  * @property {string} plugin
  * @property {string} message
  * @property {readonly string[]} wakes
+ * @property {string} uid
+ * @property {readonly {name: string, untilMs: number}[]} holds plugins that hold the pod at Permit, each with its timer
  */
 
 /** @typedef {{label: string, values: Record<string, string | number>, count: number}} LaneGroup */
@@ -57,6 +59,7 @@ export function laneModels(queue, unseen, inHand, nowMs) {
   const waiting = queue.waiting.map((entry) => ({
     ...rowOf({ pod: entry.pod, uid: entry.uid }, "assumed"),
     plugin: entry.plugins.map((plugin) => plugin.name).join(", "),
+    holds: entry.plugins,
     readyAtMs: Math.min(...entry.plugins.map((plugin) => plugin.untilMs)),
     spanMs: 60_000,
   }));
@@ -110,6 +113,8 @@ function rowOf(entry, state) {
     plugin: (entry.plugins ?? (entry.plugin ? [entry.plugin] : [])).join(", "),
     message: entry.message ?? "",
     wakes: entry.wakes ?? [],
+    uid: entry.uid,
+    holds: [],
   };
 }
 

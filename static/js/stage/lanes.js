@@ -23,6 +23,7 @@ const WAKES_SHOWN = 3;
  * @property {Colours} colours
  * @property {Lang} lang
  * @property {boolean} paused
+ * @property {string} refused why this person may not allow or reject; "" where they may
  */
 
 /**
@@ -54,6 +55,11 @@ export function mountLanes(element, dispatch) {
       if (circle) setRing(circle, row.spanMs > 0 ? left / row.spanMs : 0);
       const words = line.querySelector(".st-row-value");
       if (words) setText(words, text(lang, "stage.seconds", { n: (left / 1000).toFixed(1) }));
+      row.holds.forEach((hold, index) => {
+        const timer = line.parentElement?.querySelectorAll(".st-hold-timer")[index];
+        const seconds = Math.max(0, hold.untilMs - nowMs) / 1000;
+        if (timer) setText(timer, text(lang, "stage.seconds", { n: seconds.toFixed(1) }));
+      });
     }
   }
 
@@ -113,11 +119,12 @@ export function mountLanes(element, dispatch) {
     const glyph = input.glyphOf(row.key);
     const name = glyph?.label ?? row.key.split("/").pop() ?? row.key;
     const look = `${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
-      + `${row.wakes.join()} ${glyph?.hue} ${glyph?.state} ${input.colours.key}`;
+      + `${row.wakes.join()} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key}`;
     if (item.dataset["look"] !== look) {
       const focused = item.contains(document.activeElement);
       item.dataset["look"] = look;
-      item.replaceChildren(rowButton(row, lane, name, glyph, input), ...rowDetails(row, lane, lang));
+      const holds = row.holds.map((hold) => holdLine(row, hold.name, name, input));
+      item.replaceChildren(rowButton(row, lane, name, glyph, input), ...rowDetails(row, lane, lang), ...holds);
       if (focused) item.querySelector("button")?.focus();
     }
     item.querySelector("button")?.setAttribute("aria-pressed", String(row.key === input.selectedPod));
@@ -143,6 +150,24 @@ export function mountLanes(element, dispatch) {
       onclick: () => dispatch({ type: "select", resource: "pods", key: row.key }),
     }, hand ? null : drawing, h("span", { class: "st-row-name", text: label }),
     row.readyAtMs > 0 ? ring(1) : null, h("span", { class: "st-row-value", text: value }));
+  }
+
+  /**
+   * One plugin that holds a pod at Permit: its timer, and the two words that end the wait.
+   * @param {LaneRow} row
+   * @param {string} plugin
+   * @param {string} pod
+   * @param {LanesInput} input
+   */
+  function holdLine(row, plugin, pod, { lang, refused }) {
+    const button = (/** @type {"allow" | "reject"} */ verdict) => h("button", {
+      type: "button", class: `st-hold-${verdict}`, "data-testid": `permit-${verdict}`, text: text(lang, `hold.${verdict}`),
+      "aria-label": text(lang, `hold.${verdict}.of`, { pod, plugin }), "aria-disabled": refused ? "true" : undefined,
+      title: refused || undefined,
+      onclick: () => dispatch({ type: "judge", uid: row.uid, plugin, verdict }),
+    });
+    return h("p", { class: "st-hold" }, h("b", { text: plugin, title: plugin }), h("span", { class: "st-hold-timer" }),
+      button("allow"), button("reject"));
   }
 
   return { render, tick, rowOf };

@@ -10,6 +10,7 @@
 /** @import { Told } from "./told.js" */
 import { pageZoom, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
+import { refusedCluster } from "../state/roles.js";
 import { mountBanner } from "./banner.js";
 import { readColours } from "./colours.js";
 import { cycleScene } from "./cycle.js";
@@ -96,13 +97,14 @@ export function mountStage(element, dispatch) {
     const { view, ui, model } = now;
     const scene = sceneAt(timeMs);
     const under = told && told.endedMs === null ? told : null;
+    const mayNot = refusedCluster(view.me);
     const selectedPod = ui.selected?.resource === "pods" ? ui.selected.key : "";
     rail.render(told?.cycle ?? null, profileOf(view, told?.cycle.profile ?? "").counts, model.nodes.size, ui.lang);
     banner.render({ layout, count: model.nodes.size, lang: ui.lang });
     lanes.render({
       lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", simNow()),
       glyphOf: (key) => model.pods.get(key) ?? null, selectedPod, colours, lang: ui.lang,
-      paused: view.clock?.paused ?? true,
+      paused: view.clock?.paused ?? true, refused: mayNot ? text(ui.lang, mayNot) : "",
     });
     schedulers.render({
       view, model, cycle: under?.cycle ?? null, scene, cycleReplica: under?.replica ?? "", colours, lang: ui.lang,
