@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from clustersim.classroom.auth import COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
+from clustersim.extenders import refusals
 from controllers.machinery.operations import Bind, Create, Delete, Operation
 from controllers.machinery.registry import Guard
 from scheduler_core.api.errors import ApiError, forbidden
 from scheduler_core.api.kinds import find_resource
+from scheduler_core.profiles.era import below, refused
 
 READ_VERBS: Final = frozenset({"get", "list", "watch"})
 
@@ -26,6 +28,8 @@ _STUDENT_NEVER: Final = {
     "csistoragecapacities.storage.k8s.io": "what storage there is holds for everybody's claims; ask the teacher",
 }
 """Namespaced resources that a student does not write, and why."""
+
+SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
 
 _COMPONENT_RESOURCES: Final = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
 
@@ -78,13 +82,15 @@ def _check_student_write(principal: Principal, resource: str, namespace: str, na
         raise forbidden(resource, name, _STUDENT_NEVER[resource])
 
 
-def guard_for(principal: Principal) -> Guard | None:
-    """Return the check of final objects for the registry's context; None: everything is allowed."""
-    if principal.role == TEACHER:
-        return None
+def guard_for(principal: Principal) -> Guard:
+    """Return the check of final objects for the registry's context."""
 
     def guard(operation: Operation, old: Document | None, new: Document | None) -> None:
         resource, namespace, name, subresource = place_of(operation)
+        if resource == SCHEDULERS and new is not None:
+            _check_extenders(new)
+        if principal.role == TEACHER:
+            return
         check(principal, verb_of(operation), resource, namespace, name, subresource)
         if new is None:
             return
@@ -93,6 +99,13 @@ def guard_for(principal: Principal) -> Guard | None:
             _check_student_object(resource, name, old, new)
 
     return guard
+
+
+def _check_extenders(new: Document) -> None:
+    """What the server calls is the operator's affair: not even a teacher may send it elsewhere."""
+    causes = refusals(new.get("spec") or {})
+    if causes:
+        raise below(refused(*causes), "spec")
 
 
 def verb_of(operation: Operation) -> str:

@@ -10,18 +10,15 @@ import logging
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Final
 from urllib.parse import urlsplit
 
-from django.conf import settings
-
+from clustersim.extenders import SETTING, is_allowed
 from clustersim.runtime import realtime
-from scheduler_core.api.errors import Cause
 from scheduler_core.extender import wire
 from scheduler_core.extender.calls import ExtenderCall, HttpAnswer, Record, failed
-from scheduler_core.extender.configuration import ExtenderConfiguration
 
 logger = logging.getLogger(__name__)
 
@@ -31,26 +28,12 @@ ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
 EXTENDER_THREADS: Final = 8
 """Calls to extenders that one session has under way at once; further ones wait for a free thread."""
 
-SETTING: Final = "CLUSTERSIM_EXTENDERS"
-
 _CHUNK_BYTES: Final = 64 * 1024
-
-
-def is_allowed(extender: ExtenderConfiguration) -> bool:
-    """Return whether the operator lets sessions call the extender's origin."""
-    return extender.origin in settings.EXTENDER_ORIGINS
-
-
-def refusals(extenders: Sequence[ExtenderConfiguration], path: str = "extenders") -> list[Cause]:
-    """Return a cause for each origin that the operator has not allowed."""
-    refused = sorted({extender.origin for extender in extenders if not is_allowed(extender)})
-    text = "Forbidden: this installation calls no extender at {}: its operator can allow that with {}"
-    return [Cause(path, text.format(origin, SETTING), "FieldValueForbidden") for origin in refused]
 
 
 def call(asked: ExtenderCall) -> Record:
     """Make a call and return its record; whatever goes wrong is in there."""
-    if not is_allowed(asked.extender):
+    if not is_allowed(asked.extender.url_prefix):
         text = f'Post "{asked.url}": {asked.extender.origin} is not among the origins of {SETTING}'
         return failed(asked, text)
     return wire.read(asked, _Request(asked).run())

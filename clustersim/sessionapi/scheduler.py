@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.http import HttpResponse
 
+from clustersim import extenders
 from clustersim.classroom import manifests
 from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
@@ -16,6 +17,7 @@ from clustersim.sessionapi.http import BODY_BYTES_MAX, Call, answer, refuse
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.profiles.configuration import KIND
+from scheduler_core.profiles.era import refused
 from scheduler_core.profiles.eras import ERAS, read_spec
 
 SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
@@ -72,6 +74,9 @@ def change(call: Call) -> HttpResponse:
     spec, path = _spec(call.raw(BODY_BYTES_MAX))
     try:
         read_spec(spec, call.store.plugins)
+        causes = extenders.refusals(spec)
+        if causes:
+            raise refused(*causes)
     except ApiError as wrong:
         raise _above(wrong, path) from wrong
 

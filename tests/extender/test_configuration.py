@@ -9,7 +9,7 @@ import pytest
 from django.test import override_settings
 
 from clustersim import environment
-from clustersim.runtime.extenders import refusals
+from clustersim.extenders import refusals
 from scheduler_core.api.errors import ApiError
 from scheduler_core.extender.configuration import (
     EXTENDER_TIMEOUT_MS_MAX,
@@ -130,12 +130,15 @@ def test_origins_are_allowed_one_by_one_with_their_port() -> None:
     allowed = environment.extender_origins(" http://127.0.0.1:8888, https://x ,http://[::1]:1/")
     assert allowed == {"http://127.0.0.1:8888", "https://x:443", "http://[::1]:1"}
     assert environment.extender_origins("") == frozenset()
-    found, _ = read_extenders(
-        [{"urlPrefix": url} for url in ("http://127.0.0.1:8888/deep", "http://127.0.0.1:8889", "http://x")]
-    )
+    urls = ("http://127.0.0.1:8888/deep", "http://127.0.0.1:8889", "http://x")
+    documents = {"extenders": [{"urlPrefix": url} for url in urls]}
     with override_settings(EXTENDER_ORIGINS=allowed):
-        causes = refusals(found)
-    assert [cause.field for cause in causes] == ["extenders", "extenders"]
+        causes = refusals({"configuration": documents, "policy": {"extenders": [{"urlPrefix": "http://y"}]}})
+    assert [cause.field for cause in causes] == [
+        "configuration.extenders[1].urlPrefix",
+        "configuration.extenders[2].urlPrefix",
+        "policy.extenders[0].urlPrefix",
+    ]
     assert "http://127.0.0.1:8889" in causes[0].message
     assert "CLUSTERSIM_EXTENDERS" in causes[0].message
 
