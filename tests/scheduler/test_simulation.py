@@ -7,7 +7,7 @@ import pytest
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.run import Run
 from tests.scheduler.simulation.shrink import Failure, failing_step, run
-from tests.scheduler.simulation.world import Step, steps_of
+from tests.scheduler.simulation.steps import Step, steps_of
 
 STEPS = 10_000
 

@@ -16,7 +16,8 @@ from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
 from scheduler_core.scheduler.run import Run
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.queued import Lane
-from tests.scheduler.simulation.world import ZONE, World
+from tests.scheduler.simulation.api import ZONE
+from tests.scheduler.simulation.world import World
 
 LANES = (Lane.ACTIVE, Lane.BACKOFF, Lane.UNSCHEDULABLE, Lane.GATED, Lane.IN_FLIGHT)
 

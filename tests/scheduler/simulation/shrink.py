@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from scheduler_core.scheduler.core import Scheduler
 from tests.scheduler.simulation.books import Books
-from tests.scheduler.simulation.world import Step, World, steps_of
+from tests.scheduler.simulation.steps import Step, steps_of
+from tests.scheduler.simulation.world import World
 
 STEPS_MAX = 60_000
 """Steps that shrinking may run before it is content with what it has."""
