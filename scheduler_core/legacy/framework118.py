@@ -177,7 +177,8 @@ def default_profile(scheduler_name: str) -> ProfileConfiguration:
 
 _DIALECT: Final = Dialect(
     api_versions=("kubescheduler.config.k8s.io/v1alpha2", "kubescheduler.config.k8s.io/v1alpha1"),
-    top_fields=TOP_FIELDS | {"bindTimeoutSeconds", "disablePreemption", "runAllFilters"},
+    top_fields=TOP_FIELDS
+    | {"bindTimeoutSeconds", "disablePreemption", "healthzBindAddress", "metricsBindAddress", "runAllFilters"},
     points=POINTS,
     default=default_profile,
 )

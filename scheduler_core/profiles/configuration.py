@@ -15,6 +15,7 @@ from scheduler_core.extender.configuration import ExtenderConfiguration, read_ex
 from scheduler_core.framework.interface import EXTENSION_POINTS
 from scheduler_core.framework.profile import DEFAULT_SCHEDULER_NAME, MULTI_POINT, PluginSet, ProfileConfiguration
 from scheduler_core.profiles.arguments import argument_errors
+from scheduler_core.profiles.component import component_errors
 from scheduler_core.profiles.defaults import default_configuration
 
 API_VERSION: Final = "kubescheduler.config.k8s.io/v1"
@@ -35,11 +36,12 @@ TOP_FIELDS: Final = frozenset(
         "delayCacheUntilActive",
         "enableProfiling",
         "enableContentionProfiling",
-        "healthzBindAddress",
-        "metricsBindAddress",
     }
 )
 _PROFILE_FIELDS: Final = frozenset({"schedulerName", "percentageOfNodesToScore", "plugins", "pluginConfig"})
+
+_REMOVED: Final = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
+"""Plugins that upstream has taken out; it says so by name."""
 
 DEFAULT_BACKOFF_SECONDS: Final = (1, 10)
 """Seconds of the first and of the longest backoff where the configuration says nothing."""
@@ -131,6 +133,7 @@ class _Reader:
             if document.get(field, known[0]) not in known:
                 listed = ", ".join(f'"{one}"' for one in known)
                 self.wrong(field, f'Unsupported value: "{document[field]}": supported values: {listed}')
+        self.causes.extend(component_errors(document))
         percentage = self._percentage(document, "percentageOfNodesToScore")
         initial = self._number(document, "podInitialBackoffSeconds", DEFAULT_BACKOFF_SECONDS[0])
         longest = self._number(document, "podMaxBackoffSeconds", DEFAULT_BACKOFF_SECONDS[1])
@@ -201,6 +204,9 @@ class _Reader:
         found: list[ProfileConfiguration] = []
         for index, one in enumerate(written or ({},)):
             path = f"profiles[{index}]"
+            if len(written) > 1 and one.get("schedulerName") is None:
+                # As upstream: only the one profile of a configuration may leave its name out.
+                self.wrong(f"{path}.schedulerName", "Required value", "FieldValueRequired")
             profile = self._profile(one, path)
             first = next((i for i, other in enumerate(found) if other.scheduler_name == profile.scheduler_name), None)
             if first is not None:
@@ -208,10 +214,14 @@ class _Reader:
                     f"{path}.schedulerName", f'Duplicate value: "{profile.scheduler_name}"', "FieldValueDuplicate"
                 )
             found.append(profile)
+        many = len(found[0].sets["queueSort"].enabled)
+        if many > 1:
+            text = f"Invalid value: {many}: only one queue sort plugin can be enabled"
+            self.wrong("profiles[0].plugins.queueSort.enabled", text)
         sorts = [_queue_sort(profile) for profile in found]
         for index, sort in enumerate(sorts):
             if sort != sorts[0]:
-                self.wrong(f"profiles[{index}].plugins.queueSort", "Invalid value: has to match for all profiles")
+                self.wrong(f"profiles[{index}].plugins.queueSort", "Invalid value: must be the same for all profiles")
         return tuple(found)
 
     def _profile(self, written: Mapping[str, Any], path: str) -> ProfileConfiguration:
@@ -255,7 +265,10 @@ class _Reader:
         if not isinstance(name, str) or not name:
             self.wrong(f"{where}.name", "Required value", "FieldValueRequired")
             return ""
-        if self._known is not None and name not in self._known and not (name == "*" and ".disabled[" in where):
+        if name in _REMOVED:
+            text = f'was invalid in version "v1" ({KIND} is version "{API_VERSION}")'
+            self.wrong(where, f'Invalid value: "{name}": {text}')
+        elif self._known is not None and name not in self._known and not (name == "*" and ".disabled[" in where):
             self.wrong(f"{where}.name", f'Invalid value: "{name}": {name} does not exist')
         return name
 

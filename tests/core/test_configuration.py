@@ -7,6 +7,7 @@ import pytest
 from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.profile import MULTI_POINT, PluginSet
 from scheduler_core.framework.runtime import Framework
+from scheduler_core.profiles.component import duration_ns
 from scheduler_core.profiles.configuration import merge, read_configuration
 from scheduler_core.profiles.defaults import DEFAULT_ORDER, in_tree_registry
 
@@ -105,7 +106,7 @@ def test_several_profiles_share_the_queue_sort() -> None:
     assert tuple(profile.scheduler_name for profile in configuration.profiles) == names
     sorting = {"queueSort": {"enabled": named("PrioritySort")}}
     found = causes({"profiles": [{"schedulerName": "one"}, {"schedulerName": "two", "plugins": sorting}]})
-    assert found == {"profiles[1].plugins.queueSort": "Invalid value: has to match for all profiles"}
+    assert found == {"profiles[1].plugins.queueSort": "Invalid value: must be the same for all profiles"}
 
 
 def test_arguments_reach_their_plugin() -> None:
@@ -135,7 +136,38 @@ def test_arguments_reach_their_plugin() -> None:
         ({"profiles": 3}, "profiles", "must be a list of objects"),
         ({"profiles": [{"schedulerName": ""}]}, "profiles[0].schedulerName", "Required value"),
         ({"profiles": [{}, {}]}, "profiles[1].schedulerName", 'Duplicate value: "default-scheduler"'),
+        ({"profiles": [{"schedulerName": "a"}, {}]}, "profiles[1].schedulerName", "Required value"),
         ({"profiles": [{"plugin": {}}]}, "profiles[0].plugin", "unknown field"),
+        ({"healthzBindAddress": "0.0.0.0:10251"}, "healthzBindAddress", "unknown field"),
+        ({"enableProfiling": "yes"}, "enableProfiling", "must be true or false"),
+        ({"clientConnection": {"burst": -1}}, "clientConnection.burst", "Invalid value: -1: must be non-negative"),
+        ({"clientConnection": {"qps": "many"}}, "clientConnection.qps", "must be a number"),
+        ({"clientConnection": []}, "clientConnection", "must be an object"),
+        ({"leaderElection": {"leader": True}}, "leaderElection.leader", 'unknown field "leaderElection.leader"'),
+        ({"leaderElection": {"leaderElect": 1}}, "leaderElection.leaderElect", "must be true or false"),
+        ({"leaderElection": {"leaseDuration": "soon"}}, "leaderElection.leaseDuration", "must be greater than"),
+        ({"leaderElection": {"retryPeriod": "0s"}}, "leaderElection.retryPeriod", "must be greater than zero"),
+        (
+            {"leaderElection": {"leaseDuration": "10s"}},
+            "leaderElection.leaseDuration",
+            'Invalid value: "10s": must be greater than `RenewDeadline`',
+        ),
+        ({"leaderElection": {"resourceName": ""}}, "leaderElection.resourceName", "Required value"),
+        (
+            {"leaderElection": {"resourceLock": "endpoints"}},
+            "leaderElection.resourceLock",
+            'Invalid value: "endpoints": resourceLock value must be "leases"',
+        ),
+        (
+            {"profiles": [{"plugins": {"filter": {"enabled": [{"name": "EBSLimits"}]}}}]},
+            "profiles[0].plugins.filter.enabled[0]",
+            'Invalid value: "EBSLimits": was invalid in version "v1"',
+        ),
+        (
+            {"profiles": [{"plugins": {"queueSort": {"enabled": [{"name": "A"}, {"name": "B"}]}}}]},
+            "profiles[0].plugins.queueSort.enabled",
+            "Invalid value: 2: only one queue sort plugin can be enabled",
+        ),
         ({"profiles": [{"plugins": {"bid": {}}}]}, "profiles[0].plugins.bid", "unknown field"),
         ({"profiles": [{"plugins": {"bind": []}}]}, "profiles[0].plugins.bind", "must be an object"),
         (
@@ -157,6 +189,18 @@ def test_arguments_reach_their_plugin() -> None:
 )
 def test_what_is_wrong_is_named_with_its_path(document: dict[str, Any], field: str, says: str) -> None:
     assert says in causes(document)[field]
+
+
+def test_an_election_that_is_off_is_not_looked_at() -> None:
+    read_configuration({"leaderElection": {"leaderElect": False, "leaseDuration": "0s", "resourceLock": "endpoints"}})
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("1m30s", 90_000_000_000), ("1.5h", 5_400_000_000_000), ("-2us", -2_000), ("0", 0), ("", None), ("5", None)],
+)
+def test_durations_are_read_as_go_reads_them(text: str, found: int | None) -> None:
+    assert duration_ns(text) == found
 
 
 def test_plugins_that_do_not_exist_are_refused_by_their_path() -> None:
