@@ -6,13 +6,14 @@ plugin's name filled in, worded as upstream words them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from scheduler_core.api.errors import ApiError
-from scheduler_core.framework.cycle_state import CycleState, Timing
+from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.filtering import Filtering
+from scheduler_core.framework.guarded import asked, asked_pair, post_filtered, told, waited
 from scheduler_core.framework.interface import (
     BindPlugin,
     EnqueueExtensions,
@@ -155,18 +156,26 @@ class Framework:
     def run_pre_enqueue(self, pod: PodInfo) -> Status:
         """Return success, or the first refusal, with the plugin named."""
         for plugin in self._pre_enqueue:
-            status = _asked(None, plugin.name, "PreEnqueue", plugin.pre_enqueue, pod)
+            status = asked(None, plugin.name, "PreEnqueue", plugin.pre_enqueue, pod)
             if not status.ok:
                 return status.by(plugin.name)
         return SUCCESS
 
     def events_to_register(self) -> Mapping[str, Sequence[EventRegistration]]:
-        """Return plugin → events that may help pods which it turned away; a plugin that says nothing hears of all."""
+        """Return plugin → events that may help pods which it turned away; a plugin that says nothing hears of all.
+
+        Raises:
+            ProfileError: a plugin raised.
+        """
         everything = (EventRegistration(ClusterEvent(EventResource.WILDCARD, ActionType.ALL)),)
-        return {
-            name: tuple(plugin.events_to_register()) if isinstance(plugin, EnqueueExtensions) else everything
-            for name, plugin in self.plugins.items()
-        }
+        found: dict[str, Sequence[EventRegistration]] = {}
+        for name, plugin in self.plugins.items():
+            try:
+                registered = plugin.events_to_register() if isinstance(plugin, EnqueueExtensions) else everything
+            except Exception as raised:
+                raise ProfileError(f'asking plugin "{name}" for its events: {raised}') from raised
+            found[name] = tuple(registered)
+        return found
 
     # Scheduling cycle.
 
@@ -184,7 +193,7 @@ class Framework:
         result = PreFilterResult()
         final = SUCCESS
         for plugin in self._pre_filter:
-            own, status = _asked_pair(state.timing, plugin.name, "PreFilter", plugin.pre_filter, state, pod, snapshot)
+            own, status = asked_pair(state.timing, plugin.name, "PreFilter", plugin.pre_filter, state, pod, snapshot)
             if status.skipped:
                 skipped.add(plugin.name)
                 continue
@@ -249,7 +258,7 @@ class Framework:
         reasons: list[str] = []
         rejector = ""
         for plugin in self._post_filter:
-            result, status = yield from _post_filtered(state.timing, plugin, state, pod, outcome)
+            result, status = yield from post_filtered(state.timing, plugin, state, pod, outcome)
             if status.ok:
                 return result, status
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
@@ -271,7 +280,7 @@ class Framework:
         if not self.profile.at("score"):
             return SUCCESS
         for plugin in self._pre_score:
-            status = _asked(state.timing, plugin.name, "PreScore", plugin.pre_score, state, pod, snapshot, rows)
+            status = asked(state.timing, plugin.name, "PreScore", plugin.pre_score, state, pod, snapshot, rows)
             if status.skipped:
                 skipped.add(plugin.name)
             elif not status.ok:
@@ -290,7 +299,7 @@ class Framework:
     def run_reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """Run Reserve in order; the first refusal ends it, and the caller then runs `run_unreserve`."""
         for plugin in self._reserve:
-            status = _asked(state.timing, plugin.name, "Reserve", plugin.reserve, state, pod, node_name)
+            status = asked(state.timing, plugin.name, "Reserve", plugin.reserve, state, pod, node_name)
             if not status.ok:
                 if status.rejected:
                     return status.by(plugin.name)
@@ -300,7 +309,7 @@ class Framework:
     def run_unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """Run Unreserve of all Reserve plugins, last one first; where it is a point of its own, in its order."""
         for plugin in self._unreserve:
-            plugin.unreserve(state, pod, node_name)
+            told(state.timing, plugin.name, "Unreserve", plugin.unreserve, state, pod, node_name)
 
     def run_permit(self, state: CycleState, pod: PodInfo, node_name: str) -> tuple[Status, Mapping[str, int]]:
         """Run Permit.
@@ -332,7 +341,7 @@ class Framework:
     def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
         """Run PreBind in order, yielding what the loop must do; the first answer that is no success ends it."""
         for plugin in self._pre_bind:
-            status = yield from _waited(state.timing, plugin.name, "PreBind", plugin.pre_bind(state, pod, node_name))
+            status = yield from waited(state.timing, plugin.name, "PreBind", plugin.pre_bind, state, pod, node_name)
             if status.rejected:
                 return status.by(plugin.name)
             if not status.ok:
@@ -343,7 +352,7 @@ class Framework:
         """Run Bind until a plugin does not answer Skip."""
         status = Status(Code.SKIP)
         for plugin in self._bind:
-            status = yield from _waited(state.timing, plugin.name, "Bind", plugin.bind(state, pod, node_name))
+            status = yield from waited(state.timing, plugin.name, "Bind", plugin.bind, state, pod, node_name)
             if status.skipped:
                 continue
             if status.rejected or status.ok:
@@ -354,61 +363,7 @@ class Framework:
     def run_post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """Run PostBind."""
         for plugin in self._post_bind:
-            plugin.post_bind(state, pod, node_name)
-
-
-def _asked(timing: Timing | None, plugin: str, point: str, ask: Callable[..., Status], *arguments: Any) -> Status:
-    """Return a plugin's answer, Error where it raised; timed where the cycle's plugins are."""
-    began = 0 if timing is None else timing.timer()
-    try:
-        status = ask(*arguments)
-    except Exception as raised:
-        status = error(str(raised))
-    if timing is not None:
-        timing.note(plugin, point, status.code, began)
-    return status
-
-
-def _asked_pair(
-    timing: Timing | None, plugin: str, point: str, ask: Callable[..., tuple[Any, Status]], *arguments: Any
-) -> tuple[Any, Status]:
-    """Return a plugin's answer as `_asked` does, with what it gave beside the status."""
-    began = 0 if timing is None else timing.timer()
-    try:
-        given, status = ask(*arguments)
-    except Exception as raised:
-        given, status = None, error(str(raised))
-    if timing is not None:
-        timing.note(plugin, point, status.code, began)
-    return given, status
-
-
-def _waited(timing: Timing | None, plugin: str, point: str, steps: Steps) -> Steps:
-    """Run the steps of a plugin that waits for the loop: Error where it raised; timed where the cycle's plugins are."""
-    began = 0 if timing is None else timing.timer()
-    try:
-        status = yield from steps
-    except Exception as raised:
-        status = error(str(raised))
-    if timing is not None:
-        timing.note(plugin, point, status.code, began)
-    return status
-
-
-def _post_filtered(
-    timing: Timing | None, plugin: PostFilterPlugin, state: CycleState, pod: PodInfo, outcome: FilterOutcome
-) -> PostFilterSteps:
-    """Return PostFilter's answer as `_asked_pair` does, of a plugin that may wait for the loop."""
-    began = 0 if timing is None else timing.timer()
-    result: PostFilterResult | None = None
-    try:
-        answer = plugin.post_filter(state, pod, outcome)
-        result, status = answer if isinstance(answer, tuple) else (yield from answer)
-    except Exception as raised:
-        status = error(str(raised))
-    if timing is not None:
-        timing.note(plugin.name, "PostFilter", status.code, began)
-    return result, status
+            told(state.timing, plugin.name, "PostBind", plugin.post_bind, state, pod, node_name)
 
 
 def _nothing_left(narrowing: set[str]) -> str:

@@ -103,7 +103,7 @@ class Scoring:
             parts: dict[str, PluginScores] = {}
             for one in active.every:
                 own = raw[one.name] if one.reads is _CLUSTER else raw[one.name][rows]
-                normalized = own if one.normalizer is None else one.normalizer.normalize(state, pod, own)
+                normalized = own if one.normalizer is None else _normalized(one, state, pod, own)
                 parts[one.name] = PluginScores(own, normalized, normalized * one.weight)
             return parts
 
@@ -146,7 +146,7 @@ class Scoring:
             else:
                 own = memory.raw[one.name] if everywhere else memory.raw[one.name][rows]
             if one.normalizer is not None:
-                own = one.normalizer.normalize(state, pod, own)
+                own = _normalized(one, state, pod, own)
             own = self._checked(one, own)
             if one.reads is _CLUSTER or one.normalizer is not None:
                 total += own * one.weight
@@ -184,7 +184,7 @@ class Scoring:
         """
         memory.even.pop(one.name, None)
         if one.normalizer is not None and not memory.raw[one.name].any():
-            equal = one.normalizer.normalize(state, pod, np.zeros(1, dtype=np.int64))
+            equal = _normalized(one, state, pod, np.zeros(1, dtype=np.int64))
             memory.even[one.name] = one.weight * int(self._checked(one, equal)[0])
 
     def _checked(self, one: _Scorer, scores: Ints) -> Ints:
@@ -212,3 +212,11 @@ def _score(
         return scores
     except Exception as raised:
         raise _ScoreError(f'running Score plugins: plugin "{plugin.name}" failed with: {raised}') from raised
+
+
+def _normalized(one: _Scorer, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
+    assert one.normalizer is not None
+    try:
+        return one.normalizer.normalize(state, pod, scores)
+    except Exception as raised:
+        raise _ScoreError(f'running Normalize on Score plugins: plugin "{one.name}" failed with: {raised}') from raised

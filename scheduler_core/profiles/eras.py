@@ -91,7 +91,7 @@ def read_spec(spec: Spec, extra: PluginRegistry | None = None) -> SchedulerConfi
     causes: list[Cause] = []
     for index, profile in enumerate(configuration.profiles):
         try:
-            Framework(profile, registry)
+            Framework(profile, registry).events_to_register()
         except ProfileError as wrong:
             causes.append(Cause(_profile_path(spec, index), f"Invalid value: {wrong}"))
     if causes:
