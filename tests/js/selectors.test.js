@@ -175,6 +175,15 @@ test("every palette item builds a document of its kind with the name given", () 
   }
   const gpu = itemOf("pod-gpu").build({ ...itemOf("pod-gpu").defaults, name: "g" });
   assert.equal(gpu.spec.containers[0].resources.limits["nvidia.com/gpu"], "1");
+  const apart = itemOf("pod-affinity").build({ ...itemOf("pod-affinity").defaults, name: "a" });
+  const [term] = apart.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+  assert.deepEqual(term.labelSelector.matchLabels, apart.metadata.labels);
+  const port = itemOf("pod-hostport").build({ ...itemOf("pod-hostport").defaults, name: "h", hostPort: "90" });
+  assert.deepEqual(port.spec.containers[0].ports, [{ containerPort: 90, hostPort: 90 }]);
+  const zoned = itemOf("persistentvolume").build({ name: "v", size: "1Gi", zone: "b" });
+  assert.deepEqual(zoned.metadata.labels, { "topology.kubernetes.io/zone": "b" });
+  const claim = itemOf("persistentvolumeclaim").build({ name: "c", size: "1Gi", zone: "b" });
+  assert.deepEqual(claim.spec.selector.matchLabels, zoned.metadata.labels);
   assert.equal(itemOf("pod-besteffort").build({ name: "b" }).spec.containers[0].resources, undefined);
 });
 

@@ -2,6 +2,8 @@
  * What the palette offers: for each item its place, its form fields and the document it stands for. Pure: names, zone
  * and namespace come in with the values.
  */
+import { field, given, readPairs, readTaints } from "./item_parts.js";
+import { PLACED_PODS, STORAGE } from "./storage_items.js";
 
 /**
  * @typedef {object} Field
@@ -14,10 +16,12 @@
 
 /** @typedef {Record<string, string>} Values */
 
+export { readPairs, readTaints };
+
 /**
  * @typedef {object} Item
  * @property {string} id `node-small`, `pod-gpu`, `deployment`; also the data-testid after `palette-`
- * @property {"nodes" | "pods" | "workloads" | "policies"} group
+ * @property {"nodes" | "pods" | "workloads" | "storage" | "policies"} group
  * @property {string} icon
  * @property {number} [hue] owner hue of the pod's square
  * @property {boolean} [filled]
@@ -34,41 +38,6 @@ export const HIGH_PRIORITY_CLASS = "high-priority";
 export const GPU = "nvidia.com/gpu";
 const IMAGE = "nginx:1.27";
 
-/**
- * @param {string} name
- * @param {string} path
- * @param {Field["type"]} [type]
- * @param {Partial<Field>} [more]
- * @returns {Field}
- */
-function field(name, path, type = "text", more = {}) {
-  return { name, label: `field_${name}`, path, type, ...more };
-}
-
-/**
- * `a=b, c=d` as an object; entries without a value get "".
- * @param {string | undefined} text
- * @returns {Record<string, string>}
- */
-export function readPairs(text) {
-  const entries = (text ?? "").split(/[,\n]/).map((part) => part.trim()).filter(Boolean);
-  return Object.fromEntries(entries.map((part) => {
-    const at = part.indexOf("=");
-    return at < 0 ? [part, ""] : [part.slice(0, at).trim(), part.slice(at + 1).trim()];
-  }));
-}
-
-/**
- * Only the entries with something in them: an empty field of the form stands for "not said".
- * @param {Record<string, string | undefined>} entries
- * @returns {Record<string, string>}
- */
-function given(entries) {
-  return /** @type {Record<string, string>} */ (
-    Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== ""))
-  );
-}
-
 const NODE_FIELDS = [
   field("name", "metadata.name"),
   field("cpu", "status.capacity.cpu"),
@@ -79,19 +48,6 @@ const NODE_FIELDS = [
   field("labels", "metadata.labels", "pairs"),
   field("taints", "spec.taints", "pairs"),
 ];
-
-/**
- * `key=value:Effect` entries as taints; the effect is NoSchedule unless said.
- * @param {string | undefined} text
- * @returns {{key: string, value?: string, effect: string}[]}
- */
-export function readTaints(text) {
-  return (text ?? "").split(/[,\n]/).map((part) => part.trim()).filter(Boolean).map((part) => {
-    const [pair = "", effect = "NoSchedule"] = part.split(":");
-    const [key = "", value] = pair.split("=");
-    return value === undefined ? { key, effect } : { key, value, effect };
-  });
-}
 
 /** @param {Values} values */
 function buildNode(values) {
@@ -196,6 +152,20 @@ function pod(size, hue, note, values, stem) {
   };
 }
 
+/**
+ * A pod that asks for more than resources.
+ * @param {import("./storage_items.js").PlacedPod} placed
+ * @returns {Item}
+ */
+function podItem({ id, group, note, more, defaults, fields }) {
+  return {
+    id: `pod-${id}`, group, icon: "", hue: group === "pods" ? 1 : 2, label: `pod_${id}`, note, kind: "Pod", stem: `${id}-`,
+    defaults: { image: IMAGE, cpu: "100m", memory: "64Mi", ...defaults },
+    fields: [...POD_FIELDS.slice(0, 2), ...fields, ...POD_FIELDS.slice(2)],
+    build: (values) => more(buildPod(values), values),
+  };
+}
+
 const TEMPLATE = "spec.template.spec.containers[0]";
 const WORKLOAD_FIELDS = [
   field("name", "metadata.name"),
@@ -242,6 +212,7 @@ export const ITEMS = [
   pod("gpu", 6, "1", { cpu: "500m", memory: "1Gi", gpu: "1" }, "gpu-"),
   pod("besteffort", 7, "", {}, "besteffort-"),
   pod("high-priority", 4, "", { cpu: "500m", memory: "512Mi", priorityClass: HIGH_PRIORITY_CLASS }, "high-"),
+  ...PLACED_PODS.map(podItem),
   workload("Deployment"),
   workload("ReplicaSet"),
   {
@@ -265,6 +236,7 @@ export const ITEMS = [
     defaults: {}, fields: [field("name", "metadata.name")],
     build: (values) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: values["name"] } }),
   },
+  ...STORAGE.map((given) => ("build" in given ? given : podItem(given))),
   {
     id: "priorityclass", group: "policies", icon: "arrow-up", label: "item_priorityclass", kind: "PriorityClass",
     stem: "priority-", defaults: { value: "1000", preemptionPolicy: "PreemptLowerPriority" },

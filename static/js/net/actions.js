@@ -8,7 +8,7 @@ import { changeTaints } from "../lib/commands.js";
 import { HIGH_PRIORITY_CLASS, itemOf } from "../lib/items.js";
 import { kindNamed, kindOfResource, splitKey } from "../lib/kinds.js";
 import { numberedName, workloadName } from "../state/names.js";
-import { objectAt, zones } from "../state/selectors.js";
+import { objectAt, objectsOf, zones } from "../state/selectors.js";
 import { ApiError } from "./rest.js";
 
 /** @typedef {{message: string, causes: {field: string, message: string}[], code: number}} Refused */
@@ -49,6 +49,7 @@ export class Actions {
     const values = { ...item.defaults, name };
     if (kind.namespaced) values["namespace"] = namespace;
     if (item.kind === "Node") values["zone"] = emptiestZone(view);
+    if (item.id === "pod-claim") values["claim"] = unusedClaim(view, namespace) || (values["claim"] ?? "");
     return { ...values, ...wanted };
   }
 
@@ -193,6 +194,21 @@ export async function refusalOf(work, unreachable) {
 export function emptiestZone(view) {
   const named = zones(view).filter((zone) => zone.name !== "");
   return named.sort((a, b) => a.nodes.length - b.nodes.length)[0]?.name ?? "";
+}
+
+/**
+ * The first claim of a namespace that no pod uses; "" where there is none.
+ * @param {View} view
+ * @param {string} namespace
+ */
+export function unusedClaim(view, namespace) {
+  const used = new Set();
+  for (const pod of objectsOf(view, "pods").values())
+    for (const volume of pod.spec?.["volumes"] ?? [])
+      used.add(`${pod.metadata.namespace}/${volume.persistentVolumeClaim?.claimName ?? ""}`);
+  const free = [...objectsOf(view, "persistentvolumeclaims")].filter(([key, claim]) =>
+    claim.metadata.namespace === namespace && !used.has(key));
+  return free.map(([, claim]) => claim.metadata.name).sort()[0] ?? "";
 }
 
 /**

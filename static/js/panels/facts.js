@@ -47,6 +47,20 @@ const FACTS = {
     [t("f_default"), t(object.globalDefault ? "yes" : "no")],
     ...(object.description ? [/** @type {Fact} */ ([t("f_description"), object.description])] : []),
   ],
+  persistentvolumeclaims: claimFacts,
+  persistentvolumes: volumeFacts,
+  "storageclasses.storage.k8s.io": (object, { t }) => [
+    [t("f_provisioner"), object.provisioner ?? ""],
+    [t("f_binding"), object.volumeBindingMode ?? ""],
+    [t("f_reclaim"), object.reclaimPolicy ?? ""],
+  ],
+  "poddisruptionbudgets.policy": (object, { t }) => [
+    [t("f_least"), String(object.spec?.minAvailable ?? "–")],
+    [t("f_most"), String(object.spec?.maxUnavailable ?? "–")],
+    [t("f_allowed"), String(object.status?.disruptionsAllowed ?? 0)],
+    [t("f_healthy"), t("of", { used: object.status?.currentHealthy ?? 0, total: object.status?.expectedPods ?? 0 })],
+    [t("f_selector"), pairs(object.spec?.selector?.matchLabels)],
+  ],
   "leases.coordination.k8s.io": (object, { t }) => [
     [t("f_holder"), object.spec?.holderIdentity ?? ""],
     [t("f_renewed"), String(object.spec?.renewTime ?? "")],
@@ -81,9 +95,106 @@ function podFacts(pod, scope) {
   if (owner.kind !== "Pod") facts.push([t("owner_is"), ownerLink(pod, scope)]);
   if (spec?.schedulingGates?.length) facts.push([t("f_gates"), spec.schedulingGates.map((gate) => gate.name).join(", ")]);
   if (spec?.schedulerName && spec.schedulerName !== "default-scheduler") facts.push([t("f_scheduler"), spec.schedulerName]);
+  const claims = claimsOf(pod);
+  if (claims.length) facts.push([t("f_volumes"), claims.map((name) => claimLine(pod, name, scope))]);
   facts.push([t("f_containers"), (spec?.containers ?? []).map((container) => containerLine(pod, container, t))]);
   facts.push(...conditions(pod, t));
   return facts;
+}
+
+/**
+ * Names of the claims that a pod uses, those of its ephemeral volumes too.
+ * @param {Slim} pod
+ * @returns {string[]}
+ */
+function claimsOf(pod) {
+  /** @type {any[]} */
+  const volumes = pod.spec?.["volumes"] ?? [];
+  return volumes.flatMap((volume) => {
+    const claim = volume.persistentVolumeClaim?.claimName;
+    return claim ? [claim] : volume.ephemeral ? [`${pod.metadata.name}-${volume.name}`] : [];
+  });
+}
+
+/**
+ * A claim of a pod with its volume: `data → disk-1 · Bound`.
+ * @param {PodSlim} pod
+ * @param {string} name
+ * @param {Scope} scope
+ */
+function claimLine(pod, name, scope) {
+  const key = `${pod.metadata.namespace}/${name}`;
+  const claim = objectsOf(scope.view, "persistentvolumeclaims").get(key);
+  if (!claim) return element("div", { class: "line" }, [name, ` · ${scope.t("f_missing")}`]);
+  const volume = claim.spec?.["volumeName"];
+  return element("div", { class: "line" }, [
+    link(scope, "persistentvolumeclaims", key, name),
+    ...(volume ? [" → ", volumeLink(volume, scope)] : []),
+    ` · ${claim.status?.["phase"] ?? ""}`,
+  ]);
+}
+
+/**
+ * @param {string} name
+ * @param {Scope} scope
+ */
+function volumeLink(name, scope) {
+  return objectsOf(scope.view, "persistentvolumes").has(name) ? link(scope, "persistentvolumes", name, name) : name;
+}
+
+/**
+ * @param {Slim} claim
+ * @param {Scope} scope
+ * @returns {Fact[]}
+ */
+function claimFacts(claim, scope) {
+  const { t, view } = scope;
+  const volume = claim.spec?.["volumeName"];
+  const users = [...objectsOf(view, "pods")].filter(([, pod]) =>
+    pod.metadata.namespace === claim.metadata.namespace && claimsOf(pod).includes(claim.metadata.name));
+  return [
+    [t("f_phase"), claim.status?.["phase"] ?? ""],
+    [t("f_volume"), volume ? volumeLink(volume, scope) : "–"],
+    [t("f_size"), `${claim.spec?.["resources"]?.requests?.storage ?? ""}`],
+    [t("f_access"), (claim.spec?.["accessModes"] ?? []).join(", ")],
+    [t("f_class"), classLink(claim.spec?.["storageClassName"], scope)],
+    [t("f_usedBy"), users.length ? users.slice(0, LINKS_MAX).map(([key, pod]) => link(scope, "pods", key, pod.metadata.name)) : "–"],
+  ];
+}
+
+/**
+ * @param {Slim} volume
+ * @param {Scope} scope
+ * @returns {Fact[]}
+ */
+function volumeFacts(volume, scope) {
+  const { t } = scope;
+  const claim = volume.spec?.["claimRef"];
+  const key = claim ? `${claim.namespace}/${claim.name}` : "";
+  const known = objectsOf(scope.view, "persistentvolumeclaims").has(key);
+  /** @type {any[]} */
+  const terms = volume.spec?.["nodeAffinity"]?.required?.nodeSelectorTerms ?? [];
+  const reach = terms.flatMap((term) => term.matchExpressions ?? []).map((/** @type {any} */ wanted) =>
+    element("div", { class: "line" }, element("code", {}, `${wanted.key} ${wanted.operator} ${(wanted.values ?? []).join(", ")}`)));
+  return [
+    [t("f_phase"), volume.status?.["phase"] ?? ""],
+    [t("f_claim"), known ? link(scope, "persistentvolumeclaims", key, key) : key || "–"],
+    [t("f_size"), volume.spec?.["capacity"]?.storage ?? ""],
+    [t("f_access"), (volume.spec?.["accessModes"] ?? []).join(", ")],
+    [t("f_class"), classLink(volume.spec?.["storageClassName"], scope)],
+    [t("f_reclaim"), volume.spec?.["persistentVolumeReclaimPolicy"] ?? ""],
+    ...(reach.length ? [/** @type {Fact} */ ([t("f_reachedFrom"), reach])] : []),
+  ];
+}
+
+/**
+ * @param {string | undefined} name
+ * @param {Scope} scope
+ */
+function classLink(name, scope) {
+  if (!name) return "–";
+  const resource = "storageclasses.storage.k8s.io";
+  return objectsOf(scope.view, resource).has(name) ? link(scope, resource, name, name) : name;
 }
 
 /**

@@ -11,6 +11,9 @@ import { factsOf, kindName, ownerLink } from "./facts.js";
 
 /** @typedef {"summary" | "decision" | "yaml" | "events"} Tab */
 
+/** What a summary tells of other objects: when these change, it is told anew. */
+const RELATED = /** @type {const} */ (["pods", "replicasets.apps", "persistentvolumeclaims", "persistentvolumes"]);
+
 /**
  * What main.js puts into two of the tabs.
  * @typedef {object} Guests
@@ -40,8 +43,8 @@ export function mount(root, dispatch, guests) {
   let shownBody = "";
   /** @type {Slim | null} */
   let last = null;
-  /** @type {ReadonlyMap<string, Slim> | undefined} */
-  let shownPods;
+  /** @type {readonly (ReadonlyMap<string, Slim> | undefined)[]} */
+  let shownRelated = [];
 
   /** @param {Tab} next */
   const open = (next) => {
@@ -184,10 +187,10 @@ export function mount(root, dispatch, guests) {
       setText(empty, "");
       return;
     }
-    const related = tab === "summary" ? [view.objects.get("pods"), view.objects.get("replicasets.apps")] : [];
+    const related = tab === "summary" ? RELATED.map((resource) => view.objects.get(resource)) : [];
     const key = [tab, object.metadata.uid, object.metadata.resourceVersion, second, ui.lang].join("|");
-    if (key === shownBody && tab === "summary" && related[0] === shownPods) return;
-    shownPods = related[0];
+    if (key === shownBody && tab === "summary" && related.every((map, at) => map === shownRelated[at])) return;
+    shownRelated = related;
     if (tab === "events") {
       if (shownBody !== "events") body.replaceChildren(element("div", { class: "event-list" }));
       eventRows(/** @type {Element} */ (body.firstElementChild), eventsAbout(view, object), view, ui, dispatch, false);

@@ -10,7 +10,7 @@ import { refusedCluster, refusedWrite } from "../state/roles.js";
 import { leader, objectAt, replicas } from "../state/selectors.js";
 import { mountSearch } from "./search.js";
 
-const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "policies"]);
+const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "storage", "policies"]);
 
 /**
  * What else the palette does; `run` says what a click means now, `reason` why it cannot.
@@ -103,7 +103,7 @@ export function mount(root, dispatch) {
       update() {
         if (!view || !ui) return;
         const shown = text(ui.lang, item.label);
-        const full = item.group === "nodes" ? `Node, ${shown}` : item.group === "pods" ? `Pod, ${shown}` : shown;
+        const full = item.group === "nodes" ? `Node, ${shown}` : item.kind === "Pod" ? `Pod, ${shown}` : shown;
         setText(label, shown);
         setAttribute(button, "data-short", item.note || abbreviated(item.id, shown));
         const reason = refusalOf(item, view, ui);

@@ -3,6 +3,7 @@
 /** @import { Dispatch, PodSlim, Ui, View } from "../lib/types.d.ts" */
 import { append, arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
 import { ITEMS } from "../lib/items.js";
+import { kindNamed } from "../lib/kinds.js";
 import { number, text } from "../lib/text.js";
 import { newestEvents } from "../state/events.js";
 import { refusedWrite } from "../state/roles.js";
@@ -146,14 +147,14 @@ export function mount(root, dispatch) {
    * @param {string} reason
    */
   function renderCreate(ui, t, reason) {
-    const items = ITEMS.filter((item) => item.group === "pods" || item.group === "workloads" && item.id !== "namespace");
+    const items = ITEMS.filter((item) => kindNamed(item.kind).namespaced);
     create.replaceChildren(...(reason ? [element("p", { class: "none" }, reason)] : []), ...items.map((item) => {
       const button = element("button", {
         class: "phone-item", type: "button", "aria-disabled": reason ? "true" : undefined,
         "data-testid": `phone-${item.id}`,
       }, [
         item.hue ? element("span", { class: `swatch hue-${item.hue}${item.filled ? " filled" : ""}` }) : icon(item.icon),
-        element("b", {}, item.group === "pods" ? `Pod · ${t(item.label)}` : t(item.label)),
+        element("b", {}, item.kind === "Pod" ? `Pod · ${t(item.label)}` : t(item.label)),
         item.note ? element("small", {}, item.note) : null,
       ]);
       button.addEventListener("click", () => dispatch({ type: "create", item: item.id }));
