@@ -154,11 +154,11 @@ def _commands(log: Sequence[Event], after: int) -> Iterator[tuple[Document, Even
 
 def _answers(log: Sequence[Event]) -> Iterator[tuple[Event, Document]]:
     """Yield the rows that note an answer from outside, each with it."""
-    known: dict[str, int] = {}
+    known: dict[str, Document] = {}
     for row in log:
         answer = status_of(row.object).get("answer") if row.resource == REPLICAS and row.verb != DELETED else None
-        if answer is not None and known.get(row.name) != answer["engine"]["order"]:
-            known[row.name] = answer["engine"]["order"]
+        if answer is not None and known.get(row.name) != answer:
+            known[row.name] = answer
             yield row, answer
 
 

@@ -7,7 +7,7 @@ or a `sequence` of pods placed one after another. All nodes are scored; ties are
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TextIO
 
@@ -17,19 +17,23 @@ import numpy as np
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
-from scheduler_core.framework.asks import complete
+from scheduler_core.extender.extending import KEY as EXTENDING
+from scheduler_core.extender.extending import Extending
+from scheduler_core.framework.asks import complete, refuse
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, fit_error
+from scheduler_core.framework.interface import Ask, PreFilterResult, Reply
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.status import SUCCESS, Code
+from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
 from scheduler_core.plugins import default_preemption
 from scheduler_core.preemption.evaluator import why_not_eligible
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
+from scheduler_core.scheduler.configuration import with_extenders
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.trace.result import preemption_object, verdict_table
@@ -85,8 +89,12 @@ class CaseListers:
 class Oracle:
     """One case's cluster and scheduler."""
 
-    def __init__(self, case: Document) -> None:
+    def __init__(self, case: Document, carry_out: Callable[[Ask], Reply] = refuse) -> None:
         """Build the cluster.
+
+        Args:
+            case: the case.
+            carry_out: answers what a cycle asks of the world outside, its calls to extenders; without it they fail.
 
         Raises:
             ApiError: the case's configuration or an object cannot be read.
@@ -105,8 +113,10 @@ class Oracle:
                 self.nominator.add(info)
         documents = {_RESOURCES[name]: items or () for name, items in objects.items() if name in _RESOURCES}
         configuration = read_configuration(case.get("config") or {})
+        self._extenders, self._carry_out = configuration.extenders, carry_out
         registry = in_tree_registry()
         listers = CaseListers(documents)
+        self._listers = listers
         self._frameworks = {
             profile.scheduler_name: Framework(
                 _available(profile, registry),
@@ -115,7 +125,7 @@ class Oracle:
                 nominator=self.nominator,
                 reuse="sequence" in case,
             )
-            for profile in configuration.profiles
+            for profile in with_extenders(configuration.profiles, self._extenders)
         }
         self.snapshot = self.cache.snapshot()
 
@@ -135,6 +145,8 @@ class Oracle:
         if not len(self.snapshot):
             return {"result": "no_nodes", "fitError": NO_NODES_MESSAGE}
         state, snapshot = CycleState(), self.snapshot
+        extending = Extending(self._extenders, self._listers, [])
+        state.write(EXTENDING, extending)
         left, status, narrowing = framework.run_pre_filter(state, info, snapshot)
         record: dict[str, Any] = {}
         if detailed:
@@ -151,18 +163,38 @@ class Oracle:
             first = np.full(len(snapshot), ABSENT, dtype=np.int8)
             outcome = FilterOutcome(snapshot, (), {}, first, absent_status=status)
             return {"result": "unschedulable", **record, **self._fail(framework, state, info, outcome, status.message)}
-        outcome = framework.run_filter(state, info, snapshot, left, narrowing)
+        outcome, status = self._filter(framework, state, info, left, narrowing)
         if detailed:
             record["filters"] = verdict_table(outcome)
-        broken = outcome.rows_with(Code.ERROR)
-        if broken:
-            return {"result": "error", "fitError": outcome.status_of(broken[0]).message, **record}
+        if not status.ok:
+            return {"result": "error", "fitError": status.message, **record}
         record["firstFail"] = {snapshot.names[row]: one.as_dict() for row, one in outcome.failed()}
         record["feasible"] = sorted(snapshot.names[row] for row in outcome.feasible)
         record["usedNominatedNode"] = outcome.used_nominated_node
         if not record["feasible"]:
             return {"result": "unschedulable", **record, **self._fail(framework, state, info, outcome, "")}
         return {**record, **self._score(framework, state, info, outcome, detailed)}
+
+    def _filter(
+        self,
+        framework: Framework,
+        state: CycleState,
+        info: PodInfo,
+        left: PreFilterResult,
+        narrowing: frozenset[str],
+        *,
+        nominated_first: bool = True,
+    ) -> tuple[FilterOutcome, Status]:
+        """Run the filters and the extenders; where these refuse the nominated node, all nodes have their turn."""
+        outcome = framework.run_filter(state, info, self.snapshot, left, narrowing, nominated_first=nominated_first)
+        broken = outcome.rows_with(Code.ERROR)
+        if broken:
+            return outcome, outcome.status_of(broken[0])
+        extending: Extending = state.read(EXTENDING)
+        status = complete(extending.filter(info, outcome), self._carry_out)
+        if outcome.used_nominated_node and not (status.ok and len(outcome.feasible)):
+            return self._filter(framework, state, info, left, narrowing, nominated_first=False)
+        return outcome, status
 
     def _score(
         self, framework: Framework, state: CycleState, info: PodInfo, outcome: FilterOutcome, detailed: bool
@@ -177,6 +209,8 @@ class Oracle:
             scores, status = framework.run_score(state, info, self.snapshot, outcome)
         if scores is None:
             return {"result": "error", "fitError": status.message}
+        extending: Extending = state.read(EXTENDING)
+        complete(extending.prioritize(info, self.snapshot, scores), self._carry_out)
         table = scores.as_dict(names)
         if not detailed:
             del table["plugins"]
@@ -189,7 +223,7 @@ class Oracle:
         text = ""
         plugins = framework.profile.at("postFilter")
         if plugins:
-            result, status = complete(framework.run_post_filter(state, info, outcome))
+            result, status = complete(framework.run_post_filter(state, info, outcome), self._carry_out)
             text = status.message
             row = self.snapshot.row_of.get(info.pod.status.nominated_node_name)
             tried = SUCCESS if row is None else outcome.status_of(row)

@@ -22,7 +22,7 @@ from scheduler_core.extender.calls import ExtenderCall, HttpAnswer, Record, fail
 
 logger = logging.getLogger(__name__)
 
-ANSWER_BYTES_MAX: Final = 8 * 1024 * 1024
+ANSWER_BYTES_MAX: Final = 16 * 1024 * 1024
 """Bytes of an extender's answer that are read; a larger one counts as a failure of that extender."""
 
 EXTENDER_THREADS: Final = 8

@@ -21,6 +21,12 @@ from scheduler_core.extender.calls import ExtenderCall, HttpAnswer, Purpose, Rec
 
 OK: Final = 200
 
+REASON_CHARS_MAX: Final = 1_024
+"""Characters of a reason or an error that an extender gives; the rest is cut."""
+
+RECORD_BYTES_MAX: Final = 1_048_576
+"""Bytes of what is kept of one answer; one that says more counts as a failure of its extender."""
+
 SCORE_BITS: Final = 31
 """Scores are taken up to ±2³¹, so that weights cannot overflow a total."""
 
@@ -75,9 +81,13 @@ def read(call: ExtenderCall, answer: HttpAnswer) -> Record:
     except msgspec.DecodeError as wrong:
         return failed(call, f"the answer of {call.url} is no JSON: {wrong}", answer.duration_ms)
     except _Refused as wrong:
-        return failed(call, str(wrong), answer.duration_ms)
+        return failed(call, str(wrong)[:REASON_CHARS_MAX], answer.duration_ms)
     except _Misshapen as wrong:
         return failed(call, f"the answer of {call.url} cannot be read: {wrong}", answer.duration_ms)
+    size = len(msgspec.json.encode(found))
+    if size > RECORD_BYTES_MAX:
+        text = f"the answer of {call.url} comes to {size} bytes; an answer may say {RECORD_BYTES_MAX}"
+        return failed(call, text, answer.duration_ms)
     return {
         "extender": call.extender.name,
         "verb": call.purpose,
@@ -114,7 +124,7 @@ def _reasons(document: Any, name: str) -> dict[str, str]:
     reasons = _member(document, name, dict) or {}
     if not all(isinstance(reason, str) for reason in reasons.values()):
         raise _Misshapen(f"{name} must hold texts")
-    return dict(reasons)
+    return {node: reason[:REASON_CHARS_MAX] for node, reason in reasons.items()}
 
 
 def _filtered(call: ExtenderCall, document: Any) -> dict[str, Any]:

@@ -58,9 +58,7 @@ class Configuration:
         self.backoff_ms = backoff_ms
         self.waiting = waiting if waiting is not None else WaitingPods()
         self.extenders = tuple(extenders)
-        ignored = ignored_resources(extenders)
-        if ignored:
-            profiles = [_ignoring(profile, ignored) for profile in profiles]
+        profiles = with_extenders(profiles, extenders)
         self.percentage = percentage
         self.frameworks: dict[str, Framework] = {
             profile.scheduler_name: Framework(
@@ -119,7 +117,19 @@ class Configuration:
         return self.percentage if own is None else own
 
 
-def _ignoring(profile: ProfileConfiguration, resources: Sequence[str]) -> ProfileConfiguration:
-    """Return the profile with NodeResourcesFit leaving these resources to their extenders, as upstream sets it."""
-    arguments = {**profile.arguments.get(FIT, {}), "ignoredResources": list(resources)}
-    return replace(profile, arguments={**profile.arguments, FIT: arguments})
+def with_extenders(
+    profiles: Sequence[ProfileConfiguration], extenders: Sequence[ExtenderConfiguration]
+) -> Sequence[ProfileConfiguration]:
+    """Return the profiles with NodeResourcesFit leaving the resources of extenders to them, where they ask for that.
+
+    As upstream has it, these take the place of `ignoredResources`.
+    """
+    resources = ignored_resources(extenders)
+    if not resources:
+        return profiles
+
+    def ignoring(profile: ProfileConfiguration) -> ProfileConfiguration:
+        arguments = {**profile.arguments.get(FIT, {}), "ignoredResources": resources}
+        return replace(profile, arguments={**profile.arguments, FIT: arguments})
+
+    return [ignoring(profile) for profile in profiles]

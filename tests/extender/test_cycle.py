@@ -10,6 +10,8 @@ import pytest
 from clustersim.runtime import extenders
 from scheduler_core.extender.calls import CallExtenders
 from scheduler_core.framework.interface import BindPod, Reply
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.oracle import Oracle, answer
 from scheduler_core.scheduler.replay import extenders_account, outcome_of
 from tests.extender.server import Odd, extender, keep, names_in, score
 from tests.scheduler.kit import Hand, node, pod, scheduler
@@ -337,3 +339,24 @@ def test_a_binder_that_fails(configured, over_http, ignorable: bool) -> None:
     if not ignorable:
         assert seen.message == "no lease on that rack"
         assert not seen.core.cache.is_assumed("uid-web")
+
+
+# One case through the oracle.
+
+
+def case_of(*documents):
+    named = [{"metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}} for name in "abc"]
+    web = {"metadata": {"name": "web", "namespace": "default", "uid": "u"}, "spec": {"containers": [{"name": "c"}]}}
+    return {"id": "one", "objects": {"nodes": named}, "config": {"extenders": list(documents)}, "pod": web}
+
+
+def test_the_oracle_asks_extenders_where_it_is_given_a_transport(allow, over_http) -> None:
+    with extender(filter=keep("b", "c", FailedNodes={"a": "taken"}), rank=score(c=10)) as one:
+        allow(one.url)
+        document = {"urlPrefix": one.url, "filterVerb": "filter", "prioritizeVerb": "rank", "weight": 9}
+        case = case_of(document)
+        told = Oracle(case, over_http).decide(PodInfo.of(case["pod"]))
+    assert (told["result"], told["feasible"], told["best"]) == ("scheduled", ["b", "c"], ["c"])
+    assert told["firstFail"]["a"] == {"code": "Unschedulable", "reasons": ["taken"], "plugin": one.url}
+    assert told["scores"]["plugins"][one.url]["weighted"] == [0, 900]
+    assert answer(case)["fitError"].startswith("nobody carries out CallExtenders here")
