@@ -7,6 +7,7 @@ import { kindOfResource, splitKey } from "./lib/kinds.js";
 import { text } from "./lib/text.js";
 import { Actions, refusalOf } from "./net/actions.js";
 import { DecisionLoader, HandLoader } from "./net/decisions.js";
+import { ModelLoader } from "./net/model.js";
 import { mayReloadFor, rememberSession } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
 import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";
@@ -36,6 +37,7 @@ let ui = {
   lang: START.lang, theme: /** @type {Theme} */ (document.documentElement.dataset["theme"]), selected: null, colourBy: "owner", nowMs: 0,
   reducedMotion: STILL.matches, connection: "connecting", phone: PHONE.matches, fps: 0,
   decisions: { pod: "", traces: [], selectedTraceId: "", loading: false },
+  model: { pod: "", answer: null, problem: "" },
 };
 let joinUrl = `${location.origin}/join/${START.code}`;
 /** Server time minus this browser's, so that simulated time agrees on every screen. */
@@ -50,6 +52,7 @@ const setUi = (change) => {
 
 const toast = mountToast(region("toasts"));
 const decisions = new DecisionLoader(api, () => setUi({ decisions: decisions.state }));
+const model = new ModelLoader(api, () => setUi({ model: model.state }));
 const hand = new HandLoader(api, (traced) => {
   view = { ...view, hand: traced };
   dirty = true;
@@ -171,6 +174,7 @@ function paint() {
   dirty = false;
   hand.follow(view);
   decisions.follow(view, ui.selected?.resource === "pods" && inspector.tab === "decision" ? ui.selected.key : "");
+  model.follow(view, ui.selected?.resource === "pods" && dock.tab === "model" ? ui.selected.key : "");
   renderFrame();
   stage?.render(view, ui);
   probe.painted(view.revision);

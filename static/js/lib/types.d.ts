@@ -361,7 +361,45 @@ export interface Ui {
   /** 900 × 700 and the like decide the layout in CSS; the phone layout leaves out the stage. */
   phone: boolean;
   decisions: { pod: string; traces: Trace[]; selectedTraceId: string; loading: boolean };
+  model: ModelState;
   fps: number;
+}
+
+/** What the Model tab shows: the pod asked about, and the answer or why there is none. */
+export interface ModelState {
+  pod: string;
+  answer: ModelAnswer | null;
+  problem: string;
+}
+
+/** `GET …/model`, see docs/model.md. */
+export interface ModelAnswer {
+  pod: string;
+  bound: boolean;
+  boundTo: string | null;
+  above: string[];
+  mayGo: boolean;
+  case: "Scheduling" | "Preemption" | "UNCHANGED" | "Bound" | null;
+  schedulingEnabled: boolean;
+  preemptionEnabled: boolean | null;
+  casualty: { brokenBudgets: number; pods: number } | null;
+  possible: string[];
+  feasible: string[];
+  viable: string[];
+  engine: { step: { kind: string; node: string | null; victims: string[] }; deviations: string[] | null } | null;
+  formulas: Record<string, string>;
+  nodes: ModelNode[];
+  trace: string | null;
+}
+
+export interface ModelNode {
+  node: string;
+  boundTo: boolean;
+  feasible: boolean;
+  filters: { section: string; holds: boolean; today: boolean; deviations: string[] }[];
+  viability: number;
+  preemption: { jeopardy: string[]; enabled: boolean | null; pods: string[] | null };
+  engine: { feasible: boolean; plugin: string; reasons: string[]; total: number | null } | null;
 }
 
 /** What a click means. main.js turns intents into requests or into changes of Ui. */

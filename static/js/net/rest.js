@@ -124,6 +124,11 @@ export class SessionApi {
     return request("GET", `${this.session}/decisions?pod=${encodeURIComponent(pod)}`);
   }
 
+  /** @param {string} pod namespace/name */
+  model(pod) {
+    return request("GET", `${this.session}/model?pod=${encodeURIComponent(pod)}`);
+  }
+
   /** @param {string} id of a trace */
   decision(id) {
     return request("GET", `${this.session}/decisions/${encodeURIComponent(id)}`);

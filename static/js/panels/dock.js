@@ -1,4 +1,4 @@
-/** The dock: Kubernetes Events, the log of changes as they came with their authors, and the scheduler that runs. */
+/** The dock: Events, the log of changes as they came with their authors, the scheduler that runs, the formal model. */
 
 /** @import { Dispatch, LogRow, Ui, View } from "../lib/types.d.ts" */
 import { arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
@@ -7,9 +7,10 @@ import { newestEvents } from "../state/events.js";
 import { objectsOf } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 import { eventRows } from "./events.js";
+import { renderModel } from "./model.js";
 import { schedulerPanel, schedulerSource } from "./scheduler.js";
 
-const TABS = /** @type {const} */ (["events", "log", "scheduler"]);
+const TABS = /** @type {const} */ (["events", "log", "scheduler", "model"]);
 /** Kinds whose rows tell only that the machinery breathes: renewals, clock and queue status. */
 const QUIET = new Set([
   "leases.coordination.k8s.io", "clocks.clustersim.io", "queues.clustersim.io", "replicas.clustersim.io", "events",
@@ -62,6 +63,10 @@ export function mount(root, dispatch) {
   });
 
   return {
+    /** The tab that is open; "" while the dock is folded. */
+    get tab() {
+      return root.classList.contains("folded") ? "" : tab;
+    },
     /**
      * @param {View} view
      * @param {Ui} ui
@@ -86,7 +91,8 @@ export function mount(root, dispatch) {
       setAttribute(fold, "aria-label", foldLabel);
       setAttribute(fold, "title", foldLabel);
       setAttribute(fold, "aria-expanded", String(!folded));
-      const source = tab === "events" ? view.objects.get("events") : tab === "log" ? view.rows : schedulerSource(view);
+      const source = tab === "events" ? view.objects.get("events")
+        : tab === "log" ? view.rows : tab === "model" ? ui.model : schedulerSource(view);
       if (folded || (shown === source && shownLang === ui.lang && source !== undefined)) return;
       shown = source;
       shownLang = ui.lang;
@@ -95,6 +101,7 @@ export function mount(root, dispatch) {
         const wanted = onlyWarnings.checked ? all.filter((event) => event.type === "Warning") : all;
         eventRows(list, wanted, view, ui, dispatch, true);
       } else if (tab === "log") logRows(list, view, ui, dispatch);
+      else if (tab === "model") renderModel(list, ui, dispatch);
       else schedulerPanel(list, view, ui, dispatch);
     },
   };
