@@ -41,11 +41,23 @@ def test_counts_time_and_pods() -> None:
 
 
 @pytest.mark.parametrize(
-    ("workload", "percentage"), [("basic", 100), ("basic", 0), ("basic", 30), ("spread", 100), ("antiaffinity", 30)]
+    ("workload", "percentage"),
+    [
+        ("basic", 100),
+        ("basic", 0),
+        ("basic", 30),
+        ("spread", 100),
+        ("spread", 0),
+        ("antiaffinity", 100),
+        ("antiaffinity", 30),
+        ("preemption", 100),
+        ("preemption", 0),
+    ],
 )
 def test_places_every_pod_where_the_slow_path_does(workload: str, percentage: int) -> None:
-    fast = run(workload, 130, 300, ticking(1), ticking(1), percentage=percentage)
-    slow = run(workload, 130, 300, ticking(1), ticking(1), percentage=percentage, reuse=False)
+    pods = 125 if workload == "preemption" else 300
+    fast = run(workload, 130, pods, ticking(1), ticking(1), percentage=percentage)
+    slow = run(workload, 130, pods, ticking(1), ticking(1), percentage=percentage, reuse=False)
     assert fast.chosen == slow.chosen
     assert len(set(fast.chosen)) > 100
 

@@ -14,6 +14,7 @@ from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.state.cache import Cache
+from scheduler_core.state.nominator import Nominator
 from tests.core.objects import node, pod
 
 TAINTS = st.lists(
@@ -81,6 +82,7 @@ STEPS = st.lists(
         st.tuples(st.just("delete"), st.integers(0, 40)),
         st.tuples(st.just("node"), st.integers(0, 11), NODES),
         st.tuples(st.just("drop"), st.integers(0, 11)),
+        st.tuples(st.just("nominate"), st.integers(0, len(SHAPES) - 1), st.integers(0, 11), st.integers(0, 3)),
     ),
     min_size=5,
     max_size=30,
@@ -99,8 +101,10 @@ def decision(framework: Framework, one: PodInfo, snapshot: Snapshot) -> dict[str
             for plugin, verdicts in outcome.verdicts.items()
         },
         "first": outcome.first.tolist(),
+        "statuses": [outcome.status_of(row) for row in range(len(snapshot))],
         "reasons": dict(outcome.reasons()),
     }
+    assert outcome.codes.tolist() == [int(status.code) for status in said["statuses"]]
     rows = outcome.feasible
     if len(rows):
         assert framework.run_pre_score(state, one, snapshot, rows).ok
@@ -120,8 +124,9 @@ def test_decisions_are_the_same_with_reuse_and_without(nodes: list[dict[str, Any
     cache, snapshot = Cache(), Snapshot()
     for number, one in enumerate(nodes):
         cache.add_node(node(f"n{number}", **one))
-    fast = Framework(default_configuration(), in_tree_registry(), reuse=True)
-    slow = Framework(default_configuration(), in_tree_registry(), reuse=False)
+    nominator = Nominator()
+    fast = Framework(default_configuration(), in_tree_registry(), nominator=nominator, reuse=True)
+    slow = Framework(default_configuration(), in_tree_registry(), nominator=nominator, reuse=False)
     placed: list[str] = []
     for number, step in enumerate(steps):
         if step[0] == "schedule":
@@ -134,6 +139,9 @@ def test_decisions_are_the_same_with_reuse_and_without(nodes: list[dict[str, Any
             if "best" in said:
                 cache.assume_pod(one.placed(said["best"][0]), said["best"][0])
                 placed.append(one.uid)
+        elif step[0] == "nominate":
+            # The same few pods hope for one node, then for another: what was remembered of both is stale.
+            nominator.add(pod(f"rival{step[3]}", **SHAPES[step[1]], priority=step[3] - 1), f"n{step[2]}")
         elif step[0] == "delete" and placed:
             cache.forget_pod(placed.pop(step[1] % len(placed)))
         elif step[0] == "node":

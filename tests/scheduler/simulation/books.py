@@ -13,6 +13,7 @@ from scheduler_core.framework.node_info import NodeInfo
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.preemption.budgets import budgets_of
 from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
+from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.run import Run
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.queued import Lane
@@ -41,8 +42,8 @@ class Books:
         """
         self._every_pod_has_one_place()
         self._no_node_is_over_committed()
-        self._the_cache_is_what_a_rebuild_gives()
-        self._nominations_hold()
+        check_cache(self.world.core.cache, self.mirror)
+        check_nominations(self.world.core)
 
     def _every_pod_has_one_place(self) -> None:
         world, core = self.world, self.world.core
@@ -88,51 +89,6 @@ class Books:
         for name, millicores in used.items():
             assert millicores <= world.largest[name] * 1000 or name in world.excused, f"{name} is over-committed"
 
-    def _the_cache_is_what_a_rebuild_gives(self) -> None:
-        cache = self.world.core.cache
-        before = self.mirror.generation
-        cache.update_snapshot(self.mirror)
-        if self.mirror.generation == before:
-            return
-        rebuilt = Cache()
-        for info in self.mirror.infos:
-            assert info.node is not None
-            rebuilt.add_node(info.node)
-        for one in cache.pods():
-            place = cache.node_of(one.uid)
-            assert place is not None
-            rebuilt.assume_pod(one, place)
-        fresh = rebuilt.snapshot(self.mirror.order)
-        level = self.mirror
-        assert fresh.names == level.names
-        for row, info in enumerate(fresh.infos):
-            known = level.infos[row]
-            assert _pods(known) == _pods(info), f"pods of {info.name}"
-            assert _positive(known.requested) == _positive(info.requested), f"requests of {info.name}"
-            assert (known.non_zero_cpu, known.non_zero_memory) == (info.non_zero_cpu, info.non_zero_memory)
-            assert known.host_ports == info.host_ports, f"ports of {info.name}"
-            assert Counter(known.terms) == Counter(info.terms), f"terms of {info.name}"
-        for column in range(3):
-            assert np.array_equal(fresh.requested[column], level.requested[column]), "requested"
-            assert np.array_equal(fresh.allocatable[column], level.allocatable[column]), "allocatable"
-        assert np.array_equal(fresh.pod_count, level.pod_count)
-        assert np.array_equal(fresh.pod_limit, level.pod_limit)
-        assert np.array_equal(fresh.non_zero, level.non_zero)
-        ours, theirs = level.topology(ZONE), fresh.topology(ZONE)
-        assert len({*zip(ours.tolist(), theirs.tolist(), strict=True)}) == len(set(ours.tolist())), "zones"
-        held = {terms: one.counts.tolist() for terms, one in level.affinity().groups.items()}
-        assert held == {terms: one.counts.tolist() for terms, one in fresh.affinity().groups.items()}, "terms held"
-
-    def _nominations_hold(self) -> None:
-        core = self.world.core
-        seen: set[str] = set()
-        for node_name, info in core.nominator.items():
-            assert info.uid not in seen, f"{info.uid} is nominated twice"
-            seen.add(info.uid)
-            assert core.nominator.node_of(info.uid) == node_name
-            assert info.uid in core.pods, f"{info.uid} is gone and nominated"
-            assert info.uid not in core.assumed, f"{info.uid} is assumed and nominated"
-
     # What an attempt decides.
 
     def expect(self, run: Run) -> Callable[[], None]:
@@ -177,6 +133,53 @@ class Books:
                 self.compared["preemption"] += bool(found.candidates)
 
         return compare
+
+
+def check_cache(cache: Cache, mirror: Snapshot) -> None:
+    """Check that the cache, and a snapshot kept level with it, are what a rebuild gives."""
+    before = mirror.generation
+    cache.update_snapshot(mirror)
+    if mirror.generation == before:
+        return
+    rebuilt = Cache()
+    for info in mirror.infos:
+        assert info.node is not None
+        rebuilt.add_node(info.node)
+    for one in cache.pods():
+        place = cache.node_of(one.uid)
+        assert place is not None
+        rebuilt.assume_pod(one, place)
+    fresh = rebuilt.snapshot(mirror.order)
+    level = mirror
+    assert fresh.names == level.names
+    for row, info in enumerate(fresh.infos):
+        known = level.infos[row]
+        assert _pods(known) == _pods(info), f"pods of {info.name}"
+        assert _positive(known.requested) == _positive(info.requested), f"requests of {info.name}"
+        assert (known.non_zero_cpu, known.non_zero_memory) == (info.non_zero_cpu, info.non_zero_memory)
+        assert known.host_ports == info.host_ports, f"ports of {info.name}"
+        assert Counter(known.terms) == Counter(info.terms), f"terms of {info.name}"
+    for column in range(3):
+        assert np.array_equal(fresh.requested[column], level.requested[column]), "requested"
+        assert np.array_equal(fresh.allocatable[column], level.allocatable[column]), "allocatable"
+    assert np.array_equal(fresh.pod_count, level.pod_count)
+    assert np.array_equal(fresh.pod_limit, level.pod_limit)
+    assert np.array_equal(fresh.non_zero, level.non_zero)
+    ours, theirs = level.topology(ZONE), fresh.topology(ZONE)
+    assert len({*zip(ours.tolist(), theirs.tolist(), strict=True)}) == len(set(ours.tolist())), "zones"
+    held = {terms: one.counts.tolist() for terms, one in level.affinity().groups.items()}
+    assert held == {terms: one.counts.tolist() for terms, one in fresh.affinity().groups.items()}, "terms held"
+
+
+def check_nominations(core: Scheduler) -> None:
+    """Check that each nomination is of a pod that waits, and is found both ways."""
+    seen: set[str] = set()
+    for node_name, info in core.nominator.items():
+        assert info.uid not in seen, f"{info.uid} is nominated twice"
+        seen.add(info.uid)
+        assert core.nominator.node_of(info.uid) == node_name
+        assert info.uid in core.pods, f"{info.uid} is gone and nominated"
+        assert info.uid not in core.assumed, f"{info.uid} is assumed and nominated"
 
 
 def _pods(info: NodeInfo) -> list[str]:
