@@ -205,3 +205,32 @@ def test_reduced_motion_shows_the_end_at_once(open_classroom: Callable[[str], Cl
     for node, total in totals.items():
         row = teacher.locator(f'.st-outline tr[data-key="{node}"]')
         assert f"{total} pts" in row.inner_text()
+
+
+def test_the_dock_is_as_high_as_somebody_drags_it(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("three-nodes")
+    teacher = classroom.teacher()
+    wait_state(teacher, lambda now: len(now["nodes"]) == 3, "the nodes are there")
+    handle = teacher.get_by_role("separator")
+
+    def height() -> int:
+        return teacher.evaluate("() => Math.round(document.getElementById('dock').getBoundingClientRect().height)")
+
+    assert height() == 220
+    box = handle.bounding_box()
+    assert box is not None
+    teacher.mouse.move(box["x"] + 300, box["y"] + 4)
+    teacher.mouse.down()
+    teacher.mouse.move(box["x"] + 300, box["y"] - 116, steps=4)
+    teacher.mouse.up()
+    assert height() == 340
+    picture(teacher, "dock-dragged")
+    handle.press("ArrowDown")
+    assert height() == 316
+    teacher.reload()
+    wait_state(teacher, lambda now: len(now["nodes"]) == 3, "the nodes are back")
+    assert height() == 316, "this browser remembers"
+    handle.press("End")
+    assert height() == round(0.7 * VIEWPORT["height"])
+    handle.dblclick()
+    assert height() == 220

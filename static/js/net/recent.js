@@ -1,10 +1,11 @@
-/** What this browser remembers between visits: sessions it opened, theme and language. Nothing here is secret. */
+/** What this browser remembers between visits: sessions it opened, theme, language, the dock's height. Nothing here is secret. */
 
 /** @import { Lang, Role, Theme } from "../lib/types.d.ts" */
 
 /** Sessions remembered; the oldest falls off. */
 export const RECENT_MAX = 8;
 const RECENT_KEY = "clustersim.recent";
+const DOCK_KEY = "clustersim.dock";
 const PREFERENCE_SECONDS = 365 * 24 * 3600;
 
 /** @typedef {{code: string, title: string, role: Role, revision: number, atMs: number}} RecentSession */
@@ -32,10 +33,32 @@ export function forgetSession(code) {
 
 /** @param {RecentSession[]} list */
 function write(list) {
+  store(RECENT_KEY, JSON.stringify(list));
+}
+
+/** @returns {number | null} the height that somebody gave the dock, in CSS pixels */
+export function dockHeight() {
   try {
-    localStorage.setItem(RECENT_KEY, JSON.stringify(list));
+    return Number(localStorage.getItem(DOCK_KEY)) || null;
   } catch {
-    // Private windows refuse storage; the page works without the list.
+    return null;
+  }
+}
+
+/** @param {number | null} height */
+export function rememberDockHeight(height) {
+  store(DOCK_KEY, height === null ? "" : String(Math.round(height)));
+}
+
+/**
+ * @param {string} key
+ * @param {string} value
+ */
+function store(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // Private windows refuse storage; the page works without what it would remember.
   }
 }
 

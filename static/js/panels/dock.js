@@ -6,6 +6,7 @@ import { clockTime, number, text } from "../lib/text.js";
 import { newestEvents } from "../state/events.js";
 import { objectsOf } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
+import { dockHandle } from "./dock-handle.js";
 import { eventRows } from "./events.js";
 import { renderModel } from "./model.js";
 import { schedulerPanel, schedulerSource } from "./scheduler.js";
@@ -32,7 +33,8 @@ export function mount(root, dispatch) {
   const replay = element("span", { class: "chip accent", "data-testid": "replay-progress" });
   const fold = element("button", { class: "ghost", type: "button" }, icon("chevron-down"));
   const list = element("div", { class: "event-list", role: "tabpanel", tabindex: "0" });
-  root.append(element("div", { class: "dock-head" }, [tabs, replay, warnings, fold]), list);
+  const handle = dockHandle(root);
+  root.append(handle, element("div", { class: "dock-head" }, [tabs, replay, warnings, fold]), list);
 
   /** @type {typeof TABS[number]} */
   let tab = "events";
@@ -88,6 +90,8 @@ export function mount(root, dispatch) {
       setText(warningsText, text(ui.lang, "filter_warnings"));
       warnings.hidden = tab !== "events" || folded;
       const foldLabel = text(ui.lang, folded ? "dock_unfold" : "dock_fold");
+      setAttribute(handle, "aria-label", text(ui.lang, "dock_resize"));
+      setAttribute(handle, "title", text(ui.lang, "dock_resize"));
       setAttribute(fold, "aria-label", foldLabel);
       setAttribute(fold, "title", foldLabel);
       setAttribute(fold, "aria-expanded", String(!folded));

@@ -287,6 +287,7 @@ export const EN = {
   yes: "yes",
   no: "no",
   dock: "Dock",
+  dock_resize: "Drag to change the dock's height; double-click for its usual height",
   dock_fold: "Fold the dock",
   dock_unfold: "Open the dock",
   events_none: "No events yet. They appear when the scheduler, the kubelets or the controllers report something.",

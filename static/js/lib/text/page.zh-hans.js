@@ -287,6 +287,7 @@ export const ZH_HANS = {
   yes: "是",
   no: "否",
   dock: "底栏",
+  dock_resize: "拖动可改变底栏高度；双击恢复默认高度",
   dock_fold: "收起底栏",
   dock_unfold: "展开底栏",
   events_none: "还没有事件。调度器、kubelet 或控制器报告时会出现在这里。",
