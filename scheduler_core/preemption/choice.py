@@ -29,16 +29,6 @@ class Choice:
     eliminated: dict[str, str]
     asked: tuple[str, ...]
 
-    def costs_of(self, candidate: Candidate) -> dict[str, float]:
-        """Return criterion → cost, for the criteria asked about a candidate."""
-        costs: dict[str, float] = {}
-        last = self.eliminated.get(candidate.node_name)
-        for name, cost in zip(self.asked, candidate.costs, strict=False):
-            costs[name] = cost
-            if name == last:
-                break
-        return costs
-
 
 def choose(candidates: Sequence[Candidate]) -> Choice:
     """Return the cheapest candidates' nodes, and what eliminated each other one."""

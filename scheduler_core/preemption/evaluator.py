@@ -19,7 +19,7 @@ from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import Budget
 from scheduler_core.preemption.carry_out import Peers
 from scheduler_core.preemption.choice import LOT, Choice, choose
-from scheduler_core.preemption.dry_run import Candidate, DryRun
+from scheduler_core.preemption.dry_run import CRITERIA, Candidate, DryRun
 from scheduler_core.preemption.memory import DryRunMemory, Runs
 from scheduler_core.preemption.search import Tried, search
 from scheduler_core.preemption.steps import Step, StepName
@@ -184,18 +184,20 @@ class Preemption:
                 {
                     "node": candidate.node_name,
                     "fates": [fate.as_dict() for fate in candidate.fates],
-                    "costs": {} if choice is None else _finite(choice.costs_of(candidate)),
+                    "costs": _finite(candidate),
                     "eliminatedBy": eliminated.get(candidate.node_name, ""),
                 }
                 for candidate in self.candidates
             ],
+            "asked": [] if choice is None else list(choice.asked),
             "draw": self.draw,
             "steps": self.told(),
         } | ({"reasons": self.reasons} if self.reasons else {})
 
 
-def _finite(costs: dict[str, float]) -> dict[str, float | None]:
-    return {name: cost if abs(cost) != float("inf") else None for name, cost in costs.items()}
+def _finite(candidate: Candidate) -> dict[str, float | None]:
+    costs = zip(CRITERIA, candidate.costs, strict=True)
+    return {name: cost if abs(cost) != float("inf") else None for name, cost in costs}
 
 
 def why_not_eligible(pod: PodInfo, snapshot: Snapshot, nominated_status: Status) -> str:

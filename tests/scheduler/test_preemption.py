@@ -70,7 +70,7 @@ def test_the_criteria_decide_in_order(first: Candidate, second: Candidate, winne
     choice = choose([first, second])
     assert choice.ties == (winner,)
     assert choice.eliminated == {"a": criterion}
-    assert list(choice.costs_of(first))[-1] == criterion
+    assert choice.asked[-1] == criterion
 
 
 def test_only_the_top_victims_starts_count() -> None:

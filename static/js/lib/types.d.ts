@@ -152,6 +152,40 @@ export interface TraceResult {
   };
   chosen?: string;
   lot?: { draw: number; below: number; of: string[] };
+  /** Only in the status of the cycle in hand: elsewhere it stands beside the result. */
+  explanation?: Explanation;
+}
+
+/** What a trace tells beyond the outcome: docs/trace.md "Explanation". */
+export interface Explanation {
+  nominated?: { node: string; pods: string[]; with: CodeReasons; without: CodeReasons }[];
+  preemption?: Account;
+}
+
+/** A preemption's account. */
+export interface Account {
+  eligible: boolean;
+  whyNot: string;
+  asked: string[];
+  draw: number | null;
+  candidates: {
+    node: string;
+    costs: Record<string, number | null>;
+    eliminatedBy: string;
+    fates: {
+      pod: string;
+      uid: string;
+      priority: number;
+      startTime: string | null;
+      breaksBudget: boolean;
+      fate: "reprieved" | "victim";
+      plugin: string;
+      reasons: string[];
+    }[];
+  }[];
+  steps: { step: string; node?: string; pod?: string; count?: number; text?: string; error?: string }[];
+  /** In an era with a static list: each reason given and whether evicting pods mends it. */
+  reasons?: { reason: string; error: string; predicate: string; helps: boolean; nodes: string[] }[];
 }
 
 export interface Trace {
@@ -170,6 +204,7 @@ export interface Trace {
   attempt: number;
   point: string;
   result: TraceResult;
+  explanation?: Explanation;
   detail?: "compacted";
 }
 

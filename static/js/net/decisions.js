@@ -145,7 +145,7 @@ export class HandLoader {
     this.busy = true;
     try {
       const trace = await this.api.decision(id);
-      this.onTrace({ id, trace: trace.result });
+      this.onTrace({ id, trace: trace.explanation ? { ...trace.result, explanation: trace.explanation } : trace.result });
     } catch {
       // It may have ended between its status and this request; the next view says so.
     } finally {

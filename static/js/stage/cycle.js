@@ -11,6 +11,30 @@ export const POINTS = [
   "Bind", "PostBind",
 ];
 
+/**
+ * Points that an era calls otherwise: today's name → its own.
+ * @type {Readonly<Record<string, Readonly<Partial<Record<Point, string>>>>>}
+ */
+const ERA_NAMES = { "framework-1.18": { PreScore: "PostFilter", PostFilter: "Preemption" } };
+
+/**
+ * What an era calls a point.
+ * @param {Point} point
+ * @param {string | undefined} era
+ */
+export function pointName(point, era) {
+  return ERA_NAMES[era ?? ""]?.[point] ?? point;
+}
+
+/**
+ * Today's name of the point where a cycle stands, whatever its era calls it.
+ * @param {Pick<Cycle, "point" | "era">} cycle
+ * @returns {Point}
+ */
+export function placeOf(cycle) {
+  return POINTS.find((point) => pointName(point, cycle.era) === cycle.point) ?? cycle.point;
+}
+
 /** What the best node gets from one plugin today; a trace of another era says its own. */
 export const SCORE_MAX = 100;
 
@@ -58,19 +82,20 @@ export const GLOW_MS = 300;
  */
 export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights }) {
   const trace = cycle.trace ?? {};
-  const at = POINTS.indexOf(cycle.point);
+  const place = placeOf(cycle);
+  const at = POINTS.indexOf(place);
   const filtered = at >= POINTS.indexOf("Filter") || trace.preFilter?.code === "Unschedulable"
     || trace.preFilter?.code === "UnschedulableAndUnresolvable";
   const scored = at >= POINTS.indexOf("Score") && Boolean(trace.scores);
   const clock = { elapsedMs: motion ? elapsedMs : Infinity, budgetMs };
-  const dims = filtered ? dimming(trace, order, cycle.point === "Filter" ? clock : DONE) : null;
-  const scores = scored ? scoring(trace, weights, cycle.point === "Score" ? clock : DONE, cycle.scoreMax) : null;
+  const dims = filtered ? dimming(trace, order, place === "Filter" ? clock : DONE) : null;
+  const scores = scored ? scoring(trace, weights, place === "Score" ? clock : DONE, cycle.scoreMax) : null;
   const chosen = at >= POINTS.indexOf("Reserve") ? trace.chosen ?? "" : "";
   const best = scores?.settled ? bestOf(trace) : [];
   const tied = new Set(best.length > 1 ? best : []);
   const feasible = new Set(trace.feasible ?? []);
   const reason = reasonOf(trace);
-  const preemption = cycle.point === "PostFilter" ? trace.preemption : undefined;
+  const preemption = place === "PostFilter" ? trace.preemption : undefined;
   const nodes = new Map();
   for (const name of order) {
     const dim = dims?.get(name) ?? 0;
@@ -98,7 +123,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights 
   const total = scores ? Math.max(...trace.scores?.total ?? [0]) : 0;
   return {
     pod: cycle.pod,
-    point: cycle.point,
+    point: place,
     nodes,
     pointsMax: scores?.pointsMax ?? 0,
     plugins: scores?.plugins ?? [],
@@ -221,7 +246,7 @@ export function reasonOf(trace) {
  */
 export function railSteps(cycle, counts, nodeCount) {
   const trace = cycle.trace ?? {};
-  const at = POINTS.indexOf(cycle.point);
+  const at = POINTS.indexOf(placeOf(cycle));
   const skipped = skippedPoints(trace, at);
   let nextTaken = false;
   return POINTS.map((point, index) => {

@@ -174,23 +174,6 @@ function notHelpful(result) {
 }
 
 /**
- * Candidates of the preemption, the chosen one first.
- * @param {TraceResult} result
- */
-export function preemptionRows(result) {
-  const preemption = result.preemption;
-  const tied = new Set(preemption?.ties ?? []);
-  return Object.entries(preemption?.candidates ?? {}).map(([node, candidate]) => ({
-    node,
-    victims: candidate.victims,
-    violations: candidate.numPDBViolations ?? 0,
-    chosen: preemption?.nominatedNode === node,
-    tied: tied.has(node),
-  })).sort((a, b) => Number(b.chosen) - Number(a.chosen) || Number(b.tied) - Number(a.tied)
-    || a.violations - b.violations || a.victims.length - b.victims.length || compareNames(a.node, b.node));
-}
-
-/**
  * The trace to show: the wanted one, else the newest.
  * @param {readonly Trace[]} traces newest first
  * @param {string} id

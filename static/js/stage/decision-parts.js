@@ -5,7 +5,7 @@
 /** @import { Mode } from "./heatmap.js" */
 import { number, text } from "../lib/text.js";
 import { POINTS } from "./cycle.js";
-import { preemptionRows, runnerUp, sentenceParts } from "./decision-model.js";
+import { runnerUp, sentenceParts } from "./decision-model.js";
 import { h, icon } from "./dom.js";
 import { listOf } from "./names.js";
 
@@ -190,26 +190,6 @@ function quoted(message, parts) {
     rest = rest.slice(at + piece.length);
   });
   return [...pieces, rest];
-}
-
-/**
- * Candidates of the preemption; null where none was tried.
- * @param {TraceResult} result
- * @param {Lang} lang
- */
-export function preemptionTable(result, lang) {
-  const rows = preemptionRows(result);
-  if (rows.length === 0) return null;
-  return h("section", { class: "dc-section dc-preemption" },
-    h("header", { class: "dc-head" }, h("h3", { text: text(lang, "preemption.title") })),
-    h("table", { class: "dc-table", "data-testid": "preemption-table" },
-      row("th", [text(lang, "outline.node"), text(lang, "preemption.violations"), text(lang, "preemption.victims"),
-        text(lang, "preemption.who"), ""]),
-      ...rows.map((candidate) => h("tr", { class: candidate.chosen ? "dc-chosen" : "" },
-        h("th", { scope: "row", text: candidate.node }), h("td", { text: String(candidate.violations) }),
-        h("td", { text: String(candidate.victims.length) }), h("td", { text: candidate.victims.join(", ") }),
-        h("td", { text: candidate.chosen ? text(lang, "preemption.chosen")
-          : candidate.tied ? text(lang, "preemption.tied") : "" })))));
 }
 
 /**

@@ -9,10 +9,12 @@
 import { clockTime, number, text } from "../lib/text.js";
 import { readColours } from "./colours.js";
 import { byRank, decisionOf, ranking, traceOf } from "./decision-model.js";
-import { decisionTable, pipeline, plainWords, pointList, preemptionTable, sentence, tieCard } from "./decision-parts.js";
+import { decisionTable, pipeline, plainWords, pointList, sentence, tieCard } from "./decision-parts.js";
 import { h, icon } from "./dom.js";
 import { heatmapChart } from "./heatmap.js";
 import { CONFIG, loadPlotly } from "./plotly.js";
+import { preemptionSections } from "./preemption.js";
+import { accountOf } from "./preemption-model.js";
 import { scoresChart } from "./scores.js";
 
 /** Nodes on one page of the heatmap, its table and the bars. */
@@ -52,7 +54,7 @@ export function mountDecision(element, dispatch) {
   function render(next) {
     input = next;
     const trace = traceOf(next.traces, next.selectedTraceId);
-    const key = JSON.stringify([next.traces.map((one) => [one.id, one.point]), trace?.id, next.loading, next.theme,
+    const key = JSON.stringify([next.traces.map((one) => [one.id, one.point, accountOf(one)?.steps.length]), trace?.id, next.loading, next.theme,
       next.lang]);
     if (key === look) return;
     look = key;
@@ -74,7 +76,7 @@ export function mountDecision(element, dispatch) {
     body.replaceChildren(...[
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace.result, lang), pointList(trace.result, decision, lang),
       chartSection(decision, trace), plainWords(decision, trace.result, lang), scoresSection(decision),
-      tieCard(decision, lang), sentence(trace.result, lang), preemptionTable(trace.result, lang),
+      tieCard(decision, lang), sentence(trace.result, lang), ...preemptionSections(trace, lang),
     ].flatMap((part) => part ?? []));
     if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();
     draw();

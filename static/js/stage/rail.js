@@ -1,10 +1,10 @@
 /** The rail of extension points: done, current, skipped, ahead, and what each of them did. */
 
-/** @import { Cycle, Lang } from "../lib/types.d.ts" */
+/** @import { Cycle, Lang, Point } from "../lib/types.d.ts" */
 /** @import { RailStep } from "./cycle.js" */
 import { setText } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
-import { POINTS, railSteps } from "./cycle.js";
+import { POINTS, pointName, railSteps } from "./cycle.js";
 import { h } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -21,7 +21,7 @@ export function mountRail(element) {
     const step = h("div", { class: "st-point", role: "listitem", "data-point": point }, name, line);
     step.prepend(chevron(index === 0));
     element.append(step);
-    return { step, line };
+    return { step, name, line };
   });
 
   /**
@@ -33,10 +33,11 @@ export function mountRail(element) {
   function render(cycle, counts, nodeCount, lang) {
     element.setAttribute("aria-label", text(lang, "rail.label"));
     const told = cycle ? railSteps(cycle, counts, nodeCount) : null;
-    steps.forEach(({ step, line }, index) => {
+    steps.forEach(({ step, name, line }, index) => {
       const one = told?.[index];
       const state = one?.state ?? "ahead";
       step.dataset["state"] = state;
+      setText(name, pointName(/** @type {Point} */ (POINTS[index]), cycle?.era));
       if (state === "current") step.setAttribute("aria-current", "step");
       else step.removeAttribute("aria-current");
       setText(line, one ? lineText(one, lang) : "");

@@ -2,9 +2,9 @@
  * Which cycle the stage is telling, since when, and which pods should fly: what changes between two views. No DOM.
  */
 
-/** @import { Cycle, View } from "../lib/types.d.ts" */
+/** @import { Cycle, Point, View } from "../lib/types.d.ts" */
 import { cycleUnderWay, objectAt } from "../state/selectors.js";
-import { POINTS } from "./cycle.js";
+import { POINTS, placeOf } from "./cycle.js";
 
 /** Real milliseconds for which a finished cycle stays on the stage while time runs; held time keeps it. */
 export const LINGER_MS = 1_200;
@@ -57,8 +57,8 @@ function turnsOf(before, cycle) {
   /** @type {Turn[]} */
   const turns = before ? [] : [{ kind: "taken", pod: cycle.pod }];
   const reserve = POINTS.indexOf("Reserve");
-  const at = POINTS.indexOf(cycle.point);
-  const was = before ? POINTS.indexOf(before.point) : -1;
+  const at = POINTS.indexOf(placeOf(cycle));
+  const was = before ? POINTS.indexOf(placeOf(before)) : -1;
   const chosen = cycle.trace?.chosen;
   if (chosen && at >= reserve && was < reserve) turns.push({ kind: "reserved", pod: cycle.pod, node: chosen });
   const message = cycle.trace?.fitError;
@@ -85,7 +85,9 @@ export function profileOf(view, profile) {
     if (plugin.weight) weights[plugin.name] = plugin.weight;
     for (const point of plugin.points ?? []) {
       // The configuration names points as its fields (preFilter), a cycle as upstream's documents do (PreFilter).
-      const name = point.charAt(0).toUpperCase() + point.slice(1);
+      const name = placeOf({
+        point: /** @type {Point} */ (point.charAt(0).toUpperCase() + point.slice(1)), era: String(config?.spec?.["era"] ?? ""),
+      });
       counts[name] = (counts[name] ?? 0) + 1;
     }
   }

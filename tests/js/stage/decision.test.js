@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  decisionOf, preemptionRows, ranking, runnerUp, sentenceParts,
+  decisionOf, ranking, runnerUp, sentenceParts,
 } from "../../../static/js/stage/decision-model.js";
 import { heatmapChart } from "../../../static/js/stage/heatmap.js";
 import { scoresChart } from "../../../static/js/stage/scores.js";
@@ -70,20 +70,6 @@ test("each counted piece of the sentence names its plugin and exactly as many no
     [1, "Preemption is not helpful for scheduling", "DefaultPreemption", ["n3"]],
     [2, "No preemption victims found for incoming pod", "DefaultPreemption", ["n1", "n2"]],
   ]);
-});
-
-test("preemption candidates stand with the nominated one first, then those that tied, then by violations", () => {
-  const rows = preemptionRows({
-    preemption: {
-      candidates: {
-        a: { victims: ["x/1"], numPDBViolations: 1 }, b: { victims: ["x/2"], numPDBViolations: 0 },
-        c: { victims: ["x/3"], numPDBViolations: 0 },
-      },
-      ties: ["b", "c"], nominatedNode: "c",
-    },
-  });
-  assert.deepEqual(rows.map((row) => [row.node, row.chosen, row.tied]),
-    [["c", true, true], ["b", false, true], ["a", false, false]]);
 });
 
 test("the heatmap has a number for every feasible node and plugin, in the mode asked for, and none for refused ones", () => {
