@@ -18,7 +18,19 @@ from scheduler_core.api.kinds import Kind, find_kind
 
 Document = dict[str, Any]
 
-_ORDER: Final = ("Namespace", "PriorityClass", "ResourceQuota", "ServiceAccount", "ConfigMap", "Node", "Service")
+_ORDER: Final = (
+    "Namespace",
+    "PriorityClass",
+    "ResourceQuota",
+    "ServiceAccount",
+    "ConfigMap",
+    "Node",
+    "StorageClass",
+    "CSIDriver",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "Service",
+)
 _LATE: Final = ("ReplicaSet", "Pod", "Event")
 _SERVER_FIELDS: Final = (
     "uid",
@@ -222,4 +234,10 @@ def _cleaned(document: Document, namespace: str, new_uids: dict[str, str]) -> Do
         ]
         if known:
             metadata["ownerReferences"] = known
+    spec = document.get("spec")
+    reference = spec.get("claimRef") if isinstance(spec, dict) else None
+    if isinstance(spec, dict) and isinstance(reference, dict):
+        # The claim has another uid here: by its name the volume is kept for it.
+        kept = {name: value for name, value in reference.items() if name not in _SERVER_FIELDS}
+        document = {**document, "spec": {**spec, "claimRef": kept}}
     return {**document, "metadata": metadata}

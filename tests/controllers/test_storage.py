@@ -132,6 +132,16 @@ class TestImmediate:
         lab.run(2)
         assert bound_to(lab, "mine") == ("Bound", "kept")
 
+    def test_a_bound_pair_from_another_cluster_is_bound_here(self) -> None:
+        one = claim("data", class_name="", volumeName="disk")
+        one["metadata"]["annotations"] = {"pv.kubernetes.io/bind-completed": "yes"}
+        lab = Lab([volume("disk", claimRef={"namespace": "default", "name": "data"}), one])
+        lab.run(2)
+        assert bound_to(lab, "data") == ("Bound", "disk")
+        uid = lab.get("persistentvolumeclaims", "data")["metadata"]["uid"]
+        assert lab.get("persistentvolumes", "disk", "")["spec"]["claimRef"]["uid"] == uid
+        assert phase(lab, "disk") == "Bound"
+
     def test_a_class_makes_a_volume_after_a_while(self) -> None:
         lab = Lab([node("n1"), storage_class("fast", late=False), claim("data", class_name="fast"), using("p", "data")])
         lab.run(1)

@@ -148,7 +148,36 @@ async def test_a_running_cluster_comes_over_with_its_owners() -> None:
         "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template},
         "status": {"replicas": 1},
     }
-    file = {"apiVersion": "v1", "kind": "List", "items": [pod("mine", owner), pod("orphan", stranger), replicaset]}
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": "data",
+            "namespace": "shop",
+            "uid": "old-claim",
+            "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+        },
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+            "volumeName": "disk",
+            "storageClassName": "",
+        },
+    }
+    reference = {"namespace": "shop", "name": "data", "uid": "old-claim", "resourceVersion": "9"}
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "disk"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": "1Gi"},
+            "hostPath": {"path": "/a"},
+            "claimRef": reference,
+        },
+    }
+    items = [pod("mine", owner), pod("orphan", stranger), replicaset, claim, volume]
+    file = {"apiVersion": "v1", "kind": "List", "items": items}
     async with http() as client:
         session = await opened(client, "import", manifest=json.dumps(file))
         assert session["import"]["failed"] == 0, session["import"]
@@ -159,6 +188,8 @@ async def test_a_running_cluster_comes_over_with_its_owners() -> None:
         assert [reference["uid"] for reference in mine["ownerReferences"]] == [uid]
         orphan = (await client.get(f"{api}/api/v1/namespaces/shop/pods/orphan")).json()["metadata"]
         assert "ownerReferences" not in orphan
+        disk = (await client.get(f"{api}/api/v1/persistentvolumes/disk")).json()
+        assert disk["spec"]["claimRef"] == {"namespace": "shop", "name": "data"}
 
 
 async def test_a_form_file_is_read_like_a_body() -> None:
