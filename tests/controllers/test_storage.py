@@ -266,6 +266,41 @@ class TestFirstConsumer:
         assert place(lab, "p") == ({"n1", "n2"} - {first}).pop()
         assert bound_to(lab, "data")[0] == "Bound"
 
+    @pytest.mark.parametrize("pace", [0, 200])
+    def test_while_time_stands_another_pod_is_stepped_past_one_that_waits_for_its_volume(self, pace: int) -> None:
+        lab = Lab([node("n1"), local_class(), claim("data", class_name="local"),
+                   volume("disk", class_name="local", at=(HOST, "n1"))], pace=pace)  # fmt: skip
+        lab.run(3)
+        lab.ask("clocks.clustersim.io", "clock", {"paused": True})
+        lab.create(using("p", "data"), pod("q"))
+        lab.cluster.pull()
+        lab.step("cycle", 2)
+        for _ in range(20):
+            lab.step("point")
+        # The second has gone all its way; the first waits for the volume, and that takes time.
+        assert (place(lab, "p"), place(lab, "q")) == ("", "n1")
+        lab.step("seconds", 5)
+        assert place(lab, "p") == "n1"
+        assert bound_to(lab, "data") == ("Bound", "disk")
+
+    def test_a_crash_in_the_middle_of_a_binding_is_made_good(self) -> None:
+        lab = Lab([node("n1"), storage_class(), claim("data"), using("p", "data")], replicas=2)
+        lab.run(1)
+        assert (
+            "volume.kubernetes.io/selected-node" in lab.get("persistentvolumeclaims", "data")["metadata"]["annotations"]
+        )
+        lab.do(Patch("replicas.clustersim.io", "", "kube-scheduler-0", {"spec": {"fault": {"id": 1, "kind": "crash"}}}))
+        lab.do(Patch("replicas.clustersim.io", "", "kube-scheduler-1", {"spec": {"fault": {"id": 1, "kind": "crash"}}}))
+        lab.obey()
+        lab.run(10)
+        assert place(lab, "p") == ""
+        for name in ("kube-scheduler-0", "kube-scheduler-1"):
+            lab.do(Patch("replicas.clustersim.io", "", name, {"spec": {"fault": {"id": 2, "kind": "recover"}}}))
+        lab.obey()
+        lab.run(40)
+        assert place(lab, "p") == "n1"
+        assert lab.get("pods", "p")["status"]["phase"] == "Running"
+
     def test_a_claim_of_one_pod_alone_is_refused_to_a_second(self) -> None:
         lab = Lab([node("n1"), volume("disk", accessModes=["ReadWriteOncePod"]),
                    claim("data", class_name="", accessModes=["ReadWriteOncePod"]), using("p", "data")])  # fmt: skip
