@@ -11,7 +11,7 @@ import { itemOf } from "./lib/items.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
 import { number, text } from "./lib/text.js";
 import { Actions, refusalOf } from "./net/actions.js";
-import { rememberLanguage, rememberTheme } from "./net/recent.js";
+import { rememberDockHeight, rememberLanguage, rememberTheme } from "./net/recent.js";
 import { ApiError, request } from "./net/rest.js";
 
 /** Milliseconds a trace of 1,523 nodes and 8,152 pods may take to be stored. */
@@ -207,6 +207,9 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
         rememberLanguage(intent.lang);
         document.documentElement.lang = intent.lang === "zh-hans" ? "zh-Hans" : "en";
         return setUi({ lang: intent.lang });
+      case "dockHeight":
+        rememberDockHeight(intent.height);
+        return setUi({ dockHeight: intent.height });
       case "theme":
         rememberTheme(intent.theme);
         document.documentElement.dataset["theme"] = intent.theme;

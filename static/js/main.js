@@ -8,7 +8,7 @@ import { text } from "./lib/text.js";
 import { Actions, refusalOf } from "./net/actions.js";
 import { DecisionLoader, HandLoader } from "./net/decisions.js";
 import { ModelLoader } from "./net/model.js";
-import { mayReloadFor, rememberSession } from "./net/recent.js";
+import { dockHeight, mayReloadFor, rememberSession } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
 import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";
 import { mount as mountAnnouncer } from "./panels/announcer.js";
@@ -34,8 +34,9 @@ const api = new SessionApi(START.code);
 let view = emptyView();
 /** @type {Ui} */
 let ui = {
-  lang: START.lang, theme: /** @type {Theme} */ (document.documentElement.dataset["theme"]), selected: null, colourBy: "owner", nowMs: 0,
-  reducedMotion: STILL.matches, connection: "connecting", phone: PHONE.matches, fps: 0,
+  lang: START.lang, theme: /** @type {Theme} */ (document.documentElement.dataset["theme"]),
+  selected: null, colourBy: "owner", nowMs: 0, reducedMotion: STILL.matches, connection: "connecting",
+  phone: PHONE.matches, fps: 0, dockHeight: dockHeight(),
   decisions: { pod: "", traces: [], selectedTraceId: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
 };

@@ -213,24 +213,25 @@ def test_the_dock_is_as_high_as_somebody_drags_it(open_classroom: Callable[[str]
     wait_state(teacher, lambda now: len(now["nodes"]) == 3, "the nodes are there")
     handle = teacher.get_by_role("separator")
 
-    def height() -> int:
-        return teacher.evaluate("() => Math.round(document.getElementById('dock').getBoundingClientRect().height)")
+    def wait_height(pixels: int) -> None:
+        expected = "pixels => Math.round(document.getElementById('dock').getBoundingClientRect().height) === pixels"
+        teacher.wait_for_function(expected, arg=pixels)
 
-    assert height() == 220
+    wait_height(220)
     box = handle.bounding_box()
     assert box is not None
     teacher.mouse.move(box["x"] + 300, box["y"] + 4)
     teacher.mouse.down()
     teacher.mouse.move(box["x"] + 300, box["y"] - 116, steps=4)
     teacher.mouse.up()
-    assert height() == 340
+    wait_height(340)
     picture(teacher, "dock-dragged")
     handle.press("ArrowDown")
-    assert height() == 316
+    wait_height(316)
     teacher.reload()
     wait_state(teacher, lambda now: len(now["nodes"]) == 3, "the nodes are back")
-    assert height() == 316, "this browser remembers"
+    wait_height(316)
     handle.press("End")
-    assert height() == round(0.7 * VIEWPORT["height"])
+    wait_height(round(0.7 * VIEWPORT["height"]))
     handle.dblclick()
-    assert height() == 220
+    wait_height(220)

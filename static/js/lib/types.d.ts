@@ -398,6 +398,8 @@ export interface Ui {
   decisions: { pod: string; traces: Trace[]; selectedTraceId: string; loading: boolean };
   model: ModelState;
   fps: number;
+  /** In CSS pixels; null: as high as the page's size says. */
+  dockHeight: number | null;
 }
 
 /** What the Model tab shows: the pod asked about, and the answer or why there is none. */
@@ -458,6 +460,7 @@ export type Intent =
   | { type: "judge"; uid: string; plugin: string; verdict: "allow" | "reject" }
   | { type: "lang"; lang: Lang }
   | { type: "theme"; theme: Theme }
+  | { type: "dockHeight"; height: number | null }
   | { type: "showCode" };
 
 export type Dispatch = (intent: Intent) => void;

@@ -1,7 +1,7 @@
-/** The dock's upper edge: dragged, or moved by keys, it says how high the dock is. The browser remembers. */
+/** The dock's upper edge: dragged, or moved by keys, it says how high the dock is. */
 
+/** @import { Dispatch } from "../lib/types.d.ts" */
 import { element, pageZoom, setAttribute } from "../dom/dom.js";
-import { dockHeight, rememberDockHeight } from "../net/recent.js";
 
 const HEIGHT_MIN = 96;
 /** Share of the window that the dock may take. */
@@ -10,38 +10,41 @@ const KEY_STEP = 24;
 
 /**
  * @param {HTMLElement} dock
- * @returns {HTMLElement} the handle; its label is the caller's
+ * @param {Dispatch} dispatch
+ * @returns {{handle: HTMLElement, show: (height: number | null, label: string) => void}}
  */
-export function dockHandle(dock) {
+export function dockHandle(dock, dispatch) {
   const session = /** @type {HTMLElement} */ (dock.parentElement);
   const handle = element("div", {
     class: "dock-handle", role: "separator", tabindex: "0", "aria-orientation": "horizontal",
     "aria-controls": dock.id, "aria-valuemin": String(HEIGHT_MIN),
   });
+  let dragging = false;
   const highest = () => Math.round((window.innerHeight / pageZoom()) * SHARE_MAX);
+  const current = () => dock.getBoundingClientRect().height / pageZoom();
 
-  /** @param {number | null} height null: as high as the page's size says */
+  /** @param {number} height */
+  const bounded = (height) => Math.max(HEIGHT_MIN, Math.min(highest(), Math.round(height)));
+  /** @param {number | null} height */
   const set = (height) => {
     if (height === null) session.style.removeProperty("--dock");
-    else session.style.setProperty("--dock", `${Math.max(HEIGHT_MIN, Math.min(highest(), Math.round(height)))}px`);
+    else session.style.setProperty("--dock", `${bounded(height)}px`);
   };
-  const current = () => dock.getBoundingClientRect().height / pageZoom();
   /** @param {number | null} height */
-  const choose = (height) => {
-    set(height);
-    rememberDockHeight(height === null ? null : current());
-  };
+  const choose = (height) => dispatch({ type: "dockHeight", height: height === null ? null : bounded(height) });
 
   handle.addEventListener("pointerdown", (down) => {
     if (down.button !== 0) return;
     down.preventDefault();
     handle.setPointerCapture(down.pointerId);
+    dragging = true;
     const from = current() + down.clientY / pageZoom();
     /** @param {PointerEvent} moved */
     const move = (moved) => set(from - moved.clientY / pageZoom());
     const end = () => {
       handle.removeEventListener("pointermove", move);
-      rememberDockHeight(current());
+      dragging = false;
+      choose(current());
     };
     handle.addEventListener("pointermove", move);
     handle.addEventListener("lostpointercapture", end, { once: true });
@@ -59,6 +62,12 @@ export function dockHandle(dock) {
     setAttribute(handle, "aria-valuemax", String(highest()));
     setAttribute(handle, "aria-valuenow", String(Math.round(current())));
   }).observe(dock);
-  set(dockHeight());
-  return handle;
+  return {
+    handle,
+    show(height, label) {
+      if (!dragging) set(height);
+      setAttribute(handle, "aria-label", label);
+      setAttribute(handle, "title", label);
+    },
+  };
 }

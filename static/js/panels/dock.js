@@ -33,7 +33,7 @@ export function mount(root, dispatch) {
   const replay = element("span", { class: "chip accent", "data-testid": "replay-progress" });
   const fold = element("button", { class: "ghost", type: "button" }, icon("chevron-down"));
   const list = element("div", { class: "event-list", role: "tabpanel", tabindex: "0" });
-  const handle = dockHandle(root);
+  const { handle, show: showHandle } = dockHandle(root, dispatch);
   root.append(handle, element("div", { class: "dock-head" }, [tabs, replay, warnings, fold]), list);
 
   /** @type {typeof TABS[number]} */
@@ -90,8 +90,7 @@ export function mount(root, dispatch) {
       setText(warningsText, text(ui.lang, "filter_warnings"));
       warnings.hidden = tab !== "events" || folded;
       const foldLabel = text(ui.lang, folded ? "dock_unfold" : "dock_fold");
-      setAttribute(handle, "aria-label", text(ui.lang, "dock_resize"));
-      setAttribute(handle, "title", text(ui.lang, "dock_resize"));
+      showHandle(ui.dockHeight, text(ui.lang, "dock_resize"));
       setAttribute(fold, "aria-label", foldLabel);
       setAttribute(fold, "title", foldLabel);
       setAttribute(fold, "aria-expanded", String(!folded));
