@@ -3,6 +3,7 @@
 /** @import { Intent, Ui, View } from "./lib/types.d.ts" */
 /** @import { DecisionLoader } from "./net/decisions.js" */
 import { openCode } from "./forms/code_dialog.js";
+import { openExpression } from "./forms/expression_dialog.js";
 import { openImport, openOpenb } from "./forms/import_dialog.js";
 import { openNodeForm, openObjectForm } from "./forms/object_form.js";
 import { openScheduler } from "./forms/scheduler_dialog.js";
@@ -13,6 +14,7 @@ import { number, text } from "./lib/text.js";
 import { Actions, refusalOf } from "./net/actions.js";
 import { rememberDockHeight, rememberLanguage, rememberTheme } from "./net/recent.js";
 import { ApiError, request } from "./net/rest.js";
+import { objectsOf } from "./state/selectors.js";
 
 /** Milliseconds a trace of 1,523 nodes and 8,152 pods may take to be stored. */
 const REPLAY_TIMEOUT_MS = 180_000;
@@ -160,6 +162,12 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
     });
   };
 
+  const tryExpression = () => openExpression({
+    t,
+    pods: podsToTry(view()),
+    ask: (body) => answer("tried", () => api.tryExpression(body)),
+  });
+
   return (intent) => {
     switch (intent.type) {
       case "select":
@@ -201,6 +209,8 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
           t(`done_fault_${intent.kind}`, { identity: intent.identity }));
       case "openScheduler":
         return void attempt(changeScheduler);
+      case "openExpression":
+        return tryExpression();
       case "judge":
         return void attempt(() => api.judge(intent.uid, intent.plugin, intent.verdict), t(`done_${intent.verdict}`));
       case "lang":
@@ -218,6 +228,19 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
         return openCode({ ...session(), title: view().session?.title ?? "", t });
     }
   };
+}
+
+/** Pods that one may try an expression on: those that wait for a node first. */
+const PODS_TO_TRY = 200;
+
+/**
+ * @param {View} view
+ * @returns {string[]} namespace/name
+ */
+function podsToTry(view) {
+  const pods = [...objectsOf(view, "pods")].map(([key, pod]) => ({ key, placed: pod.spec?.["nodeName"] ? 1 : 0 }));
+  pods.sort((a, b) => a.placed - b.placed || (a.key < b.key ? -1 : 1));
+  return pods.slice(0, PODS_TO_TRY).map(({ key }) => key);
 }
 
 /**

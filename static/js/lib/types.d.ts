@@ -457,6 +457,7 @@ export type Intent =
   | { type: "delete"; resource: string; key: string }
   | { type: "fault"; identity: string; kind: "crash" | "recover" }
   | { type: "openScheduler" }
+  | { type: "openExpression" }
   | { type: "judge"; uid: string; plugin: string; verdict: "allow" | "reject" }
   | { type: "lang"; lang: Lang }
   | { type: "theme"; theme: Theme }

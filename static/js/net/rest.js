@@ -152,6 +152,11 @@ export class SessionApi {
     return request("PUT", `${this.session}/scheduler`, yaml, { type: "application/yaml" });
   }
 
+  /** @param {object} body expression, kind, pod */
+  tryExpression(body) {
+    return request("POST", `${this.session}/expressions`, body);
+  }
+
   /**
    * A word on a pod that Permit holds.
    * @param {string} uid

@@ -51,6 +51,9 @@ export function schedulerPanel(list, view, ui, dispatch) {
   setAttribute(change, "aria-disabled", refused ? "true" : null);
   setAttribute(change, "title", refused ? t(refused) : null);
   change.addEventListener("click", () => dispatch({ type: "openScheduler" }));
+  const expression = element("button", { class: "button", type: "button", "data-testid": "expression-open" },
+    [icon("search"), t("expression_open")]);
+  expression.addEventListener("click", () => dispatch({ type: "openExpression" }));
   const percentage = Number(status["percentageOfNodesToScore"] ?? 100);
   const facts = [
     percentage === 0 ? t("scheduler_adaptive") : t("scheduler_percentage", { n: number(ui.lang, percentage) }),
@@ -64,7 +67,7 @@ export function schedulerPanel(list, view, ui, dispatch) {
       element("h3", { "data-testid": "scheduler-era" }, String(status["title"] ?? source.spec?.["era"] ?? "")),
       element("code", {}, String(source.spec?.["era"] ?? "v1.34")),
       element("span", { class: "hint" }, facts.join(" · ")),
-      change,
+      expression, change,
     ]),
   ]);
   for (const profile of /** @type {Profile[]} */ (status["profiles"])) append(panel, profileSection(profile, ui));
