@@ -271,7 +271,7 @@ def _take_out(outcome: FilterOutcome, name: str, rows: Sequence[int], answer: Ma
         outcome.overrides.pop(known, None)
     outcome.verdicts = {**outcome.verdicts, name: Verdicts(codes, keys, reasons.__getitem__)}
     outcome.plugins = (*outcome.plugins, name)
-    outcome.forget_feasible()
+    outcome.work_out_anew()
     return [row for row in rows if outcome.first[row] == PASSED]
 
 

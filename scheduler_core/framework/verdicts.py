@@ -124,9 +124,9 @@ class FilterOutcome:
             self._feasible = self.snapshot.every_row if passed.all() else np.flatnonzero(passed)
         return self._feasible
 
-    def forget_feasible(self) -> None:
-        """Work `feasible` out anew: somebody took rows out after Filter (an extender)."""
-        self._feasible = None
+    def work_out_anew(self) -> None:
+        """Forget what was worked out of the arrays: somebody took rows out after Filter (an extender)."""
+        self._feasible = self._codes = None
 
     def status_of(self, row: int) -> Status:
         """Return the status recorded for a row: of the first failing filter (or of all), success when none failed."""

@@ -23,9 +23,11 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from scheduler_core.api.selectors import matches_all
+from scheduler_core.extender.extending import KEY as EXTENDING
+from scheduler_core.extender.extending import Extending
 from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import PostFilterResult, Steps
+from scheduler_core.framework.interface import PostFilterAnswer, PostFilterResult, PostFilterSteps, Steps
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.metrics import PREEMPTION_ATTEMPTS, PREEMPTION_VICTIMS
 from scheduler_core.framework.node_info import PodInfo
@@ -38,6 +40,7 @@ from scheduler_core.preemption.budgets import RESOURCE, Budget, budgets_of
 from scheduler_core.preemption.carry_out import Peers
 from scheduler_core.preemption.dry_run import Candidate, DryRun
 from scheduler_core.preemption.evaluator import Preemption
+from scheduler_core.preemption.extended import ask_extenders
 from scheduler_core.preemption.memory import Runs
 from scheduler_core.preemption.search import search
 from scheduler_core.preemption.steps import Step, StepName, read_afresh
@@ -81,7 +84,7 @@ class SchedulerPreemption:
 
     def post_filter(
         self, state: CycleState, pod: PodInfo, outcome: FilterOutcome
-    ) -> tuple[PostFilterResult | None, Status]:
+    ) -> PostFilterAnswer | PostFilterSteps:
         """Find the node that costs least; nothing is nominated before the pod is back in the queue."""
         if self._handle.metrics is not None:
             self._handle.metrics.count(PREEMPTION_ATTEMPTS)
@@ -89,7 +92,11 @@ class SchedulerPreemption:
         if preemptor is None:
             return None, error(f'pod "{pod.pod.name}" not found')
         found = Preemption(preemptor, act=self._carry_out, inline=True)
-        return PostFilterResult(None, found), self._evaluate(found, state, outcome)
+        status = self._evaluate(found, state, outcome)
+        extending: Extending | None = state.get(EXTENDING)
+        if status.ok and extending is not None and extending.may_veto(pod):
+            return _ask_extenders(extending, found, state, outcome)
+        return PostFilterResult(None, found), status
 
     def _evaluate(self, found: Preemption, state: CycleState, outcome: FilterOutcome) -> Status:
         pod, snapshot = found.pod, outcome.snapshot
@@ -151,6 +158,13 @@ class SchedulerPreemption:
             self._handle.metrics.observe(PREEMPTION_VICTIMS, len(chosen.victims))
         status = yield from _clear(lesser, found)
         return status
+
+
+def _ask_extenders(
+    extending: Extending, found: Preemption, state: CycleState, outcome: FilterOutcome
+) -> PostFilterSteps:
+    status = yield from ask_extenders(extending, found, outcome.snapshot, state.get(LOTS))
+    return PostFilterResult(None, found), status
 
 
 def _clear(pods: Sequence[PodInfo], found: Preemption) -> Steps:

@@ -20,8 +20,8 @@ from scheduler_core.framework.status import SUCCESS, Status, error, unresolvable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import RESOURCE, budgets_of
 from scheduler_core.preemption.carry_out import HELD, Holds, Peers, carry_out
-from scheduler_core.preemption.dry_run import Candidate
-from scheduler_core.preemption.evaluator import Extended, Limits, Preemption, choose_again, evaluate
+from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
+from scheduler_core.preemption.extended import ask_extenders
 from scheduler_core.preemption.memory import DryRunMemory
 from scheduler_core.preemption.steps import read_afresh
 
@@ -107,19 +107,8 @@ def _with_detail(result: PostFilterResult | None, found: Preemption) -> PostFilt
 def _ask_extenders(
     extending: Extending, found: Preemption, outcome: FilterOutcome, lots: Lots | None
 ) -> PostFilterSteps:
-    """Let extenders take candidates out and change victims, then choose again."""
-    dry_run = {candidate.node_name: candidate for candidate in found.candidates}
-    victims = {name: (candidate.victims, candidate.violations) for name, candidate in dry_run.items()}
-    left, taken_out, status = yield from extending.preempt(found.pod, victims, outcome.snapshot)
+    status = yield from ask_extenders(extending, found, outcome.snapshot, lots)
     if not status.ok:
-        found.unchoose()
-        return _with_detail(None, found), error(f"preemption: {status.message}")
-    # What an extender adds comes last: it has no dry run of its own.
-    candidates = [
-        replace(known, victims=tuple(left[name][0]), violations=left[name][1]) if name in left else known
-        for name, known in dry_run.items()
-    ] + [
-        Candidate(name, tuple(pods), violations, ()) for name, (pods, violations) in left.items() if name not in dry_run
-    ]
-    result, status = choose_again(found, Extended(candidates, taken_out), lots)
-    return _with_detail(result, found), status
+        return _with_detail(None, found), replace(status, reasons=(f"preemption: {status.message}",))
+    assert found.chosen is not None, "a choice that was made names a node"
+    return PostFilterResult(found.chosen.node_name, found), status

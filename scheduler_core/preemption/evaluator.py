@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -20,13 +20,13 @@ from scheduler_core.preemption.budgets import Budget
 from scheduler_core.preemption.carry_out import Peers
 from scheduler_core.preemption.choice import LOT, Choice, choose
 from scheduler_core.preemption.dry_run import CRITERIA, Candidate, DryRun
+from scheduler_core.preemption.extended import Extended
 from scheduler_core.preemption.memory import DryRunMemory, Runs
 from scheduler_core.preemption.search import Tried, search
 from scheduler_core.preemption.steps import Step, StepName
 
 NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
 NEVER: Final = "not eligible due to preemptionPolicy=Never."
-NO_CANDIDATE: Final = "preemption: no candidate node for preemption"
 TERMINATING: Final = "not eligible due to a terminating pod on the nominated node."
 
 
@@ -42,24 +42,6 @@ class Limits:
     def wanted(self, nodes: int) -> int:
         """Return after how many candidates the search may stop."""
         return min(max(nodes * self.percentage // 100, self.absolute), nodes)
-
-
-@dataclass(frozen=True, slots=True)
-class Extended:
-    """What extenders made of the candidates.
-
-    Attributes:
-        candidates: all that the dry run found or an extender named, with the victims that extenders want.
-        taken_out: candidate's node → the extender that took it out.
-    """
-
-    candidates: list[Candidate]
-    taken_out: Mapping[str, str]
-
-    @property
-    def left(self) -> list[Candidate]:
-        """Return the candidates that nobody took out."""
-        return [candidate for candidate in self.candidates if candidate.node_name not in self.taken_out]
 
 
 @dataclass
@@ -287,19 +269,3 @@ def evaluate(
         return found, PostFilterResult(""), unschedulable(f"preemption: {fit_error(len(snapshot), counts)}")
     name = found.pick(tried, lots)
     return found, PostFilterResult(name), SUCCESS
-
-
-def choose_again(found: Preemption, extended: Extended, lots: Lots | None) -> tuple[PostFilterResult | None, Status]:
-    """Choose among the candidates that extenders left; return PostFilter's answer (without detail)."""
-    found.unchoose()
-    found.extended = extended
-    found.note(StepName.EXTENDED, count=len(extended.left))
-    choice = found.choice
-    if choice is None:
-        return None, unschedulable(NO_CANDIDATE)
-    if len(choice.ties) > 1 and lots is not None:
-        found.draw = lots.draw("preemption-tie", len(choice.ties))
-    name = choice.ties[found.draw or 0]
-    found.chosen = next(candidate for candidate in extended.left if candidate.node_name == name)
-    found.note(StepName.CHOSEN, node=name)
-    return PostFilterResult(name), SUCCESS

@@ -142,3 +142,19 @@ def test_a_node_refused_for_now_is_tried_and_one_refused_for_good_is_not(configu
         run = Hand(core).attempt(over_http)
     # Dry runs do not ask extenders: the pod fits there without evicting anybody, which is an error upstream, too.
     assert run.post_filter_status.message == 'preemption: expected at least one victim pod on node "a"'
+
+
+def test_a_full_node_is_freed_beside_one_that_an_extender_refused(configured, over_http) -> None:
+    with extender(filter=lambda body: {"NodeNames": [], "FailedNodes": {"b": "busy"}}) as one:
+        document = {"urlPrefix": one.url, "filterVerb": "filter", "nodeCacheCapable": True}
+        core = scheduler(extenders=configured(document))
+        for name, cpu in (("a", "1"), ("b", "2")):
+            core.observe_node(node(name, cpu=cpu))
+            core.observe_pod(pod(f"{name}0", cpu="1", on=name))
+        core.observe_pod(pod("boss", cpu="1", priority=100))
+        run = Hand(core).attempt(over_http)
+    assert [body["NodeNames"] for _, body in one.calls] == [["b"]]
+    assert run.nominated_node_name == "a"
+    found = run.post_filter.detail.as_dict()
+    assert list(found["candidates"]) == ["a"]
+    assert found["nodeStatus"]["b"]["reasons"] == ['expected at least one victim pod on node "b"']
