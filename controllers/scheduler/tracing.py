@@ -9,7 +9,7 @@ import msgspec
 from controllers.machinery.loop import Tick
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.replay import extenders_account, outcome_of
+from scheduler_core.scheduler.replay import extenders_account, outcome_of, state_account
 from scheduler_core.scheduler.run import Run
 from scheduler_core.trace.result import explanation
 
@@ -39,7 +39,7 @@ class Tracer:
         if len(run.snapshot) > LIVE_NODES_MAX:
             return None
         outcome = outcome_of(self._scheduler, run)
-        explained = {**explanation(outcome), **extenders_account(run)}
+        explained = {**explanation(outcome), **extenders_account(run), **state_account(run)}
         shown = outcome.as_dict()
         return {**shown, "explanation": explained} if explained else shown
 
@@ -78,7 +78,8 @@ class Tracer:
         if run.decided is None and not run.over_budget:
             if self._may_spend(len(run.snapshot) * len(run.framework.plugins), now_ms):
                 outcome = outcome_of(self._scheduler, run)
-                run.decided, run.explanation = outcome.as_dict(), dict(explanation(outcome))
+                run.decided = outcome.as_dict()
+                run.explanation = {**explanation(outcome), **state_account(run)}
             else:
                 run.over_budget = True
         return run.decided

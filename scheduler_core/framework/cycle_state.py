@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from scheduler_core.framework.status import Code
@@ -56,6 +56,10 @@ class CycleState:
     def delete(self, key: str) -> None:
         """Drop the value under the key, if there is one."""
         self._data.pop(key, None)
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Yield what was written, key by key, in order of writing."""
+        yield from self._data.items()
 
     def clone(self) -> CycleState:
         """Return a state for a dry run: values with a method `clone` are cloned, others shared."""

@@ -12,6 +12,7 @@ from scheduler_core.framework.interface import Listers, NoListers
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.framework.state_view import state_entries
 from scheduler_core.profiles.configuration import SchedulerConfiguration
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
@@ -127,7 +128,13 @@ def replay(
         if run.point == until or isinstance(item, CallExtenders):
             break
     outcome = outcome_of(core, run)
-    return outcome.as_dict(), {**explanation(outcome), **extenders_account(run)}
+    return outcome.as_dict(), {**explanation(outcome), **extenders_account(run), **state_account(run)}
+
+
+def state_account(run: Run) -> dict[str, Any]:
+    """Return what plugins have kept for later points, as `explanation` holds it; empty where none has."""
+    entries = state_entries(run.state)
+    return {"cycleState": entries} if entries else {}
 
 
 def extenders_account(run: Run) -> dict[str, Any]:
