@@ -16,7 +16,16 @@ from scheduler_core.model.live import CELLS_MAX, evaluate, objects_of
 from scheduler_core.model.multistep import judge, place_one_by_one
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.optimum import check, solve
-from scheduler_core.model.placement import Placement, Utility, is_feasible, priorities, utility
+from scheduler_core.model.placement import (
+    PLACEMENTS_MAX,
+    Placement,
+    Utility,
+    feasible_placements,
+    is_feasible,
+    priorities,
+    utility,
+    viable_placements,
+)
 from scheduler_core.model.separation import Separation, guarantees, separation
 from scheduler_core.model.steps import Situation
 from scheduler_core.preemption.budgets import RESOURCE as BUDGETS
@@ -121,8 +130,18 @@ class Modelling:
                 "pods": sum(best.utility.placed) - sum(reached.placed),
                 "viability": best.utility.viability - reached.viability,
             },
+            "placements": self._placements(pods),
             "guarantees": None if kinds is None else shown.separation(guarantees(pods, self.objects, *kinds)),
         }
+
+    def _placements(self, pods: Sequence[PodInfo]) -> Document | None:
+        """Return how many placements are possible ⊇ feasible ⊇ viable, where so few are possible that all are tried."""
+        count = (len(self.objects.nodes) + 1) ** len(pods)
+        if count > PLACEMENTS_MAX:
+            return None
+        feasible = sum(1 for _ in feasible_placements(pods, self.objects, TODAY))
+        _, viable = viable_placements(pods, self.objects, TODAY)
+        return {"possible": count, "feasible": feasible, "viable": len(viable)}
 
 
 class _Shown:

@@ -27,7 +27,7 @@ from scheduler_core.model.loop import (
     unbound,
 )
 from scheduler_core.model.objects import Objects
-from scheduler_core.model.steps import Bind, Preempt, Situation, explain, step_of, totals_of
+from scheduler_core.model.steps import Bind, Preempt, Situation, examined_of, explain, step_of, totals_of
 from scheduler_core.preemption.budgets import budgets_of
 from scheduler_core.scheduler.run import Run
 
@@ -141,9 +141,11 @@ def evaluate(
     engine = _Engine(run)
     search = _Search(pod, others)
     nodes, allowed, worth = [], [], {}
+    named: set[str] = set()
     found: list[tuple[Node, _Preemption]] = []
     for node in objects.nodes:
         filters = [_filter(section, pod, node, others) for section in FILTERS]
+        named.update(*(one["deviations"] for one in filters))
         worth[node.name] = viability(pod, node, others)
         feasible = all(one["holds"] for one in filters)
         if feasible:
@@ -163,13 +165,20 @@ def evaluate(
             }
         )
     best = max((worth[name] for name in allowed), default=0)
+    step: dict[str, Any] = {} if run is None else _step(pod, objects, run, leaving)
+    named |= set(step.get("deviations") or ())
     return {
         **_loop(pod, objects, bool(allowed), [one for _, one in found]),
         "possible": [node.name for node in objects.nodes],
         "feasible": allowed,
         "viable": [name for name in allowed if worth[name] == best],
-        "engine": None if run is None else {**engine.whole(), **_step(pod, objects, run, leaving)},
+        "engine": None if run is None else {**engine.whole(), **step},
         "formulas": dict(FORMULAS),
+        "named": {
+            name: {"section": one.section, "model": one.model, "engine": one.engine, "why": one.why}
+            for name, one in DEVIATIONS.items()
+            if name in named
+        },
         "nodes": nodes,
     }
 
@@ -230,6 +239,7 @@ def _step(pod: PodInfo, objects: Objects, run: Run, leaving: tuple[PodInfo, ...]
             if other.pod.status.nominated_node_name and not other.pod.spec.node_name
         },
         totals=totals_of(run),
+        examined=examined_of(run),
         refused=_refused_elsewhere(run),
         turn=True,
     )

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Final
 
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.model.affinity import viability
 from scheduler_core.model.deviations import AS_WRITTEN, Granted
 from scheduler_core.model.filters import feasibility
 from scheduler_core.model.objects import Objects
+
+PLACEMENTS_MAX: Final = 2_000
+"""Placements of a live cluster that are tried one by one; where more are possible, none are counted."""
 
 Placement = Mapping[str, str]
 """uid → node name: partial (a pod may have none) and non-injective (a node may have many)."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from scheduler_core.api.node import Node
 from scheduler_core.api.selectors import compile_term
 from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.verdicts import UNSEEN
 from scheduler_core.model.affinity import pod_affinity, viability
 from scheduler_core.model.deviations import (
     AS_WRITTEN,
@@ -127,6 +128,16 @@ def totals_of(run: Run) -> dict[str, int]:
         return {}
     names = [run.snapshot.names[row] for row in run.scores.rows.tolist()]
     return dict(zip(names, run.scores.total.tolist(), strict=True))
+
+
+def examined_of(run: Run) -> frozenset[str] | None:
+    """Return the nodes that the search looked at before it had enough; None: all of them."""
+    if run.outcome is None or run.outcome.used_nominated_node:
+        return None
+    seen = run.outcome.first != UNSEEN
+    if seen.all():
+        return None
+    return frozenset(name for name, looked_at in zip(run.snapshot.names, seen.tolist(), strict=True) if looked_at)
 
 
 def fits(pod: PodInfo, node: Node, objects: Objects, situation: Situation, granted: Granted) -> bool:

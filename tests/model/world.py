@@ -12,10 +12,9 @@ from scheduler_core.api.pod import PodCondition
 from scheduler_core.framework.asks import DeletePod, PatchPodStatus
 from scheduler_core.framework.interface import Ask, BindPod, Reply
 from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.verdicts import UNSEEN
 from scheduler_core.model.deviations import BACKOFF, GATED, PARKED
 from scheduler_core.model.objects import Objects
-from scheduler_core.model.steps import Fail, Leave, Situation, Step, step_of, totals_of
+from scheduler_core.model.steps import Fail, Leave, Situation, Step, examined_of, step_of, totals_of
 from scheduler_core.oracle import CaseListers
 from scheduler_core.preemption.budgets import RESOURCE, budgets_of
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
@@ -86,12 +85,8 @@ class World:
         return Fail(run.uid, refused=run.chosen) if run.chosen and not run.bound else step_of(run)
 
     def _scored(self, before: Situation, run: Run) -> Situation:
-        names = run.snapshot.names
         totals = totals_of(run)
-        examined = None
-        if run.outcome is not None and not run.outcome.used_nominated_node and totals:
-            seen = run.outcome.first != UNSEEN
-            examined = frozenset(name for name, looked_at in zip(names, seen, strict=True) if looked_at)
+        examined = examined_of(run)
         return Situation(
             before.objects, before.leaving, before.waiting, before.nominations, totals=totals, examined=examined
         )

@@ -105,6 +105,9 @@ async def test_the_optimum_places_what_the_engine_leaves_over(lab: Lab) -> None:
     assert told["engine"]["separation"]["intruders"]
     few = await lab.get("/model/optimum?selector=app%3Dweb&pods=default/web-10,default/web-11&namespace=default")
     assert (few["pods"], few["guarantees"]) == (2, None)
+    # (15 + 1)² placements of two pods, all of them feasible; the best are the 15² that place both.
+    assert few["placements"] == {"possible": 256, "feasible": 256, "viable": 225}
+    assert told["placements"] is None
 
 
 @pytest.mark.parametrize(

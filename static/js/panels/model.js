@@ -72,7 +72,8 @@ function loop(answer, ui, dispatch) {
     dispatch({ type: "select", resource: "pods", key: answer.pod, tab: "decision" });
     if (answer.trace) dispatch({ type: "selectTrace", id: answer.trace });
   });
-  const deviations = (engine?.deviations ?? []).map((name) => element("span", { class: "chip amber" }, name));
+  const deviations = (engine?.deviations ?? []).map((name) =>
+    element("span", { class: "chip amber", title: answer.named[name]?.engine ?? "" }, name));
   return element("section", { class: "model-loop" }, [
     element("h3", {}, answer.pod),
     element("p", { class: "hint" }, turn),
