@@ -27,7 +27,7 @@ from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
-from scheduler_core.volumes.assumed import AssumedVolumes
+from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes, Place, version_of
 from scheduler_core.volumes.binder import BindingError, Choice, assume, bind, revert
 from scheduler_core.volumes.match import can_provision, find_volume, has_room
 from scheduler_core.volumes.migration import translated_affinity
@@ -60,6 +60,7 @@ class Claims:
         delayed: those that wait for the pod to have a node.
         immediate: how many should have a volume by now and have none.
         volumes: class → volumes that the delayed ones may take.
+        versions: of those volumes and of the delayed claims, as they were when the pod's turn began.
         choices: node → what the delayed ones would get there; filled by Filter.
     """
 
@@ -67,6 +68,7 @@ class Claims:
     delayed: list[PersistentVolumeClaim] = field(default_factory=list)
     immediate: int = 0
     volumes: dict[str, list[PersistentVolume]] = field(default_factory=dict)
+    versions: dict[Place, str] = field(default_factory=dict)
     choices: dict[str, Choice] = field(default_factory=dict)
 
 
@@ -117,6 +119,11 @@ class VolumeBinding:
         if claims.delayed:
             for volume in self._objects.volumes():
                 claims.volumes.setdefault(volume.class_name, []).append(volume)
+            for document in self._assumed.list(VOLUMES):
+                claims.versions[VOLUMES, "", document["metadata"]["name"]] = version_of(document)
+            for claim in claims.delayed:
+                place = (CLAIMS, pod.namespace, claim.metadata.name)
+                claims.versions[place] = version_of(self._assumed.get(*place) or {"metadata": {}})
         return claims
 
     def _usable(self, pod: Pod, name: str, ephemeral: bool) -> PersistentVolumeClaim:
@@ -211,10 +218,11 @@ class VolumeBinding:
 
     def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """Take the volumes chosen on the node, so that no pod after this one counts on them."""
+        claims: Claims | None = state.get(NAME)
         choice = self._choice(state, node_name)
-        if choice is not None:
+        if claims is not None and choice is not None:
             try:
-                assume(choice, node_name, self._assumed, self._objects)
+                assume(choice, node_name, self._assumed, claims.versions)
             except BindingError as wrong:
                 return error(str(wrong))
         return SUCCESS

@@ -17,7 +17,8 @@ from scheduler_core.framework.interface import Listers
 CLAIMS: Final = "persistentvolumeclaims"
 VOLUMES: Final = "persistentvolumes"
 
-_Place = tuple[str, str, str]
+Place = tuple[str, str, str]
+"""Resource, namespace (empty for volumes), name."""
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class AssumedVolumes:
             claims: `namespace/name` of a claim → the node for which its volume is to be made.
         """
         self.actual = actual
-        self._assumed: dict[_Place, _Assumed] = {}
+        self._assumed: dict[Place, _Assumed] = {}
         for name, reference in (volumes or {}).items():
             self._assumed[VOLUMES, "", name] = _Assumed(None, dict(reference))
         for key, node_name in (claims or {}).items():
@@ -72,10 +73,10 @@ class AssumedVolumes:
             shown.append(over if over is not None else document)
         return shown
 
-    def _over(self, place: _Place, document: Document | None) -> Document | None:
+    def _over(self, place: Place, document: Document | None) -> Document | None:
         """Return the document with what is assumed of it; an assumption that is overtaken is dropped."""
         known = self._assumed[place]
-        if document is None or known.version not in (None, _version(document)):
+        if document is None or known.version not in (None, version_of(document)):
             del self._assumed[place]
             return document
         if known.document is None:
@@ -103,19 +104,19 @@ class AssumedVolumes:
         """
         self._assume((CLAIMS, namespace, name), "PersistentVolumeClaim", node_name)
 
-    def _assume(self, place: _Place, kind: str, value: Any) -> None:
+    def _assume(self, place: Place, kind: str, value: Any) -> None:
         document = self.actual.get(*place)
         if document is None:
             name = f"{place[1]}/{place[2]}" if place[1] else place[2]
             raise LookupError(f'could not find v1.{kind} "{name}"')
-        self._assumed[place] = _Assumed(_version(document), value)
+        self._assumed[place] = _Assumed(version_of(document), value)
 
     def restore(self, resource: str, namespace: str, name: str) -> None:
         """Give an object back: it is again as the watch shows it."""
         self._assumed.pop((resource, namespace, name), None)
 
-    def _standing(self, resource: str) -> dict[_Place, Any]:
-        found: dict[_Place, Any] = {}
+    def _standing(self, resource: str) -> dict[Place, Any]:
+        found: dict[Place, Any] = {}
         for place in [place for place in self._assumed if place[0] == resource]:
             value = self._assumed[place].value
             self.get(*place)
@@ -134,7 +135,8 @@ class AssumedVolumes:
         return {f"{namespace}/{name}": node for (_, namespace, name), node in self._standing(CLAIMS).items()}
 
 
-def _version(document: Document) -> str:
+def version_of(document: Document) -> str:
+    """Return an object's resourceVersion, empty where it has none."""
     return str(document["metadata"].get("resourceVersion", ""))
 
 

@@ -10,12 +10,19 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scheduler_core.api.pod import Pod
-from scheduler_core.api.storage import BOUND_BY_CONTROLLER, SELECTED_NODE, PersistentVolume, PersistentVolumeClaim
+from scheduler_core.api.selectors import compile_selector
+from scheduler_core.api.storage import (
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
 from scheduler_core.framework.asks import PatchObject, Sleep
 from scheduler_core.framework.interface import Steps
 from scheduler_core.framework.status import SUCCESS, error
-from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes
-from scheduler_core.volumes.match import reaches
+from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes, Place, version_of
+from scheduler_core.volumes.migration import translated_affinity
 from scheduler_core.volumes.objects import MissingError, StorageObjects
 
 POLL_MS: Final = 1_000
@@ -39,20 +46,28 @@ class Choice:
     made: tuple[PersistentVolumeClaim, ...] = ()
 
 
-def assume(choice: Choice, node_name: str, assumed: AssumedVolumes, objects: StorageObjects) -> None:
+def assume(choice: Choice, node_name: str, assumed: AssumedVolumes, versions: Mapping[Place, str]) -> None:
     """Take a choice for the pod: later cycles see its volumes bound, and its claims meant for the node.
 
+    Args:
+        choice: what Filter found on the node.
+        node_name: the node.
+        assumed: takes it.
+        versions: of the volumes and claims that the choice was made on.
+
     Raises:
-        BindingError: something is gone, or another's by now; nothing is taken then.
+        BindingError: something is gone, or has changed since; nothing is taken then.
     """
+    objects = StorageObjects(assumed)
     try:
         for name, claim in choice.found:
             volume = _volume(objects, name)
-            if volume.spec.claim_ref is not None and not volume.belongs_to(claim):
-                raise BindingError(f'v1.PersistentVolume "{name}" is out of sync')
             if not _is_kept(volume, claim):
+                _check_version((VOLUMES, "", name), "PersistentVolume", assumed, versions)
                 assumed.assume_volume(name, _reference(claim))
         for claim in choice.made:
+            place = (CLAIMS, claim.metadata.namespace or "default", claim.metadata.name)
+            _check_version(place, "PersistentVolumeClaim", assumed, versions)
             assumed.assume_claim(claim.metadata.namespace or "default", claim.metadata.name, node_name)
     except LookupError as missing:
         revert(choice, assumed)
@@ -60,6 +75,14 @@ def assume(choice: Choice, node_name: str, assumed: AssumedVolumes, objects: Sto
     except BindingError:
         revert(choice, assumed)
         raise
+
+
+def _check_version(place: Place, kind: str, assumed: AssumedVolumes, versions: Mapping[Place, str]) -> None:
+    document = assumed.get(*place)
+    stored, seen = "" if document is None else version_of(document), versions.get(place, "")
+    if seen and stored and int(seen) < int(stored):
+        name = f"{place[1]}/{place[2]}" if place[1] else place[2]
+        raise BindingError(f'v1.{kind} "{name}" is out of sync (stored: {stored}, assume: {seen})')
 
 
 def revert(choice: Choice, assumed: AssumedVolumes) -> None:
@@ -141,6 +164,7 @@ def _is_done(choice: Choice, pod: Pod, node_name: str, actual: StorageObjects, a
     if current is None or current["metadata"].get("uid") != pod.metadata.uid:
         raise BindingError(f'pod does not exist any more: pod "{pod.name}" not found')
     labels = node["metadata"].get("labels") or {}
+    csi_node = actual.csi_node(node_name)
     for name, claim in choice.found:
         try:
             volume, bound = _volume(actual, name), _claim(actual, pod, claim).is_bound
@@ -149,10 +173,7 @@ def _is_done(choice: Choice, pod: Pod, node_name: str, actual: StorageObjects, a
         # A write that the watch has not shown yet is no reason to give up.
         if assumed.get(VOLUMES, "", name) is not assumed.actual.get(VOLUMES, "", name):
             return False
-        if not reaches(volume, labels):
-            raise BindingError(
-                f'pv "{name}" node affinity doesn\'t match node "{node_name}": no matching NodeSelectorTerms'
-            )
+        _check_reach(volume, labels, node_name, csi_node)
         if not volume.spec.claim_ref or not volume.spec.claim_ref.uid:
             raise BindingError(f'ClaimRef got reset for pv "{name}"')
         if not bound:
@@ -175,6 +196,8 @@ def _is_made(
         raise BindingError(f"failed to check provisioning pvc: {missing}") from missing
     if assumed.get(CLAIMS, pod.namespace, name) is not assumed.actual.get(CLAIMS, pod.namespace, name):
         return False
+    if not current.metadata.annotations:
+        raise BindingError(f'selectedNode annotation reset for PVC "{name}"')
     if current.metadata.annotations.get(SELECTED_NODE) != node_name:
         # A provisioner that fails takes the annotation away: the scheduler is to look for another place.
         raise BindingError(f'provisioning failed for PVC "{name}"')
@@ -183,7 +206,7 @@ def _is_made(
             volume = actual.volume(current.spec.volume_name)
         except MissingError:
             return False
-        _check_reach(volume, labels, node_name)
+        _check_reach(volume, labels, node_name, actual.csi_node(node_name))
     return current.is_bound
 
 
@@ -201,7 +224,8 @@ def _claim(objects: StorageObjects, pod: Pod, claim: PersistentVolumeClaim) -> P
         raise LookupError(f'could not find v1.PersistentVolumeClaim "{claim.key}"') from missing
 
 
-def _check_reach(volume: PersistentVolume, labels: Mapping[str, str], node_name: str) -> None:
-    if not reaches(volume, labels):
+def _check_reach(volume: PersistentVolume, labels: Mapping[str, str], node_name: str, csi_node: CSINode | None) -> None:
+    required = translated_affinity(volume, csi_node)
+    if required is not None and not any(term.matches("", labels) for term in compile_selector(required)):
         where = f'pv "{volume.metadata.name}" node affinity doesn\'t match node "{node_name}"'
         raise BindingError(f"{where}: no matching NodeSelectorTerms")

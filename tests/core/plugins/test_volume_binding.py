@@ -165,7 +165,7 @@ def test_a_choice_that_is_out_of_date_is_refused_and_leaves_nothing(change: str)
     asked = Asked(seen, "one", "two")
     if change == "taken":
         seen.put(VOLUMES, volume("second", claimRef={"namespace": "default", "name": "other", "uid": "x"}))
-        text = 'v1.PersistentVolume "second" is out of sync'
+        text = 'v1.PersistentVolume "second" is out of sync (stored: 9, assume: 8)'
     else:
         del seen.objects[VOLUMES, "", "second"]
         text = 'could not find v1.PersistentVolume "second"'
@@ -239,6 +239,7 @@ class TestPreBind:
             ),
             ("the volume is let go", 'ClaimRef got reset for pv "disk"'),
             ("the volume moves", 'pv "disk" node affinity doesn\'t match node "a": no matching NodeSelectorTerms'),
+            ("nothing is left of it", 'selectedNode annotation reset for PVC "new"'),
             ("making fails", 'provisioning failed for PVC "new"'),
         ],
     )
@@ -263,8 +264,10 @@ class TestPreBind:
                     seen.put(VOLUMES, volume("disk"))
                 case "the volume moves":
                     seen.put(VOLUMES, volume("disk", claimRef=kept, nodeAffinity=far))
-                case _:
+                case "nothing is left of it":
                     seen.put(CLAIMS, claim("new", class_name="made"))
+                case _:
+                    seen.put(CLAIMS, claim("new", class_name="made", asked="disk.example.dev"))
 
         _, status = asked.pre_bind(Reply(), Reply(), change)
         assert status == error(f"binding volumes: {text}")
