@@ -66,5 +66,21 @@ def test_a_preemption_is_shown_before_it_happens(open_classroom: Callable[[str],
     assert rows.count() == len(preemption["candidates"])
     first = rows.first.inner_text()
     assert preemption["nominatedNode"] in first
-    assert victim in first
+    assert victim.removeprefix("default/") in first
+
+    # Each lesser pod of the nominated node: its priority, when it started, its budget, what became of it and why.
+    account = cycle["trace"]["explanation"]["preemption"]
+    told = next(one for one in account["candidates"] if one["node"] == preemption["nominatedNode"])
+    fates = teacher.locator(".dc-fates[open] tbody tr")
+    assert fates.count() == len(told["fates"])
+    gone = next(fate for fate in told["fates"] if fate["fate"] == "victim")
+    row = teacher.locator(".dc-fates[open] tr[data-fate=victim]").first.inner_text()
+    for shown in (gone["pod"].removeprefix("default/"), str(gone["priority"]), gone["startTime"][11:19], gone["plugin"]):
+        assert shown in row
+    steps = teacher.get_by_test_id("preemption-steps").locator("li")
+    assert [step.get_attribute("data-step") for step in steps.all()] == [step["step"] for step in account["steps"]]
     picture(teacher, "preemption-light")
+
+    # Once time runs again the API is asked, and the list grows by what came of it.
+    classroom.session("PATCH", "/clock", {"paused": False, "pace": 0})
+    teacher.locator("[data-step=victimDeleted]").first.wait_for()
