@@ -75,7 +75,12 @@ def test_a_preemption_is_shown_before_it_happens(open_classroom: Callable[[str],
     assert fates.count() == len(told["fates"])
     gone = next(fate for fate in told["fates"] if fate["fate"] == "victim")
     row = teacher.locator(".dc-fates[open] tr[data-fate=victim]").first.inner_text()
-    for shown in (gone["pod"].removeprefix("default/"), str(gone["priority"]), gone["startTime"][11:19], gone["plugin"]):
+    for shown in (
+        gone["pod"].removeprefix("default/"),
+        str(gone["priority"]),
+        gone["startTime"][11:19],
+        gone["plugin"],
+    ):
         assert shown in row
     steps = teacher.get_by_test_id("preemption-steps").locator("li")
     assert [step.get_attribute("data-step") for step in steps.all()] == [step["step"] for step in account["steps"]]

@@ -11,6 +11,7 @@ from scheduler_core.framework.interface import Reply
 from scheduler_core.framework.status import Code
 from scheduler_core.scheduler.cycle import Spawn
 from tests.extender.server import Odd, extender
+from tests.legacy.era118 import era_scheduler
 from tests.scheduler.kit import Hand, node, pod, scheduler
 
 
@@ -66,6 +67,22 @@ def test_it_sees_every_candidate_with_its_victims_and_may_take_some_out(configur
     assert run.post_filter.detail.as_dict()["candidates"]["c"]["victims"] == ["default/c0", "default/c1"]
     steps = [step["step"] for step in run.post_filter.detail.told()]
     assert steps[:6] == ["triggered", "readAfresh", "potentialNodes", "dryRun", "extended", "chosen"]
+
+
+def test_the_scheduler_of_1_18_asks_them_too(configured, over_http) -> None:
+    with extender(preempt=meta(b=["b1"])) as one:
+        extenders = configured({"urlPrefix": one.url, "preemptVerb": "preempt"})
+        core = era_scheduler(extenders=extenders)
+        for name in "ab":
+            core.observe_node(node(name, cpu="2"))
+            for number in range(2):
+                core.observe_pod(pod(f"{name}{number}", cpu="1", on=name, priority=1))
+        core.observe_pod(pod("boss", cpu="1", priority=100))
+        hand = Hand(core)
+        run = hand.attempt(over_http)
+    assert run.nominated_node_name is None
+    assert core.nominator.node_of("uid-boss") == "b"
+    assert [ask.pod.name for ask in hand.of(DeletePod)] == ["b1"]
 
 
 def test_the_choice_among_what_is_left_follows_the_criteria(configured, over_http) -> None:

@@ -11,30 +11,17 @@ from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.asks import RecordEvent
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
-from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable
 from scheduler_core.legacy.framework118 import FILTERS, POINTS, SCORES, default_profile
 from scheduler_core.legacy.plugins118 import registry118
 from scheduler_core.legacy.unresolvable import FAILURES, UNRESOLVABLE, might_help
-from scheduler_core.profiles.eras import read_spec, registry_of
-from scheduler_core.scheduler.configuration import Configuration
-from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.state.nominator import Nominator
+from scheduler_core.profiles.eras import read_spec
 from scheduler_core.state.queued import Lane
 from tests.core import objects
+from tests.legacy.era118 import ERA, era_scheduler
 from tests.scheduler.kit import Hand, node, pod
-
-ERA = "framework-1.18"
-
-
-def era_scheduler(configuration: dict[str, Any] | None = None, *plugins: Any) -> Scheduler:
-    extra = PluginRegistry({plugin.name: lambda arguments, handle, plugin=plugin: plugin for plugin in plugins})
-    spec = {"era": ERA, "configuration": configuration or {}}
-    nominator = Nominator()
-    built = Configuration(read_spec(spec, extra).profiles, registry_of(spec, extra), hash="era", nominator=nominator)
-    return Scheduler(built, nominator, seed=1)
 
 
 def framework(configuration: dict[str, Any] | None = None) -> Framework:

@@ -10,16 +10,13 @@ from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
 from scheduler_core.framework.interface import Ask, Reply
 from scheduler_core.framework.metrics import PREEMPTION_ATTEMPTS, PREEMPTION_VICTIMS, Metrics
 from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.legacy.preemption118 import split
 from scheduler_core.preemption.budgets import budgets_of
-from scheduler_core.profiles.eras import read_spec, registry_of
-from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import Spawn
 from scheduler_core.scheduler.run import Run
-from scheduler_core.state.nominator import Nominator
+from tests.legacy.era118 import era_scheduler
 from tests.scheduler.kit import Hand, node, pod
 
 EARLY, LATE = "2030-01-01T00:00:00Z", "2030-01-01T06:00:00Z"
@@ -36,27 +33,6 @@ class Budgets:
 
     def get(self, resource: str, namespace: str, name: str) -> None:
         return None
-
-
-def era_scheduler(
-    configuration: dict[str, Any] | None = None,
-    *,
-    plugins: tuple[Any, ...] = (),
-    listers: Any = None,
-    metrics: Metrics | None = None,
-) -> Scheduler:
-    extra = PluginRegistry({plugin.name: lambda arguments, handle, plugin=plugin: plugin for plugin in plugins})
-    spec = {"era": "framework-1.18", "configuration": configuration or {}}
-    nominator = Nominator()
-    built = Configuration(
-        read_spec(spec, extra).profiles,
-        registry_of(spec, extra),
-        hash="era",
-        nominator=nominator,
-        listers=listers,
-        metrics=metrics,
-    )
-    return Scheduler(built, nominator, seed=1)
 
 
 def done(ask: Ask) -> Reply:
@@ -156,7 +132,7 @@ class Holds:
 
 def test_a_victim_that_waits_at_permit_is_deleted_and_rejected() -> None:
     plugins = {"profiles": [{"plugins": {"permit": {"enabled": [{"name": "Holds"}]}}}]}
-    core = era_scheduler(plugins, plugins=(Holds(),))
+    core = era_scheduler(plugins, Holds())
     core.observe_node(node("a", cpu="2"))
     core.observe_pod(pod("waits", "2"))
     Hand(core).attempt()

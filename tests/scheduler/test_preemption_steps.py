@@ -9,6 +9,7 @@ import pytest
 
 from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
 from scheduler_core.framework.interface import Ask, Reply
+from scheduler_core.framework.metrics import PREEMPTION_ATTEMPTS, PREEMPTION_VICTIMS, Metrics
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.scheduler.core import Scheduler
@@ -195,6 +196,21 @@ def test_a_preemptor_that_is_gone_preempts_nobody() -> None:
     assert 'preemption: pod "boss" not found' in run.message
     assert run.given.preemptor == {}
     assert hand.asks == []
+
+
+def test_attempts_and_victims_are_counted() -> None:
+    core = full(*(pod(f"go{number}", "1", on="a") for number in range(2)))
+    core.metrics = metrics = Metrics()
+    core.configuration.frameworks["default-scheduler"].metrics = metrics
+    preempt(core)
+    assert metrics.values[PREEMPTION_ATTEMPTS] == {(): 1}
+    victims = metrics.distributions[PREEMPTION_VICTIMS][()]
+    assert (victims.count, victims.total) == (1, 2)
+    core.observe_pod(pod("vain", "64", priority=9))
+    preempt(core)
+    # An attempt that finds nobody is one, and adds no victims.
+    assert metrics.values[PREEMPTION_ATTEMPTS] == {(): 2}
+    assert victims.count == 1
 
 
 # Victims.
