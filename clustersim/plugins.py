@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from scheduler_core.framework.checked import CheckedPlugin
 from scheduler_core.framework.interface import EXTENSION_POINTS, Plugin
 from scheduler_core.framework.registry import Handle, PluginFactory, PluginRegistry, RegistryError
 from scheduler_core.profiles.eras import ERAS
@@ -109,8 +110,9 @@ def _guarded(name: str, factory: Any) -> PluginFactory:
     """Return a factory whose errors are refusals of the configuration, and whose plugins are what they say."""
 
     def build(arguments: Mapping[str, Any], handle: Handle) -> Plugin:
+        plugin: Any
         try:
-            plugin = factory(arguments, handle)
+            plugin = CheckedPlugin(factory(arguments, handle))
         except Exception as broken:
             raise ValueError(f"{type(broken).__name__}: {broken}") from broken
         if getattr(plugin, "name", None) != name:
