@@ -80,6 +80,7 @@ class Outside:
     def _take(self, number: int, record: Record, *, at_once: bool) -> bool:
         identity = self._loop.awaits(number)
         if not identity:
+            self._hand_over(number, record)
             return False
         # In a list, which a merge patch replaces whole.
         answer = {"call": number, "records": [record], "atOnce": at_once, "engine": self._place()}
@@ -88,4 +89,5 @@ class Outside:
         return True
 
     def _hand_over(self, number: int, record: Record) -> None:
+        """Let the loop hand an answer over; it forgets the call in any case."""
         self._loop.answer(number, Result(None, record, None, 0))

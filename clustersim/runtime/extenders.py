@@ -85,9 +85,10 @@ class _Request:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._parts.scheme == "https":
             tls = self._asked.extender.tls
-            self._socket = _context(tls.insecure, tls.ca).wrap_socket(
-                self._socket, server_hostname=tls.server_name or host
+            self._socket = wrapped = _context(tls.insecure, tls.ca).wrap_socket(
+                self._socket, server_hostname=tls.server_name or host, do_handshake_on_connect=False
             )
+            wrapped.do_handshake()
         connection = http.client.HTTPConnection(host, port)
         connection.sock = self._socket
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}

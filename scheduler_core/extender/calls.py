@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from scheduler_core.extender.configuration import ExtenderConfiguration
 from scheduler_core.framework.interface import Ask, Reply
@@ -14,7 +14,10 @@ Purpose = Literal["filter", "prioritize", "preempt", "bind"]
 Record = dict[str, Any]
 """One answer: `extender`, `verb` (the purpose), `durationMs`, and either `error` (a text) or `answer` (see `wire`)."""
 
-NO_ANSWER = "the extender was not called: nothing that carries calls out was handed to this run"
+ERROR_CHARS_MAX: Final = 1_024
+"""Characters kept of what went wrong with a call; the rest is cut."""
+
+NO_ANSWER: Final = "the extender was not called: nothing that carries calls out was handed to this run"
 """Error of a call in a run without a transport."""
 
 
@@ -65,7 +68,7 @@ def failed(call: ExtenderCall, error: str, duration_ms: float = 0.0) -> Record:
         "extender": call.extender.name,
         "verb": call.purpose,
         "durationMs": round(duration_ms, 3),
-        "error": error,
+        "error": error[:ERROR_CHARS_MAX],
     }
 
 

@@ -31,6 +31,9 @@ EXTENDERS_MAX: Final = 5
 MANAGED_RESOURCES_MAX: Final = 50
 """Managed resources of one extender; more are refused with 422."""
 
+EXTENDER_WEIGHT_MAX: Final = 1_000_000
+"""Largest weight of an extender's scores; more is refused with 422, so that no total overflows."""
+
 CA_BYTES_MAX: Final = 65_536
 """Bytes of `tlsConfig.caData`; more are refused with 422."""
 
@@ -189,6 +192,8 @@ class _Reader:
         weight = self._typed(document, "weight", int, 0, path)
         if text["prioritizeVerb"] and weight <= 0:
             self.wrong(f"{path}.weight", f"Invalid value: {weight}: must have a positive weight applied to it")
+        elif weight > EXTENDER_WEIGHT_MAX:
+            self.wrong(f"{path}.weight", f"Invalid value: {weight}: must be at most {EXTENDER_WEIGHT_MAX}")
         self._address(text["urlPrefix"], f"{path}.urlPrefix")
         return ExtenderConfiguration(
             url_prefix=text["urlPrefix"],

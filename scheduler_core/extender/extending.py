@@ -14,7 +14,7 @@ import numpy as np
 
 from scheduler_core.api.meta import View
 from scheduler_core.extender import wire
-from scheduler_core.extender.calls import Calls, ExtenderCall, Purpose, Record
+from scheduler_core.extender.calls import ERROR_CHARS_MAX, Calls, ExtenderCall, Purpose, Record
 from scheduler_core.extender.configuration import ExtenderConfiguration
 from scheduler_core.framework.interface import MAX_NODE_SCORE, Ask, Listers, Reply, Steps
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
@@ -86,10 +86,10 @@ class Extending:
                     f'extender "{extender.url_prefix}" claims a filtered node "{unknown[0]}" '
                     "which is not found in the input node list"
                 )
-                account |= {"error": text, "ignored": extender.ignorable}
+                account |= {"error": text[:ERROR_CHARS_MAX], "ignored": extender.ignorable}
                 if extender.ignorable:
                     continue
-                return error(text)
+                return error(text[:ERROR_CHARS_MAX])
             rows = _take_out(outcome, extender.name, rows, answer)
             account |= {
                 "nodesOut": len(rows),
@@ -161,10 +161,10 @@ class Extending:
             account = self._note(call, record, len(victims))
             left, text = ({}, record["error"]) if "error" in record else _read_victims(extender, record, snapshot)
             if text:
-                account |= {"error": text, "ignored": extender.ignorable}
+                account |= {"error": text[:ERROR_CHARS_MAX], "ignored": extender.ignorable}
                 if extender.ignorable:
                     continue
-                return victims, removed, error(text)
+                return victims, removed, error(text[:ERROR_CHARS_MAX])
             removed |= {node: extender.name for node in victims if node not in left}
             account["nodesOut"] = len(left)
             victims = left
@@ -215,7 +215,13 @@ class Extending:
 
     def _pod(self, pod: PodInfo) -> Mapping[str, Any]:
         found = self._listers.get("pods", pod.pod.namespace, pod.pod.name)
-        return found if found is not None and found["metadata"].get("uid") == pod.uid else _shown(pod.pod)
+        if found is None or found["metadata"].get("uid") != pod.uid:
+            return _shown(pod.pod)
+        node_name = pod.pod.spec.node_name
+        if node_name and not found["spec"].get("nodeName"):
+            # Assumed there: the API does not know it yet.
+            return {**found, "spec": {**found["spec"], "nodeName": node_name}}
+        return found
 
     def _node(self, info: NodeInfo) -> Mapping[str, Any]:
         found = self._listers.get("nodes", "", info.name)

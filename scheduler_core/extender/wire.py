@@ -22,13 +22,14 @@ from scheduler_core.extender.calls import ExtenderCall, HttpAnswer, Purpose, Rec
 OK: Final = 200
 
 REASON_CHARS_MAX: Final = 1_024
-"""Characters of a reason or an error that an extender gives; the rest is cut."""
+"""Characters of a reason that an extender gives for a node; the rest is cut."""
 
 RECORD_BYTES_MAX: Final = 1_048_576
 """Bytes of what is kept of one answer; one that says more counts as a failure of its extender."""
 
-SCORE_BITS: Final = 31
-"""Scores are taken up to ±2³¹, so that weights cannot overflow a total."""
+SCORE_ABS_MAX: Final = 1_000_000
+"""Largest score, and smallest with a minus, that is taken from an extender, so that no total overflows; its range is 0
+to 10, but upstream does not insist."""
 
 Document = Mapping[str, Any]
 
@@ -78,10 +79,10 @@ def read(call: ExtenderCall, answer: HttpAnswer) -> Record:
         return failed(call, text, answer.duration_ms)
     try:
         found = _READ[call.purpose](call, msgspec.json.decode(answer.body))
-    except msgspec.DecodeError as wrong:
+    except (msgspec.DecodeError, RecursionError) as wrong:
         return failed(call, f"the answer of {call.url} is no JSON: {wrong}", answer.duration_ms)
     except _Refused as wrong:
-        return failed(call, str(wrong)[:REASON_CHARS_MAX], answer.duration_ms)
+        return failed(call, str(wrong), answer.duration_ms)
     except _Misshapen as wrong:
         return failed(call, f"the answer of {call.url} cannot be read: {wrong}", answer.duration_ms)
     size = len(msgspec.json.encode(found))
@@ -156,8 +157,8 @@ def _scored(call: ExtenderCall, document: Any) -> dict[str, Any]:
     scores: list[list[Any]] = []
     for item in document or ():
         score = _member(item, "Score", int) or 0
-        if abs(score) >> SCORE_BITS:
-            raise _Misshapen(f"the score {score} is out of range")
+        if abs(score) > SCORE_ABS_MAX:
+            raise _Misshapen(f"a score must be within ±{SCORE_ABS_MAX}")
         scores.append([_member(item, "Host", str) or "", score])
     return {"scores": scores}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -68,11 +69,13 @@ def _encoded(value: Any) -> bytes:
 
 
 @contextlib.contextmanager
-def extender(**answers: Answer) -> Iterator[Extender]:
+def extender(tls: ssl.SSLContext | None = None, **answers: Answer) -> Iterator[Extender]:
     """Yield an extender that listens on a free port of this machine."""
     told = Extender(dict(answers))
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(told))
-    told.url = f"http://127.0.0.1:{server.server_port}"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    told.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

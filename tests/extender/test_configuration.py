@@ -86,6 +86,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"urlPrefix": "http://x/?a=b"}, "urlPrefix", "must end with the path"),
     ({**AT, "prioritizeVerb": "r"}, "weight", "must have a positive weight applied to it"),
     ({**AT, "prioritizeVerb": "r", "weight": -1}, "weight", "must have a positive weight applied to it"),
+    ({**AT, "weight": 10**12}, "weight", "must be at most 1000000"),
     ({**AT, "filterVerb": 3}, "filterVerb", "must be a text"),
     ({**AT, "ignorable": "yes"}, "ignorable", "must be true or false"),
     ({**AT, "weight": True}, "weight", "must be an integer"),

@@ -189,6 +189,11 @@ BROKEN = {
     "cut off": (lambda body: Odd(body=b'{"NodeNames": [', length=400), 'Post "{url}/filter": unexpected EOF'),
     "another shape": (lambda body: {"NodeNames": "a"}, "the answer of {url}/filter cannot be read: NodeNames must be"),
     "no object": (lambda body: [1], "the answer of {url}/filter cannot be read: it must be an object"),
+    "too deep": (lambda body: b"[" * 100_000, "the answer of {url}/filter is no JSON: "),
+    "too wordy": (
+        lambda body: {"NodeNames": [], "FailedNodes": {str(n): "x" * 1_000 for n in range(2_000)}},
+        "the answer of {url}/filter comes to ",
+    ),
     "too large": (lambda body: HUGE, f'Post "{{url}}/filter": the answer has more than {extenders.ANSWER_BYTES_MAX}'),
     "its own error": (lambda body: {"Error": "the rack table is away"}, "the rack table is away"),
     "a foreign node": (
@@ -288,6 +293,25 @@ def test_without_a_transport_the_pod_fails_with_words_that_say_so(configured) ->
     seen, attempt = hand(configured, lambda ask: Reply(), {"urlPrefix": "http://x", "filterVerb": "filter"})
     attempt(pod("web"))
     assert seen.message.startswith("the extender was not called")
+
+
+@pytest.mark.parametrize(
+    "body", [[{"Host": "a", "Score": 10**7}], [{"Host": "a", "Score": 1.5}], {"a": 1}, [1], [{"Host": 1}]]
+)
+def test_scores_that_are_none_are_passed_over(configured, over_http, body) -> None:
+    with extender(rank=lambda asked: body) as one:
+        _, attempt = hand(configured, over_http, {"urlPrefix": one.url, "prioritizeVerb": "rank", "weight": 1})
+        run = attempt(pod("web"))
+    assert run.result == "scheduled"
+    assert "cannot be read" in extenders_account(run)["extenders"][0]["error"]
+
+
+def test_answers_are_read_in_any_spelling_of_upper_and_lower_case(configured, over_http) -> None:
+    told = {"nodenames": ["b"], "failednodes": {"a": "full"}, "FAILEDANDUNRESOLVABLENODES": None}
+    with extender(filter=lambda asked: told) as one:
+        document = {"urlPrefix": one.url, "filterVerb": "filter", "nodeCacheCapable": True}
+        _, attempt = hand(configured, over_http, document)
+        assert attempt(pod("web")).chosen == "b"
 
 
 # The nominated node.

@@ -12,9 +12,11 @@ import pytest
 from controllers.machinery.operations import Patch
 from controllers.machinery.store import Event
 from controllers.rerun import first_difference, rerun
+from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import find, whole
 from scheduler_core.extender import wire
 from scheduler_core.extender.calls import ExtenderCall, HttpAnswer, Record
+from tests.extender.server import keep, names_in
 from tests.tools.lab import Lab, node, pod
 
 SCHEDULER = "kube-scheduler-0"
@@ -26,12 +28,10 @@ TWO = {"urlPrefix": f"{URL}/two", "prioritizeVerb": "rank", "weight": 1, "nodeCa
 def answered(asked: ExtenderCall) -> Record:
     """Answer as an extender would that refuses n1 and prefers the last node."""
     if asked.purpose == "filter":
-        body: Any = {
-            "NodeNames": [name for name in asked.body["NodeNames"] if name != "n1"],
-            "FailedNodes": {"n1": "taken"},
-        }
+        others = [name for name in names_in(asked.body) if name != "n1"]
+        body: Any = keep(*others, FailedNodes={"n1": "taken"})(asked.body)
     elif asked.purpose == "prioritize":
-        body = [{"Host": name, "Score": place} for place, name in enumerate(asked.body["NodeNames"])]
+        body = [{"Host": name, "Score": place} for place, name in enumerate(names_in(asked.body))]
     else:
         body = {"NodeNameToMetaVictims": asked.body["NodeNameToMetaVictims"]}
     return wire.read(asked, HttpAnswer(200, json.dumps(body).encode(), duration_ms=7.25))
@@ -308,3 +308,73 @@ def test_a_session_run_again_from_its_log_gives_the_same_log_without_a_call(seed
     assert answers
     again = rerun(log, seed=seed, epoch_ms=lab.store.epoch_ms)
     assert first_difference(log, list(again.events(0, len(log) + 1))) == "", f"_random_life({seed}, {at_once})"
+
+
+# Earlier schedulers.
+
+
+def test_a_policy_s_extender_scores_in_the_range_of_its_era() -> None:
+    lab = Lab([node(f"n{number}") for number in range(4)], call=lambda number, asked: answered(asked))
+    policy = {
+        "kind": "Policy",
+        "apiVersion": "v1",
+        "predicates": [{"name": "PodFitsResources"}],
+        "priorities": [{"name": "EqualPriority", "weight": 1}],
+        "extenders": [{name: value for name, value in BOTH.items() if name != "nodeCacheCapable"}],
+    }
+    spec = {"era": "algorithm-provider", "policy": policy}
+    lab.do(Patch("schedulerconfigs.clustersim.io", "", "default", {"spec": spec}))
+    lab.obey()
+    lab.run(3)
+    lab.create(pod("web"))
+    lab.run(2)
+    assert node_of(lab, "web") == "n3"
+    ((envelope, blob),) = traces_of(lab, "web")
+    part = whole(lab.store, envelope, blob)["result"]["scores"]["plugins"][URL]
+    assert (part["raw"], part["normalized"], part["weighted"]) == ([0, 1, 2], [0, 1, 2], [0, 5, 10])
+
+
+@pytest.mark.parametrize("era", ["v1.34", "framework-1.18"])
+def test_an_extender_sees_the_preemption_of_each_era_that_has_one(era: str) -> None:
+    def veto(number: int, asked: ExtenderCall) -> Record:
+        victims = asked.body["NodeNameToMetaVictims"]
+        left = {name: pods for name, pods in victims.items() if name == "n2"}
+        return wire.read(asked, HttpAnswer(200, json.dumps({"NodeNameToMetaVictims": left}).encode()))
+
+    lab = Lab([node(f"n{number}", cpu="1") for number in range(3)], call=veto, kubelets=False)
+    extenders = [{"urlPrefix": URL, "preemptVerb": "preempt", "nodeCacheCapable": True}]
+    spec = {"era": era, "configuration": {"extenders": extenders}}
+    lab.do(Patch("schedulerconfigs.clustersim.io", "", "default", {"spec": spec}))
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
+    lab.create(high, *(pod(f"low{number}", cpu="1") for number in range(3)))
+    lab.obey()
+    lab.run(5)
+    lab.create(pod("boss", cpu="1", priorityClassName="high"))
+    lab.run(1)
+    assert lab.get("pods", "boss")["status"]["nominatedNodeName"] == "n2"
+    (gone,) = [one["metadata"]["name"] for one in lab.list("pods") if "deletionTimestamp" in one["metadata"]]
+    assert node_of(lab, gone) == "n2"
+    envelope = traces_of(lab, "boss")[-1][0]
+    told = envelope["explanation"]
+    assert [(one["verb"], one["nodesIn"], one["nodesOut"]) for one in told["extenders"]] == [("preempt", 3, 1)]
+    assert {one["node"]: one["eliminatedBy"] for one in told["preemption"]["candidates"]} == {
+        "n0": URL,
+        "n1": URL,
+        "n2": "",
+    }
+
+
+def test_a_scenario_calls_extenders_where_it_is_given_a_transport() -> None:
+    document = {
+        "nodes": [{"count": 3, "name": "n"}],
+        "objects": [pod("web")],
+        "scheduler": {"configuration": {"extenders": [BOTH]}},
+        "until": 20,
+    }
+    store, _ = run(read(document, {"empty": Start((), 1, 0)}), seed=1, call=lambda number, asked: answered(asked))
+    stored = store.get("pods", "default", "web")
+    assert stored is not None
+    assert stored.object["spec"]["nodeName"] == "n-3"
+    store, _ = run(read(document, {"empty": Start((), 1, 0)}), seed=1)
+    (event,) = {one.object["message"] for one in store.list("events")[0] if one.object["reason"] == "FailedScheduling"}
+    assert event.startswith("the extender was not called")
