@@ -4,7 +4,7 @@
 /** @import { Decision, NodeRow, SentencePart } from "./decision-model.js" */
 /** @import { Mode } from "./heatmap.js" */
 import { number, text } from "../lib/text.js";
-import { POINTS } from "./cycle.js";
+import { POINTS, pointName } from "./cycle.js";
 import { runnerUp, sentenceParts } from "./decision-model.js";
 import { h, icon } from "./dom.js";
 import { listOf } from "./names.js";
@@ -50,8 +50,9 @@ export function pipeline(decision, result, lang) {
  * @param {TraceResult} result
  * @param {Decision} decision
  * @param {Lang} lang
+ * @param {string | undefined} era whose names the points have
  */
-export function pointList(result, decision, lang) {
+export function pointList(result, decision, lang, era) {
   const scored = decision.plugins.length > 0;
   /** @type {Partial<Record<Point, string>>} */
   const said = {
@@ -72,7 +73,7 @@ export function pointList(result, decision, lang) {
   return h("section", { class: "dc-section dc-points" }, h("h3", { text: text(lang, "points.title") }),
     h("ol", {}, ...POINTS.filter((point) => said[point] !== undefined).map((point) =>
       h("li", { "data-state": skipped(point) ? "skipped" : "done" },
-        h("i", {}, skipped(point) ? null : icon("check", 10)), h("div", {}, h("b", { text: point }), h("span", { text: said[point] ?? "" }))))));
+        h("i", {}, skipped(point) ? null : icon("check", 10)), h("div", {}, h("b", { text: pointName(point, era) }), h("span", { text: said[point] ?? "" }))))));
 }
 
 /**

@@ -74,7 +74,7 @@ export function mountDecision(element, dispatch) {
     const { trace, decision } = shown;
     const focused = focusPath(body);
     body.replaceChildren(...[
-      attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace.result, lang), pointList(trace.result, decision, lang),
+      attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace.result, lang), pointList(trace.result, decision, lang, trace.era),
       chartSection(decision, trace), plainWords(decision, trace.result, lang), scoresSection(decision),
       tieCard(decision, lang), sentence(trace.result, lang), ...preemptionSections(trace, lang),
     ].flatMap((part) => part ?? []));
