@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from controllers.machinery.store import Gone, Store
@@ -11,6 +12,7 @@ from controllers.scheduler.settings import NAME, RESOURCE, Settings
 from scheduler_core.api.errors import Cause, gone, invalid, not_found
 from scheduler_core.api.node import Node
 from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.profile import ProfileError
 from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.live import CELLS_MAX, evaluate, objects_of
 from scheduler_core.model.multistep import judge, place_one_by_one
@@ -34,6 +36,16 @@ Document = dict[str, Any]
 
 Kinds = tuple[Callable[[PodInfo], bool], Callable[[Node], bool]]
 """Which pods need a kind of node, and which nodes are of it."""
+
+
+@contextmanager
+def _profiles_that_run() -> Iterator[None]:
+    """Refuse a configuration that cannot run; the scheduler itself goes on with its last good one."""
+    try:
+        yield
+    except ProfileError as wrong:
+        cause = Cause("spec.configuration", f"{wrong}; correct the session's scheduler")
+        raise invalid("SchedulerConfig", "clustersim.io", NAME, [cause]) from wrong
 
 
 class Modelling:
@@ -73,14 +85,15 @@ class Modelling:
         if nodes * pods > CELLS_MAX:
             text = f"{nodes:,} nodes × {pods:,} pods are more than {CELLS_MAX:,}; ask in a smaller cluster"
             raise invalid("Model", "clustersim.io", name, [Cause("pod", text)])
-        run = judge(
-            pod,
-            Situation(self.objects, self.leaving).seen(TODAY),
-            self.settings.configuration,
-            self.settings.registry(),
-            seed=self._store.seed,
-            listers=self.listers,
-        )
+        with _profiles_that_run():
+            run = judge(
+                pod,
+                Situation(self.objects, self.leaving).seen(TODAY),
+                self.settings.configuration,
+                self.settings.registry(),
+                seed=self._store.seed,
+                listers=self.listers,
+            )
         traces = self._store.traces(pod.uid, 1)
         return {
             "revision": self.revision,
@@ -105,14 +118,15 @@ class Modelling:
         if not pods:
             raise invalid("Optimum", "clustersim.io", "", [Cause("pods", "no pod is chosen; see namespace, selector")])
         check(pods, self.objects)
-        engine = place_one_by_one(
-            pods,
-            self.objects,
-            self.settings.configuration,
-            self.settings.registry(),
-            seed=self._store.seed,
-            listers=self.listers,
-        )
+        with _profiles_that_run():
+            engine = place_one_by_one(
+                pods,
+                self.objects,
+                self.settings.configuration,
+                self.settings.registry(),
+                seed=self._store.seed,
+                listers=self.listers,
+            )
         allowed = is_feasible(pods, engine, self.objects, TODAY)
         best = solve(pods, self.objects, known=engine if allowed else None)
         now = {pod.uid: pod.pod.spec.node_name for pod in pods if pod.pod.spec.node_name in self.objects.node_of}

@@ -14,10 +14,11 @@ from scheduler_core.model import live, loop
 from scheduler_core.model.deviations import AS_WRITTEN, DEVIATIONS, TODAY
 from scheduler_core.model.filters import FILTERS
 from scheduler_core.model.live import evaluate
-from scheduler_core.model.multistep import judge
+from scheduler_core.model.multistep import judge, place_one_by_one
 from scheduler_core.model.objects import Objects
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
+from scheduler_core.profiles.eras import ERAS, read_spec, registry_of
 from tests.model.clusters import ZONE, draw_objects, node, pod
 
 LATER = "2030-01-01T00:01:00Z"
@@ -122,6 +123,21 @@ def test_a_filter_that_is_not_written_out_is_named() -> None:
     told = evaluate(one, objects, run)
     assert (told["case"], told["engine"]["step"]["kind"]) == ("Scheduling", "Fail")
     assert told["engine"]["deviations"] == ["more-filters"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_every_era_has_its_verdicts_and_its_placement(era: str) -> None:
+    spec = {"era": era}
+    objects = Objects((pod("p", "1"), pod("q", "3", on="n")), (node("n", "4"), node("m", "1"), node("tiny", "1")))
+    one = objects.pods[0]
+    run = judge(one, objects, read_spec(spec), registry_of(spec), seed=1)
+    told = evaluate(one, objects, run)["engine"]
+    assert told["step"]["kind"] == "Bind"
+    assert told["step"]["node"] in told["feasible"]
+    huge = objects.with_bound([(pod("huge", "9"), "")])
+    placed = place_one_by_one(huge.pods, huge, read_spec(spec), registry_of(spec), seed=1)
+    # Only the round robin asks for no room: it has a node for every pod.
+    assert set(placed) == {"uid-p", "uid-q"} | ({"uid-huge"} if era == "round-robin" else set())
 
 
 def test_a_gated_pod_has_no_attempt_of_the_engine() -> None:
