@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from controllers.machinery.informer import Lister
-from controllers.machinery.pods import claims_of_pod
+from controllers.machinery.pods import volumes_of_claims
 
 CSI_DRIVERS = "clustersim.io/csi-drivers"
 """Annotation of a node: the CSI drivers that run there and how many volumes each can attach, `a.example.dev=25,b`."""
@@ -19,7 +19,8 @@ _TOPOLOGY = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 def why_not_mounted(pod: Mapping[str, Any], claims: Lister) -> str:
     """Return what the kubelet says of a pod whose claims are not bound; empty where all are."""
-    for key in claims_of_pod(pod):
+    wrong: dict[str, str] = {}
+    for volume, key in volumes_of_claims(pod):
         namespace, _, name = key.partition("/")
         claim = claims.get(namespace, name)
         if claim is None:
@@ -30,12 +31,14 @@ def why_not_mounted(pod: Mapping[str, Any], claims: Lister) -> str:
             why = "PVC is not bound"
         else:
             continue
-        volumes = ", ".join(str(volume.get("name")) for volume in pod["spec"].get("volumes") or ())
-        return (
-            f"Unable to attach or mount volumes: unmounted volumes=[{volumes}], unattached volumes=[{volumes}], "
-            f"failed to process volumes=[{volumes}]: error processing PVC {key}: {why}"
-        )
-    return ""
+        wrong[volume] = f"error processing PVC {key}: {why}"
+    if not wrong:
+        return ""
+    volumes = " ".join(wrong)
+    return (
+        f"Unable to attach or mount volumes: unmounted volumes=[{volumes}], unattached volumes=[], "
+        f"failed to process volumes=[{volumes}]: {', '.join(wrong.values())}"
+    )
 
 
 def csi_node(node: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -57,14 +57,20 @@ def controller_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def claims_of_pod(pod: Mapping[str, Any]) -> Iterable[str]:
     """Yield `namespace/name` of every claim that a pod uses."""
+    for _, key in volumes_of_claims(pod):
+        yield key
+
+
+def volumes_of_claims(pod: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield (name of the volume, `namespace/name` of the claim) of every volume of a pod that is a claim."""
     metadata = pod["metadata"]
     namespace = metadata.get("namespace") or "default"
     for volume in (pod.get("spec") or {}).get("volumes") or ():
         source = volume.get("persistentVolumeClaim")
         if source is not None:
-            yield f"{namespace}/{source.get('claimName', '')}"
+            yield volume["name"], f"{namespace}/{source.get('claimName', '')}"
         elif volume.get("ephemeral") is not None:
-            yield f"{namespace}/{metadata['name']}-{volume.get('name', '')}"
+            yield volume["name"], f"{namespace}/{metadata['name']}-{volume['name']}"
 
 
 def owner_reference(owner: Mapping[str, Any]) -> Document:

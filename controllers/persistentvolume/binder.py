@@ -41,6 +41,9 @@ Document = dict[str, Any]
 RESYNC_MS: Final = 15_000
 """How often claims that wait for a volume are looked at again (pvClaimBinderSyncPeriod)."""
 
+_DELETABLE: Final = "/tmp/"
+"""Where volumes of host paths may be deleted: nobody wants a claim to take a host's own files along."""
+
 _LOST: Final = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
 _LOST_NAME: Final = "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!"
 _MISBOUND: Final = "Two claims are bound to the same volume, this one is bound incorrectly"
@@ -261,22 +264,25 @@ class PersistentVolumeController:
         policy = volume["spec"].get("persistentVolumeReclaimPolicy")
         if "deletionTimestamp" in volume["metadata"] or policy not in ("Delete", "Recycle"):
             return
-        made = PROVISIONED_BY in notes_of(volume)
-        if policy == "Delete" and made:
-            # Whoever made it deletes it.
-            return
-        metadata = volume["metadata"]
-        if "hostPath" in volume["spec"]:
-            if policy == "Delete":
+        metadata, path = volume["metadata"], (volume["spec"].get("hostPath") or {}).get("path", "")
+        if policy == "Delete":
+            if PROVISIONED_BY in notes_of(volume) or "csi" in volume["spec"]:
+                # Whoever made it deletes it.
+                return
+            if path.startswith(_DELETABLE) and path != _DELETABLE:
                 yield [Delete(VOLUMES, "", metadata["name"], uid=metadata["uid"])]
                 return
+            reason = "VolumeFailedDelete"
+            text = f"host_path deleter only supports /tmp/.+ but received provided {path}"
+            if not path:
+                name = metadata["name"]
+                text = f'error getting deleter volume plugin for volume "{name}": no deletable volume plugin matched'
+        elif path:
             work.event(volume, "PersistentVolume", "VolumeRecycled", "Volume recycled")
             yield from self._unbind(volume, work)
             return
-        reason, text = "VolumeFailedRecycle", "No recycler plugin found for the volume!"
-        if policy == "Delete":
-            reason = "VolumeFailedDelete"
-            text = f'error getting deleter volume plugin for volume "{metadata["name"]}": no volume plugin matched'
+        else:
+            reason, text = "VolumeFailedRecycle", "No recycler plugin found for the volume!"
         failed = phase_patch(volume, "Failed", now, text)
         if failed is not None:
             work.event(volume, "PersistentVolume", reason, text, event_type="Warning")

@@ -2,76 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from controllers.machinery.operations import Delete, Patch
 from controllers.scheduler.decisions import whole
 from tests.tools.lab import Document, Lab, node, pod
-
-ZONE = "topology.kubernetes.io/zone"
-HOST = "kubernetes.io/hostname"
-
-
-def claim(name: str, storage: str = "5Gi", class_name: str | None = "late", **spec: Any) -> Document:
-    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": storage}}}
-    if class_name is not None:
-        wanted["storageClassName"] = class_name
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
-            "spec": wanted | spec}  # fmt: skip
-
-
-def storage_class(
-    name: str = "late", provisioner: str = "disk.example.dev", late: bool = True, **more: Any
-) -> Document:
-    mode = "WaitForFirstConsumer" if late else "Immediate"
-    return {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name},
-            "provisioner": provisioner, "volumeBindingMode": mode} | more  # fmt: skip
-
-
-def local_class() -> Document:
-    return storage_class("local", "kubernetes.io/no-provisioner")
-
-
-def volume(
-    name: str, storage: str = "5Gi", class_name: str = "", at: tuple[str, str] | None = None, **spec: Any
-) -> Document:
-    wanted: Document = {
-        "capacity": {"storage": storage}, "accessModes": ["ReadWriteOnce"], "storageClassName": class_name,
-    }  # fmt: skip
-    if at is not None:
-        term = {"matchExpressions": [{"key": at[0], "operator": "In", "values": [at[1]]}]}
-        wanted["nodeAffinity"] = {"required": {"nodeSelectorTerms": [term]}}
-    if "csi" not in spec:
-        spec = {"hostPath": {"path": f"/{name}"}} | spec
-    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": wanted | spec}
-
-
-def using(name: str, *claims: str, **spec: Any) -> Document:
-    volumes = [{"name": one, "persistentVolumeClaim": {"claimName": one}} for one in claims]
-    return pod(name, volumes=volumes, **spec)
-
-
-def labelled(name: str, **labels: str) -> Document:
-    document = node(name)
-    document["metadata"]["labels"] = {
-        key.replace("_", "/").replace("zone", ZONE): value for key, value in labels.items()
-    }
-    return document
-
-
-def place(lab: Lab, name: str) -> str:
-    return str(lab.get("pods", name)["spec"].get("nodeName", ""))
-
-
-def bound_to(lab: Lab, name: str) -> tuple[str, str]:
-    found = lab.get("persistentvolumeclaims", name)
-    return found["status"]["phase"], found["spec"].get("volumeName", "")
-
-
-def phase(lab: Lab, name: str) -> str:
-    return str(lab.get("persistentvolumes", name, "")["status"]["phase"])
+from tests.tools.storage import (
+    HOST,
+    ZONE,
+    bound_to,
+    claim,
+    labelled,
+    local_class,
+    phase,
+    place,
+    storage_class,
+    using,
+    volume,
+)
 
 
 class TestImmediate:
@@ -330,9 +278,12 @@ class TestEnd:
         ("policy", "source", "outcome"),
         [
             ("Retain", {}, "Released"),
-            ("Delete", {}, ""),
+            ("Delete", {"hostPath": {"path": "/tmp/disk"}}, ""),
+            ("Delete", {"hostPath": {"path": "/tmp/"}}, "Failed"),
+            ("Delete", {}, "Failed"),
             ("Recycle", {}, "Available"),
-            ("Delete", {"csi": {"driver": "a", "volumeHandle": "b"}}, "Failed"),
+            ("Delete", {"csi": {"driver": "a", "volumeHandle": "b"}}, "Released"),
+            ("Recycle", {"csi": {"driver": "a", "volumeHandle": "b"}}, "Failed"),
         ],
     )
     def test_what_becomes_of_a_volume_without_its_claim(self, policy: str, source: Document, outcome: str) -> None:
@@ -343,6 +294,8 @@ class TestEnd:
         lab.run(2)
         left = lab.list("persistentvolumes")
         assert [one["status"]["phase"] for one in left] == ([outcome] if outcome else [])
+        if outcome == "Failed":
+            assert lab.reasons("disk") == [f"VolumeFailed{policy}"]
         if outcome == "Released":
             lab.do(Patch("persistentvolumes", "", "disk", {"spec": {"claimRef": None}}))
             lab.run(1)
@@ -395,7 +348,12 @@ class TestKubelet:
         lab.run(5)
         assert lab.get("pods", "p")["status"]["phase"] == "Pending"
         (event,) = [one for one in lab.list("events") if one["reason"] == "FailedMount"]
-        assert "error processing PVC default/data: PVC is not bound" in event["message"]
+        assert event["message"] == (
+            "Unable to attach or mount volumes: unmounted volumes=[data gone], unattached volumes=[], "
+            "failed to process volumes=[data gone]: error processing PVC default/data: PVC is not bound, "
+            "error processing PVC default/gone: failed to fetch PVC from API server: "
+            'persistentvolumeclaims "gone" not found'
+        )
         lab.create(volume("disk"), claim("gone", class_name=""), volume("other"))
         lab.run(5)
         assert lab.get("pods", "p")["status"]["phase"] == "Running"
