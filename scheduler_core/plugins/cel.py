@@ -15,7 +15,7 @@ import numpy as np
 
 from scheduler_core.cel.arguments import SCORE_ABS_MAX, Expression, read_cel_arguments
 from scheduler_core.cel.documents import Documents
-from scheduler_core.cel.language import EvaluationError, Program
+from scheduler_core.cel.language import EvaluationError, Program, Size
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.interface import PreFilterResult, Reads
@@ -27,6 +27,8 @@ from scheduler_core.framework.verdicts import Verdicts
 
 NAME: Final = "CEL"
 
+_TEXTS_MAX: Final = 100_000
+"""Different texts of score expressions without a value, each about a node, that are kept."""
 _IN_SHAPE: Final = frozenset(("metadata", member) for member in ("namespace", "labels", "ownerReferences"))
 """What of a pod's metadata is the same for all pods of one shape."""
 _ON_NODE: Final = frozenset({"pods", "requested"})
@@ -63,6 +65,9 @@ class Cel:
             raise ValueError("; ".join(f"{cause.field}: {cause.message}" for cause in causes))
         self._filters, self._scores, self._normalize = read.filters, read.scores, read.normalize
         self._score_max = handle.rules.score_max
+        self._texts: dict[int, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._number = -SCORE_ABS_MAX
         filtering = [one.program for one in self._filters]
         scoring = [one.program for one in self._scores]
         self.filter_reads: Reads = reads_of(filtering)
@@ -113,10 +118,9 @@ class Cel:
         return SUCCESS if self._scores else SKIP
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
-        """Return the sums of the scores, cut to whole numbers.
+        """Return the sums of the scores, cut to whole numbers; a number below all scores where there is none.
 
-        Raises:
-            ValueError: an expression has no value, or one that is no score.
+        That is no error yet: nodes that a filter turns away are asked about too, and need no score.
         """
         shares = _nodes(snapshot) * len(self._scores)
         about_pod, pod_size = self._seen_by_scores.of_pod(pod)
@@ -124,25 +128,47 @@ class Cel:
         for index, info in enumerate(snapshot.infos_of(rows)):
             about_node, size = self._seen_by_scores.of_node(info)
             variables, both = about_pod | about_node, size.with_(pod_size)
-            total: float = 0
-            for one in self._scores:
-                try:
-                    total += one.program.evaluate(variables, both, shares)
-                except EvaluationError as wrong:
-                    raise ValueError(_told("score", one, info.name, wrong)) from wrong
-            if not math.isfinite(total) or abs(total) > SCORE_ABS_MAX:
-                raise ValueError(f"the scores on node {info.name} come to {total}, more than {SCORE_ABS_MAX}")
-            scores[index] = int(total)
+            scores[index] = self._sum(info.name, variables, both, shares)
         return scores
+
+    def _sum(self, node: str, variables: Mapping[str, Any], size: Size, shares: int) -> int:
+        total: float = 0
+        for one in self._scores:
+            try:
+                total += one.program.evaluate(variables, size, shares)
+            except EvaluationError as wrong:
+                return self._broken(_told("score", one, node, wrong))
+        if not math.isfinite(total) or abs(total) > SCORE_ABS_MAX:
+            return self._broken(f"the scores on node {node} come to {total}, more than {SCORE_ABS_MAX}")
+        return int(total)
+
+    def _broken(self, text: str) -> int:
+        """Return the number that stands for a text; `normalize` sees the numbers of feasible nodes alone."""
+        number = self._numbers.get(text)
+        if number is None:
+            if len(self._numbers) >= _TEXTS_MAX:
+                # Numbers go on, so that one that is remembered somewhere means no other text.
+                self._numbers.clear()
+                self._texts.clear()
+            self._number -= 1
+            number = self._numbers[text] = self._number
+            self._texts[number] = text
+        return number
 
     def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
         """Return the scores as they are, which must then be within the range; or, where the arguments say `normalize`,
         spread evenly from 0 for the lowest to the highest score there is for the highest (all 0 where they are equal).
+
+        Raises:
+            ValueError: an expression has no value for one of the nodes, or one that is no score.
         """
+        least = int(scores.min())
+        if least < -SCORE_ABS_MAX:
+            first = int(scores[int(np.argmax(scores < -SCORE_ABS_MAX))])
+            raise ValueError(self._texts.get(first, "a score expression has no value on a node"))
         if not self._normalize:
             return scores
-        low, high = int(scores.min()), int(scores.max())
-        return (scores - low) * self._score_max // max(high - low, 1)
+        return (scores - least) * self._score_max // max(int(scores.max()) - least, 1)
 
 
 def _nodes(snapshot: Snapshot) -> int:
