@@ -6,6 +6,8 @@ import { ApiError } from "./rest.js";
 
 /** Milliseconds between two questions: in a busy cluster every batch changes some pod. */
 const FETCH_EVERY_MS = 1_000;
+/** A question that took long is asked more seldom: the server is at it for at most one part in so many. */
+const REST_FACTOR = 5;
 
 export class ModelLoader {
   /**
@@ -24,6 +26,10 @@ export class ModelLoader {
     this.fetchedAtMs = -FETCH_EVERY_MS;
     this.timer = 0;
     this.told = "";
+    this.tookMs = 0;
+    this.asking = false;
+    /** Something changed while the question was out. */
+    this.stale = false;
   }
 
   /**
@@ -38,13 +44,20 @@ export class ModelLoader {
     if (pod !== this.state.pod) {
       this.state = { pod, answer: null, problem: "" };
       this.told = "";
+      this.tookMs = 0;
       this.onChange();
     }
     this.pods = pods;
     this.nodes = nodes;
+    this.schedule(pod);
+  }
+
+  /** @param {string} pod */
+  schedule(pod) {
     clearTimeout(this.timer);
-    if (!pod) return;
-    const wait = Math.max(0, this.fetchedAtMs + FETCH_EVERY_MS - performance.now());
+    this.stale = this.asking;
+    if (!pod || this.asking) return;
+    const wait = Math.max(0, this.fetchedAtMs + Math.max(FETCH_EVERY_MS, REST_FACTOR * this.tookMs) - performance.now());
     this.timer = window.setTimeout(() => void this.fetch(pod), wait);
   }
 
@@ -54,12 +67,17 @@ export class ModelLoader {
     /** @type {ModelAnswer | null} */
     let answer = null;
     let problem = "";
+    this.asking = true;
     try {
       answer = await this.api.model(pod);
     } catch (refused) {
       if (!(refused instanceof ApiError)) throw refused;
       problem = refused.causes[0]?.message ?? refused.message;
+    } finally {
+      this.asking = false;
     }
+    this.tookMs = performance.now() - this.fetchedAtMs;
+    if (this.stale) this.schedule(this.state.pod);
     if (pod !== this.state.pod) return;
     // Nothing new but the revision: nothing to draw.
     const told = JSON.stringify({ ...answer, revision: 0 });
