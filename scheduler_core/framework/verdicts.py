@@ -46,11 +46,14 @@ class Verdicts:
     explain: Callable[[int], tuple[str, ...]]
 
     def status(self, index: int, plugin: str = "") -> Status:
-        """Return the answer for the index-th node."""
+        """Return the answer for the index-th node; an Error under a plugin's name is worded as upstream words it."""
         code = int(self.codes[index])
         if not code:
             return SUCCESS
-        return Status(Code(code), self.explain(int(self.keys[index])), plugin)
+        reasons = self.explain(int(self.keys[index]))
+        if code == Code.ERROR and plugin:
+            reasons = (f'running "{plugin}" filter plugin: {", ".join(reasons)}',)
+        return Status(Code(code), reasons, plugin)
 
 
 def single_reason(failed: Mask, code: Code, reason: str) -> Verdicts:
@@ -101,6 +104,7 @@ class FilterOutcome:
         all_filters: a node's status is that of every filter that fails there, not of the first alone.
         used_nominated_node: the pod's nominated node passed and was taken alone.
         processed: how many nodes were looked at, feasible or not.
+        not_run: (N,) the rows that were not asked about because another one's answer was an Error; None: there is none.
     """
 
     snapshot: Snapshot
@@ -113,6 +117,7 @@ class FilterOutcome:
     all_filters: bool = False
     used_nominated_node: bool = False
     processed: int = 0
+    not_run: Mask | None = None
     _feasible: NDArray[np.intp] | None = None
     _codes: Codes | None = None
 
@@ -127,6 +132,23 @@ class FilterOutcome:
     def work_out_anew(self) -> None:
         """Forget what was worked out of the arrays: somebody took rows out after Filter (an extender)."""
         self._feasible = self._codes = None
+
+    def cancel(self, start: int) -> int | None:
+        """Let the first Error, counting round from row `start`, end the search; return its row, None without an Error.
+
+        Upstream cancels what its other workers have not begun; here all that comes later in the order.
+        """
+        broken = self.rows_with(Code.ERROR)
+        if not broken:
+            return None
+        count = len(self.first)
+        place = (np.arange(count) - start) % count
+        row = min(broken, key=place.__getitem__)
+        self.not_run = (place > place[row]) & (self.first != ABSENT)
+        self.first[self.not_run] = UNSEEN
+        self.overrides = {known: status for known, status in self.overrides.items() if not self.not_run[known]}
+        self.work_out_anew()
+        return row
 
     def status_of(self, row: int) -> Status:
         """Return the status recorded for a row: of the first failing filter (or of all), success when none failed."""

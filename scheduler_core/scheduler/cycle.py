@@ -154,9 +154,9 @@ def _pass(core: Core, run: Run, left: PreFilterResult, *, nominated_first: bool)
         nominated_first=nominated_first,
     )
     if len(run.outcome.feasible) < len(run.snapshot):
-        broken = run.outcome.rows_with(Code.ERROR)
-        if broken:
-            return run.outcome.status_of(broken[0])
+        broken = run.outcome.cancel(run.given.start)
+        if broken is not None:
+            return run.outcome.status_of(broken)
     if not run.extenders:
         return SUCCESS
     return (yield from run.extending.filter(run.info, run.outcome))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -65,6 +65,8 @@ class Outcome:
             shown["filters"] = verdict_table(self.filters)
             shown["firstFail"] = {names_by_row[row]: status.as_dict() for row, status in self.filters.failed()}
             shown["feasible"] = sorted(names_by_row[row] for row in self.filters.feasible.tolist())
+            if self.filters.not_run is not None:
+                shown["notRun"] = [names_by_row[row] for row in np.flatnonzero(self.filters.not_run).tolist()]
             shown["usedNominatedNode"] = self.filters.used_nominated_node
             if self.scores is not None:
                 shown["scores"] = self.scores.as_dict(names_by_row)
@@ -87,12 +89,14 @@ def verdict_table(outcome: FilterOutcome) -> dict[str, dict[str, Any]]:
     for plugin, verdicts in outcome.verdicts.items():
         # Nodes with one key share one answer, and encode as fast as one.
         known: dict[tuple[int, int], dict[str, Any]] = {}
-        rows = np.flatnonzero(verdicts.codes != Code.SUCCESS)
+        failed = verdicts.codes != Code.SUCCESS
+        rows = np.flatnonzero(failed if outcome.not_run is None else failed & ~outcome.not_run)
         codes, keys = verdicts.codes[rows].tolist(), verdicts.keys[rows].tolist()
         for row, code, key in zip(rows.tolist(), codes, keys, strict=True):
             answer = known.get((code, key))
             if answer is None:
-                answer = known[code, key] = verdicts.status(row).as_dict()
+                status = replace(verdicts.status(row, plugin), plugin="")
+                answer = known[code, key] = status.as_dict()
             table.setdefault(outcome.snapshot.names[row], {})[plugin] = answer
     return table
 

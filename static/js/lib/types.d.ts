@@ -129,6 +129,8 @@ export interface TraceResult {
   preFilter?: CodeReasons & { allNodes?: boolean; nodeNames?: string[]; skip?: string[] };
   filters?: Record<string, Record<string, CodeReasons>>;
   firstFail?: Record<string, CodeReasons>;
+  /** Nodes that were not asked any more because another one's answer was an Error. */
+  notRun?: string[];
   feasible?: string[];
   usedNominatedNode?: boolean;
   scores?: {

@@ -16,7 +16,8 @@ import { fitReasons } from "./lanes-model.js";
  * @property {boolean} chosen
  * @property {string} plugin that rejected
  * @property {string} reason
- * @property {boolean} tried false where the nominated node passed and no other was looked at
+ * @property {boolean} tried false where nobody looked: the nominated node had passed, or another one's answer was an Error
+ * @property {boolean} notRun it was the latter
  * @property {number | null} total points; null where nothing was scored
  * @property {readonly {raw: number, normalized: number, weighted: number}[]} cells parallel to `plugins`
  */
@@ -45,7 +46,8 @@ export function decisionOf(result, scoreMax = SCORE_MAX) {
   const feasible = new Set(result.feasible ?? []);
   const best = new Set(bestOf(result));
   const names = [...new Set([...feasible, ...Object.keys(result.firstFail ?? {}), ...Object.keys(result.filters ?? {}),
-    ...(scores?.nodes ?? [])])].sort(compareNames);
+    ...(scores?.nodes ?? []), ...(result.notRun ?? [])])].sort(compareNames);
+  const notRun = new Set(result.notRun ?? []);
   const plugins = Object.keys(scores?.plugins ?? {}).map((name) => ({
     name, weight: scores ? weightOf(scores, name, {}) : 1,
   }));
@@ -56,7 +58,8 @@ export function decisionOf(result, scoreMax = SCORE_MAX) {
     const fail = feasible.has(node) ? { plugin: "", reason: "" } : reason(node);
     return {
       node, feasible: feasible.has(node), best: best.has(node), chosen: result.chosen === node, ...fail,
-      tried: feasible.has(node) || !result.usedNominatedNode || fail.reason !== "",
+      tried: !notRun.has(node) && (feasible.has(node) || !result.usedNominatedNode || fail.reason !== ""),
+      notRun: notRun.has(node),
       total: at === undefined ? null : scores?.total[at] ?? null,
       cells: at === undefined ? [] : plugins.map(({ name }) => {
         const column = scores?.plugins[name];

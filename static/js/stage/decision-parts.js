@@ -208,7 +208,7 @@ export function decisionTable(decision, rows, mode, lang) {
       ...rows.map((one) => h("tr", { class: one.best && one.feasible ? "dc-chosen" : "" },
         h("th", { scope: "row", text: one.node }),
         h("td", { text: one.feasible ? text(lang, "stage.feasible")
-          : one.tried ? `${one.plugin}: ${one.reason}` : text(lang, "decision.notTried") }),
+          : one.tried ? `${one.plugin}: ${one.reason}` : text(lang, one.notRun ? "decision.notRun" : "decision.notTried") }),
         ...decision.plugins.map((_, index) =>
           h("td", { text: one.cells[index] ? String(one.cells[index]?.[mode]) : "" })),
         h("td", { text: one.total === null ? "" : number(lang, one.total) }),

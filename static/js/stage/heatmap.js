@@ -157,7 +157,7 @@ function labels({ decision, rows, colours, lang, width }, left, right, columns) 
   const unit = width / (right - left);
   const room = Math.max(8, Math.floor((columns * unit) / 5.05));
   const reason = (/** @type {NodeRow} */ row) => {
-    if (!row.tried) return text(lang, "decision.notTried");
+    if (!row.tried) return text(lang, row.notRun ? "decision.notRun" : "decision.notTried");
     const whole = width >= WIDE_PX && row.plugin ? `${row.plugin} ${row.reason}` : row.reason;
     const cut = whole.length > room ? `${whole.slice(0, room - 1)}…` : whole;
     const plugin = width >= WIDE_PX ? row.plugin : "";

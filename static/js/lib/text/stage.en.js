@@ -163,6 +163,7 @@ export const EN = {
   "decision.total": "Total",
   "decision.counts": "{n} nodes, {f} feasible",
   "decision.notTried": "not tried: the nominated node passed",
+  "decision.notRun": "not run: a plugin failed on another node",
   "decision.only": "the only feasible node, so nothing was scored",
   "decision.scores": "Weighted score, points",
   "decision.bestFirst": "feasible nodes only, best first",

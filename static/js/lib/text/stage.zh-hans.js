@@ -163,6 +163,7 @@ export const ZH_HANS = {
   "decision.total": "总分",
   "decision.counts": "{n} 个 Node，{f} 个可行",
   "decision.notTried": "未尝试：提名的 Node 已通过",
+  "decision.notRun": "未运行：插件在另一个 Node 上出错",
   "decision.only": "唯一可行的 Node，因此未打分",
   "decision.scores": "加权分数（分）",
   "decision.bestFirst": "仅可行的 Node，最高分在前",
