@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_core.framework.snapshot import Mask
 from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome
@@ -56,17 +55,19 @@ def sample(
         until_next: go on to the next feasible node; without, the search ends at the last one taken.
         tried: the pod's nominated row, which was tried before all others and refused; None: there was none.
     """
-    searched = outcome.snapshot.every_row if absent is None else np.flatnonzero(~absent)
+    if absent is None:
+        _sample_all(outcome, wanted, start % max(len(outcome.snapshot), 1), until_next=until_next, tried=tried)
+        return
+    searched = np.flatnonzero(~absent)
     outcome.processed = len(searched)
     if wanted >= len(searched):
         return
     order = np.roll(searched, -(start % len(searched)))
     passed = np.flatnonzero(outcome.first[order] == PASSED)
-    taken = passed[:wanted]
-    if until_next:
-        end = int(passed[wanted]) if len(passed) > wanted else len(order)
-    else:
-        end = int(taken[-1]) + 1 if len(taken) == wanted else len(order)
+    number = wanted if until_next else wanted - 1
+    if number >= len(passed):
+        return
+    end = int(passed[number]) + (not until_next)
     if end == len(order):
         return
     seen = np.zeros(len(outcome.snapshot), dtype=np.bool_)
@@ -74,10 +75,40 @@ def sample(
     if tried is not None:
         seen[tried] = True
     outcome.processed = int(np.count_nonzero(seen))
-    _forget(outcome, ~seen)
+    outcome.first[~seen & (outcome.first != ABSENT)] = UNSEEN
+    _forget_unseen(outcome)
 
 
-def _forget(outcome: FilterOutcome, unseen: NDArray[np.bool_]) -> None:
-    outcome.first[unseen & (outcome.first != ABSENT)] = UNSEEN
-    outcome.overrides = {row: status for row, status in outcome.overrides.items() if not unseen[row]}
-    outcome.nominated = {row: both for row, both in outcome.nominated.items() if not unseen[row]}
+def _sample_all(outcome: FilterOutcome, wanted: int, start: int, *, until_next: bool, tried: int | None) -> None:
+    """Do the same where every row is present: what is seen is one stretch of rows, or two."""
+    first, count = outcome.first, len(outcome.snapshot)
+    outcome.processed = count
+    if wanted >= count:
+        return
+    passed = np.flatnonzero(first == PASSED)
+    number = wanted if until_next else wanted - 1
+    if number >= len(passed):
+        return
+    before = int(np.searchsorted(passed, start))
+    end = (int(passed[(before + number) % len(passed)]) + (not until_next)) % count
+    if end == start:
+        return
+    kept = first[tried] if tried is not None else PASSED
+    if start < end:
+        first[:start] = UNSEEN
+        first[end:] = UNSEEN
+    else:
+        first[end:start] = UNSEEN
+    outcome.processed = (end - start) % count
+    if tried is not None and first[tried] == UNSEEN:
+        first[tried] = kept
+        outcome.processed += 1
+    _forget_unseen(outcome)
+
+
+def _forget_unseen(outcome: FilterOutcome) -> None:
+    first = outcome.first
+    if outcome.overrides:
+        outcome.overrides = {row: status for row, status in outcome.overrides.items() if first[row] != UNSEEN}
+    if outcome.nominated:
+        outcome.nominated = {row: both for row, both in outcome.nominated.items() if first[row] != UNSEEN}
