@@ -14,13 +14,17 @@ from scheduler_core.framework.verdicts import FilterOutcome
 
 def asked(timing: Timing | None, plugin: str, point: str, ask: Callable[..., Status], *arguments: Any) -> Status:
     """Return a plugin's answer, Error where it raised; timed where the cycle's plugins are."""
-    began = 0 if timing is None else timing.timer()
+    if timing is None:
+        try:
+            return ask(*arguments)
+        except Exception as raised:
+            return error(str(raised))
+    began = timing.timer()
     try:
         status = ask(*arguments)
     except Exception as raised:
         status = error(str(raised))
-    if timing is not None:
-        timing.note(plugin, point, status.code, began)
+    timing.note(plugin, point, status.code, began)
     return status
 
 
@@ -28,13 +32,17 @@ def asked_pair(
     timing: Timing | None, plugin: str, point: str, ask: Callable[..., tuple[Any, Status]], *arguments: Any
 ) -> tuple[Any, Status]:
     """Return a plugin's answer as `_asked` does, with what it gave beside the status."""
-    began = 0 if timing is None else timing.timer()
+    if timing is None:
+        try:
+            return ask(*arguments)
+        except Exception as raised:
+            return None, error(str(raised))
+    began = timing.timer()
     try:
         given, status = ask(*arguments)
     except Exception as raised:
         given, status = None, error(str(raised))
-    if timing is not None:
-        timing.note(plugin, point, status.code, began)
+    timing.note(plugin, point, status.code, began)
     return given, status
 
 

@@ -63,9 +63,12 @@ class Mark:
         known = self.epoch == snapshot.epoch
         touched = None
         if known:
-            node_rows = set(node_log[self.node :])
-            rows = node_rows.union(pod_log[self.pod :])
-            if len(rows) * 2 <= len(snapshot):
+            node_rows, pod_rows = set(node_log[self.node :]), pod_log[self.pod :]
+            rows = node_rows.union(pod_rows)
+            if not node_rows and len(pod_rows) == 1:
+                # Most often all that has happened is the pod before.
+                touched = Touched(_NO_ROWS, np.array(pod_rows, dtype=np.intp))
+            elif len(rows) * 2 <= len(snapshot):
                 node = np.array(sorted(node_rows), dtype=np.intp) if node_rows else _NO_ROWS
                 touched = Touched(node, np.array(sorted(rows), dtype=np.intp))
         self.epoch, self.node, self.pod = snapshot.epoch, len(node_log), len(pod_log)

@@ -48,7 +48,7 @@ from scheduler_core.framework.reuse import Reuse
 from scheduler_core.framework.scores import Scores
 from scheduler_core.framework.scoring import Scoring
 from scheduler_core.framework.snapshot import Rows, Snapshot
-from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import FilterOutcome
 
 PERMIT_TIMEOUT_MS_MAX: Final = 15 * 60 * 1000
@@ -192,12 +192,13 @@ class Framework:
         narrowing: set[str] = set()
         result = PreFilterResult()
         final = SUCCESS
+        timing = state.timing
         for plugin in self._pre_filter:
-            own, status = asked_pair(state.timing, plugin.name, "PreFilter", plugin.pre_filter, state, pod, snapshot)
-            if status.skipped:
+            own, status = asked_pair(timing, plugin.name, "PreFilter", plugin.pre_filter, state, pod, snapshot)
+            if status is SKIP or status.skipped:
                 skipped.add(plugin.name)
                 continue
-            if not status.ok:
+            if status is not SUCCESS and not status.ok:
                 state.skip_filter = frozenset(skipped)
                 if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                     return result, status.by(plugin.name), frozenset()
@@ -279,11 +280,12 @@ class Framework:
         skipped: set[str] = set()
         if not self.profile.at("score"):
             return SUCCESS
+        timing = state.timing
         for plugin in self._pre_score:
-            status = asked(state.timing, plugin.name, "PreScore", plugin.pre_score, state, pod, snapshot, rows)
-            if status.skipped:
+            status = asked(timing, plugin.name, "PreScore", plugin.pre_score, state, pod, snapshot, rows)
+            if status is SKIP or status.skipped:
                 skipped.add(plugin.name)
-            elif not status.ok:
+            elif status is not SUCCESS and not status.ok:
                 return error(f'running PreScore plugin "{plugin.name}": {status.message}').by(plugin.name)
         state.skip_score = frozenset(skipped)
         return SUCCESS

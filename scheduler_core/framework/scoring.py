@@ -14,7 +14,7 @@ from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNorma
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
 from scheduler_core.framework.scores import PluginScores, Scores
-from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Snapshot
+from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
 
 _CLUSTER: Final = Reads.CLUSTER
@@ -169,11 +169,7 @@ class Scoring:
             changed = touched.rows_for(one.reads)
             if not isinstance(changed, slice) and not len(changed):
                 continue
-            own = memory.raw[one.name]
-            fresh = _score(one.plugin, state, pod, snapshot, changed)
-            if one.normalizer is None:
-                memory.base[changed] += (fresh - own[changed]) * one.weight
-            own[changed] = fresh
+            _put(memory, one, changed, _score(one.plugin, state, pod, snapshot, changed))
             if one.normalizer is not None:
                 self._note_even(state, pod, memory, one)
 
@@ -197,6 +193,21 @@ class Scoring:
                     f"{low if low < 0 else high}, it should in the range of [0, {self._score_max}] after normalizing"
                 )
         return scores
+
+
+def _put(memory: ShapeMemory, one: _Scorer, rows: Rows, fresh: Ints) -> None:
+    """Take the raw scores of some rows anew."""
+    own = memory.raw[one.name]
+    if not isinstance(rows, slice) and len(rows) == 1:
+        # One row is the rule, and plain indexing is faster than indexing by arrays.
+        row, score = int(rows[0]), fresh[0]
+        if one.normalizer is None:
+            memory.base[row] += (score - own[row]) * one.weight
+        own[row] = score
+        return
+    if one.normalizer is None:
+        memory.base[rows] += (fresh - own[rows]) * one.weight
+    own[rows] = fresh
 
 
 def _score(

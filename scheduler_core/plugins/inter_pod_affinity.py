@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from scheduler_core.framework.affinity_terms import PodTerms, Weighted
+from scheduler_core.framework.affinity_terms import NO_TERMS, PodTerms, Weighted
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
 from scheduler_core.framework.interface import PreFilterResult, Reads
@@ -96,6 +96,8 @@ class InterPodAffinity:
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Count pods for and against each place; Skip where nobody demands anything."""
         own = pod.terms
+        if own is NO_TERMS and not snapshot.affinity().groups:
+            return None, SKIP
         if own.error:
             return None, unresolvable(f"parsing pod: {own.error}")
         affinity = resolved(own.affinity, self._listers)
@@ -171,6 +173,8 @@ class InterPodAffinity:
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Sum the weights that speak for and against each place; Skip where nothing speaks."""
         own = pod.terms
+        if own is NO_TERMS and not snapshot.affinity().groups:
+            return SKIP
         affinity = pod.pod.spec.affinity
         near = affinity.pod_affinity.preferred if affinity is not None and affinity.pod_affinity is not None else ()
         away = affinity.pod_anti_affinity if affinity is not None else None

@@ -212,5 +212,9 @@ class Run:
 
     def passed(self, point: str) -> Point:
         """Note that an extension point is passed, by the era's name, and return what the cycle yields there."""
-        self.point = self.framework.rules.point(point)
+        renamed = self.framework.rules.point_names
+        if not renamed:
+            self.point = point
+            return _POINT[point]
+        self.point = renamed.get(point, point)
         return _POINT.get(self.point) or Point(self.point)
