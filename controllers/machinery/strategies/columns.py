@@ -25,11 +25,28 @@ def pairs(labels: Mapping[str, str] | None) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE
 
 
-def images(document: Mapping[str, Any]) -> str:
-    """Return the images of a workload's template."""
+def _images(document: Mapping[str, Any], age: Any) -> str:
     return ",".join(entry.get("image", "") for entry in at(document, "spec", "template", "spec", "containers") or ())
 
 
-def containers(document: Mapping[str, Any]) -> str:
-    """Return the container names of a workload's template."""
+def _containers(document: Mapping[str, Any], age: Any) -> str:
     return ",".join(entry.get("name", "") for entry in at(document, "spec", "template", "spec", "containers") or ())
+
+
+def counted(name: str, description: str, *path: str) -> Column:
+    """Return the column of a number in the document, 0 where it has none."""
+    return Column(name, "integer", description, lambda document, age: at(document, *path) or 0)
+
+
+TEMPLATE: Final = (
+    Column("Containers", "string", "Container names.", _containers, 1),
+    Column("Images", "string", "Images.", _images, 1),
+)
+"""Wide columns of whatever has a pod template."""
+
+REPLICAS: Final = (
+    counted("Desired", "Replicas asked for.", "spec", "replicas"),
+    counted("Current", "Replicas there are.", "status", "replicas"),
+    counted("Ready", "Replicas that are ready.", "status", "readyReplicas"),
+)
+"""Columns of what keeps a number of equal pods."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.machinery import defaults
-from controllers.machinery.strategies.columns import AGE, NAME, containers, images
+from controllers.machinery.strategies.columns import AGE, NAME, TEMPLATE, counted
 from controllers.machinery.strategy import Column, Strategy, at, child
 from controllers.machinery.subresources import selector_text
 from controllers.machinery.validation import fields, pod
@@ -75,10 +75,6 @@ def _ready(document: Mapping[str, Any], age: Any) -> str:
     return f"{at(document, 'status', 'readyReplicas') or 0}/{at(document, 'spec', 'replicas') or 0}"
 
 
-def _count(key: str) -> Any:
-    return lambda document, age: at(document, "status", key) or 0
-
-
 STRATEGY: Final = Strategy(
     prepare=_prepare,
     defaults=_defaults,
@@ -89,11 +85,10 @@ STRATEGY: Final = Strategy(
     columns=(
         NAME,
         Column("Ready", "string", "Ready replicas of those asked for.", _ready),
-        Column("Up-to-date", "integer", "Replicas of the newest template.", _count("updatedReplicas")),
-        Column("Available", "integer", "Replicas ready for minReadySeconds.", _count("availableReplicas")),
+        counted("Up-to-date", "Replicas of the newest template.", "status", "updatedReplicas"),
+        counted("Available", "Replicas ready for minReadySeconds.", "status", "availableReplicas"),
         AGE,
-        Column("Containers", "string", "Container names.", lambda doc, age: containers(doc), 1),
-        Column("Images", "string", "Images.", lambda doc, age: images(doc), 1),
+        *TEMPLATE,
         Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
     ),
 )

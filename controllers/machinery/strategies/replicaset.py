@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.machinery import defaults
-from controllers.machinery.strategies.columns import AGE, NAME, containers, images
+from controllers.machinery.strategies.columns import AGE, NAME, REPLICAS, TEMPLATE
 from controllers.machinery.strategy import Column, Strategy, at, child
 from controllers.machinery.subresources import selector_text
 from controllers.machinery.validation import fields, pod
@@ -35,10 +35,6 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
 
 
-def _count(*path: str) -> Any:
-    return lambda document, age: at(document, *path) or 0
-
-
 STRATEGY: Final = Strategy(
     prepare=_prepare,
     defaults=_defaults,
@@ -47,12 +43,9 @@ STRATEGY: Final = Strategy(
     generation=True,
     columns=(
         NAME,
-        Column("Desired", "integer", "Replicas asked for.", _count("spec", "replicas")),
-        Column("Current", "integer", "Replicas there are.", _count("status", "replicas")),
-        Column("Ready", "integer", "Replicas that are ready.", _count("status", "readyReplicas")),
+        *REPLICAS,
         AGE,
-        Column("Containers", "string", "Container names.", lambda doc, age: containers(doc), 1),
-        Column("Images", "string", "Images.", lambda doc, age: images(doc), 1),
+        *TEMPLATE,
         Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
     ),
     selectable={"status.replicas": lambda doc: str(at(doc, "status", "replicas") or 0)},

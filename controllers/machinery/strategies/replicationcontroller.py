@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.machinery import defaults
-from controllers.machinery.strategies.columns import AGE, NAME, containers, images, pairs
+from controllers.machinery.strategies.columns import AGE, NAME, REPLICAS, TEMPLATE, pairs
 from controllers.machinery.strategy import Column, Strategy, at, child
 from controllers.machinery.validation import fields, pod
 from scheduler_core.api.errors import Cause
@@ -42,10 +42,6 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     return causes + pod.template("spec.template", spec.get("template"))
 
 
-def _count(*path: str) -> Any:
-    return lambda document, age: at(document, *path) or 0
-
-
 def _selector(document: Mapping[str, Any], age: Any) -> str:
     return pairs(at(document, "spec", "selector"))
 
@@ -57,12 +53,9 @@ STRATEGY: Final = Strategy(
     generation=True,
     columns=(
         NAME,
-        Column("Desired", "integer", "Replicas asked for.", _count("spec", "replicas")),
-        Column("Current", "integer", "Replicas there are.", _count("status", "replicas")),
-        Column("Ready", "integer", "Replicas that are ready.", _count("status", "readyReplicas")),
+        *REPLICAS,
         AGE,
-        Column("Containers", "string", "Container names.", lambda doc, age: containers(doc), 1),
-        Column("Images", "string", "Images.", lambda doc, age: images(doc), 1),
+        *TEMPLATE,
         Column("Selector", "string", "Pods it counts.", _selector, 1),
     ),
     selectable={"status.replicas": lambda doc: str(at(doc, "status", "replicas") or 0)},

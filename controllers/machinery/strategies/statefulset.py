@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.machinery import defaults
-from controllers.machinery.strategies.columns import AGE, NAME, containers, images
+from controllers.machinery.strategies.columns import AGE, NAME, TEMPLATE
 from controllers.machinery.strategy import Column, Strategy, at, child
 from controllers.machinery.validation import fields, pod, storage
 from scheduler_core.api.errors import Cause
@@ -90,7 +90,6 @@ STRATEGY: Final = Strategy(
         NAME,
         Column("Ready", "string", "Ready replicas of those asked for.", _ready),
         AGE,
-        Column("Containers", "string", "Container names.", lambda doc, age: containers(doc), 1),
-        Column("Images", "string", "Images.", lambda doc, age: images(doc), 1),
+        *TEMPLATE,
     ),
 )
