@@ -44,6 +44,10 @@ _TLS_FIELDS: Final = ("insecure", "serverName", "certFile", "keyFile", "caFile",
 _TLS_REFUSED: Final = ("certFile", "keyFile", "caFile", "certData", "keyData")
 _RESOURCE_FIELDS: Final = frozenset({"name", "ignoredByScheduler"})
 
+_VERBS: Final = ("filterVerb", "preemptVerb", "prioritizeVerb", "bindVerb")
+_PATH: Final = re.compile(r"[!-~]*")
+"""Printable ASCII: anything else would have to be written otherwise in a request, or could end its first line."""
+
 _DURATION: Final = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h)")
 _UNIT_MS: Final = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4, "h": 3.6e6}
 
@@ -189,6 +193,9 @@ class _Reader:
         self._unknown(document, _FIELDS, path)
         text = {name: self._typed(document, name, str, "", path) for name in _TEXTS}
         flag = {name: self._typed(document, name, bool, False, path) for name in _FLAGS}
+        for verb in _VERBS:
+            if not _PATH.fullmatch(text[verb]) or "?" in text[verb] or "#" in text[verb]:
+                self.wrong(f"{path}.{verb}", f"Invalid value: {text[verb]!r}: must be a path as it stands in a URL")
         weight = self._typed(document, "weight", int, 0, path)
         if text["prioritizeVerb"] and weight <= 0:
             self.wrong(f"{path}.weight", f"Invalid value: {weight}: must have a positive weight applied to it")
@@ -229,6 +236,8 @@ class _Reader:
             self.wrong(path, "Required value", "FieldValueRequired")
             return
         try:
+            if not _PATH.fullmatch(url):
+                raise ValueError("must be written as it stands in a request, without spaces and other letters")
             origin_of(url)
             parts = urlsplit(url)
         except ValueError as wrong:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from controllers.rerun import first_difference, rerun
+from tests.bench.extender import EXAMPLE
 from tests.extender.server import Extender, Odd, extender, keep, names_in
 from tests.faults.test_rerun import read_log
-from tests.tools.server import Server, running, wait_for
+from tests.tools.lab import node
+from tests.tools.server import Server, free_port, running, wait_for
 from tests.tools.session import Session
 
 
@@ -21,8 +27,14 @@ def outside() -> Iterator[Extender]:
 
 
 @pytest.fixture(scope="module")
-def server(outside: Extender) -> Iterator[Server]:
-    with running({"WORKERS": "1", "CLUSTERSIM_EXTENDERS": outside.url}) as server:
+def example_port() -> int:
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def server(outside: Extender, example_port: int) -> Iterator[Server]:
+    origins = f"{outside.url},http://127.0.0.1:{example_port}"
+    with running({"WORKERS": "1", "CLUSTERSIM_EXTENDERS": origins}) as server:
         yield server
 
 
@@ -31,7 +43,9 @@ def configure(session: Session, *extenders: Any, expect: int = 200) -> Any:
 
 
 def decision_of(session: Session, name: str) -> Any:
-    return session.call("GET", f"/api/sessions/{session.code}/decisions?pod=default/{name}")[0]
+    """Return the newest decision on a pod, once there is one."""
+    path = f"/api/sessions/{session.code}/decisions?pod=default/{name}"
+    return wait_for(lambda: session.call("GET", path), 30, "a decision")[0]
 
 
 def test_an_extender_decides_and_the_decision_shows_it(server: Server, outside: Extender) -> None:
@@ -89,10 +103,60 @@ def test_an_extender_binds_through_the_session_s_api(server: Server, outside: Ex
     configure(session, {"urlPrefix": outside.url, "bindVerb": "bind"})
     session.create_pod("web")
     wait_for(lambda: "web" in session.bound(), 30, "the pod bound")
-    wait_for(lambda: "explanation" in decision_of(session, "web"), 10, "the extender's account")
-    wait_for(lambda: decision_of(session, "web")["explanation"]["extenders"][0].get("nodesOut") == 1, 10, "its answer")
+
+    def accounts() -> list[Any]:
+        found: list[Any] = decision_of(session, "web").get("explanation", {}).get("extenders", [])
+        return found
+
+    wait_for(accounts, 10, "the extender's account")
+    assert [(one["verb"], one["nodesOut"]) for one in accounts()] == [("bind", 1)]
     events = session.api("/api/v1/namespaces/default/events")["items"]
     assert "Scheduled" in {event["reason"] for event in events}
+
+
+@contextlib.contextmanager
+def example(session: Session, port: int) -> Iterator[str]:
+    """Run the example extender for a session; yield its address."""
+    api = f"{session.server.url}/clusters/{session.code}"
+    command = [sys.executable, str(EXAMPLE), "--port", str(port), "--api", api]
+    environment = {**os.environ, "TOKEN": session.token}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[-1]
+        finally:
+            process.terminate()
+
+
+def test_the_example_extender_places_vetoes_and_binds(server: Server, example_port: int) -> None:
+    session = Session(server, "empty", seed=25)
+    session.wait_for_leader()
+    session.clock(rate=5, pace=0)
+    for name, tier in (("n1", "front"), ("n2", "back")):
+        document = node(name)
+        document["metadata"]["labels"] = {"tier": tier}
+        session.create("/api/v1/nodes", document)
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
+    session.create("/apis/scheduling.k8s.io/v1/priorityclasses", high)
+
+    def create(name: str, labels: dict[str, str], **spec: Any) -> None:
+        container = {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "3"}}}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}}
+        session.create("/api/v1/namespaces/default/pods", {**pod, "spec": {"containers": [container], **spec}})
+
+    with example(session, example_port) as url:
+        verbs = {"filterVerb": "filter", "prioritizeVerb": "prioritize", "preemptVerb": "preempt", "bindVerb": "bind"}
+        configure(session, {"urlPrefix": url, "weight": 3, **verbs})
+        create("seated", {"tier": "front", "protected": "true"})
+        wait_for(lambda: session.bound().get("seated") == "n1", 30, "the pod on the node of its tier")
+        create("boss", {"tier": "front"}, priorityClassName="high")
+        told = decision_of(session, "boss")
+    assert told["result"]["firstFail"]["n2"]["reasons"] == ["node is of tier back"]
+    assert told["explanation"]["extenders"][-1]["verb"] == "preempt"
+    assert told["result"]["preemption"]["nominatedNode"] == ""
+    fates = {one["node"]: one["eliminatedBy"] for one in told["explanation"]["preemption"]["candidates"]}
+    assert fates == {"n1": url}
+    assert "seated" in session.bound()
 
 
 def test_a_pod_says_why_its_extender_failed_and_is_tried_again(server: Server, outside: Extender) -> None:
