@@ -12,6 +12,7 @@ from controllers.namespace import NamespaceController
 from controllers.nodelifecycle import NodeLifecycleController
 from controllers.nodelifecycle.controller import MONITOR_MS
 from controllers.persistentvolume.binder import RESYNC_MS, PersistentVolumeController
+from controllers.persistentvolume.ephemeral import EphemeralVolumes
 from controllers.persistentvolume.protection import ClaimProtection, VolumeProtection
 from controllers.persistentvolume.provisioner import VolumeProvisioner
 from controllers.podgc import PodGCController
@@ -32,6 +33,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         PersistentVolumeController, PersistentVolumeController.NAME, PersistentVolumeController.RESOURCES, RESYNC_MS
     ),
     ControllerEntry(VolumeProvisioner, VolumeProvisioner.NAME, VolumeProvisioner.RESOURCES),
+    ControllerEntry(EphemeralVolumes, EphemeralVolumes.NAME, EphemeralVolumes.RESOURCES),
     ControllerEntry(ClaimProtection, ClaimProtection.NAME, ClaimProtection.RESOURCES),
     ControllerEntry(VolumeProtection, VolumeProtection.NAME, VolumeProtection.RESOURCES),
 )

@@ -134,6 +134,9 @@ def _handler(handler: Document) -> None:
 def _volume(volume: Document) -> None:
     if not any(key != "name" for key in volume):
         volume["emptyDir"] = {}
+    template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+    if template is not None:
+        child(template, "spec").setdefault("volumeMode", "Filesystem")
     for key in ("secret", "configMap", "downwardAPI", "projected"):
         if volume.get(key) is not None:
             volume[key].setdefault("defaultMode", DEFAULT_MODE)

@@ -342,6 +342,29 @@ def test_a_claim_grows_where_its_class_lets_it() -> None:
     assert lab.reasons("data")[-2:] == ["Resizing", "VolumeResizeSuccessful"]
 
 
+class TestEphemeral:
+    def scratch(self, name: str) -> Document:
+        template = {"metadata": {"labels": {"a": "b"}}, "spec": claim("x")["spec"]}
+        return pod(name, volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}])
+
+    def test_its_claim_comes_and_goes_with_the_pod(self) -> None:
+        lab = Lab([node("n1"), storage_class(), self.scratch("p")])
+        lab.run(10)
+        made = lab.get("persistentvolumeclaims", "p-scratch")
+        assert made["metadata"]["labels"] == {"a": "b"}
+        assert made["metadata"]["ownerReferences"][0]["uid"] == lab.get("pods", "p")["metadata"]["uid"]
+        assert lab.get("pods", "p")["status"]["phase"] == "Running"
+        lab.do(Delete("pods", "default", "p"))
+        lab.run(10)
+        assert lab.list("persistentvolumeclaims") == lab.list("persistentvolumes") == []
+
+    def test_anothers_claim_of_that_name_is_not_taken(self) -> None:
+        lab = Lab([node("n1"), storage_class(), claim("p-scratch"), self.scratch("p")])
+        lab.run(3)
+        message = lab.get("pods", "p")["status"]["conditions"][0]["message"]
+        assert "PVC default/p-scratch was not created for pod default/p (pod is not owner)" in message
+
+
 class TestKubelet:
     def test_a_pod_that_skipped_the_scheduler_starts_when_its_claim_is_bound(self) -> None:
         lab = Lab([node("n1"), claim("data", class_name=""), using("p", "data", "gone", nodeName="n1")])

@@ -55,8 +55,10 @@ REST = """
 - `clustersim.io/created-by` names who made an object; the server writes it, nobody else can.
 - ReplicationControllers and StatefulSets are kept and shown, and the scheduler's spreading reads their selectors; no
   controller makes their pods.
-- A claim with a default class gets it when it is made, not later. Volumes are not mounted: a pod starts when its claims
-  are bound.
+- Volumes are not mounted: a pod starts when its claims are bound. A class with any provisioner gets volumes after a few
+  seconds, in the zone of the chosen node; a claim that waits looks again as soon as a volume is available, not only
+  every 15 s.
+- A CSINode is made by the kubelet of a node with the annotation `clustersim.io/csi-drivers: a.example.dev=25`.
 - `pods/log`, `exec`, `attach` and `portforward` answer 501: simulated containers run no process.
 
 """

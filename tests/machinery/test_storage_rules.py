@@ -33,6 +33,10 @@ def _workload(**spec: Any) -> dict[str, Any]:
     return {"spec": {"template": template, **spec}}
 
 
+def _mounting(**source: Any) -> dict[str, Any]:
+    return {"spec": {"containers": [CONTAINER], "volumes": [{"name": "v", **source}]}}
+
+
 @pytest.fixture
 def cluster() -> Cluster:
     return Cluster()
@@ -81,6 +85,11 @@ REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     ("a selector that misses its template", "replicationcontrollers", _workload(selector={"app": "db"}),
      "spec.template.metadata.labels"),
     ("a set without a selector", "statefulsets.apps", _workload(selector=None), "spec.selector"),
+    ("a volume of no claim", "pods", _mounting(persistentVolumeClaim={"claimName": ""}),
+     "spec.volumes[0].persistentVolumeClaim.claimName"),
+    ("an ephemeral volume of nothing", "pods",
+     _mounting(ephemeral={"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}),
+     "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources[storage]"),
     ("a claim template for nothing", "statefulsets.apps",
      _workload(selector={"matchLabels": {"app": "web"}}, volumeClaimTemplates=[{"metadata": {"name": "d"},
                "spec": {"accessModes": ["ReadWriteOnce"]}}]), "spec.volumeClaimTemplates[0].spec.resources[storage]"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from controllers.machinery.store import copy_object
-from controllers.machinery.validation import fields, resources, scheduling
+from controllers.machinery.validation import fields, resources, scheduling, storage
 from controllers.machinery.validation.containers import containers
 from scheduler_core.api.errors import Cause
 
@@ -126,6 +126,13 @@ def _volumes(field: str, volumes: Sequence[Mapping[str, Any]]) -> tuple[list[Cau
             causes.append(fields.required(where, "must specify a volume type"))
         for key in sources[1:]:
             causes.append(fields.not_allowed(f"{where}.{key}", "may not specify more than 1 volume type"))
+        claim, ephemeral = volume.get("persistentVolumeClaim"), volume.get("ephemeral")
+        if claim is not None and not claim.get("claimName"):
+            causes.append(fields.required(f"{where}.persistentVolumeClaim.claimName"))
+        if ephemeral is not None:
+            template = f"{where}.ephemeral.volumeClaimTemplate"
+            spec = (ephemeral.get("volumeClaimTemplate") or {}).get("spec")
+            causes += [fields.required(template)] if spec is None else storage.claim_spec(f"{template}.spec", spec)
     return causes, frozenset(names)
 
 
