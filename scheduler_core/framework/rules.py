@@ -64,6 +64,9 @@ class Rules:
         point_names: points that the era calls otherwise: today's name → the era's (`PreScore` → `PostFilter`).
         pre_filter_fits: a PreFilter plugin's no is a FitError, so PostFilter has its turn.
         pre_score_of_one: PreScore runs for a single feasible node, too.
+        pops_backoff: with nothing active the pod whose backoff ends first goes early.
+        unschedulable_max_ms: simulated milliseconds after which a pod that no event helped is tried again; None: the
+            queue's own.
         waits_for_events: a pod that was turned away waits for an event that may help; without, it is tried again as
             soon as its backoff is over.
     """
@@ -82,6 +85,8 @@ class Rules:
     point_names: Mapping[str, str] = field(default_factory=dict)
     pre_filter_fits: bool = True
     pre_score_of_one: bool = False
+    pops_backoff: bool = True
+    unschedulable_max_ms: int | None = None
     waits_for_events: bool = True
 
     def point(self, name: str) -> str:

@@ -4,7 +4,8 @@ Eleven extension points: QueueSort, PreFilter, Filter, PostFilter, Score, Reserv
 Unreserve. Its PostFilter is informational after Filter and runs for a single feasible node too: today's PreScore. Its
 Unreserve is a point of its own: today Reserve's second half, in reverse order. Preemption is outside the framework, in
 the scheduler (`preemption118`), and stands in traces as the point Preemption; only a FitError triggers it, so a
-PreFilter plugin's no does not. Scores are 0…100 already. There is no PreEnqueue, and nobody has heard of hints.
+PreFilter plugin's no does not. Scores are 0…100 already. There is no PreEnqueue, and nobody has heard of hints: every
+event moves every pod, and so does a minute without any. Backoff is waited for even when nobody else is active.
 
 Settings: `configuration` is a KubeSchedulerConfiguration of v1alpha2 or v1alpha1 with `profiles`, and beside upstream's
 `disablePreemption` it takes `runAllFilters`: every filter is asked about a node although one has refused it, and the
@@ -140,6 +141,9 @@ def refusal(pod: str, status: Status, waited: bool) -> str:
     return f'rejected by "{status.plugin}" at permit: {status.message}'
 
 
+UNSCHEDULABLE_MS_MAX: Final = 60_000
+"""A pod that no event helped is tried again after this long (unschedulableQTimeInterval); today after five minutes."""
+
 RULES: Final = Rules(
     era=NAME,
     fit_error=fit_error,
@@ -151,6 +155,8 @@ RULES: Final = Rules(
     point_names={"PreScore": "PostFilter", "PostFilter": "Preemption"},
     pre_filter_fits=False,
     pre_score_of_one=True,
+    pops_backoff=False,
+    unschedulable_max_ms=UNSCHEDULABLE_MS_MAX,
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from scheduler_core.extender.configuration import ExtenderConfiguration, ignored_resources
 from scheduler_core.extender.extending import REJECTOR
@@ -14,10 +14,12 @@ from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.rules import Rules
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.plugins.node_resources_fit import NAME as FIT
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS
 from scheduler_core.state.nominator import Nominator
+from scheduler_core.state.parked import UNSCHEDULABLE_MAX_MS
 from scheduler_core.state.waiting import WaitingPods
 
 _EVERYTHING: Final = EventRegistration(ClusterEvent(EventResource.WILDCARD, ActionType.ALL))
@@ -78,6 +80,21 @@ class Configuration:
             name: {**framework.events_to_register(), **wakes} for name, framework in self.frameworks.items()
         }
         self._heard: dict[tuple[str, ClusterEvent], tuple[tuple[str, EventRegistration], ...]] = {}
+
+    @property
+    def rules(self) -> Rules:
+        """Return the era's rules: all profiles of a configuration are of one era."""
+        return next(iter(self.frameworks.values())).rules
+
+    @property
+    def queue_times(self) -> dict[str, Any]:
+        """Return what the era says of the queue, as `SchedulingQueue` takes it."""
+        longest = self.rules.unschedulable_max_ms
+        return {
+            "backoff_ms": self.backoff_ms,
+            "pop_from_backoff": self.rules.pops_backoff,
+            "unschedulable_max_ms": UNSCHEDULABLE_MAX_MS if longest is None else longest,
+        }
 
     def hints(self, scheduler_name: str, event: ClusterEvent) -> Sequence[tuple[str, EventRegistration]]:
         """Return (plugin, registration) of a profile's registrations that cover the event."""

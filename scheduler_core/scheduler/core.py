@@ -80,8 +80,8 @@ class Scheduler:
             pre_enqueue=self._pre_enqueue,
             hints=self._hints,
             nominator=nominator,
-            backoff_ms=configuration.backoff_ms,
             on_incoming=self._count_incoming,
+            **configuration.queue_times,
         )
 
     def _count_incoming(self, lane: Lane, label: str) -> None:
@@ -213,7 +213,7 @@ class Scheduler:
         for info in self.pods.values():
             if not self.is_mine(info):
                 self.queue.delete(info.uid)
-        self.queue.reconfigure(self.configuration.backoff_ms)
+        self.queue.reconfigure(**self.configuration.queue_times)
         for info in self.pods.values():
             waits = not info.pod.spec.node_name and not info.pod.is_terminating
             known = self.queue.get(info.uid) is not None or self.cache.is_assumed(info.uid)

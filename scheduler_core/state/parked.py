@@ -16,17 +16,14 @@ Place = tuple[str, str]
 """(scheduler name, plugin)"""
 
 
-def flush_at_ms(queued: QueuedPod) -> int:
-    """Return when time alone frees a parked pod: the first look after it has become strictly too old."""
-    return ((queued.timestamp_ms + UNSCHEDULABLE_MAX_MS) // UNSCHEDULABLE_FLUSH_MS + 1) * UNSCHEDULABLE_FLUSH_MS
-
-
 class Parked:
     """Parked pods in order of parking, and by the plugins that hold them, so that an event costs only those it
     concerns.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_ms: int = UNSCHEDULABLE_MAX_MS) -> None:
+        """Begin empty; `max_ms` is how long a pod stays that no event helps."""
+        self._max_ms = max_ms
         self._pods: dict[str, QueuedPod] = {}
         self._under: dict[Place, dict[str, QueuedPod]] = {}
         self._due_ms: int | None = None
@@ -43,6 +40,16 @@ class Parked:
         """Return a time before which no pod's time is up; None: no pod waits for time."""
         return self._due_ms
 
+    def reconfigure(self, max_ms: int) -> None:
+        """Take how long pods stay from now on; those that are here are reckoned anew."""
+        self._max_ms = max_ms
+        waiting = (queued for queued in self._pods.values() if not queued.is_gated)
+        self._due_ms = min(map(self._flush_at_ms, waiting), default=None)
+
+    def _flush_at_ms(self, queued: QueuedPod) -> int:
+        """Return when time alone frees a parked pod: the first look after it has become strictly too old."""
+        return ((queued.timestamp_ms + self._max_ms) // UNSCHEDULABLE_FLUSH_MS + 1) * UNSCHEDULABLE_FLUSH_MS
+
     def add(self, queued: QueuedPod) -> None:
         """Park a pod."""
         self.remove(queued)
@@ -53,7 +60,7 @@ class Parked:
         for place in queued.parked_under:
             self._under.setdefault(place, {})[queued.uid] = queued
         if not queued.is_gated:
-            self._hasten(flush_at_ms(queued))
+            self._hasten(self._flush_at_ms(queued))
 
     def remove(self, queued: QueuedPod) -> None:
         """Stop parking a pod, if it is parked."""
@@ -82,7 +89,7 @@ class Parked:
         for queued in self._pods.values():
             if queued.is_gated:
                 continue
-            at_ms = flush_at_ms(queued)
+            at_ms = self._flush_at_ms(queued)
             if at_ms <= now_ms:
                 due.append(queued)
             else:

@@ -22,7 +22,7 @@ from scheduler_core.state.heap import PodHeap
 from scheduler_core.state.hearing import PreEnqueue, QueueingHints, Requeue
 from scheduler_core.state.in_flight import InFlight
 from scheduler_core.state.nominator import Nominator
-from scheduler_core.state.parked import Parked
+from scheduler_core.state.parked import UNSCHEDULABLE_MAX_MS, Parked
 from scheduler_core.state.queued import (
     ATTEMPT_FAILED,
     BACKOFF_COMPLETE,
@@ -48,6 +48,7 @@ class SchedulingQueue:
         nominator: Nominator,
         backoff_ms: tuple[int, int] = (INITIAL_BACKOFF_MS, MAX_BACKOFF_MS),
         pop_from_backoff: bool = True,
+        unschedulable_max_ms: int = UNSCHEDULABLE_MAX_MS,
         on_incoming: Callable[[Lane, str], None] = lambda lane, label: None,
     ) -> None:
         self._pods: dict[str, QueuedPod] = {}
@@ -55,7 +56,7 @@ class SchedulingQueue:
         self._active = PodHeap(Lane.ACTIVE, sort_key)
         self._backoff = PodHeap(Lane.BACKOFF, self._backoff_key)
         self._error_backoff = PodHeap(Lane.BACKOFF, self._backoff_key)
-        self._parked = Parked()
+        self._parked = Parked(unschedulable_max_ms)
         self._pre_enqueue = pre_enqueue
         self._hints = hints
         self._nominator = nominator
@@ -113,8 +114,16 @@ class SchedulingQueue:
             case Lane.GONE:
                 return []
 
-    def reconfigure(self, backoff_ms: tuple[int, int]) -> None:
-        """Order the lanes and reckon backoffs anew: what the profiles say of both has changed."""
+    def reconfigure(
+        self,
+        backoff_ms: tuple[int, int],
+        *,
+        pop_from_backoff: bool = True,
+        unschedulable_max_ms: int = UNSCHEDULABLE_MAX_MS,
+    ) -> None:
+        """Order the lanes and reckon waits anew: what the profiles say of both has changed."""
+        self._pop_from_backoff = pop_from_backoff
+        self._parked.reconfigure(unschedulable_max_ms)
         self._waits = Backoff(*backoff_ms, windowed=self._pop_from_backoff)
         for queued in self._pods.values():
             queued.backoff_until_ms = None

@@ -18,10 +18,11 @@ from scheduler_core.legacy.framework118 import FILTERS, POINTS, SCORES, default_
 from scheduler_core.legacy.plugins118 import registry118
 from scheduler_core.legacy.unresolvable import FAILURES, UNRESOLVABLE, might_help
 from scheduler_core.profiles.eras import read_spec
+from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.state.queued import Lane
 from tests.core import objects
 from tests.legacy.era118 import ERA, era_scheduler
-from tests.scheduler.kit import Hand, node, pod
+from tests.scheduler.kit import Hand, node, pod, scheduler
 
 
 def framework(configuration: dict[str, Any] | None = None) -> Framework:
@@ -326,6 +327,41 @@ def test_any_change_moves_a_pod_whatever_had_turned_it_away() -> None:
     core.now_ms += 60_000
     # Today NodeResourcesFit would say that a label makes no room.
     core.observe_node(node("a", cpu="1", labels={"x": "y"}))
+    assert core.queue.get("uid-big").lane is Lane.ACTIVE
+
+
+@pytest.mark.parametrize(("core", "seconds"), [(era_scheduler(), 60), (scheduler(), 300)], ids=["then", "now"])
+def test_a_pod_that_no_event_helps_is_tried_again(core: Scheduler, seconds: int) -> None:
+    core.observe_node(node("a", cpu="1"))
+    core.observe_pod(pod("big", "2"))
+    Hand(core).attempt()
+    lanes = []
+    for core.now_ms in (seconds * 1_000, seconds * 1_000 + 30_000):
+        core.queue.flush(core.now_ms)
+        lanes.append(core.queue.get("uid-big").lane)
+    assert lanes == [Lane.UNSCHEDULABLE, Lane.ACTIVE]
+
+
+@pytest.mark.parametrize(("core", "early"), [(era_scheduler(), False), (scheduler(), True)], ids=["then", "now"])
+def test_backoff_is_waited_for_with_nobody_else_active(core: Scheduler, early: bool) -> None:
+    core.observe_node(node("a", cpu="1"))
+    core.observe_pod(pod("big", "2"))
+    Hand(core).attempt()
+    core.now_ms += 10
+    core.observe_node(node("b", cpu="1", labels={"x": "y"}))
+    core.observe_node(node("b", cpu="4"))
+    assert core.queue.get("uid-big").lane is Lane.BACKOFF
+    assert (core.queue.pop(core.now_ms) is not None) is early
+
+
+def test_a_session_that_changes_its_era_keeps_the_new_one_s_times() -> None:
+    core = scheduler()
+    core.observe_node(node("a", cpu="1"))
+    core.observe_pod(pod("big", "2"))
+    Hand(core).attempt()
+    core.next_configuration = era_scheduler().configuration
+    core.take_configuration()
+    core.queue.flush(90_000)
     assert core.queue.get("uid-big").lane is Lane.ACTIVE
 
 
