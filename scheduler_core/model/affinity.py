@@ -143,6 +143,18 @@ def pod_anti_affinity(pod: PodInfo, node: Node, objects: Objects, granted: Grant
     )
 
 
+def is_concerned(pod: PodInfo, objects: Objects) -> bool:
+    """Return whether required terms concern the pod at all: its own, or anti-affinity of a bound pod that means it.
+
+    Where they do not, the engine's filter is skipped for the whole attempt.
+    """
+    return bool(pod.terms.affinity or pod.terms.anti_affinity) or any(
+        term.topology_key in place.metadata.labels and _means((term,), pod, objects)
+        for other, place in objects.placed
+        for term in other.terms.anti_affinity
+    )
+
+
 def viability(pod: PodInfo, node: Node, objects: Objects) -> int:
     """Return Viability, section 2: the sum of the weights of matched terms.
 

@@ -208,7 +208,8 @@ _ALL: Final = (
         NOMINATIONS,
         "Scheduling",
         "nothing is kept of a preemption but the deletion",
-        "a node is also judged with the pods of no lower priority that are nominated to it",
+        "a node is also judged with the pods of no lower priority that are nominated to it; their anti-affinity is "
+        "asked only where some term concerned the newcomer before",
         "the room that was made is promised to the preemptor",
     ),
     Deviation(

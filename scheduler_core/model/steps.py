@@ -18,7 +18,7 @@ from scheduler_core.api.node import Node
 from scheduler_core.api.selectors import compile_term
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.framework.verdicts import UNSEEN
-from scheduler_core.model.affinity import pod_affinity, viability
+from scheduler_core.model.affinity import is_concerned, pod_affinity, viability
 from scheduler_core.model.deviations import (
     AS_WRITTEN,
     BIND_FAILS,
@@ -27,6 +27,7 @@ from scheduler_core.model.deviations import (
     GREEDY,
     LATER,
     MORE_FILTERS,
+    MUTUAL,
     NEVER,
     NOMINATED_FIRST,
     NOMINATIONS,
@@ -145,7 +146,17 @@ def fits(pod: PodInfo, node: Node, objects: Objects, situation: Situation, grant
     if MORE_FILTERS in granted and node.name in situation.refused:
         return False
     promised = _promised(pod, node, objects, situation, granted)
-    return (promised is None or feasibility(pod, node, promised, granted)) and feasibility(pod, node, objects, granted)
+    if promised is not None and not feasibility(pod, node, promised, _of_promised(pod, situation, granted)):
+        return False
+    return feasibility(pod, node, objects, granted)
+
+
+def _of_promised(pod: PodInfo, situation: Situation, granted: Granted) -> Granted:
+    """Return what is granted when nominated pods are judged as if they had arrived.
+
+    Their own anti-affinity is not asked where the filter had nothing to do before they were thought to be there.
+    """
+    return granted if is_concerned(pod, situation.seen(granted)) else granted - {MUTUAL}
 
 
 def _promised(pod: PodInfo, node: Node, objects: Objects, situation: Situation, granted: Granted) -> Objects | None:
@@ -305,7 +316,8 @@ def _waits_for_victims(pod: PodInfo, objects: Objects, situation: Situation, gra
 def _worth_trying(pod: PodInfo, node: Node, objects: Objects, situation: Situation, granted: Granted) -> bool:
     """Return whether the filter that fails first on the node is one that taking pods away may help."""
     promised = _promised(pod, node, objects, situation, granted)
-    judged = promised if promised is not None and not feasibility(pod, node, promised, granted) else objects
+    first = _of_promised(pod, situation, granted)
+    judged = promised if promised is not None and not feasibility(pod, node, promised, first) else objects
     empty = judged.without(judged.on.get(node.name, ()))
     if not resources(pod, node, empty, granted):
         return False

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from scheduler_core.api.pod import PodSchedulingGate
 from scheduler_core.framework.node_info import PodInfo
 from scheduler_core.model import deviations as names
-from scheduler_core.model.deviations import AS_WRITTEN, DEVIATIONS
+from scheduler_core.model.deviations import AS_WRITTEN, DEVIATIONS, TODAY
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.steps import Bind, Fail, Leave, Preempt, Situation, Step, enabled, explain
-from tests.model.clusters import HOST, near, node, pod, preferred
+from tests.model.clusters import HOST, near, node, pod, preferred, required
 from tests.model.test_filters import EXAMPLES
 from tests.model.world import World
 
@@ -168,6 +168,18 @@ def test_a_preemptor_waits_for_its_victims_and_then_takes_their_place() -> None:
     step, situation = attempt(living)
     assert step == Bind("uid-p", "n")
     assert explain(step, situation) == AS_WRITTEN
+
+
+def test_a_nominated_pods_anti_affinity_is_asked_only_where_some_term_concerned_the_newcomer() -> None:
+    away = required("podAntiAffinity", near(HOST, app="x"))
+    promised = gated(pod("first", affinity=away, status={"nominatedNodeName": "n"}))
+    step, situation = attempt(world(promised, pod("p", labels={"app": "x"})))
+    assert step == Bind("uid-p", "n")
+    assert enabled(step, situation, TODAY)
+    elsewhere = required("podAntiAffinity", near(HOST, app="nobody"))
+    step, situation = attempt(world(promised, pod("p", labels={"app": "x"}, affinity=elsewhere)))
+    assert step == Fail("uid-p")
+    assert explain(step, situation) == {names.NOMINATIONS, names.MUTUAL}
 
 
 def test_a_step_that_nothing_explains_is_refused() -> None:

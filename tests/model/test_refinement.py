@@ -68,6 +68,11 @@ def deviations_of(seed: int) -> Counter[str]:
     return told
 
 
+@pytest.mark.parametrize("seed", [75, 2169, 5614, 5695])
+def test_a_cluster_that_once_was_not_explained_is(seed: int) -> None:
+    deviations_of(seed)
+
+
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_every_step_is_a_step_of_the_model_or_a_named_deviation(block: int) -> None:
     told: Counter[str] = Counter()
