@@ -6,16 +6,14 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
-from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from clustersim.plugins import GROUP, Found, Installed, discover
+from clustersim.plugins import Found, Installed, discover
 from clustersim.runtime import extenders
 from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import whole
@@ -23,9 +21,9 @@ from scheduler_core.cel.check import _LIGHT, _TEXTS
 from scheduler_core.cel.kinds import VARIABLES
 from scheduler_core.framework.registry import Handle
 from scheduler_core.profiles.eras import read_spec
+from tests.tools.packages import EXAMPLE, install_example, points_in
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "docs" / "examples" / "plugin"
 EXTENDER = ROOT / "docs" / "examples" / "extender" / "extender.py"
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
 CONFIGURATIONS = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
@@ -35,15 +33,11 @@ STARTS = {"empty": Start((), 1, 0)}
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return what is found once the example's package is installed, as an installer would lay it down."""
-    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-    folder = tmp_path_factory.mktemp("site") / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    points = "".join(f"{name} = {value}\n" for name, value in project["entry-points"][GROUP].items())
-    (folder / "entry_points.txt").write_text(f"[{GROUP}]\n{points}")
+    folder = tmp_path_factory.mktemp("site")
+    install_example(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(EXAMPLE / "src"))
-        yield discover(PathDistribution(folder).entry_points)
+        yield discover(points_in(folder))
 
 
 def test_the_example_is_found(example: Installed) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, PathDistribution, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from controllers.cluster import found as founded
 from controllers.machinery.memory import MemoryStore
 from scheduler_core.api.errors import ApiError
 from scheduler_core.profiles.eras import read_spec, registry_of
+from tests.tools.packages import install, points_in
 
 PLUGIN = """
 class {name}:
@@ -29,22 +30,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return what installs a package: (distribution, entry points, modules) → the entry points found so far."""
     monkeypatch.syspath_prepend(str(tmp_path))
 
-    def install(distribution: str, points: dict[str, str], **modules: str) -> list[EntryPoint]:
-        info = tmp_path / f"{distribution}-1.5.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.5\n")
-        lines = "".join(f"{name} = {value}\n" for name, value in points.items())
-        (info / "entry_points.txt").write_text(f"[{GROUP}]\n{lines}")
+    def install_it(distribution: str, points: dict[str, str], **modules: str) -> list[EntryPoint]:
+        install(tmp_path, distribution, "1.5", points)
         for name, source in modules.items():
             (tmp_path / f"{name}.py").write_text(source)
-        return [
-            point
-            for found in sorted(tmp_path.glob("*.dist-info"))
-            for point in PathDistribution(found).entry_points
-            if point.group == GROUP
-        ]
+        return points_in(tmp_path)
 
-    return install
+    return install_it
 
 
 def spec(*names: str) -> dict[str, Any]:

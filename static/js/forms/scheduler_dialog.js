@@ -14,6 +14,7 @@ import { createYamlEditor } from "./yaml_editor.js";
  * @property {Record<string, any> | null} policy
  * @property {string | null} provider
  * @property {{name: string, title: string}[]} eras
+ * @property {{name: string, distribution: string, version: string, refused: string}[]} [installed]
  */
 
 /** Lines that `bodyOf` puts above what a person wrote. */
@@ -55,10 +56,26 @@ export function openScheduler({ t, scheduler, apply }) {
   });
   append(shell.body, [
     element("div", { class: "form-field" }, [element("label", { for: "scheduler-era" }, t("scheduler_era")), era]),
-    hint, editor.element,
+    hint, editor.element, installedList(scheduler.installed ?? [], t),
   ]);
   turn();
   era.focus();
+}
+
+/**
+ * The plugins that packages of this installation bring, and why one of them cannot be used; null where there are none.
+ * @param {NonNullable<Scheduler["installed"]>} installed
+ * @param {Translate} t
+ */
+function installedList(installed, t) {
+  if (installed.length === 0) return null;
+  return element("details", { class: "installed-plugins", "data-testid": "installed-plugins" }, [
+    element("summary", {}, t("scheduler_installed", { count: installed.length })),
+    element("ul", {}, installed.map(({ name, distribution, version, refused }) => element("li", {}, [
+      element("b", {}, name), ` ${distribution} ${version}`,
+      refused ? element("span", { class: "field-error" }, ` ${refused}`) : null,
+    ]))),
+  ]);
 }
 
 /**

@@ -93,6 +93,14 @@ def test_an_expression_without_a_value_is_an_error_that_names_it() -> None:
     assert said["verdicts"][1].reasons == (text,)
 
 
+def test_a_node_that_an_earlier_filter_turns_away_cannot_end_the_attempt() -> None:
+    cordoned = (info(node("shut", unschedulable=True)), info(node("open", labels={"rack": "r"})))
+    built = Framework(profile({"filters": named("node.metadata.labels.rack == 'r'")}), in_tree_registry())
+    said = decision(built, WEB, Snapshot(cordoned))
+    assert [one.code for one in said["verdicts"]] == [Code.ERROR, Code.SUCCESS]
+    assert (said["feasible"], said["reasons"]) == ([1], {"node(s) were unschedulable": 1})
+
+
 def test_scores_add_up() -> None:
     said = asked({"scores": named("int(node.metadata.labels.gen) * 10", "2.5", "pods.size()")})
     assert said["scores"] == ([13, 32, 24], [13, 32, 24])

@@ -346,6 +346,7 @@ export const EN = {
   scheduler_apply: "Use it",
   scheduler_era: "Era",
   scheduler_configuration: "Configuration",
+  scheduler_installed: "Plugins of installed packages: {count}",
   scheduler_hint_configuration: "A KubeSchedulerConfiguration as YAML, or nothing for the era as it comes. It takes effect at the next cycle.",
   scheduler_hint_policy: "A Policy as YAML, or “provider: name”, or nothing for the default provider. It takes effect at the next cycle.",
   done_scheduler: "The scheduler is {title} from the next cycle on",

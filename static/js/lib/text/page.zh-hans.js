@@ -346,6 +346,7 @@ export const ZH_HANS = {
   scheduler_apply: "使用",
   scheduler_era: "时代",
   scheduler_configuration: "配置",
+  scheduler_installed: "已安装软件包中的插件：{count} 个",
   scheduler_hint_configuration: "以 YAML 书写的 KubeSchedulerConfiguration；留空则使用该时代的默认配置。从下一个周期起生效。",
   scheduler_hint_policy: "以 YAML 书写的 Policy，或“provider: 名称”；留空则使用默认 provider。从下一个周期起生效。",
   done_scheduler: "从下一个周期起，调度器是 {title}",
