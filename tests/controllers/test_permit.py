@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from controllers.cluster import Cluster
+from controllers.bootstrap import initial_objects
+from controllers.cluster import Cluster, found
+from controllers.machinery.memory import MemoryStore
 from controllers.machinery.operations import Delete, Patch
 from controllers.rerun import first_difference, rerun
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.status import Code, Status
 from tests.tools.lab import Lab, node, pod
 
 REPLICAS = "replicas.clustersim.io"
@@ -33,7 +39,8 @@ def _held(lab: Lab) -> list[dict[str, Any]]:
 
 
 def _verdict(lab: Lab, verdict: str, uid: str, *, number: int = 1, **fields: str) -> str:
-    asked = {"id": number, "uid": uid, "verdict": verdict, **fields}
+    # A merge keeps what it does not name, so the verdict before is overwritten field by field.
+    asked = {"id": number, "uid": uid, "verdict": verdict, "plugin": "", "message": "", **fields}
     told = lab.ask(REPLICAS, SCHEDULER, {"verdict": asked})["verdict"]
     assert (told["id"], told["uid"]) == (number, uid)
     return str(told["outcome"])
@@ -98,6 +105,40 @@ def test_while_time_stands_a_verdict_is_obeyed_too() -> None:
     now_ms = lab.cluster.now_ms
     assert _verdict(lab, "allow", _uid(lab)) == "allowed"
     assert (_node_of(lab), lab.cluster.now_ms) == ("n1", now_ms)
+
+
+class Second:
+    """Permit plugin of an installed package: everybody waits."""
+
+    name: ClassVar[str] = "Second"
+
+    def permit(self, state: CycleState, one: PodInfo, node_name: str) -> tuple[Status, int]:
+        return Status(Code.WAIT), 90_000
+
+
+def test_every_plugin_that_holds_the_pod_must_allow_it() -> None:
+    plugins = PluginRegistry({"Second": lambda arguments, handle: Second()})
+    store = MemoryStore(seed=1, plugins=plugins)
+    found(store, [*initial_objects(), node("n1")])
+    lab = Lab(store=store)
+    enabled = [{"name": "ManualApproval"}, {"name": "Second"}]
+    spec = {"era": "v1.34", "configuration": {"profiles": [{"plugins": {"permit": {"enabled": enabled}}}]}}
+    lab.do(Patch("schedulerconfigs.clustersim.io", "", "default", {"spec": spec}))
+    lab.run(3)
+    lab.create(pod("one"), pod("two"), pod("all"))
+    lab.run(2)
+    holds = {held["pod"]: [plugin["name"] for plugin in held["plugins"]] for held in _held(lab)}
+    assert holds["default/one"] == ["ManualApproval", "Second"]
+    assert _verdict(lab, "allow", _uid(lab, "one"), plugin="Second") == "waits"
+    assert _verdict(lab, "allow", _uid(lab, "one"), number=2, plugin="Second") == "gone"
+    lab.run(1)
+    (left,) = [held for held in _held(lab) if held["pod"] == "default/one"]
+    assert [plugin["name"] for plugin in left["plugins"]] == ["ManualApproval"]
+    assert _verdict(lab, "allow", _uid(lab, "one"), number=3, plugin="ManualApproval") == "allowed"
+    assert _verdict(lab, "reject", _uid(lab, "two"), number=4, plugin="Second", message="no") == "rejected"
+    assert _verdict(lab, "allow", _uid(lab, "all"), number=5) == "allowed"
+    lab.run(1)
+    assert {name: _node_of(lab, name) for name in ("one", "two", "all")} == {"one": "n1", "two": "", "all": "n1"}
 
 
 @pytest.mark.parametrize(("uid", "plugin"), [("nobody", ""), ("", "Other")])

@@ -37,6 +37,10 @@ def test_the_panel_tells_what_runs_and_takes_another(open_classroom: Callable[[s
     score = [" ".join(row.split()) for row in _column(teacher, "score")]
     assert score[0] == "TaintToleration ×3"
     picture(teacher, "scheduler-panel-light")
+    with teacher.context.expect_page() as opened:
+        teacher.get_by_test_id("scheduler-metrics").click()
+    expect(opened.value.locator("body")).to_contain_text("scheduler_schedule_attempts_total")
+    opened.value.close()
 
     _ask(teacher, "v1.34", "parallelism: 0\nprofiles:\n- schedulerName: ''\n")
     problems = teacher.locator(".yaml-problems li")

@@ -4,7 +4,7 @@
 import { append, element, icon, setAttribute } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { refusedCluster } from "../state/roles.js";
-import { objectAt } from "../state/selectors.js";
+import { leader, objectAt } from "../state/selectors.js";
 
 /** @typedef {{name: string, point: string, reason: string}} Refused */
 /**
@@ -62,11 +62,18 @@ export function schedulerPanel(list, view, ui, dispatch) {
       to: number(ui.lang, Number(status["podMaxBackoffSeconds"] ?? 10)),
     }),
   ];
+  const leading = leader(view, "kube-scheduler")?.metadata.name ?? "";
+  const code = view.session?.code ?? "";
+  const measured = leading && code ? element("a", {
+    class: "link", target: "_blank", rel: "noopener", "data-testid": "scheduler-metrics",
+    href: `/api/sessions/${encodeURIComponent(code)}/replicas/${encodeURIComponent(leading)}/metrics`,
+  }, t("scheduler_metrics", { replica: leading })) : null;
   const panel = element("div", { class: "scheduler-panel", "data-testid": "scheduler-panel" }, [
     element("header", {}, [
       element("h3", { "data-testid": "scheduler-era" }, String(status["title"] ?? source.spec?.["era"] ?? "")),
       element("code", {}, String(source.spec?.["era"] ?? "v1.34")),
       element("span", { class: "hint" }, facts.join(" · ")),
+      measured,
       expression, change,
     ]),
   ]);

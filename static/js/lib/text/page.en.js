@@ -352,4 +352,5 @@ export const EN = {
   done_scheduler: "The scheduler is {title} from the next cycle on",
   done_allow: "Allowed",
   done_reject: "Rejected",
+  scheduler_metrics: "Metrics of {replica}",
 };

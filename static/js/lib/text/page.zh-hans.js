@@ -352,4 +352,5 @@ export const ZH_HANS = {
   done_scheduler: "从下一个周期起，调度器是 {title}",
   done_allow: "已允许",
   done_reject: "已拒绝",
+  scheduler_metrics: "{replica} 的指标",
 };
