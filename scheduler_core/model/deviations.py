@@ -24,6 +24,7 @@ class Deviation:
         model: what the model says.
         engine: what the engine does.
         why: the reason for it.
+        example: the smallest cluster that shows it.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Deviation:
     model: str
     engine: str
     why: str
+    example: str
 
 
 CORDON: Final = "cordon-can-be-tolerated"
@@ -67,6 +69,7 @@ _ALL: Final = (
         "Node.Spec.Unschedulable = FALSE, for every Pod",
         "a pod that tolerates node.kubernetes.io/unschedulable:NoSchedule may go to a cordoned node",
         "a cordon is a taint today, and DaemonSet pods tolerate it",
+        "a cordoned node and a pod that tolerates node.kubernetes.io/unschedulable: bound there",
     ),
     Deviation(
         CONDITIONS,
@@ -74,6 +77,7 @@ _ALL: Final = (
         'Node.Status.Phase = "Running"; the Ready condition stands for the phase, which nodes no longer have',
         "conditions are not asked; a node that is not ready gets taints, and those keep pods away",
         "one mechanism, and a pod may tolerate a state for a while",
+        "a node whose Ready condition is False and has no taint yet: a pod is bound there",
     ),
     Deviation(
         SIDECARS,
@@ -81,6 +85,7 @@ _ALL: Final = (
         "asked is Max over init containers and Sum over containers, each alone",
         "sidecars run on beside what follows them, overhead is added, and pod-level requests replace sums",
         "restartable init containers, sandboxes and spec.resources came later",
+        "a node with 1 cpu, a container and a sidecar of 1 cpu each: refused",
     ),
     Deviation(
         NOTHING_ASKED,
@@ -88,6 +93,7 @@ _ALL: Final = (
         "0 ≤ what is left, which is false on an over-committed node",
         "a resource of which the pod asks nothing is not looked at",
         "the pod makes the shortage no worse",
+        "a node with 1 cpu and a pod of 2 on it; one that asks for 0 cpu: bound there",
     ),
     Deviation(
         PREFER,
@@ -95,6 +101,7 @@ _ALL: Final = (
         "∀ Taint ∈ Node.Spec.Taints, whatever its effect",
         "only NoSchedule and NoExecute are hard; an untolerated PreferNoSchedule lowers the score",
         "the effect is a wish by its name",
+        "a node with an untolerated PreferNoSchedule taint: a pod is bound there",
     ),
     Deviation(
         EMPTY_OPERATOR,
@@ -102,6 +109,7 @@ _ALL: Final = (
         'CASE "Exists", "Equal", OTHER ⟶ FALSE: the empty operator matches nothing',
         "the empty operator is Equal",
         "the API's default",
+        "a toleration of key and value without an operator: covers the taint",
     ),
     Deviation(
         EMPTY_COVERS_ALL,
@@ -109,6 +117,7 @@ _ALL: Final = (
         "Toleration.key = Taint.key and Toleration.Effect = Taint.Effect, always",
         "an empty key or an empty effect of the toleration covers every one",
         "one toleration can stand for many taints",
+        "a toleration that says Exists and nothing else: covers the taint",
     ),
     Deviation(
         EMPTY_TERM,
@@ -116,6 +125,7 @@ _ALL: Final = (
         "∀ over no requirement is TRUE",
         "a node selector term without any requirement matches no node",
         "a forgotten term must not open all nodes",
+        "required node affinity with one term, {}: no node will do",
     ),
     Deviation(
         MATCH_FIELDS,
@@ -123,6 +133,7 @@ _ALL: Final = (
         "a term has requirements on Node.Labels only",
         "matchFields asks about metadata.name too",
         "DaemonSet pods are bound to their node by it",
+        "a term that wants metadata.name m, a node n: refused",
     ),
     Deviation(
         UNREADABLE,
@@ -131,6 +142,7 @@ _ALL: Final = (
         "a requirement with a wrong number or kind of values cannot be read: a required term then matches nothing, a "
         "preferred one ends the attempt with an error",
         "the API refuses such objects; the scheduler fails safe where one slips through",
+        "a term with NotIn and no values: no node will do",
     ),
     Deviation(
         ONE_FOR_ALL,
@@ -138,6 +150,7 @@ _ALL: Final = (
         "∀ PodAffinityTerm : some Pod is near that the term means; each term may find its own",
         "the pod that is near must be meant by all required terms at once",
         "terms are read as one description of the wanted neighbour",
+        "terms app=x and tier=y, and a pod of each on the node, none of both: refused",
     ),
     Deviation(
         FIRST_OF_KIND,
@@ -145,6 +158,7 @@ _ALL: Final = (
         "P_Affinity holds only with a matching Pod bound nearby",
         "where no such pod exists at all and the pod matches its own terms, any node with the topology labels will do",
         "the first pod of a group would wait for ever",
+        "app=x wants app=x on its node, and nobody is there: bound",
     ),
     Deviation(
         MUTUAL,
@@ -152,6 +166,7 @@ _ALL: Final = (
         "only the Pod's own anti-affinity is asked",
         "required anti-affinity of pods that run already keeps the newcomer away, too",
         "a promise given to a running pod holds",
+        "a pod that keeps app=x away runs on the node; app=x asks for nothing: refused",
     ),
     Deviation(
         MORE_FILTERS,
@@ -159,6 +174,7 @@ _ALL: Final = (
         "Filter_1 ∧ Filter_2 ∧ …, of which 1.1 to 1.5 are written out",
         "host ports, volumes, topology spread and others are filters as well",
         "the document calls its list a part",
+        "host port 80 is taken on the node: refused",
     ),
     Deviation(
         NORMALISED,
@@ -167,6 +183,7 @@ _ALL: Final = (
         "each plugin's score is normalised to 0…100 over the feasible nodes, weighted and summed; anti-affinity is "
         "subtracted; resources, taints, spread and images score too",
         "plugins of different scales must be comparable",
+        "two nodes, app=x on one; a pod that would rather not be near it is bound to the other",
     ),
     Deviation(
         SAMPLING,
@@ -175,6 +192,7 @@ _ALL: Final = (
         "with percentageOfNodesToScore < 100 the search ends at enough feasible nodes; a preemptor looks for enough "
         "candidates",
         "time; asked for by configuration, off by default here",
+        "101 nodes, the preferred one last, percentageOfNodesToScore 1: the last is never looked at",
     ),
     Deviation(
         NOMINATED_FIRST,
@@ -182,6 +200,7 @@ _ALL: Final = (
         "the most viable node of all",
         "a nominated node that passes is taken without scoring any other",
         "its victims were evicted for this pod",
+        "a pod nominated to n that prefers m: bound to n",
     ),
     Deviation(
         GATED,
@@ -189,6 +208,7 @@ _ALL: Final = (
         "every unbound Pod competes; the highest priority goes first",
         "a gated pod, or one whose preemption is being carried out, stays out of the queue",
         "its owner, or its own victims, are not ready yet",
+        "a gated pod of priority 5, another of 0: the other is bound",
     ),
     Deviation(
         BACKOFF,
@@ -196,6 +216,7 @@ _ALL: Final = (
         "every unbound Pod competes; the highest priority goes first",
         "a pod that failed pauses for 1 s, doubled up to 10 s, and lesser pods go first meanwhile",
         "a pod that keeps failing must not starve the rest",
+        "the binding of priority 5 is refused; the pod of priority 0 is bound meanwhile",
     ),
     Deviation(
         PARKED,
@@ -203,6 +224,7 @@ _ALL: Final = (
         "every unbound Pod competes; OTHER ⟶ UNCHANGED would try the same Pod for ever",
         "a pod that failed waits until an event may help it (or five minutes), and lesser pods go first meanwhile",
         "trying again without a change is waste",
+        "priority 5 fits nowhere; the pod of priority 0 is bound meanwhile",
     ),
     Deviation(
         NOMINATIONS,
@@ -211,6 +233,7 @@ _ALL: Final = (
         "a node is also judged with the pods of no lower priority that are nominated to it; their anti-affinity is "
         "asked only where some term concerned the newcomer before",
         "the room that was made is promised to the preemptor",
+        "room for one pod, promised to one that is gated; an equal one is refused",
     ),
     Deviation(
         LATER,
@@ -218,6 +241,7 @@ _ALL: Final = (
         "Objects' = Objects ∖ Pods in the same step",
         "victims are deleted gracefully and count until they are gone; meanwhile the preemptor may not preempt again",
         "processes get their grace period",
+        "the only pod of a full node is a victim: it leaves in a step of its own",
     ),
     Deviation(
         GREEDY,
@@ -226,6 +250,7 @@ _ALL: Final = (
         "where it may help, all lesser pods are taken away, then given back one by one, budget-protected and "
         "important ones first, as long as the preemptor fits; budgets are judged once, as if all were lost",
         "2ⁿ subsets become n trials",
+        "pods of 2, 1 and 1 cpu on 4, the oldest the largest; 2 cpu are wanted: the two small ones go",
     ),
     Deviation(
         CRITERIA,
@@ -234,6 +259,7 @@ _ALL: Final = (
         "fewest broken budgets, lowest top priority, lowest sum of priorities, fewest victims, latest start; "
         "then a lot",
         "who is hurt matters more than how many",
+        "one victim of priority 1 on n, two of 0 on m: the two go",
     ),
     Deviation(
         NEVER,
@@ -241,6 +267,7 @@ _ALL: Final = (
         "every Pod may preempt",
         "a pod with preemptionPolicy Never waits",
         "a place at the front of the queue without harm to others",
+        "a full node of a lesser pod, preemptionPolicy Never: nobody goes, the pod waits",
     ),
     Deviation(
         BIND_FAILS,
@@ -248,6 +275,7 @@ _ALL: Final = (
         "the step sets Spec.NodeName at once",
         "binding is a request beside the cycle and may be refused; the pod then goes back to the queue",
         "the API server has the last word",
+        "the API refuses the only binding: the pod is back in the queue",
     ),
 )
 

@@ -175,7 +175,13 @@ def evaluate(
         "engine": None if run is None else {**engine.whole(), **step},
         "formulas": dict(FORMULAS),
         "named": {
-            name: {"section": one.section, "model": one.model, "engine": one.engine, "why": one.why}
+            name: {
+                "section": one.section,
+                "model": one.model,
+                "engine": one.engine,
+                "why": one.why,
+                "example": one.example,
+            }
             for name, one in DEVIATIONS.items()
             if name in named
         },

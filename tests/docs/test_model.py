@@ -63,9 +63,10 @@ def definitions() -> str:
 
 
 def deviations() -> str:
-    head = "| deviation | in | the model | the engine | because |\n|---|---|---|---|---|\n"
+    head = "| deviation | in | the model | the engine | because | smallest example |\n|---|---|---|---|---|---|\n"
     return head + "".join(
-        f"| `{one.name}` | {one.section} | {one.model} | {one.engine} | {one.why} |\n" for one in DEVIATIONS.values()
+        f"| `{one.name}` | {one.section} | {one.model} | {one.engine} | {one.why} | {one.example} |\n"
+        for one in DEVIATIONS.values()
     )
 
 

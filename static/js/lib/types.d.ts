@@ -427,7 +427,7 @@ export interface ModelAnswer {
   viable: string[];
   engine: { step: { kind: string; node: string | null; victims: string[] }; deviations: string[] | null } | null;
   formulas: Record<string, string>;
-  named: Record<string, { section: string; model: string; engine: string; why: string }>;
+  named: Record<string, { section: string; model: string; engine: string; why: string; example: string }>;
   nodes: ModelNode[];
   trace: string | null;
 }
