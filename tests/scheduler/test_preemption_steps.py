@@ -132,6 +132,16 @@ def test_a_pod_that_fits_triggers_nothing() -> None:
     assert (run.result, run.post_filter) == ("scheduled", None)
 
 
+def test_with_the_plugin_disabled_nobody_is_preempted() -> None:
+    core = scheduler(drop=["DefaultPreemption"])
+    core.observe_node(node("a", cpu="2"))
+    core.observe_pod(pod("go", "2", on="a"))
+    core.observe_pod(pod("boss", "2", priority=9))
+    run, hand = preempt(core)
+    assert run.message == "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate"
+    assert (run.nominated_node_name, hand.of(DeletePod)) == (None, [])
+
+
 def test_without_nodes_nothing_is_tried_and_the_nomination_goes() -> None:
     core = scheduler()
     core.observe_pod(pod("boss", priority=9, status={"nominatedNodeName": "gone"}))
