@@ -258,6 +258,8 @@ export interface ReplicaSlim extends Slim {
 export interface QueuedPod {
   pod: string;
   uid: string;
+  /** Label of what put the pod where it is, as upstream's metrics name it. */
+  movedBy?: string;
   priority?: number;
   attempts?: number;
   readyAtMs?: number;

@@ -7,6 +7,12 @@ export const LANE_ROWS_MAX = 8;
 /** kube-scheduler's backoff: one second, doubled with each attempt, at most ten. */
 export const BACKOFF_INITIAL_MS = 1_000;
 export const BACKOFF_MAX_MS = 10_000;
+/** Labels that tell nothing: the pod is new, or its attempt failed. */
+const UNTOLD = new Set(["UnschedulablePodAdd", "ScheduleAttemptFailure"]);
+
+/** Labels of time and of the queue itself; every other one is a cluster event. */
+const MOVED_BY_TIME = new Set(["BackoffComplete", "UnschedulableTimeout", "ForceActivate", "PopFromBackoffQ"]);
+
 /** Pods that no queue has taken in yet are looked at one by one up to here; the rest only add to the lane's count. */
 const UNSEEN_ROWS_MAX = 500;
 
@@ -20,6 +26,7 @@ const UNSEEN_ROWS_MAX = 500;
  * @property {string} plugin
  * @property {string} message
  * @property {readonly string[]} wakes
+ * @property {string} movedBy what put the pod into its lane: a cluster event, or time; "" where that goes without saying
  * @property {string} uid
  * @property {readonly {name: string, untilMs: number}[]} holds plugins that hold the pod at Permit, each with its timer
  */
@@ -113,6 +120,7 @@ function rowOf(entry, state) {
     plugin: (entry.plugins ?? (entry.plugin ? [entry.plugin] : [])).join(", "),
     message: entry.message ?? "",
     wakes: entry.wakes ?? [],
+    movedBy: UNTOLD.has(entry.movedBy ?? "") ? "" : entry.movedBy ?? "",
     uid: entry.uid,
     holds: [],
   };
@@ -185,6 +193,16 @@ function tally(rows, groupOf) {
     else groups.set(key, { ...group, count: 1 });
   }
   return [...groups.values()];
+}
+
+/**
+ * What moved a pod, as a key of the page's texts and the event that it names.
+ * @param {string} movedBy
+ * @returns {{key: string, event: string}}
+ */
+export function movedWords(movedBy) {
+  if (MOVED_BY_TIME.has(movedBy)) return { key: `lane.moved.${movedBy}`, event: "" };
+  return { key: "lane.moved", event: eventNames([movedBy])[0] ?? movedBy };
 }
 
 /**

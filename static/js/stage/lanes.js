@@ -8,7 +8,7 @@ import { number, text } from "../lib/text.js";
 import { setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "./dom.js";
 import { glyphElement } from "./glyphs.js";
-import { eventNames, fitReasons } from "./lanes-model.js";
+import { eventNames, fitReasons, movedWords } from "./lanes-model.js";
 
 const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "no", gated: "lock", permit: "people" };
 
@@ -119,7 +119,7 @@ export function mountLanes(element, dispatch) {
     const glyph = input.glyphOf(row.key);
     const name = glyph?.label ?? row.key.split("/").pop() ?? row.key;
     const look = `${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
-      + `${row.wakes.join()} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key}`;
+      + `${row.wakes.join()} ${row.movedBy} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key}`;
     if (item.dataset["look"] !== look) {
       const focused = item.contains(document.activeElement);
       item.dataset["look"] = look;
@@ -182,12 +182,24 @@ function rowKey(row, _input) {
 }
 
 /**
+ * What put a pod into its lane, where that is more than its creation.
+ * @param {LaneRow} row
+ * @param {Lang} lang
+ */
+function movedLine(row, lang) {
+  if (!row.movedBy || row.state === "hand") return [];
+  const { key, event } = movedWords(row.movedBy);
+  return [h("p", { class: "st-row-why", title: row.movedBy, text: text(lang, key, { event }) })];
+}
+
+/**
  * Why a pod waits, in the scheduler's words, and what will wake it.
  * @param {LaneRow} row
  * @param {Lane} lane
  * @param {Lang} lang
  */
 function rowDetails(row, lane, lang) {
+  if (lane.name === "active" || lane.name === "backoff") return movedLine(row, lang);
   if (lane.name !== "unschedulable") return [];
   const { nodes, reasons } = fitReasons(row.message);
   const first = reasons[0];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventNames, fitReasons, laneModels } from "../../../static/js/stage/lanes-model.js";
+import { eventNames, fitReasons, laneModels, movedWords } from "../../../static/js/stage/lanes-model.js";
 import { pod } from "./fixtures.js";
 
 /** @import { PodSlim, QueueStatus } from "../../../static/js/lib/types.d.ts" */
@@ -50,6 +50,16 @@ test("a pod in hand that the queue still lists is counted neither twice nor as w
 test("waking events are named once each, as resource and action", () => {
   assert.deepEqual(eventNames(["*", "NodeAdd|NodeTaint", "NodeAdd", "AssignedPodDelete", "UnschedulablePodPodScaleDown"]),
     ["Node/Add", "Node/Taint", "Pod/Delete", "Pod/ScaleDown"]);
+});
+
+test("a pod says what moved it, unless that goes without saying", () => {
+  const active = ["UnschedulablePodAdd", "UnschedulablePodPodTolerations", "BackoffComplete", undefined].map((movedBy, index) =>
+    ({ pod: `a/p${index}`, uid: `${index}`, priority: 9 - index, ...(movedBy ? { movedBy } : {}) }));
+  const one = lane(laneModels(queue({ active }), [], "", 0), "active");
+  assert.deepEqual(one.rows.map((row) => row.movedBy), ["", "UnschedulablePodPodTolerations", "BackoffComplete", ""]);
+  assert.deepEqual(movedWords("UnschedulablePodPodTolerations"), { key: "lane.moved", event: "Pod/Tolerations" });
+  assert.deepEqual(movedWords("NodeAdd"), { key: "lane.moved", event: "Node/Add" });
+  assert.deepEqual(movedWords("BackoffComplete"), { key: "lane.moved.BackoffComplete", event: "" });
 });
 
 test("where grouping would tell nothing, the first names stand instead", () => {
