@@ -162,6 +162,22 @@ export interface TraceResult {
 export interface Explanation {
   nominated?: { node: string; pods: string[]; with: CodeReasons; without: CodeReasons }[];
   preemption?: Account;
+  /** Calls to HTTP extenders, in order. */
+  extenders?: ExtenderCall[];
+}
+
+/** One call to an HTTP extender. */
+export interface ExtenderCall {
+  extender: string;
+  verb: "filter" | "prioritize" | "preempt" | "bind";
+  url: string;
+  durationMs: number;
+  nodesIn: number;
+  nodesOut?: number;
+  failedNodes?: Record<string, string>;
+  failedAndUnresolvableNodes?: Record<string, string>;
+  error?: string;
+  ignored?: boolean;
 }
 
 /** A preemption's account. */
@@ -239,6 +255,8 @@ export interface Cycle {
   seenRevision: number;
   traceId: string;
   trace?: TraceResult;
+  /** Extenders whose answer it waits for. */
+  calls?: { extender: string; verb: string }[];
 }
 
 export interface ReplicaSlim extends Slim {
