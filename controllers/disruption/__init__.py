@@ -1,6 +1,3 @@
-"""PodDisruptionBudgets: how many of their pods may go now.
-
-What it tells is what preemption reads; evictions are not counted against it.
-"""
+"""PodDisruptionBudgets: how many of their pods may go now. Preemption and evictions read what it tells."""
 
 from controllers.disruption.controller import DisruptionController as DisruptionController

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
-from controllers.machinery.clock import wire_time
+from controllers.machinery.clock import unix_ms_of, wire_time
 from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.machinery.operations import Patch
+from controllers.machinery.operations import Update
 from controllers.machinery.pods import condition, controller_of
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector
@@ -18,6 +18,9 @@ from scheduler_core.api.selectors import LabelSelector
 Document = dict[str, Any]
 
 BUDGETS: Final = "poddisruptionbudgets.policy"
+
+DISRUPTED_MS: Final = 120_000
+"""How long an eviction that nobody sees happen counts (DeletionTimeout)."""
 
 _OWNERS: Final[Mapping[str, str]] = {
     "Deployment": "deployments.apps",
@@ -77,13 +80,19 @@ class DisruptionController:
             if _is_about(budget, pod) and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
         ]
         expected, desired = self._wanted(budget["spec"], pods)
-        healthy = sum(1 for pod in pods if _is_healthy(pod))
+        disrupted = _disrupted(budget, pods, work)
+        healthy = sum(1 for pod in pods if _is_healthy(pod) and pod["metadata"]["name"] not in disrupted)
         allowed = max(0, healthy - desired) if expected > 0 else 0
+        if disrupted:
+            work.queue.add_at(key, work.now_ms + DISRUPTED_MS)
         status = _status(budget, work, allowed, healthy, desired, expected)
+        if disrupted:
+            status["disruptedPods"] = disrupted
         if status != budget.get("status"):
-            metadata = budget["metadata"]
-            patch = {"metadata": {"uid": metadata["uid"]}, "status": status}
-            must((yield [Patch(BUDGETS, namespace, metadata["name"], patch, "merge", "status")])[0])
+            metadata = {key: budget["metadata"][key] for key in ("uid", "resourceVersion")}
+            # An eviction counted meanwhile must not be lost: then this is a conflict, and the next turn counts anew.
+            body = {"metadata": metadata, "status": status}
+            must((yield [Update(BUDGETS, namespace, budget["metadata"]["name"], body, "status")])[0])
 
     def _wanted(self, spec: Mapping[str, Any], pods: list[Document]) -> tuple[int, int]:
         """Return (how many pods are expected, how many of them must stay)."""
@@ -128,6 +137,17 @@ def _is_about(budget: Document, pod: Document) -> bool:
     return view(selector, LabelSelector).matches(pod["metadata"].get("labels") or {})
 
 
+def _disrupted(budget: Document, pods: list[Document], work: Work) -> dict[str, str]:
+    """Return the evictions that are counted already and have not been seen yet, by pod."""
+    noted: Mapping[str, str] = (budget.get("status") or {}).get("disruptedPods") or {}
+    staying = {pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]}
+    return {
+        name: since
+        for name, since in noted.items()
+        if name in staying and unix_ms_of(since) + DISRUPTED_MS > work.unix_ms
+    }
+
+
 def _is_healthy(pod: Document) -> bool:
     ready = condition(pod, "Ready")
     return ready is not None and ready.get("status") == "True" and "deletionTimestamp" not in pod["metadata"]
@@ -141,7 +161,6 @@ def _scaled(amount: int | str, total: int) -> int:
 
 
 def _status(budget: Document, work: Work, allowed: int, healthy: int, desired: int, expected: int) -> Document:
-    status = budget.get("status") or {}
     known = condition(budget, "DisruptionAllowed") or {}
     generation = budget["metadata"].get("generation", 1)
     told = {
@@ -154,7 +173,6 @@ def _status(budget: Document, work: Work, allowed: int, healthy: int, desired: i
     same = known.get("status") == told["status"]
     told["lastTransitionTime"] = known["lastTransitionTime"] if same else wire_time(work.unix_ms)
     return {
-        **{key: value for key, value in status.items() if key == "disruptedPods"},
         "observedGeneration": generation,
         "disruptionsAllowed": allowed,
         "currentHealthy": healthy,

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
-from controllers.machinery import deletion, incoming, subresources
+from controllers.machinery import deletion, eviction, incoming, subresources
+from controllers.machinery.clock import wire_time
 from controllers.machinery.incoming import Document
 from controllers.machinery.operations import Bind, Create, Delete, Operation, Patch, Result, Update
 from controllers.machinery.patch import json_patch, merge
@@ -68,6 +69,8 @@ class Registry:
 
     def _create(self, transaction: Transaction, operation: Create, context: Context) -> Document:
         kind = _kind(operation.resource)
+        if operation.subresource == "eviction":
+            return self._evict(transaction, operation, context)
         if operation.subresource:
             return self.apply(transaction, subresources.operation_of(operation), context)
         document = incoming.new_document(kind, operation, context, transaction)
@@ -76,6 +79,19 @@ class Registry:
             raise already_exists(kind.resource, name)
         _guarded(context, operation, None, document)
         return self._put(transaction, kind, document, context, expected=0)
+
+    def _evict(self, transaction: Transaction, operation: Create, context: Context) -> Document:
+        """Delete a pod if the budget that is about it allows, and count it there."""
+        deletion_of = subresources.operation_of(operation)
+        assert isinstance(deletion_of, Delete), "an eviction is a deletion"
+        pod = _existing(transaction, _kind("pods"), deletion_of.namespace, deletion_of.name)
+        now = wire_time(context.epoch_ms + context.now_ms)
+        spent = eviction.budget_spent(transaction, pod.object, now)
+        document = self._delete(transaction, deletion_of, context)
+        if spent is not None:
+            budget, changed = spent
+            self._put(transaction, _kind(eviction.BUDGETS), changed, context, expected=budget.revision)
+        return document
 
     def _update(self, transaction: Transaction, operation: Update, context: Context) -> Document:
         kind = _kind(operation.resource)

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from controllers.machinery.operations import Patch
+from controllers.machinery.clock import wire_time
+from controllers.machinery.operations import Create, Patch
+from scheduler_core.api.errors import ApiError
 from tests.tools.lab import Document, Lab, node, pod, workload
 
 
@@ -60,6 +62,64 @@ def test_pods_of_nobody_are_not_expected_by_a_share() -> None:
     lab.run(20)
     assert counts(lab, "share") == (0, 1, 0, 0)
     assert counts(lab, "count") == (1, 1, 0, 1)
+
+
+def evict(lab: Lab, name: str) -> Any:
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    return lab.do(Create("pods", "default", body, "eviction"))
+
+
+def test_evictions_go_as_far_as_the_budget_allows() -> None:
+    lab = Lab([node("n1"), workload("ReplicaSet", "web", 3), budget(minAvailable=2)])
+    lab.run(20)
+    first, second, _ = [one["metadata"]["name"] for one in lab.list("pods")]
+    evict(lab, first)
+    status = lab.get("poddisruptionbudgets.policy", "web")["status"]
+    assert (status["disruptionsAllowed"], list(status["disruptedPods"])) == (0, [first])
+    with pytest.raises(ApiError) as refused:
+        evict(lab, second)
+    assert (refused.value.code, refused.value.message) == (
+        429,
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+    )
+    assert refused.value.causes[0].reason == "DisruptionBudget"
+    assert "deletionTimestamp" not in lab.get("pods", second)["metadata"]
+    lab.run(20)
+    assert counts(lab) == (1, 3, 2, 3)
+    assert "disruptedPods" not in lab.get("poddisruptionbudgets.policy", "web")["status"]
+    evict(lab, second)
+
+
+def test_an_eviction_that_is_never_seen_counts_for_two_minutes() -> None:
+    lab = Lab([node("n1"), workload("ReplicaSet", "web", 3), budget(minAvailable=1)])
+    lab.run(20)
+    name = lab.list("pods")[0]["metadata"]["name"]
+    status = lab.get("poddisruptionbudgets.policy", "web")["status"]
+    now = wire_time(lab.store.epoch_ms + lab.cluster.now_ms)
+    lab.do(Patch("poddisruptionbudgets.policy", "default", "web",
+                 {"status": {**status, "disruptedPods": {name: now}}}, "merge", "status"))  # fmt: skip
+    lab.run(1)
+    assert counts(lab) == (1, 2, 1, 3)
+    lab.run(130)
+    assert counts(lab) == (2, 3, 1, 3)
+
+
+def test_pods_that_never_ran_and_pods_of_no_budget_are_evicted_freely() -> None:
+    one = pod("p", cpu="100")
+    one["metadata"]["labels"] = {"app": "web"}
+    lab = Lab([node("n1"), one, pod("free"), budget(minAvailable=5), budget("again", minAvailable=5)])
+    lab.run(10)
+    evict(lab, "p")
+    evict(lab, "free")
+    lab.run(10)
+    assert lab.list("pods") == []
+
+
+def test_a_pod_of_two_budgets_is_not_evicted() -> None:
+    lab = Lab([node("n1"), workload("ReplicaSet", "web", 1), budget(minAvailable=0), budget("again", minAvailable=0)])
+    lab.run(20)
+    with pytest.raises(ApiError, match="more than one PodDisruptionBudget"):
+        evict(lab, lab.list("pods")[0]["metadata"]["name"])
 
 
 def test_preemption_spares_the_pods_of_a_budget() -> None:

