@@ -35,18 +35,27 @@ _Sized = tuple[Any, Size]
 
 def measure(value: Any) -> Size:
     """Return the size of a JSON value."""
-    if isinstance(value, str):
-        length = 1 + len(value) // CHARS_PER_VALUE
-        return Size(length, 0, length)
-    if isinstance(value, dict):
-        return _together([measure(one) for pair in value.items() for one in pair], len(value))
-    if isinstance(value, list):
-        return _together([measure(member) for member in value], len(value))
-    return Size(1)
+    values = longest = text = 0
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            values += 1 + len(one) // CHARS_PER_VALUE
+            text = max(text, len(one))
+            continue
+        values += 1
+        if isinstance(one, dict):
+            longest = max(longest, len(one))
+            left.extend(one)
+            left.extend(one.values())
+        elif isinstance(one, list):
+            longest = max(longest, len(one))
+            left.extend(one)
+    return Size(values, longest, -(-text // CHARS_PER_VALUE))
 
 
 def _together(inner: Sequence[Size], length: int) -> Size:
-    """Return the size of a list or map of that length."""
+    """Return the size of a list of that length."""
     longest = max((one.longest for one in inner), default=0)
     text = max((one.text for one in inner), default=0)
     return Size(1 + sum(one.values for one in inner), max(length, longest), text)

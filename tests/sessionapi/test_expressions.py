@@ -106,10 +106,14 @@ async def test_anybody_in_the_session_may_ask_but_not_for_ever(lab: Lab) -> None
     joined = await lab.client.post(f"/api/sessions/{lab.code}/join", json={"name": "Mei"})
     lab.headers = bearer(joined.json()["token"])
     lab.client.cookies.clear()
-    for _ in range(EXPRESSIONS.burst):
-        await lab.ask("true", nodes=[])
-    refused = await lab.ask("true", 429, nodes=[])
-    assert "expressions tried by one person" in refused["message"]
+    body = {"expression": "true", "pod": {"metadata": {"name": "x"}}, "nodes": []}
+    codes: list[int] = []
+    # The allowance fills again meanwhile, on a slow machine by some.
+    while 429 not in codes and len(codes) < 20 * EXPRESSIONS.burst:
+        answer = await lab.client.post(f"/api/sessions/{lab.code}/expressions", json=body, headers=lab.headers)
+        codes.append(answer.status_code)
+    assert codes.count(200) >= EXPRESSIONS.burst
+    assert "expressions tried by one person" in answer.json()["message"]
 
 
 def test_a_configuration_with_expressions_runs_and_a_wrong_one_is_refused_with_its_place(
