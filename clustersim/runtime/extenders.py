@@ -82,6 +82,9 @@ class _Request:
         host = self._parts.hostname or ""
         port = self._parts.port or (443 if self._parts.scheme == "https" else 80)
         self._socket = socket.create_connection((host, port), timeout=self._seconds)
+        if self._expired.is_set():
+            # Several addresses were tried in vain before this one: there was nothing to close when time was up.
+            raise TimeoutError
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._parts.scheme == "https":
             tls = self._asked.extender.tls
