@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, picture, wait_state
+from tests.e2e.conftest import WAIT_SECONDS, Classroom, picture, wait_state
+
+expect.set_options(timeout=WAIT_SECONDS * 1000)
 
 APPROVAL = "profiles:\n- plugins:\n    permit:\n      enabled:\n      - name: ManualApproval\n"
 
@@ -39,7 +41,7 @@ def test_the_panel_tells_what_runs_and_takes_another(open_classroom: Callable[[s
     picture(teacher, "scheduler-panel-light")
     with teacher.context.expect_page() as opened:
         teacher.get_by_test_id("scheduler-metrics").click()
-    expect(opened.value.locator("body")).to_contain_text("scheduler_schedule_attempts_total")
+    expect(opened.value.locator("body")).to_contain_text("scheduler_pending_pods")
     opened.value.close()
 
     _ask(teacher, "v1.34", "parallelism: 0\nprofiles:\n- schedulerName: ''\n")
