@@ -217,6 +217,8 @@ def _metrics(teacher: Teacher, identity: str = "kube-scheduler-0", expect: int =
 def test_a_replicas_metrics_come_from_the_owner(teacher: Teacher) -> None:
     teacher.pod("web")
     wait_for(lambda: teacher.node_of("web"), what="the binding")
+    # The binding is seen by others before its own answer has come back to the scheduler.
+    wait_for(lambda: 'extension_point="Bind"' in _metrics(teacher), what="the binding's duration")
     families = {family.name: family for family in text_string_to_metric_families(_metrics(teacher))}
     (attempts,) = families["scheduler_schedule_attempts"].samples
     assert attempts.labels == {"result": "scheduled", "profile": "default-scheduler"}
