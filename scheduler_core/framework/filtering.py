@@ -221,10 +221,8 @@ class Filtering:
         """Return the first refusal of one row as it is, or success."""
         rows = np.array([row], dtype=np.intp)
         known = self._known(state, pod, snapshot, row)
-        for plugin in self._plugins:
-            name = plugin.name
-            if name in state.skip_filter:
-                continue
+        active = self._active(state.skip_filter)
+        for plugin, name in zip(active.plugins, active.names, strict=True):
             if known is not None and self._reads[name] is _NODE:
                 verdicts, index = known[0][name], known[1]
             else:
