@@ -79,7 +79,8 @@ def requirement(key: str, operator: str, values: Sequence[str], path: str = "") 
         path: field path put before the message, such as `[0].matchExpressions[1]`.
 
     Raises:
-        SelectorError: in the words of `labels.NewRequirement`.
+        SelectorError: in the words of `labels.NewRequirement`; for another operator in those of component-helpers'
+            `nodeaffinity`, which looks no further.
     """
     errors: list[str] = []
     wrong = qualified_name_errors(key)
@@ -109,9 +110,11 @@ def requirement(key: str, operator: str, values: Sequence[str], path: str = "") 
                         "for 'Gt', 'Lt' operators, the value must be an integer"
                     )
         case _:
-            errors.append(
-                f'{path}operator: Unsupported value: "{operator}": supported values: '
-                '"!", "!=", "=", "==", "exists", "gt", "in", "lt", "notin"'
+            raise SelectorError(
+                [
+                    f'{path}operator: Unsupported value: "{operator}": supported values: '
+                    '"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"'
+                ]
             )
     for index, value in enumerate(values):
         wrong = label_value_errors(value)

@@ -111,9 +111,9 @@ def _expand(
     enabled: list[str] = []
     for name, _ in own.enabled:
         if not isinstance(plugins[name], protocol):
-            raise ProfileError(f'plugin "{name}" does not extend {point} plugin')
+            raise ProfileError(f'plugin "{name}" does not extend {_type_name(point)} plugin')
         if name in enabled:
-            raise ProfileError(f'plugin "{name}" already registered as "{point}"')
+            raise ProfileError(f'plugin "{name}" already registered as "{_type_name(point)}"')
         enabled.append(name)
     if "*" in own.disabled:
         return tuple(enabled)
@@ -127,11 +127,16 @@ def _expand(
             overriding.add(name)
             continue
         if name in expanded:
-            raise ProfileError(f'plugin "{name}" already registered as "{point}"')
+            raise ProfileError(f'plugin "{name}" already registered as "{_type_name(point)}"')
         expanded.append(name)
     first = [name for name in enabled if name in overriding]
     rest = [name for name in enabled if name not in overriding]
     return (*first, *expanded, *rest)
+
+
+def _type_name(point: str) -> str:
+    """Return upstream's name of an extension point's interface, which its messages use: `FilterPlugin`."""
+    return f"{point[0].upper()}{point[1:]}Plugin"
 
 
 def _weights(own: PluginSet, multi_point: PluginSet, scoring: tuple[str, ...], rules: Rules) -> dict[str, int]:

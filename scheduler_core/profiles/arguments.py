@@ -12,6 +12,7 @@ from scheduler_core.api.pod import NodeAffinity
 from scheduler_core.api.selectors import LabelSelector, SelectorError, compile_selector, compile_term, read_selector
 from scheduler_core.cel.arguments import read_cel_arguments
 from scheduler_core.framework.runtime import PERMIT_TIMEOUT_MS_MAX
+from scheduler_core.preemption.evaluator import Limits
 
 _STRATEGIES: Final = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
@@ -23,6 +24,11 @@ def argument_errors(plugin: str, arguments: Mapping[str, Any], path: str) -> lis
     check = _CHECKS.get(plugin)
     if check is None:
         return []
+    kind = arguments.get("kind")
+    if kind is not None and kind != f"{plugin}Args":
+        group = "kubescheduler.config.k8s.io"
+        text = f"args for plugin {plugin} were not of type {plugin}Args.{group}, got {kind}.{group}"
+        return [Cause(f"{path}.kind", f'Invalid value: "{kind}": {text}')]
     try:
         return list(check(arguments, path))
     except (TypeError, AttributeError, KeyError):
@@ -35,13 +41,13 @@ def _unknown(arguments: Mapping[str, Any], known: frozenset[str], path: str) -> 
             yield Cause(f"{path}.{field}", f'unknown field "{field}"', "FieldValueNotSupported")
 
 
-def _resources(resources: list[Mapping[str, Any]], path: str, weight_max: int) -> _Errors:
+def _resources(resources: list[Mapping[str, Any]], path: str) -> _Errors:
     for index, one in enumerate(resources):
         where = f"{path}[{index}]"
         weight = one.get("weight", 1)
-        if not isinstance(weight, int) or not 1 <= weight <= weight_max:
-            text = "not in valid range [1-100]" if weight_max == 100 else f"must be {weight_max}"
-            yield Cause(f"{where}.weight", f"Invalid value: {weight}: resource weight of {one['name']} {text}")
+        if not isinstance(weight, int) or not 0 < weight <= 100:
+            text = f"Invalid value: {weight}: resource weight of {one['name']} not in valid range (0, 100]"
+            yield Cause(f"{where}.weight", text)
         for text in qualified_name_errors(one["name"]):
             yield Cause(f"{where}.name", f'Invalid value: "{one["name"]}": {text}')
 
@@ -70,7 +76,7 @@ def _fit(arguments: Mapping[str, Any], path: str) -> _Errors:
         yield Cause(
             f"{where}.type", f'Unsupported value: "{kind}": supported values: {listed}', "FieldValueNotSupported"
         )
-    yield from _resources(strategy.get("resources") or [], f"{where}.resources", 100)
+    yield from _resources(strategy.get("resources") or [], f"{where}.resources")
     if kind == "RequestedToCapacityRatio":
         ratio = strategy.get("requestedToCapacityRatio") or {}
         yield from _shape(ratio.get("shape") or [], f"{where}.requestedToCapacityRatio.shape")
@@ -84,12 +90,12 @@ def _shape(points: list[Mapping[str, Any]], path: str) -> _Errors:
         utilization, score = point.get("utilization", 0), point.get("score", 0)
         where = f"{path}[{index}]"
         if not 0 <= utilization <= 100:
-            yield Cause(f"{where}.utilization", f"Invalid value: {utilization}: not in valid range [0-100]")
+            yield Cause(f"{where}.utilization", f"Invalid value: {utilization}: not in valid range [0, 100]")
         if previous is not None and utilization <= previous:
-            text = f"Invalid value: {utilization}: utilization values must be sorted in increasing order"
+            text = f"Invalid value: {utilization}: values must be sorted in increasing order"
             yield Cause(f"{where}.utilization", text)
         if not 0 <= score <= 10:
-            yield Cause(f"{where}.score", f"Invalid value: {score}: not in valid range [0-10]")
+            yield Cause(f"{where}.score", f"Invalid value: {score}: not in valid range [0, 10]")
         previous = utilization
 
 
@@ -101,8 +107,7 @@ def _balanced(arguments: Mapping[str, Any], path: str) -> _Errors:
             yield Cause(f"{path}.resources[{index}].name", f'Duplicate value: "{one["name"]}"', "FieldValueDuplicate")
         seen.add(one["name"])
         if one.get("weight", 1) != 1:
-            text = f"Invalid value: {one['weight']}: resource weight of {one['name']} must be 1"
-            yield Cause(f"{path}.resources[{index}].weight", text)
+            yield Cause(f"{path}.resources[{index}].weight", f"Invalid value: {one['weight']}: must be 1")
 
 
 def _node_affinity(arguments: Mapping[str, Any], path: str) -> _Errors:
@@ -168,7 +173,23 @@ def _inter_pod_affinity(arguments: Mapping[str, Any], path: str) -> _Errors:
     yield from _unknown(arguments, known, path)
     weight = arguments.get("hardPodAffinityWeight")
     if weight is not None and not 0 <= weight <= 100:
-        yield Cause(f"{path}.hardPodAffinityWeight", f"Invalid value: {weight}: not in valid range [0-100]")
+        yield Cause(f"{path}.hardPodAffinityWeight", f"Invalid value: {weight}: not in valid range [0, 100]")
+
+
+def _default_preemption(arguments: Mapping[str, Any], path: str) -> _Errors:
+    known = ("minCandidateNodesPercentage", "minCandidateNodesAbsolute")
+    yield from _unknown(arguments, frozenset(known), path)
+    percentage, absolute = (
+        default if arguments.get(name) is None else arguments[name]
+        for name, default in zip(known, (Limits().percentage, Limits().absolute), strict=True)
+    )
+    if not 0 <= percentage <= 100:
+        yield Cause(f"{path}.{known[0]}", f"Invalid value: {percentage}: not in valid range [0, 100]")
+    if absolute < 0:
+        yield Cause(f"{path}.{known[1]}", f"Invalid value: {absolute}: not in valid range [0, inf)")
+    if percentage == absolute == 0:
+        for one, other in (known, known[::-1]):
+            yield Cause(f"{path}.{one}", f"Invalid value: 0: cannot be zero at the same time as {other}")
 
 
 def _volume_binding(arguments: Mapping[str, Any], path: str) -> _Errors:
@@ -178,8 +199,8 @@ def _volume_binding(arguments: Mapping[str, Any], path: str) -> _Errors:
         text = f"Invalid value: {timeout}: invalid BindTimeoutSeconds, should not be a negative value"
         yield Cause(f"{path}.bindTimeoutSeconds", text)
     if arguments.get("shape") is not None:
-        text = "Invalid value: unexpected field `shape`, feature StorageCapacityScoring is disabled"
-        yield Cause(f"{path}.shape", text)
+        text = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
+        yield Cause(f"{path}.shape", f"Invalid value: {arguments['shape']}: {text}")
 
 
 def _cel(arguments: Mapping[str, Any], path: str) -> _Errors:
@@ -208,6 +229,7 @@ def _cause(error: str) -> Cause:
 
 
 _CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any], str], _Errors]]] = {
+    "DefaultPreemption": _default_preemption,
     "NodeResourcesFit": _fit,
     "NodeResourcesBalancedAllocation": _balanced,
     "NodeAffinity": _node_affinity,

@@ -65,7 +65,8 @@ def _election(settings: Mapping[str, Any]) -> _Errors:
     path = "leaderElection"
     durations: dict[str, int] = {}
     for field in ("leaseDuration", "renewDeadline", "retryPeriod"):
-        written = settings[field]
+        # As upstream: a duration of zero, and an empty text below, is one that was left out.
+        written = settings[field] if duration_ns(settings[field]) != 0 else _ELECTION[field]
         found = duration_ns(written)
         if found is None:
             yield Cause(f"{path}.{field}", f'Invalid value: "{written}": must be a duration such as 15s')
@@ -75,10 +76,7 @@ def _election(settings: Mapping[str, Any]) -> _Errors:
     if durations["leaseDuration"] <= durations["renewDeadline"]:
         text = f'Invalid value: "{settings["renewDeadline"]}": must be greater than `RenewDeadline`'
         yield Cause(f"{path}.leaseDuration", text)
-    for field in ("resourceLock", "resourceNamespace", "resourceName"):
-        if not settings[field]:
-            yield Cause(f"{path}.{field}", "Required value", "FieldValueRequired")
-    lock = settings["resourceLock"]
+    lock = settings["resourceLock"] or _ELECTION["resourceLock"]
     if lock != "leases":
         yield Cause(f"{path}.resourceLock", f'Invalid value: "{lock}": resourceLock value must be "leases"')
 

@@ -146,13 +146,12 @@ def test_arguments_reach_their_plugin() -> None:
         ({"leaderElection": {"leader": True}}, "leaderElection.leader", 'unknown field "leaderElection.leader"'),
         ({"leaderElection": {"leaderElect": 1}}, "leaderElection.leaderElect", "must be true or false"),
         ({"leaderElection": {"leaseDuration": "soon"}}, "leaderElection.leaseDuration", "must be greater than"),
-        ({"leaderElection": {"retryPeriod": "0s"}}, "leaderElection.retryPeriod", "must be greater than zero"),
+        ({"leaderElection": {"retryPeriod": "-1s"}}, "leaderElection.retryPeriod", "must be greater than zero"),
         (
             {"leaderElection": {"leaseDuration": "10s"}},
             "leaderElection.leaseDuration",
             'Invalid value: "10s": must be greater than `RenewDeadline`',
         ),
-        ({"leaderElection": {"resourceName": ""}}, "leaderElection.resourceName", "Required value"),
         (
             {"leaderElection": {"resourceLock": "endpoints"}},
             "leaderElection.resourceLock",
@@ -196,6 +195,13 @@ def test_an_election_that_is_off_is_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize(
+    "left_out", [{"retryPeriod": "0s"}, {"leaseDuration": "0"}, {"resourceName": ""}, {"resourceLock": ""}]
+)
+def test_zero_and_an_empty_text_in_an_election_mean_the_default(left_out: dict[str, Any]) -> None:
+    read_configuration({"leaderElection": left_out})
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [("1m30s", 90_000_000_000), ("1.5h", 5_400_000_000_000), ("-2us", -2_000), ("0", 0), ("", None), ("5", None)],
 )
@@ -228,10 +234,13 @@ def spread(*changes: dict[str, Any]) -> dict[str, Any]:
         ("NodeResourcesFit", {"ignoredResources": ["a b"]}, "ignoredResources[0]", "name part must consist"),
         ("NodeResourcesFit", {"ignoredResourceGroups": ["a/b"]}, "ignoredResourceGroups[0]", "can't contain '/'"),
         ("NodeResourcesFit", {"scoringStrategy": {"type": "Odd"}}, "scoringStrategy.type", "Unsupported value"),
-        ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight", "not in valid range [0-100]"),
+        ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight", "not in valid range [0, 100]"),
+        ("InterPodAffinity", {"kind": "NodeAffinityArgs"}, "kind", "were not of type InterPodAffinityArgs."),
+        ("DefaultPreemption", {"speed": 1}, "speed", 'unknown field "speed"'),
+        ("DefaultPreemption", {"minCandidateNodesAbsolute": "1"}, "", "a member has the wrong type"),
         ("InterPodAffinity", {"weight": 1}, "weight", 'unknown field "weight"'),
         ("VolumeBinding", {"bindTimeoutSeconds": -1}, "bindTimeoutSeconds", "should not be a negative value"),
-        ("VolumeBinding", {"shape": []}, "shape", "StorageCapacityScoring is disabled"),
+        ("VolumeBinding", {"shape": []}, "shape", "turn on the feature gate StorageCapacityScoring"),
         ("PodTopologySpread", {"defaultingType": "Odd"}, "defaultingType", "Unsupported value"),
         ("PodTopologySpread", {"defaultConstraints": [{}]}, "defaultingType", "when .defaultConstraints are not empty"),
         ("PodTopologySpread", spread({"maxSkew": 0}), "defaultConstraints[0].maxSkew", "not in valid range (0, inf)"),
@@ -254,7 +263,7 @@ def spread(*changes: dict[str, Any]) -> dict[str, Any]:
             "NodeResourcesFit",
             {"scoringStrategy": {"resources": [{"name": "cpu", "weight": 101}]}},
             "scoringStrategy.resources[0].weight",
-            "resource weight of cpu not in valid range [1-100]",
+            "resource weight of cpu not in valid range (0, 100]",
         ),
         (
             "NodeResourcesFit",
@@ -306,3 +315,26 @@ def spread(*changes: dict[str, Any]) -> dict[str, Any]:
 def test_wrong_arguments_are_named_with_their_path(plugin: str, arguments: Any, field: str, says: str) -> None:
     found = causes({"profiles": [{"pluginConfig": [{"name": plugin, "args": arguments}]}]})
     assert says in found[f"{ARGS}.{field}".rstrip(".")]
+
+
+def test_a_preemption_that_may_look_at_no_node_is_refused_at_both_fields() -> None:
+    none = {"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 0}
+    found = causes({"profiles": [{"pluginConfig": [{"name": "DefaultPreemption", "args": none}]}]})
+    assert found == {
+        f"{ARGS}.{one}": f"Invalid value: 0: cannot be zero at the same time as {other}"
+        for one, other in (tuple(none), tuple(none)[::-1])
+    }
+
+
+def test_arguments_may_name_their_own_kind() -> None:
+    kind = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "NodeAffinityArgs"}
+    read_configuration({"profiles": [{"pluginConfig": [{"name": "NodeAffinity", "args": kind}]}]})
+
+
+def test_an_operator_that_there_is_not_is_named_with_those_that_there_are() -> None:
+    term = {"matchExpressions": [{"key": "", "operator": "Like"}]}
+    added = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    found = causes({"profiles": [{"pluginConfig": [{"name": "NodeAffinity", "args": {"addedAffinity": added}}]}]})
+    where = f"{ARGS}.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]"
+    listed = '"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"'
+    assert found == {f"{where}.matchExpressions[0].operator": f'Unsupported value: "Like": supported values: {listed}'}

@@ -184,7 +184,7 @@ def test_what_the_loop_could_not_do_is_an_error() -> None:
         ({"queueSort": PluginSet()}, "no queue sort plugin is enabled"),
         ({"queueSort": PluginSet((("A", 0), ("B", 0)))}, "only one queue sort plugin required"),
         ({"bind": PluginSet()}, "at least one bind plugin is needed"),
-        ({"filter": PluginSet((("A", 0), ("A", 0)))}, 'plugin "A" already registered as "filter"'),
+        ({"filter": PluginSet((("A", 0), ("A", 0)))}, 'plugin "A" already registered as "FilterPlugin"'),
         ({"filter": PluginSet((("Z", 0),))}, "Z does not exist"),
         ({"score": PluginSet((("A", 2**62), ("B", 2**62)))}, "total score of Score plugins could overflow"),
     ],
@@ -197,7 +197,7 @@ def test_profiles_that_cannot_run_are_refused(sets: dict[str, PluginSet], says: 
 def test_a_plugin_that_does_not_implement_its_point_is_refused() -> None:
     default = default_configuration()
     sets = {**default.sets, "score": PluginSet((("NodeName", 1),))}
-    with pytest.raises(ProfileError, match='plugin "NodeName" does not extend score plugin'):
+    with pytest.raises(ProfileError, match='plugin "NodeName" does not extend ScorePlugin plugin'):
         Framework(ProfileConfiguration("x", sets), in_tree_registry())
 
 
