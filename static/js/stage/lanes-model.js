@@ -4,7 +4,7 @@
 
 /** A lane with more pods than this shows counts by group instead of names. */
 export const LANE_ROWS_MAX = 8;
-/** kube-scheduler's backoff: one second, doubled with each attempt, at most ten. */
+/** kube-scheduler's backoff where its configuration says nothing: one second, doubled with each attempt, at most ten. */
 export const BACKOFF_INITIAL_MS = 1_000;
 export const BACKOFF_MAX_MS = 10_000;
 /** Labels that tell nothing: the pod is new, or its attempt failed. */
@@ -47,9 +47,10 @@ const UNSEEN_ROWS_MAX = 500;
  * @param {readonly PodSlim[]} unseen pending pods that no queue has taken in yet
  * @param {string} inHand key of the pod in hand, or ""
  * @param {number} nowMs simulated
+ * @param {{initialMs: number, maxMs: number}} [backoff] as the scheduler is configured
  * @returns {Lane[]}
  */
-export function laneModels(queue, unseen, inHand, nowMs) {
+export function laneModels(queue, unseen, inHand, nowMs, backoff = { initialMs: BACKOFF_INITIAL_MS, maxMs: BACKOFF_MAX_MS }) {
   const fresh = unseen.slice(0, UNSEEN_ROWS_MAX).map((pod) => ({
     pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
     uid: pod.metadata.uid ?? "",
@@ -76,7 +77,7 @@ export function laneModels(queue, unseen, inHand, nowMs) {
   return [
     lane("active", [...hand, ...active], count(cut["active"], queue.active) - stillListed + open.length
       + Math.max(0, unseen.length - UNSEEN_ROWS_MAX), byPriority),
-    lane("backoff", queue.backoff.map(backoffRow), count(cut["backoff"], queue.backoff),
+    lane("backoff", queue.backoff.map((entry) => backoffRow(entry, backoff)), count(cut["backoff"], queue.backoff),
       (rows) => byTimeLeft(rows, nowMs)),
     lane("unschedulable", queue.unschedulable.map((entry) => rowOf(entry, "queued")),
       count(cut["unschedulable"], queue.unschedulable), byPlugin),
@@ -126,9 +127,12 @@ function rowOf(entry, state) {
   };
 }
 
-/** @param {QueuedPod} entry */
-function backoffRow(entry) {
-  const spanMs = Math.min(BACKOFF_INITIAL_MS * 2 ** Math.max(0, (entry.attempts ?? 1) - 1), BACKOFF_MAX_MS);
+/**
+ * @param {QueuedPod} entry
+ * @param {{initialMs: number, maxMs: number}} backoff
+ */
+function backoffRow(entry, { initialMs, maxMs }) {
+  const spanMs = Math.min(initialMs * 2 ** Math.max(0, (entry.attempts ?? 1) - 1), maxMs);
   return { ...rowOf(entry, "queued"), readyAtMs: entry.readyAtMs ?? 0, spanMs };
 }
 

@@ -27,7 +27,7 @@ import { mountOutline } from "./outline.js";
 import { makeOverlay } from "./overlay.js";
 import { mountRail } from "./rail.js";
 import { mountSchedulers } from "./schedulers.js";
-import { LINGER_MS, pointBudgetMs, profileOf, tell } from "./told.js";
+import { LINGER_MS, backoffOf, pointBudgetMs, profileOf, tell } from "./told.js";
 import { makeViewport } from "./viewport.js";
 
 /** Real milliseconds between moves of the countdowns in DOM. */
@@ -102,7 +102,7 @@ export function mountStage(element, dispatch) {
     rail.render(told?.cycle ?? null, profileOf(view, told?.cycle.profile ?? "").counts, model.nodes.size, ui.lang);
     banner.render({ layout, count: model.nodes.size, lang: ui.lang });
     lanes.render({
-      lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", simNow()),
+      lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", simNow(), backoffOf(view)),
       glyphOf: (key) => model.pods.get(key) ?? null, selectedPod, colours, lang: ui.lang,
       paused: view.clock?.paused ?? true, refused: mayNot ? text(ui.lang, mayNot) : "",
     });

@@ -5,6 +5,7 @@
 /** @import { Cycle, Point, View } from "../lib/types.d.ts" */
 import { cycleUnderWay, objectAt } from "../state/selectors.js";
 import { POINTS, placeOf } from "./cycle.js";
+import { BACKOFF_INITIAL_MS, BACKOFF_MAX_MS } from "./lanes-model.js";
 
 /** Real milliseconds for which a finished cycle stays on the stage while time runs; held time keeps it. */
 export const LINGER_MS = 1_200;
@@ -64,6 +65,18 @@ function turnsOf(before, cycle) {
   const message = cycle.trace?.fitError;
   if (message && !before?.trace?.fitError) turns.push({ kind: "refused", pod: cycle.pod, message });
   return turns;
+}
+
+/**
+ * A pod's first and longest backoff, as the scheduler is configured.
+ * @param {View} view
+ */
+export function backoffOf(view) {
+  const status = objectAt(view, "schedulerconfigs.clustersim.io", "default")?.status;
+  return {
+    initialMs: Number(status?.["podInitialBackoffSeconds"] ?? BACKOFF_INITIAL_MS / 1000) * 1000,
+    maxMs: Number(status?.["podMaxBackoffSeconds"] ?? BACKOFF_MAX_MS / 1000) * 1000,
+  };
 }
 
 /**

@@ -68,6 +68,16 @@ test("where grouping would tell nothing, the first names stand instead", () => {
   assert.deepEqual([one.rows.length, one.groups.length, one.listed, one.count], [7, 0, 7, 17]);
 });
 
+test("backoff is that of the scheduler's configuration, and a row at Permit has each plugin's timer", () => {
+  const backoff = [1, 2, 4].map((attempts) => ({ pod: `a/p${attempts}`, uid: `${attempts}`, attempts, readyAtMs: 5000 }));
+  const lanes = laneModels(queue({ backoff }), [], "", 0, { initialMs: 3000, maxMs: 12000 });
+  assert.deepEqual(lane(lanes, "backoff").rows.map((row) => row.spanMs), [3000, 6000, 12000]);
+  const plugins = [{ name: "One", untilMs: 9000 }, { name: "Two", untilMs: 7000 }];
+  const held = laneModels(queue({ waiting: [{ pod: "a/w", uid: "u", node: "n", plugins }] }), [], "", 0);
+  const [row] = lane(held, "permit").rows;
+  assert.deepEqual([row.uid, row.readyAtMs, row.holds], ["u", 7000, plugins]);
+});
+
 test("backoff doubles from one second to ten, and groups by the time left", () => {
   const backoff = [1, 2, 3, 6].map((attempts) => ({ pod: `a/p${attempts}`, uid: `${attempts}`, attempts, readyAtMs: 5000 }));
   assert.deepEqual(lane(laneModels(queue({ backoff }), [], "", 0), "backoff").rows.map((row) => row.spanMs),
