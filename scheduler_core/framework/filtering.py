@@ -195,8 +195,11 @@ class Filtering:
         for plugin in active.plugins if touched is None or len(touched.node) else active.unsettled:
             reads = self._reads[plugin.name]
             if touched is None or reads is _CLUSTER:
-                memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
+                whole = memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
                 recombine = ALL_ROWS
+                if reads is not _CLUSTER and (whole.codes == _ERROR).any():
+                    # One row may have made it an error for all: next time all are asked again.
+                    memory.filter_mark.forget()
                 continue
             rows = touched.rows_for(reads)
             if isinstance(rows, slice):

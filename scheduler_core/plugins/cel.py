@@ -28,7 +28,7 @@ from scheduler_core.framework.verdicts import Verdicts
 NAME: Final = "CEL"
 
 _TEXTS_MAX: Final = 100_000
-"""Different texts of score expressions without a value, each about a node, that are kept."""
+"""Different texts of expressions without a value, each about a node, that are kept."""
 _IN_SHAPE: Final = frozenset(("metadata", member) for member in ("namespace", "labels", "ownerReferences"))
 """What of a pod's metadata is the same for all pods of one shape."""
 _ON_NODE: Final = frozenset({"pods", "requested"})
@@ -86,7 +86,6 @@ class Cel:
         """Return the first filter's no, or the error of one that has no value."""
         count, shares = snapshot.count(rows), _nodes(snapshot) * len(self._filters)
         codes, keys = np.zeros(count, dtype=np.int8), np.zeros(count, dtype=np.int64)
-        broken: list[str] = []
         about_pod, pod_size = self._seen_by_filters.of_pod(pod)
         for index, info in enumerate(snapshot.infos_of(rows)):
             about_node, size = self._seen_by_filters.of_node(info)
@@ -97,11 +96,13 @@ class Cel:
                         continue
                     codes[index], keys[index] = self._codes[number], number
                 except EvaluationError as wrong:
-                    codes[index], keys[index] = Code.ERROR, len(self._filters) + len(broken)
-                    broken.append(_told("filter", one, info.name, wrong))
+                    codes[index], keys[index] = Code.ERROR, self._broken(_told("filter", one, info.name, wrong))
                 break
-        reasons = [one.message for one in self._filters] + broken
-        return Verdicts(codes, keys, lambda key: (reasons[key],))
+        return Verdicts(codes, keys, self._explain)
+
+    def _explain(self, key: int) -> tuple[str, ...]:
+        """Return the message of a filter, or the text that a number below zero stands for."""
+        return (self._filters[key].message if key >= 0 else self._texts.get(key, "a filter expression has no value"),)
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return changes of what the filters read; any of them may turn a no into a yes."""
@@ -143,7 +144,7 @@ class Cel:
         return int(total)
 
     def _broken(self, text: str) -> int:
-        """Return the number that stands for a text; `normalize` sees the numbers of feasible nodes alone."""
+        """Return the number that stands for a text, the same one each time; all lie below every score."""
         number = self._numbers.get(text)
         if number is None:
             if len(self._numbers) >= _TEXTS_MAX:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.framework.snapshot import Rows, Snapshot
+from scheduler_core.framework.status import Code
+from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
@@ -148,3 +152,36 @@ def test_decisions_are_the_same_with_reuse_and_without(nodes: list[dict[str, Any
             cache.add_node(node(f"n{step[1]}", **step[2]))
         elif step[0] == "drop" and cache.node(f"n{step[1]}") is not None:
             cache.remove_node(f"n{step[1]}")
+
+
+class Dislikes:
+    """A filter that breaks when it is asked about a node that holds a pod."""
+
+    name: ClassVar[str] = "Dislikes"
+    filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
+
+    def filter(self, state: CycleState, one: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+        if any(row.pods for row in snapshot.infos_of(rows)):
+            raise ValueError("a pod is there")
+        return single_reason(np.zeros(snapshot.count(rows), dtype=np.bool_), Code.UNSCHEDULABLE, "")
+
+
+def test_an_error_is_forgotten_with_its_cause() -> None:
+    registry = in_tree_registry()
+    registry.register("Dislikes", lambda arguments, handle: Dislikes())
+    enabled = default_configuration().sets["multiPoint"].enabled
+    sets = {"multiPoint": PluginSet((*enabled, ("Dislikes", 0)))}
+    framework = Framework(ProfileConfiguration(sets=sets), registry)
+    cache, snapshot = Cache(), Snapshot()
+    for name in "abcd":
+        cache.add_node(node(name))
+    cache.add_pod(pod("there").placed("a"))
+
+    def statuses() -> list[Code]:
+        cache.update_snapshot(snapshot)
+        verdicts = framework.run_filter(CycleState(), pod("p"), snapshot).verdicts["Dislikes"]
+        return [verdicts.status(row).code for row in range(4)]
+
+    assert statuses() == [Code.ERROR] * 4
+    cache.remove_pod("uid-there")
+    assert statuses() == [Code.SUCCESS] * 4
