@@ -180,6 +180,8 @@ async def test_a_teacher_changes_anything_but_a_components_tasks_are_open_to_com
         ("POST", "/replicas/kube-scheduler-0/fault", {"kind": "crash"}),
         ("POST", "/people", {"role": "viewer", "name": "x"}),
         ("POST", "/rotate", {}),
+        ("PUT", "/scheduler", {"era": "round-robin"}),
+        ("POST", "/waiting/some-uid", {"verdict": "allow"}),
         ("POST", "/replays", {"nodes": "sn", "pods": "name"}),
     ],
 )
