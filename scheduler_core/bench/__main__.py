@@ -9,6 +9,7 @@ from time import perf_counter_ns, process_time_ns
 
 from scheduler_core.bench.run import WorkloadError, run
 from scheduler_core.bench.workloads import WORKLOADS
+from scheduler_core.kernels.collecting import collect_rarely
 
 
 def main() -> int:
@@ -20,6 +21,8 @@ def main() -> int:
     parser.add_argument("--percentage", type=int, default=100, help="percentageOfNodesToScore; 0: adaptive")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a line of text")
     given = parser.parse_args()
+    # As the worker's process does.
+    collect_rarely()
     try:
         done = run(
             given.workload, given.nodes, given.pods, perf_counter_ns, process_time_ns, percentage=given.percentage

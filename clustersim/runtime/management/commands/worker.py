@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand
 
 from clustersim.runtime import lifeline
 from clustersim.runtime.worker import Worker
+from scheduler_core.kernels.collecting import collect_rarely
 
 
 class Command(BaseCommand):
@@ -18,4 +19,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         lifeline.watch()
+        collect_rarely()
         Worker().run()
