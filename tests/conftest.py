@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 
 from tests.tools import databases, postgres
 from tests.tools import server as server_module
+
+# Tests never time: a busy machine makes no example wrong.
+settings.register_profile("clustersim", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("clustersim")
 
 
 @pytest.fixture(scope="session")

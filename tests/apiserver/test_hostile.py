@@ -165,7 +165,7 @@ def _blames_the_request(answer: httpx.Response) -> None:
         json.dumps(document)
 
 
-_LONG = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+_LONG = settings(max_examples=100, suppress_health_check=list(HealthCheck))
 
 
 @_LONG

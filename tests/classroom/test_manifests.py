@@ -125,14 +125,14 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.text(min_size=1), JSON, max_size=5))
 def test_json_is_read_as_it_is(document: dict[str, object]) -> None:
     document = {**document, "kind": "X"}
     assert read(json.dumps(document)) == [document]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=200))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from controllers.machinery.store import DELETED, Gone, RevisionConflict
 
-RELAXED = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+RELAXED = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 write = st.tuples(
     st.sampled_from(["put", "put", "put", "delete"]),

@@ -209,7 +209,7 @@ class _Lock:
         return Found(written, str(self.version))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     offsets=st.lists(st.integers(0, 600_000), min_size=2, max_size=4),
     losses=st.lists(st.booleans(), min_size=50, max_size=400),

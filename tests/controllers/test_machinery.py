@@ -201,7 +201,7 @@ def test_a_backlog_beyond_its_limit_is_read_from_the_store_instead() -> None:
     assert bench.seen() == bench.stored()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["create", "change", "delete", "run", "crash"]), st.sampled_from("abc"), st.text()),

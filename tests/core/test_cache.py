@@ -106,7 +106,7 @@ class CacheMachine(RuleBasedStateMachine):
         assert (self.kept.epoch, len(self.kept.node_log), len(self.kept.pod_log)) >= before
 
 
-CacheMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+CacheMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25)
 TestCacheMachine = CacheMachine.TestCase
 
 

@@ -236,7 +236,7 @@ def outcome(source: str, wanted: Wanted) -> Any:
         return wrong
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(TOKENS, max_size=25).map("".join), st.sampled_from(["bool", "number"]))
 def test_whatever_is_typed_is_refused_with_its_place_or_has_a_value(source: str, wanted: Wanted) -> None:
     modules = set(sys.modules)
@@ -251,7 +251,7 @@ def test_whatever_is_typed_is_refused_with_its_place_or_has_a_value(source: str,
     assert set(sys.modules) == modules
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=EXPRESSION_CHARS_MAX + 5))
 def test_any_text_is_compiled_or_refused(source: str) -> None:
     assert isinstance(outcome(source, "bool"), bool | ExpressionError | EvaluationError)

@@ -61,7 +61,7 @@ CONFIGURATION = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(CONFIGURATION)
 def test_configurations(document: dict[str, Any]) -> None:
     refused: ApiError | None = None
@@ -93,7 +93,7 @@ POD = some(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(POD)
 def test_pods(document: Any) -> None:
     with contextlib.suppress(ApiError, QuantityError):
@@ -102,7 +102,7 @@ def test_pods(document: Any) -> None:
         assert all(isinstance(number, int) for number in info.requests.values())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(some(metadata=JSON, spec=JSON, status=some(allocatable=st.dictionaries(WORDS, LEAVES) | JSON, images=JSON)))
 def test_nodes(document: Any) -> None:
     with contextlib.suppress(ApiError, QuantityError):

@@ -122,7 +122,7 @@ def decision(framework: Framework, one: PodInfo, snapshot: Snapshot) -> dict[str
     return said
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(NODES, min_size=1, max_size=12), STEPS)
 def test_decisions_are_the_same_with_reuse_and_without(nodes: list[dict[str, Any]], steps: list[Any]) -> None:
     cache, snapshot = Cache(), Snapshot()

@@ -175,7 +175,7 @@ def test_a_nominated_node_that_refused_counts_as_looked_at() -> None:
     assert (taken.feasible.tolist(), taken.used_nominated_node) == ([140], True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(100, 160),
     st.sets(st.integers(0, 159)),

@@ -292,7 +292,7 @@ OPERATIONS = st.lists(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPERATIONS)
 def test_old_view_and_messages_are_the_fresh_list(operations: list[tuple[str, int]]) -> None:
     asyncio.run(live_story(operations))

@@ -76,7 +76,7 @@ def plugins() -> dict[str, Any]:
     return {name: built(name) for name in PLUGINS}
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(random=st.randoms(use_true_random=False))
 def test_with_everything_granted_a_formula_says_what_its_plugin_says(plugins: dict[str, Any], random: Random) -> None:
     objects = draw_objects(random)
@@ -91,7 +91,7 @@ def test_with_everything_granted_a_formula_says_what_its_plugin_says(plugins: di
             assert told == plugin_says(plugins[name], one, level), (name, one.pod.spec)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(random=st.randoms(use_true_random=False))
 def test_a_formula_as_written_differs_from_its_plugin_by_named_differences_alone(random: Random) -> None:
     objects = draw_objects(random)

@@ -24,7 +24,7 @@ from tests.model.clusters import ZONE, draw_objects, node, pod
 LATER = "2030-01-01T00:01:00Z"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(random=st.randoms(use_true_random=False))
 def test_the_answer_is_what_the_definitions_say(random: Random) -> None:
     objects = draw_objects(random)
@@ -47,7 +47,7 @@ def test_the_answer_is_what_the_definitions_say(random: Random) -> None:
                 assert filtered["today"] == holds(one, each, others, TODAY) == holds(one, each, others, granted)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(random=st.randoms(use_true_random=False))
 def test_with_few_subsets_allowed_the_answer_says_less_and_nothing_wrong(random: Random) -> None:
     objects = draw_objects(random, nodes=2)
@@ -84,7 +84,7 @@ def test_the_engines_verdicts_and_sums_stand_beside_the_documents() -> None:
     assert soft["engine"]["total"] < told["nodes"][0]["engine"]["total"] < told["nodes"][1]["engine"]["total"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(random=st.randoms(use_true_random=False))
 def test_the_engines_step_is_told_with_its_deviations(random: Random) -> None:
     objects = draw_objects(random)

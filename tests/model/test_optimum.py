@@ -24,7 +24,7 @@ def by_engine(pods: tuple[PodInfo, ...], objects: Objects) -> Placement:
     return place_one_by_one(pods, objects, read_configuration({}), in_tree_registry(), seed=1)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(random=st.randoms(use_true_random=False))
 def test_the_solver_finds_what_trying_everything_finds(random: Random) -> None:
     objects = draw_objects(random, nodes=3, pods=5)
@@ -35,7 +35,7 @@ def test_the_solver_finds_what_trying_everything_finds(random: Random) -> None:
     assert (found.utility, found.proven, found.gap) == (best, True, 0.0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(random=st.randoms(use_true_random=False))
 def test_the_engine_is_never_better_than_the_optimum(random: Random) -> None:
     objects = draw_objects(random)

@@ -49,7 +49,7 @@ def test_a_placement_is_partial_and_two_pods_may_share_a_node() -> None:
     ]  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(random=st.randoms(use_true_random=False))
 def test_possible_feasible_and_viable_are_nested(random: Random) -> None:
     objects = draw_objects(random, nodes=3, pods=4)
@@ -64,7 +64,7 @@ def test_possible_feasible_and_viable_are_nested(random: Random) -> None:
         assert all(utility(pods, dict(one), objects) <= best for one in allowed)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(random=st.randoms(use_true_random=False))
 def test_a_step_of_scheduling_is_a_viable_placement_of_one_pod(random: Random) -> None:
     objects = draw_objects(random)
@@ -75,7 +75,7 @@ def test_a_step_of_scheduling_is_a_viable_placement_of_one_pod(random: Random) -
             assert {placement[one.uid] for placement in chosen} == {each.name for each in viable(one, objects)}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(random=st.randoms(use_true_random=False))
 def test_preemption_is_found_by_trying_every_subset_of_the_lesser_pods(random: Random) -> None:
     objects = draw_objects(random)

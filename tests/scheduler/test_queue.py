@@ -339,5 +339,5 @@ class QueueMachine(RuleBasedStateMachine):
         assert active == sorted(active, key=sort_key)
 
 
-QueueMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+QueueMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
 TestQueue = QueueMachine.TestCase

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.framework.interface import Reply
@@ -168,7 +168,6 @@ PROFILES = (
 )
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.one_of(st.integers(0, len(PROFILES) - 1), st.sampled_from(["pod", "its", "try", "node"])), max_size=30)
 )

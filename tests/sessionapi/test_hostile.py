@@ -46,9 +46,7 @@ OBJECTS = st.fixed_dictionaries(
     optional={"spec": JSON, "status": JSON, "items": st.lists(JSON, max_size=3), "data": JSON},
 )
 
-patient = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+patient = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
 def check(answer: httpx.Response) -> None:

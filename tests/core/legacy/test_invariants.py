@@ -99,7 +99,7 @@ def bound(load: list[dict[str, Any]], chosen: dict[str, str]) -> list[dict[str, 
     return [{**pod, "spec": {**pod["spec"], "nodeName": chosen[pod["metadata"]["uid"]]}} for pod in load]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(nodes(), pods())
 def test_predicates_leave_no_conflict_and_reuse_changes_nothing(
     cluster: list[dict[str, Any]], load: list[dict[str, Any]]
@@ -122,7 +122,7 @@ def _amount(pod: dict[str, Any], resource: str) -> str:
     return amount
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(nodes(), pods())
 def test_round_robin_gives_each_listed_node_its_turn(cluster: list[dict[str, Any]], load: list[dict[str, Any]]) -> None:
     chosen = placed("round-robin", cluster, load)

@@ -336,7 +336,7 @@ POLICIES = some(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.fixed_dictionaries({}, optional={"policy": POLICIES, "provider": LEAVES, "configuration": JSON}))
 def test_whatever_is_asked_is_read_or_refused_by_field(spec: dict[str, Any]) -> None:
     refused = refusal(spec)

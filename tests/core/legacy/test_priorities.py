@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
@@ -175,7 +175,6 @@ def test_only_feasible_nodes_count() -> None:
     assert plugin.normalize(state, web(0), counts).tolist() == [0, 10]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 4)), min_size=1, max_size=30))
 def test_spread_stays_in_range_and_fewer_is_never_worse_in_a_zone(nodes: list[tuple[int, int]]) -> None:
     counts, zones = (np.array(column, dtype=np.int64) for column in zip(*nodes, strict=True))

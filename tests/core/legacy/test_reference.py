@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.legacy.balanced_allocation import fraction
@@ -52,7 +52,6 @@ def spread_of(counts: list[int], zones: list[int]) -> list[int]:
     return scores
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(AMOUNTS, AMOUNTS), min_size=1, max_size=8))
 def test_unused_tenths(pairs: list[tuple[int, int]]) -> None:
     requested, capacity = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
@@ -60,7 +59,6 @@ def test_unused_tenths(pairs: list[tuple[int, int]]) -> None:
     assert fraction(requested, capacity).tolist() == [1.0 if not of else asked / of for asked, of in pairs]
 
 
-@settings(deadline=None)
 @given(SIZES, st.lists(SIZES, max_size=3), st.lists(SIZES, min_size=1, max_size=4))
 def test_resources(asked: tuple[int, int], held: list[tuple[int, int]], sizes: list[tuple[int, int]]) -> None:
     def requests(size: tuple[int, int]) -> dict[str, str]:
@@ -77,14 +75,12 @@ def test_resources(asked: tuple[int, int], held: list[tuple[int, int]], sizes: l
     assert scored(BALANCED, one, *nodes) == [balanced_of((cpu, size[0]), (memory, size[1] * MEBI)) for size in sizes]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 500), st.integers(0, 4)), min_size=1, max_size=30))
 def test_spreading(nodes: list[tuple[int, int]]) -> None:
     counts, zones = (list(column) for column in zip(*nodes, strict=True))
     assert spread_scores(np.array(counts), np.array(zones)).tolist() == spread_of(counts, zones)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 2 * SIZE_BYTES_MAX), min_size=1, max_size=5))
 def test_images(sizes: list[int]) -> None:
     nodes = [

@@ -225,7 +225,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(STEPS, st.sampled_from([RULES, BREAKING]))
 def test_reuse_decides_as_the_slow_path(steps: list[tuple[Any, ...]], rules: dict[str, Any]) -> None:
     fast = Framework(profile(rules), in_tree_registry(), reuse=True)
