@@ -11,7 +11,7 @@ from scheduler_core.api.errors import Cause, invalid
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.cel.documents import Documents
-from scheduler_core.cel.language import EvaluationError, ExpressionError, Program, compile_expression
+from scheduler_core.cel.language import ASKED_MIN, EvaluationError, ExpressionError, Program, compile_expression
 from scheduler_core.framework.node_info import NodeInfo, PodInfo
 
 KINDS: Final = {"filter": "bool", "score": "number"}
@@ -53,13 +53,14 @@ def tried(store: Store, program: Program, pod: Mapping[str, Any], names: Sequenc
     if any(root in ("pods", "requested") for root, _ in program.reads):
         _place(store, nodes, info.uid)
     answers: list[dict[str, Any]] = []
+    shares = max(len(stored), len(names), 1) * ASKED_MIN
     for name in names:
         if name not in nodes:
             answers.append({"name": name, "error": "there is no such node"})
             continue
         about_node, size = documents.of_node(nodes[name])
         try:
-            found = program.evaluate(about_pod | about_node, size.with_(pod_size), max(len(stored), 1))
+            found = program.evaluate(about_pod | about_node, size.with_(pod_size), shares)
         except EvaluationError as wrong:
             answers.append({"name": name, "error": str(wrong)})
             continue

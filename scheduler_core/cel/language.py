@@ -26,9 +26,14 @@ COST_PER_NODE_MAX: Final = 1_000_000
 """Units of work that one expression may cost for one node, estimated from above: a unit is an operation, or the look at
 one value of a document inside an operation. Costlier: the attempt ends with an error."""
 
-COST_PER_CYCLE_MAX: Final = 50_000_000
-"""Units of work that all filters, or all scores, of a profile may cost for all nodes; each node, and each expression
-there, has an equal share. Costlier: as above."""
+COST_PER_CYCLE_MAX: Final = 10_000_000
+"""Units of work, some seconds of one processor, that all filters of a profile may cost for all nodes in one attempt,
+trying victims included; each node, each expression there and each time it is asked has an equal share. Costlier: as
+above."""
+
+ASKED_MIN: Final = 10
+"""How often a node counts as asked in an attempt at least. A filter that looks at pods is asked once for each of them
+while preemption gives victims back, so its share on a node is that of one question more than the node has pods."""
 
 _TURNS_MAX: Final = 10_000
 
@@ -139,7 +144,7 @@ class Program:
         Args:
             variables: what the expression reads, at least; JSON values.
             size: how large that is.
-            shares: nodes × expressions of the cycle, at least 1, that the work has to be shared among.
+            shares: nodes × expressions × times asked of the cycle, at least 1, that the work has to be shared among.
 
         Raises:
             EvaluationError: there is no value (a key that is missing, numbers out of range), it is of another type, or
@@ -147,7 +152,9 @@ class Program:
         """
         cost, most = self.cost(size), min(COST_PER_NODE_MAX, COST_PER_CYCLE_MAX // shares)
         if cost > most:
-            text = f"it takes up to {cost} units of work, and {most} is its share with so many nodes and expressions"
+            text = (
+                f"it takes up to {cost} units of work, and {most} is its share with so many nodes, pods and expressions"
+            )
             raise EvaluationError(f"{text}; loop over less, or compare single values instead of lists and maps")
         try:
             found = self._expression.eval(data=variables)

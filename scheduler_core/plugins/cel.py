@@ -15,11 +15,11 @@ import numpy as np
 
 from scheduler_core.cel.arguments import SCORE_ABS_MAX, Expression, read_cel_arguments
 from scheduler_core.cel.documents import Documents
-from scheduler_core.cel.language import EvaluationError, Program, Size
+from scheduler_core.cel.language import ASKED_MIN, EvaluationError, Program, Size
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.framework.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
@@ -75,30 +75,46 @@ class Cel:
         self._seen_by_filters = Documents(filtering)
         self._seen_by_scores = Documents(scoring)
         self._codes = [_refusal(program) for program in filtering]
+        # While preemption tries victims, answers that pods do not change are kept: they are asked for once a pod.
+        self._tried: dict[str, tuple[int, int]] = {}
 
     # Filter.
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Skip without filters."""
+        self._tried = {}
         return None, SUCCESS if self._filters else SKIP
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return the first filter's no, or the error of one that has no value."""
-        count, shares = snapshot.count(rows), _nodes(snapshot) * len(self._filters)
+        count = snapshot.count(rows)
         codes, keys = np.zeros(count, dtype=np.int8), np.zeros(count, dtype=np.int64)
         about_pod, pod_size = self._seen_by_filters.of_pod(pod)
+        tried = self._tried if self.filter_reads is Reads.NODE and snapshot.origin is not None else None
         for index, info in enumerate(snapshot.infos_of(rows)):
-            about_node, size = self._seen_by_filters.of_node(info)
-            variables, both = about_pod | about_node, size.with_(pod_size)
-            for number, one in enumerate(self._filters):
-                try:
-                    if one.program.evaluate(variables, both, shares):
-                        continue
-                    codes[index], keys[index] = self._codes[number], number
-                except EvaluationError as wrong:
-                    codes[index], keys[index] = Code.ERROR, self._broken(_told("filter", one, info.name, wrong))
-                break
+            known = None if tried is None else tried.get(info.name)
+            if known is None:
+                about_node, size = self._seen_by_filters.of_node(info)
+                shares = _nodes(snapshot) * len(self._filters) * self._times_asked(info)
+                known = self._judge(info.name, about_pod | about_node, size.with_(pod_size), shares)
+                if tried is not None:
+                    tried[info.name] = known
+            codes[index], keys[index] = known
         return Verdicts(codes, keys, self._explain)
+
+    def _judge(self, node: str, variables: Mapping[str, Any], size: Size, shares: int) -> tuple[int, int]:
+        """Return code and key of one node's verdict."""
+        for number, one in enumerate(self._filters):
+            try:
+                if not one.program.evaluate(variables, size, shares):
+                    return self._codes[number], number
+            except EvaluationError as wrong:
+                return Code.ERROR, self._broken(_told("filter", one, node, wrong))
+        return Code.SUCCESS, 0
+
+    def _times_asked(self, info: NodeInfo) -> int:
+        """Return how often a node may be asked about in one attempt; it follows from what the filters read."""
+        return ASKED_MIN if self.filter_reads is Reads.NODE else max(ASKED_MIN, len(info.pods) + 1)
 
     def _explain(self, key: int) -> tuple[str, ...]:
         """Return the message of a filter, or the text that a number below zero stands for."""
@@ -123,7 +139,7 @@ class Cel:
 
         That is no error yet: nodes that a filter turns away are asked about too, and need no score.
         """
-        shares = _nodes(snapshot) * len(self._scores)
+        shares = _nodes(snapshot) * len(self._scores) * ASKED_MIN
         about_pod, pod_size = self._seen_by_scores.of_pod(pod)
         scores = np.zeros(snapshot.count(rows), dtype=np.int64)
         for index, info in enumerate(snapshot.infos_of(rows)):

@@ -249,3 +249,31 @@ def test_reuse_decides_as_the_slow_path(steps: list[tuple[Any, ...]], rules: dic
                     best = said["feasible"][int(np.argmax(said["total"]))]
                     placed.append(one.placed(snapshot.names[best]))
                     cache.add_pod(placed[-1])
+
+
+ONES = "[" + ", ".join(["1"] * 40) + "]"
+LONG = f"{ONES}.all(a, {ONES}.all(b, a * b > 0))"
+"""Some 25,000 units of work."""
+
+
+def test_a_filter_that_looks_at_pods_has_a_smaller_share_where_there_are_many() -> None:
+    crowded = Snapshot([info(node("a"), *(pod(f"p{index}") for index in range(500))), info(node("b"))])
+    framework = Framework(profile({"filters": named(f"pods.size() >= 0 && {LONG}")}), in_tree_registry())
+    verdicts = decision(framework, WEB, crowded)["verdicts"]
+    assert [one.code for one in verdicts] == [Code.ERROR, Code.SUCCESS]
+    assert "its share with so many nodes, pods and expressions" in verdicts[0].reasons[0]
+
+
+@pytest.mark.parametrize("expression", ["node.metadata.labels.zone == 'x'", "pods.size() < 2", LONG])
+def test_victims_are_tried_with_the_answers_that_hold_without_them(expression: str) -> None:
+    framework = Framework(profile({"filters": named(expression)}), in_tree_registry())
+    snapshot, state = Snapshot(NODES), CycleState()
+    framework.run_pre_filter(state, WEB, snapshot)
+    trial = snapshot.what_if([2])
+    for gone in (None, "p2", "p3"):
+        if gone is not None:
+            trial.remove_pod(0, next(one.uid for one in trial.infos[0].pods if one.pod.name == gone))
+        there = Snapshot([*NODES[:2], info(node("c", labels={"zone": "x", "gen": "2"}), *trial.infos[0].pods)])
+        fresh = Framework(profile({"filters": named(expression)}), in_tree_registry())
+        found = framework.plugins["CEL"].filter(state, WEB, trial, slice(None))  # type: ignore[attr-defined]
+        assert found.status(0) == decision(fresh, WEB, there)["verdicts"][2]
