@@ -53,7 +53,7 @@ def tried(store: Store, program: Program, pod: Mapping[str, Any], names: Sequenc
     if any(root in ("pods", "requested") for root, _ in program.reads):
         _place(store, nodes, info.uid)
     answers: list[dict[str, Any]] = []
-    shares = max(len(stored), len(names), 1) * ASKED_MIN
+    shares = max(len(stored), 1) * ASKED_MIN
     for name in names:
         if name not in nodes:
             answers.append({"name": name, "error": "there is no such node"})

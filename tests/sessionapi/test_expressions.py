@@ -162,6 +162,5 @@ async def test_naming_one_node_many_times_buys_no_more_work(lab: Lab) -> None:
     ones = "[" + ", ".join(["1"] * 40) + "]"
     long = f"{ones}.all(a, {ones}.all(b, a * b > 0))"
     once = (await lab.ask(long, nodes=["n1"]))["nodes"]
-    often = (await lab.ask(long, nodes=["n1"] * 100))["nodes"]
     assert once == [{"name": "n1", "value": True}]
-    assert all("units of work" in one["error"] for one in often)
+    assert (await lab.ask(long, nodes=["n1"] * 100))["nodes"] == once
