@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scheduler_core.legacy.balanced_allocation import fraction
@@ -31,7 +31,7 @@ def least_of(requested: int, capacity: int) -> int:
 
 
 def balanced_of(cpu: tuple[int, int], memory: tuple[int, int]) -> int:
-    shares = [1.0 if capacity == 0 else requested / capacity for requested, capacity in (cpu, memory)]
+    shares = [1.0 if capacity == 0 else float(requested) / float(capacity) for requested, capacity in (cpu, memory)]
     return 0 if max(shares) >= 1 else int(10 - abs(shares[0] - shares[1]) * 10)
 
 
@@ -53,10 +53,13 @@ def spread_of(counts: list[int], zones: list[int]) -> list[int]:
 
 
 @given(st.lists(st.tuples(AMOUNTS, AMOUNTS), min_size=1, max_size=8))
+@example([(2**57 - 1, 2**55 + 3)])
 def test_unused_tenths(pairs: list[tuple[int, int]]) -> None:
     requested, capacity = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
     assert unused(requested, capacity).tolist() == [least_of(*pair) for pair in pairs]
-    assert fraction(requested, capacity).tolist() == [1.0 if not of else asked / of for asked, of in pairs]
+    assert fraction(requested, capacity).tolist() == [
+        1.0 if not of else float(asked) / float(of) for asked, of in pairs
+    ]
 
 
 @given(SIZES, st.lists(SIZES, max_size=3), st.lists(SIZES, min_size=1, max_size=4))
