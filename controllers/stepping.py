@@ -88,7 +88,7 @@ class Stepper:
 
     def _take(self, step: Step, begun: list[int] | None = None) -> int:
         """Take steps; the first has begun already where `begun` says how far the schedulers had come before it."""
-        self._loop.single_events = True
+        self._single(True)
         try:
             taken = 0
             while taken < step.count:
@@ -102,7 +102,13 @@ class Stepper:
                 begun = None
             return taken
         finally:
-            self._loop.single_events = False
+            self._single(False)
+
+    def _single(self, single: bool) -> None:
+        """Let the loop take one event at a time, and schedulers tell of each what it changed; or no longer."""
+        self._loop.single_events = single
+        for _, scheduler in self.schedulers():
+            scheduler.stepped = single
 
     def _step_once(self, by: str, before: list[int]) -> bool:
         if by == "event":

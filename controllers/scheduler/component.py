@@ -92,6 +92,8 @@ class SchedulerComponent:
         self._status_ms = -QUEUE_STATUS_MS
         self._left_cycle: Mapping[str, Any] | None = None
         self._left_waiting: Sequence[Mapping[str, Any]] = ()
+        self.stepped = False
+        """People step now, so that what a step changes in the lanes is told at once."""
         self._asked_anew = False
         """Another configuration was asked for, and nobody has been told yet what came of it."""
 
@@ -308,7 +310,10 @@ class SchedulerComponent:
         expiry_ms = self.scheduler.cache.next_expiry_ms
         if expiry_ms is not None:
             tick.plan(EXPIRY_TIMER, expiry_ms)
-        if self.leading and not self._status_planned:
+        if self.leading and self.stepped:
+            # A status that waited for time to pass would be seen by nobody who steps.
+            self._show_queue(tick)
+        elif self.leading and not self._status_planned:
             self._status_planned = True
             tick.plan(STATUS_TIMER, max(tick.now_ms, self._status_ms + QUEUE_STATUS_MS))
 

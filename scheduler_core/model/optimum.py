@@ -25,7 +25,7 @@ CELLS_MAX: Final = 10_000
 PODS_MAX: Final = 500
 """Pods of an optimum; more are refused with 422: choose fewer."""
 
-PAIRS_MAX: Final = 2_000_000
+PAIRS_MAX: Final = 300_000
 """Pods² × nodes that affinity, anti-affinity and host ports may span; more are refused with 422."""
 
 SOLVER_SECONDS: Final = 5.0

@@ -40,8 +40,8 @@ def test_a_preemption_is_shown_before_it_happens(open_classroom: Callable[[str],
         classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod(f"filler-{number}", "900m"))
     wait_state(
         teacher,
-        lambda now: len(now["pods"]) >= FILLERS and all(one["nodeName"] for one in now["pods"]),
-        "the nodes are full",
+        lambda now: len(now["pods"]) >= FILLERS and all(one["phase"] == "Running" for one in now["pods"]),
+        "the nodes are full, and every pod has a start time",
     )
     classroom.session("PATCH", "/clock", {"paused": True, "pace": 250})
     classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("vip", "1500m", "urgent"))

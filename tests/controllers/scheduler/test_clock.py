@@ -140,3 +140,17 @@ def test_the_next_owner_of_a_paused_session_holds_the_same_cycle_with_the_same_s
     assert session.node_of("web") == (cycle.get("node") or session.node_of("web")) != ""
     binds = [row for row in session.store.events(0, 100_000) if row.resource == "pods" and row.name == "web"]
     assert len({row.object["spec"].get("nodeName") for row in binds} - {None}) == 1
+
+
+def test_a_step_shows_at_once_what_it_changed_in_the_lanes(session: Session) -> None:
+    session.command(paused=True)
+    for name in ("first", "second"):
+        session.pod(name)
+    shown: list[list[str]] = []
+    while session.step("event") and not session.node_of("second"):
+        stored = session.store.get("queues.clustersim.io", "", "kube-scheduler-0")
+        assert stored is not None
+        lane = [one["pod"].removeprefix("default/") for one in stored.object["status"]["active"]]
+        if not shown or shown[-1] != lane:
+            shown.append(lane)
+    assert [lane for lane in shown if lane][:2] == [["first", "second"], ["second"]]
