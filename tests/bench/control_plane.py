@@ -69,7 +69,9 @@ def measure(name: str) -> dict[str, Any]:
     from clustersim.store import open_store
     from controllers.cluster import Cluster
     from controllers.machinery.operations import Create, Patch
+    from scheduler_core.kernels.collecting import collect_rarely
 
+    collect_rarely()
     with _database(name):
         session = open_session("bench", "empty", 1, "Bench").session
         straight = Patch("clocks.clustersim.io", "", "clock", {"spec": {"pace": 0}})
