@@ -50,3 +50,10 @@ REPLICAS: Final = (
     counted("Ready", "Replicas that are ready.", "status", "readyReplicas"),
 )
 """Columns of what keeps a number of equal pods."""
+
+
+def _ready(document: Mapping[str, Any], age: Any) -> str:
+    return f"{at(document, 'status', 'readyReplicas') or 0}/{at(document, 'spec', 'replicas') or 0}"
+
+
+READY: Final = Column("Ready", "string", "Ready replicas of those asked for.", _ready)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.machinery import defaults
-from controllers.machinery.strategies.columns import AGE, NAME, TEMPLATE, counted
+from controllers.machinery.strategies.columns import AGE, NAME, READY, TEMPLATE, counted
 from controllers.machinery.strategy import Column, Strategy, at, child
 from controllers.machinery.subresources import selector_text
 from controllers.machinery.validation import fields, pod
@@ -71,10 +71,6 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
 
 
-def _ready(document: Mapping[str, Any], age: Any) -> str:
-    return f"{at(document, 'status', 'readyReplicas') or 0}/{at(document, 'spec', 'replicas') or 0}"
-
-
 STRATEGY: Final = Strategy(
     prepare=_prepare,
     defaults=_defaults,
@@ -84,7 +80,7 @@ STRATEGY: Final = Strategy(
     generation_counts_annotations=True,
     columns=(
         NAME,
-        Column("Ready", "string", "Ready replicas of those asked for.", _ready),
+        READY,
         counted("Up-to-date", "Replicas of the newest template.", "status", "updatedReplicas"),
         counted("Available", "Replicas ready for minReadySeconds.", "status", "availableReplicas"),
         AGE,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.machinery import defaults
-from controllers.machinery.strategies.columns import AGE, NAME, TEMPLATE
-from controllers.machinery.strategy import Column, Strategy, at, child
+from controllers.machinery.strategies.columns import AGE, NAME, READY, TEMPLATE
+from controllers.machinery.strategy import Strategy, at, child
 from controllers.machinery.validation import fields, pod, storage
 from scheduler_core.api.errors import Cause
 
@@ -76,10 +76,6 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return [fields.not_allowed("spec", _FIXED)] if changed - _CHANGEABLE else []
 
 
-def _ready(document: Mapping[str, Any], age: Any) -> str:
-    return f"{at(document, 'status', 'readyReplicas') or 0}/{at(document, 'spec', 'replicas') or 0}"
-
-
 STRATEGY: Final = Strategy(
     prepare=_prepare,
     defaults=_defaults,
@@ -88,7 +84,7 @@ STRATEGY: Final = Strategy(
     generation=True,
     columns=(
         NAME,
-        Column("Ready", "string", "Ready replicas of those asked for.", _ready),
+        READY,
         AGE,
         *TEMPLATE,
     ),
