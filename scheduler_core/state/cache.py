@@ -133,9 +133,6 @@ class Cache:
             self._take(state)
         self._put(pod, pod.pod.spec.node_name, assumed=False)
 
-    update_pod = add_pod
-    """The watch shows a newer version: the level is what counts, so this is `add_pod`."""
-
     def remove_pod(self, uid: str) -> None:
         """Stop counting a pod that is gone; unknown ones are none of the cache's business."""
         state = self._pods.get(uid)

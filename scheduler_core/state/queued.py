@@ -32,7 +32,6 @@ POD_UPDATED: Final = "UnscheduledPodUpdate"
 ATTEMPT_FAILED: Final = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE: Final = "BackoffComplete"
 UNSCHEDULABLE_TIMEOUT: Final = "UnschedulableTimeout"
-FORCED: Final = "ForceActivate"
 POPPED_FROM_BACKOFF: Final = "PopFromBackoffQ"
 
 
