@@ -17,16 +17,14 @@ from django.utils import timezone
 
 from clustersim.store.models import Object, Revision, Session, Trace
 
-CODE_LETTERS: Final = "ACDEFGHJKMNPQRTWXY234679"
-"""Letters and digits of which none is read as another (no 0/O, 1/I/L, 5/S, 2/Z pairs, 8/B, U/V)."""
+CODE_LETTERS: Final = "ACDEFGHJKMNPQRTWXY34679"
+"""What codes are made with: letters and digits of which none is read as another (no 0/O, 1/I/L, 2/Z, 5/S, 8/B, U/V)."""
 
 TITLE_LENGTH_MAX: Final = 120
 """Characters of a title that are kept; the rest is cut."""
 
 TOUCH_EVERY_MS: Final = 30_000
 """A session's last use is written at most this often: it is read in minutes."""
-
-_MADE_WITH: Final = "ACDEFGHJKMNPQRTWXY34679"
 
 
 class NoSession(Exception):
@@ -98,7 +96,7 @@ def create(
     """
     now_ms = real_ms()
     while True:
-        code = "".join(secrets.choice(_MADE_WITH) for _ in range(6))
+        code = "".join(secrets.choice(CODE_LETTERS) for _ in range(6))
         try:
             with transaction.atomic():
                 session = Session.objects.create(
