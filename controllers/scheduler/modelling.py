@@ -70,7 +70,7 @@ class Modelling:
         except Gone as lost:
             raise gone(f"revision {revision} is no longer kept; ask without revision=") from lost
         spec = next((one.object.get("spec") for one in configurations if one.name == NAME), None)
-        self.settings = Settings.of(spec)
+        self.settings = Settings.of(spec, store.plugins)
 
     def of_pod(self, namespace: str, name: str) -> Document:
         """Return what the definitions say of a pod, see docs/model.md.
