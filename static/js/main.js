@@ -93,7 +93,7 @@ let decisionPanel = null;
 /** The charts and Plotly behind them are fetched when a decision is first opened; a phone may never need them. */
 async function loadDecision() {
   decisionPanel = "loading";
-  const { mountDecision } = await import("./stage/decision.js");
+  const { mountDecision } = await import("./decision/decision.js");
   decisionPanel = mountDecision(decisionRoot, dispatch);
   dirty = true;
 }

@@ -1,15 +1,16 @@
-// The arrows of the browser house: entries → forms | panels | stage | net → state → lib, with dom below the three that
-// make elements. Nothing imports sideways or upwards, and nothing but stage/ draws.
+// The arrows of the browser house: entries → forms | panels | stage | decision | net → state → lib, with dom below the
+// four that make elements. Nothing imports sideways or upwards, and nothing but stage/ and decision/ draws.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 const ROOT = new URL("../../static/js/", import.meta.url);
 const MAY = {
-  "": ["", "forms", "panels", "stage", "net", "dom", "state", "lib"],
+  "": ["", "forms", "panels", "stage", "decision", "net", "dom", "state", "lib"],
   forms: ["forms", "dom", "state", "lib"],
   panels: ["panels", "dom", "state", "lib"],
   stage: ["stage", "dom", "state", "lib"],
+  decision: ["decision", "dom", "state", "lib"],
   net: ["net", "state", "lib"],
   dom: ["dom", "lib"],
   state: ["state", "lib"],
@@ -41,9 +42,10 @@ for (const { name, folder, code } of sources) {
 }
 
 const RULES = [
-  [/getContext\s*\(|\bPlotly\./, ["stage"], "only stage/ draws"],
+  [/getContext\s*\(/, ["stage"], "only stage/ paints on canvas"],
+  [/\bPlotly\./, ["decision"], "only decision/ draws charts"],
   [/\bfetch\s*\(|new WebSocket/, ["net"], "only net/ talks to the server"],
-  [/\bdocument\b|\bwindow\b/, ["", "dom", "forms", "panels", "stage", "net"], "state/ and lib/ run without a page"],
+  [/\bdocument\b|\bwindow\b/, ["", "dom", "forms", "panels", "stage", "decision", "net"], "state/ and lib/ run without a page"],
   [/innerHTML|outerHTML|insertAdjacentHTML|document\.write/, [], "text enters by textContent"],
   [/\beval\s*\(|new Function\b/, [], "the page's policy forbids it"],
 ];

@@ -533,7 +533,7 @@ export type PodState =
   | "nominated"
   | "failed";
 
-/** What stage/stage.js and stage/decision.js give main.js. `render` may be called any number of times. */
+/** What stage/stage.js and decision/decision.js give main.js. `render` may be called any number of times. */
 export interface Stage {
   render(view: View, ui: Ui): void;
   destroy(): void;

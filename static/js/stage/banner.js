@@ -4,7 +4,7 @@
 /** @import { Layout } from "./levels.js" */
 import { setText } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
-import { h, icon } from "./dom.js";
+import { h, icon } from "../dom/h.js";
 import { ZOOM_MAX, zoomForFiner } from "./levels.js";
 
 /** Steps of the slider, which is logarithmic. */

@@ -4,7 +4,7 @@
 /** @import { NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tiles.js" */
-import { heatStep } from "./colours.js";
+import { heatStep } from "../dom/colours.js";
 import { roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { hatch, write } from "./pen.js";

@@ -4,7 +4,7 @@
  */
 
 /** @import { Lang } from "../lib/types.d.ts" */
-/** @import { Colours } from "./colours.js" */
+/** @import { Colours } from "../dom/colours.js" */
 /** @import { Scene } from "./cycle.js" */
 /** @import { Layout, TileBox } from "./levels.js" */
 /** @import { Glyph, Model, NodeModel } from "./model.js" */

@@ -1,7 +1,7 @@
 /** Which pods fly between two views, and where from and to: geometry of the page joined with the rules of motion. */
 
 /** @import { Ui, View } from "../lib/types.d.ts" */
-/** @import { Colours } from "./colours.js" */
+/** @import { Colours } from "../dom/colours.js" */
 /** @import { Scene } from "./cycle.js" */
 /** @import { Layout } from "./levels.js" */
 /** @import { Model } from "./model.js" */

@@ -1,6 +1,6 @@
 /** Pods as glyphs: hue says whose, shape says which state. Drawn once per look and kept as small pictures. */
 
-/** @import { Colours } from "./colours.js" */
+/** @import { Colours } from "../dom/colours.js" */
 import { devicePixels } from "../dom/dom.js";
 
 /** @typedef {{state: string, hue: number, ring: boolean}} Look */

@@ -1,14 +1,15 @@
 /** The scheduling queue as lanes: active, backoff, unschedulable, gated, and Permit's waiting room. */
 
 /** @import { Dispatch, Lang } from "../lib/types.d.ts" */
-/** @import { Colours } from "./colours.js" */
+/** @import { Colours } from "../dom/colours.js" */
 /** @import { Lane, LaneGroup, LaneRow } from "./lanes-model.js" */
 /** @import { Glyph } from "./model.js" */
 import { number, text } from "../lib/text.js";
 import { setText, syncList } from "../dom/dom.js";
-import { h, icon, ring, setRing } from "./dom.js";
+import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
-import { eventNames, fitReasons, movedWords } from "./lanes-model.js";
+import { eventNames, fitReasons } from "../lib/sentences.js";
+import { movedWords } from "./lanes-model.js";
 
 const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "no", gated: "lock", permit: "people" };
 

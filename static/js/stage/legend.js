@@ -1,12 +1,12 @@
 /** The legend: what a glyph's shape and hue mean, how the detail was chosen, and what hues stand for. */
 
 /** @import { Dispatch, Lang, Ui } from "../lib/types.d.ts" */
-/** @import { Colours } from "./colours.js" */
+/** @import { Colours } from "../dom/colours.js" */
 /** @import { Layout } from "./levels.js" */
 /** @import { Group } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
-import { h, icon } from "./dom.js";
+import { h, icon } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 
 const STATES = ["queued", "assumed", "bound", "pulling", "running", "terminating", "nominated", "victim", "gated",

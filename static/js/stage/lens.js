@@ -6,7 +6,7 @@
 import { devicePixels, setText } from "../dom/dom.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { text } from "../lib/text.js";
-import { h } from "./dom.js";
+import { h } from "../dom/h.js";
 import { stateOf } from "./field.js";
 import { drawSmallTile } from "./tiles.js";
 

@@ -8,7 +8,7 @@ import {
   GPU_RESOURCE, ZONE_LABEL, authorOf, compareNames, conditionOf, cycleUnderWay, isTerminal, objectsOf, ownerOf,
   podRequests, podState, queueOfLeader, resourcesOf,
 } from "../state/selectors.js";
-import { OWNER_HUES } from "./colours.js";
+import { OWNER_HUES } from "../dom/colours.js";
 
 /**
  * @typedef {object} Glyph one pod as it is drawn

@@ -10,7 +10,7 @@
 import { setText, syncList } from "../dom/dom.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { number, text } from "../lib/text.js";
-import { h } from "./dom.js";
+import { h } from "../dom/h.js";
 import { neighbour } from "./levels.js";
 
 /** Real milliseconds between updates of a large table: a reader cannot follow more, and layout costs frames. */

@@ -1,6 +1,6 @@
 /** What moves above everything on the stage: pods in flight, their trails, and the connector to tied nodes. */
 
-/** @import { Colours } from "./colours.js" */
+/** @import { Colours } from "../dom/colours.js" */
 /** @import { Flight, Spot } from "./motion.js" */
 import { devicePixels } from "../dom/dom.js";
 import { drawGlyph } from "./glyphs.js";

@@ -1,7 +1,7 @@
 /** Words, bars and textures on a canvas: what every kind of tile is drawn with. */
 
 /** @import { Lang } from "../lib/types.d.ts" */
-/** @import { Colours } from "./colours.js" */
+/** @import { Colours } from "../dom/colours.js" */
 import { roundRect } from "./glyphs.js";
 
 /**

@@ -4,8 +4,9 @@
 /** @import { RailStep } from "./cycle.js" */
 import { setText } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
-import { POINTS, pointName, railSteps } from "./cycle.js";
-import { h } from "./dom.js";
+import { POINTS, pointName } from "../lib/trace.js";
+import { railSteps } from "./cycle.js";
+import { h } from "../dom/h.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,16 +1,16 @@
 /** The scheduler replicas: the leader with its crown, lease and the pod in hand; standbys; bindings under way. */
 
 /** @import { Cycle, Dispatch, Lang, QueueStatus, ReplicaSlim, View } from "../lib/types.d.ts" */
-/** @import { Colours } from "./colours.js" */
+/** @import { Colours } from "../dom/colours.js" */
 /** @import { Scene } from "./cycle.js" */
 /** @import { Glyph, Model } from "./model.js" */
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { number, text } from "../lib/text.js";
 import { leaseSeen, replicas } from "../state/selectors.js";
 import { setText, syncList } from "../dom/dom.js";
-import { h, icon, ring, setRing } from "./dom.js";
+import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
-import { listOf } from "./names.js";
+import { listOf } from "../lib/names.js";
 
 /** Bindings named in the card; more of them become a number. */
 const BINDINGS_SHOWN = 4;

@@ -4,7 +4,7 @@
 
 /** @import { Cycle, Point, View } from "../lib/types.d.ts" */
 import { cycleUnderWay, objectAt } from "../state/selectors.js";
-import { POINTS, placeOf } from "./cycle.js";
+import { POINTS, placeOf } from "../lib/trace.js";
 import { BACKOFF_INITIAL_MS, BACKOFF_MAX_MS } from "./lanes-model.js";
 
 /** Real milliseconds for which a finished cycle stays on the stage while time runs; held time keeps it. */

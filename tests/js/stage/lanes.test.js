@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventNames, fitReasons, laneModels, movedWords } from "../../../static/js/stage/lanes-model.js";
+import { eventNames, fitReasons } from "../../../static/js/lib/sentences.js";
+import { laneModels, movedWords } from "../../../static/js/stage/lanes-model.js";
 import { pod } from "./fixtures.js";
 
 /** @import { PodSlim, QueueStatus } from "../../../static/js/lib/types.d.ts" */

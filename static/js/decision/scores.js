@@ -1,8 +1,8 @@
 /** Weighted scores: feasible nodes best first as stacked Plotly bars, a segment a plugin. */
 
 /** @import { Lang } from "../lib/types.d.ts" */
-/** @import { Colours } from "./colours.js" */
-/** @import { Decision, NodeRow } from "./decision-model.js" */
+/** @import { Colours } from "../dom/colours.js" */
+/** @import { Decision, NodeRow } from "./model.js" */
 import { number, text } from "../lib/text.js";
 import { words } from "./heatmap.js";
 import { BARE_AXIS, baseLayout, escapeText } from "./plotly.js";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeOf, pointName } from "../../../static/js/stage/cycle.js";
-import { accountOf, candidateRows, decidedBy, nominatedOf, readCost } from "../../../static/js/stage/preemption-model.js";
-import { cycle } from "./fixtures.js";
+import { placeOf, pointName } from "../../../static/js/lib/trace.js";
+import { accountOf, candidateRows, decidedBy, nominatedOf, readCost } from "../../../static/js/decision/preemption-model.js";
+import { cycle } from "../stage/fixtures.js";
 
 /** @import { Account, TraceResult } from "../../../static/js/lib/types.d.ts" */
 

@@ -1,10 +1,10 @@
 /** Verdicts and scores: nodes × plugins as a Plotly heatmap, refused nodes hatched with their reason. */
 
 /** @import { Lang } from "../lib/types.d.ts" */
-/** @import { Colours } from "./colours.js" */
-/** @import { Decision, NodeRow } from "./decision-model.js" */
+/** @import { Colours } from "../dom/colours.js" */
+/** @import { Decision, NodeRow } from "./model.js" */
 import { number, text } from "../lib/text.js";
-import { heatStep } from "./colours.js";
+import { heatStep } from "../dom/colours.js";
 import { BARE_AXIS, baseLayout, escapeText } from "./plotly.js";
 
 /** @typedef {"raw" | "normalized" | "weighted"} Mode */

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  decisionOf, ranking, runnerUp, sentenceParts,
-} from "../../../static/js/stage/decision-model.js";
-import { heatmapChart } from "../../../static/js/stage/heatmap.js";
-import { scoresChart } from "../../../static/js/stage/scores.js";
-import { trace } from "./fixtures.js";
+import { decisionOf, ranking, runnerUp, sentenceParts } from "../../../static/js/decision/model.js";
+import { heatmapChart } from "../../../static/js/decision/heatmap.js";
+import { scoresChart } from "../../../static/js/decision/scores.js";
+import { trace } from "../stage/fixtures.js";
 
 /** @import { TraceResult } from "../../../static/js/lib/types.d.ts" */
-/** @import { Colours } from "../../../static/js/stage/colours.js" */
+/** @import { Colours } from "../../../static/js/dom/colours.js" */
 
 const COLOURS = /** @type {Colours} */ (/** @type {unknown} */ ({
   heat: ["h0", "h1", "h2", "h3", "h4", "h5"], plugin: ["p1", "p2", "p3", "p4", "p5", "p6"], font: "sans",

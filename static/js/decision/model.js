@@ -5,8 +5,8 @@
 
 /** @import { Trace, TraceResult } from "../lib/types.d.ts" */
 import { compareNames } from "../state/selectors.js";
-import { bestOf, reasonOf, SCORE_MAX, weightOf } from "./cycle.js";
-import { fitReasons } from "./lanes-model.js";
+import { bestOf, reasonOf, SCORE_MAX, weightOf } from "../lib/trace.js";
+import { fitReasons } from "../lib/sentences.js";
 
 /**
  * @typedef {object} NodeRow

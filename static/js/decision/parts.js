@@ -1,13 +1,13 @@
 /** The parts of the Decision panel that are words and tables; charts are in heatmap.js and scores.js. */
 
 /** @import { Lang, Point, TraceResult } from "../lib/types.d.ts" */
-/** @import { Decision, NodeRow, SentencePart } from "./decision-model.js" */
+/** @import { Decision, NodeRow, SentencePart } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
 import { number, text } from "../lib/text.js";
-import { POINTS, pointName } from "./cycle.js";
-import { runnerUp, sentenceParts } from "./decision-model.js";
-import { h, icon } from "./dom.js";
-import { listOf } from "./names.js";
+import { POINTS, pointName } from "../lib/trace.js";
+import { runnerUp, sentenceParts } from "./model.js";
+import { h, icon } from "../dom/h.js";
+import { listOf } from "../lib/names.js";
 
 /** Nodes named in a row of the sentence's table. */
 const NODES_SHOWN = 5;

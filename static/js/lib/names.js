@@ -1,7 +1,7 @@
 /** How names stand in sentences. */
 
-/** @import { Lang } from "../lib/types.d.ts" */
-import { text } from "../lib/text.js";
+/** @import { Lang } from "./types.d.ts" */
+import { text } from "./text.js";
 
 /**
  * Names of nodes as a sentence has them: "n2 and n6", "n1, n2 and 4 more".

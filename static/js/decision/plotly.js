@@ -1,6 +1,6 @@
 /** Plotly, loaded when the first chart is shown, and the look that all charts share. */
 
-/** @import { Colours } from "./colours.js" */
+/** @import { Colours } from "../dom/colours.js" */
 
 /** @type {Promise<PlotlyModule> | null} */
 let loading = null;

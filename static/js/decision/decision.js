@@ -4,13 +4,13 @@
  */
 
 /** @import { Dispatch, Lang, Theme, Trace } from "../lib/types.d.ts" */
-/** @import { Decision } from "./decision-model.js" */
+/** @import { Decision } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
 import { clockTime, number, text } from "../lib/text.js";
-import { readColours } from "./colours.js";
-import { byRank, decisionOf, ranking, traceOf } from "./decision-model.js";
-import { decisionTable, pipeline, plainWords, pointList, sentence, tieCard } from "./decision-parts.js";
-import { h, icon } from "./dom.js";
+import { readColours } from "../dom/colours.js";
+import { byRank, decisionOf, ranking, traceOf } from "./model.js";
+import { decisionTable, pipeline, plainWords, pointList, sentence, tieCard } from "./parts.js";
+import { h, icon } from "../dom/h.js";
 import { heatmapChart } from "./heatmap.js";
 import { CONFIG, loadPlotly } from "./plotly.js";
 import { preemptionSections } from "./preemption.js";
