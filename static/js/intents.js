@@ -28,10 +28,11 @@ const REPLAY_TIMEOUT_MS = 180_000;
  * @param {(change: Partial<Ui>) => void} world.setUi
  * @param {(message: string, bad: boolean, closeLabel: string) => void} world.toast
  * @param {(tab: string) => void} world.openTab
+ * @param {() => void} world.focusInspector
  * @param {() => {code: string, joinUrl: string}} world.session
  * @returns {(intent: Intent) => void}
  */
-export function createIntents({ actions, decisions, view, ui, setUi, toast, openTab, session }) {
+export function createIntents({ actions, decisions, view, ui, setUi, toast, openTab, focusInspector, session }) {
   const { api } = actions;
   /** @param {string} key @param {Record<string, string | number>} [values] */
   const t = (key, values) => text(ui().lang, key, values);
@@ -173,6 +174,7 @@ export function createIntents({ actions, decisions, view, ui, setUi, toast, open
       case "select":
         setUi({ selected: { resource: intent.resource, key: intent.key } });
         if (intent.tab) openTab(intent.tab);
+        if (intent.focus) focusInspector();
         return;
       case "deselect":
         return setUi({ selected: null });

@@ -65,6 +65,7 @@ const dispatch = createIntents({
   ui: () => ui,
   toast: toast.show,
   openTab: (tab) => inspector.openTab(tab),
+  focusInspector: () => inspector.focus(),
   session: () => ({ code: START.code, joinUrl }),
 });
 

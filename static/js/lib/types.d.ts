@@ -464,7 +464,8 @@ export interface ModelNode {
 
 /** What a click means. main.js turns intents into requests or into changes of Ui. */
 export type Intent =
-  | { type: "select"; resource: string; key: string; tab?: string }
+  /** `focus`: the keyboard goes along to the inspector. */
+  | { type: "select"; resource: string; key: string; tab?: string; focus?: boolean }
   | { type: "deselect" }
   | { type: "play" }
   | { type: "pause" }

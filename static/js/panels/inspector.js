@@ -38,6 +38,7 @@ export function mount(root, dispatch, guests) {
   /** @type {Tab} */
   let tab = "decision";
   let shownPod = false;
+  let wantsFocus = false;
   let shownTabs = "";
   let shownHead = "";
   let shownBody = "";
@@ -63,6 +64,10 @@ export function mount(root, dispatch, guests) {
     get tab() {
       return tab;
     },
+    /** Take the keyboard to the open tab as soon as there is one. */
+    focus() {
+      wantsFocus = true;
+    },
     /**
      * @param {View} view
      * @param {Ui} ui
@@ -86,6 +91,8 @@ export function mount(root, dispatch, guests) {
       renderHead(object, view, ui);
       renderTabs(object, view, ui);
       renderBody(object, view, ui);
+      if (wantsFocus) /** @type {HTMLElement | null} */ (tabs.querySelector("[aria-selected=true]"))?.focus();
+      wantsFocus = false;
     },
   };
 

@@ -3,11 +3,11 @@
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 /** @import { Item } from "../lib/items.js" */
 import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
-import { HIGH_PRIORITY_CLASS, ITEMS } from "../lib/items.js";
-import { kindNamed } from "../lib/kinds.js";
+import { ITEMS } from "../lib/items.js";
 import { text } from "../lib/text.js";
-import { refusedCluster, refusedWrite } from "../state/roles.js";
+import { refusedCluster, refusedItem, refusedWrite } from "../state/roles.js";
 import { leader, objectAt, replicas } from "../state/selectors.js";
+import { fullName } from "../state/search.js";
 import { mountSearch } from "./search.js";
 
 const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "storage", "policies"]);
@@ -103,10 +103,11 @@ export function mount(root, dispatch) {
       update() {
         if (!view || !ui) return;
         const shown = text(ui.lang, item.label);
-        const full = item.group === "nodes" ? `Node, ${shown}` : item.kind === "Pod" ? `Pod, ${shown}` : shown;
+        const full = fullName(item, ui.lang);
         setText(label, shown);
         setAttribute(button, "data-short", item.note || abbreviated(item.id, shown));
-        const reason = refusalOf(item, view, ui);
+        const refused = refusedItem(view, item);
+        const reason = refused ? text(ui.lang, refused.key, refused.values) : "";
         setAttribute(button, "aria-disabled", reason ? "true" : null);
         setAttribute(button, "title", reason || text(ui.lang, "create_title", { item: full }));
         setAttribute(button, "aria-label", text(ui.lang, "create_title", { item: full }));
@@ -164,20 +165,6 @@ export function mount(root, dispatch) {
 /** @param {Item} item */
 function swatch(item) {
   return element("span", { class: `swatch hue-${item.hue}${item.filled ? " filled" : ""}`, "aria-hidden": "true" });
-}
-
-/**
- * @param {Item} item
- * @param {View} view
- * @param {Ui} ui
- */
-function refusalOf(item, view, ui) {
-  const namespaced = kindNamed(item.kind).namespaced;
-  const refused = refusedWrite(view.me, namespaced ? (view.me?.namespace ?? "") : "");
-  if (refused) return text(ui.lang, refused, { namespace: view.me?.namespace ?? "" });
-  const missing = item.id === "pod-high-priority" && view.me?.role !== "teacher"
-    && !objectAt(view, "priorityclasses.scheduling.k8s.io", HIGH_PRIORITY_CLASS);
-  return missing ? text(ui.lang, "reason_no_class", { name: HIGH_PRIORITY_CLASS }) : "";
 }
 
 /**

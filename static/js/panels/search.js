@@ -1,15 +1,10 @@
-/** The search box: palette items to add and objects to select, by name, with arrows and Enter. */
+/** The search box: objects to select and, set apart below them, items to create; by name, with arrows and Enter. */
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
-import { append, element, icon, setAttribute } from "../dom/dom.js";
-import { ITEMS } from "../lib/items.js";
-import { kindOfResource } from "../lib/kinds.js";
+/** @import { Found } from "../state/search.js" */
+import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
-
-/** Rows the list shows; a longer name narrows it. */
-const FOUND_MAX = 12;
-
-/** @typedef {{label: string, note: string, choose: () => void}} Found */
+import { firstChoice, search } from "../state/search.js";
 
 /**
  * @param {HTMLElement} root
@@ -20,56 +15,85 @@ export function mountSearch(root, dispatch) {
     type: "text", id: "search", role: "combobox", "aria-expanded": "false", "aria-controls": "search-list",
     "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false", "data-testid": "search",
   });
-  const list = element("ul", { id: "search-list", role: "listbox", class: "search-list" });
-  list.hidden = true;
-  append(root, [element("div", { class: "search-box" }, [icon("search"), input, element("kbd", {}, "/")]), list]);
+  const list = element("div", { id: "search-list", role: "listbox" });
+  const none = element("p", { class: "none", role: "status" });
+  const popup = element("div", { class: "search-list" }, [list, none]);
+  popup.hidden = true;
+  append(root, [element("div", { class: "search-box" }, [icon("search"), input, element("kbd", { "aria-hidden": "true" }, "/")]), popup]);
 
   /** @type {View | null} */
   let view = null;
   /** @type {Ui["lang"]} */
   let lang = "en";
-  /** @type {Found[]} */
-  let found = [];
-  let active = 0;
+  /** @type {{row: HTMLElement, choose: () => void}[]} */
+  let rows = [];
+  let active = -1;
 
   const close = () => {
-    list.hidden = true;
+    popup.hidden = true;
     setAttribute(input, "aria-expanded", "false");
     setAttribute(input, "aria-activedescendant", null);
   };
   const choose = (/** @type {number} */ index) => {
-    const one = found[index];
+    const one = rows[index];
     if (!one) return;
     input.value = "";
     close();
-    input.blur();
     one.choose();
   };
-  const mark = () => {
-    [...list.children].forEach((row, index) => setAttribute(row, "aria-selected", String(index === active)));
-    setAttribute(input, "aria-activedescendant", found[active] ? `found-${active}` : null);
-    list.children[active]?.scrollIntoView({ block: "nearest" });
+  const mark = (/** @type {number} */ index) => {
+    active = index;
+    rows.forEach(({ row }, at) => setAttribute(row, "aria-selected", String(at === active)));
+    setAttribute(input, "aria-activedescendant", rows[active]?.row.id ?? null);
+    rows[active]?.row.scrollIntoView({ block: "nearest" });
   };
+
+  /**
+   * @param {string} label
+   * @param {string | null} note
+   * @param {() => void} run
+   */
+  const option = (label, note, run) => {
+    const index = rows.length;
+    const row = element("div", { role: "option", id: `found-${index}` }, [
+      note === null ? icon("plus") : null, element("span", {}, label), note ? element("small", {}, note) : null,
+    ]);
+    // mousedown, not click: the input's blur would close the list first.
+    row.addEventListener("mousedown", (event) => {
+      event.preventDefault();
+      choose(index);
+    });
+    rows.push({ row, choose: run });
+    return row;
+  };
+
+  /** @param {Found} found */
+  const draw = ({ objects, items }) => {
+    rows = [];
+    const existing = objects.map(({ resource, key, name, note }) =>
+      option(name, note, () => dispatch({ type: "select", resource, key, focus: true })));
+    const creatable = items.map(({ id, label }) => option(label, null, () => dispatch({ type: "create", item: id })));
+    list.replaceChildren();
+    append(list, [group("search_existing", existing), group("search_create", creatable)]);
+  };
+  /**
+   * @param {string} name text key
+   * @param {HTMLElement[]} members
+   */
+  const group = (name, members) => members.length > 0 && element("div", { role: "group", "aria-label": text(lang, name) }, [
+    element("h3", { "aria-hidden": "true" }, text(lang, name)), ...members,
+  ]);
+
   const show = () => {
-    const query = input.value.trim().toLowerCase();
-    if (!query || !view) return close();
-    found = find(view, lang, query, dispatch);
-    active = 0;
-    list.replaceChildren(...found.map((one, index) => {
-      const row = element("li", { role: "option", id: `found-${index}` }, [
-        element("span", {}, one.label), element("small", {}, one.note),
-      ]);
-      // mousedown, not click: the input's blur would close the list first.
-      row.addEventListener("mousedown", (event) => {
-        event.preventDefault();
-        choose(index);
-      });
-      return row;
-    }));
-    if (found.length === 0) list.replaceChildren(element("li", { class: "none" }, text(lang, "search_none")));
-    list.hidden = false;
-    setAttribute(input, "aria-expanded", "true");
-    mark();
+    if (!input.value.trim() || !view) return close();
+    const found = search(view, lang, input.value);
+    draw(found);
+    list.hidden = rows.length === 0;
+    none.hidden = found.objects.length > 0;
+    setText(none, text(lang, rows.length ? "search_only_create" : "search_none"));
+    popup.hidden = false;
+    setAttribute(input, "aria-expanded", String(rows.length > 0));
+    mark(firstChoice(found));
   };
   input.addEventListener("input", show);
   input.addEventListener("blur", close);
@@ -81,9 +105,7 @@ export function mountSearch(root, dispatch) {
     } else if (event.key === "Enter") choose(active);
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      const step = event.key === "ArrowDown" ? 1 : -1;
-      active = Math.max(0, Math.min(found.length - 1, active + step));
-      mark();
+      mark(Math.max(0, Math.min(rows.length - 1, active + (event.key === "ArrowDown" ? 1 : -1))));
     }
   });
 
@@ -97,47 +119,11 @@ export function mountSearch(root, dispatch) {
       lang = ui.lang;
       setAttribute(input, "placeholder", text(lang, "search"));
       setAttribute(input, "aria-label", text(lang, "search_label"));
+      setAttribute(list, "aria-label", text(lang, "search_label"));
     },
     focus() {
       input.focus();
       input.select();
     },
   };
-}
-
-/**
- * @param {View} view
- * @param {Ui["lang"]} lang
- * @param {string} query lower case
- * @param {Dispatch} dispatch
- * @returns {Found[]}
- */
-function find(view, lang, query, dispatch) {
-  /** @type {Found[]} */
-  const found = [];
-  for (const item of ITEMS) {
-    const name = `${item.kind} ${text(lang, item.label)}`;
-    if (name.toLowerCase().includes(query) || item.id.includes(query))
-      found.push({ label: item.kind === text(lang, item.label) ? item.kind : name, note: text(lang, "search_add"),
-        choose: () => dispatch({ type: "create", item: item.id }) });
-  }
-  /** @type {Found[]} */
-  const later = [];
-  for (const [resource, objects] of view.objects) {
-    const kind = kindOfResource(resource);
-    if (!kind || resource === "events") continue;
-    for (const [key, object] of objects) {
-      const at = object.metadata.name.toLowerCase().indexOf(query);
-      if (at < 0) continue;
-      const one = {
-        label: object.metadata.name,
-        note: object.metadata.namespace ? `${kind.kind} · ${object.metadata.namespace}` : kind.kind,
-        choose: () => dispatch({ type: "select", resource, key }),
-      };
-      if (at === 0) found.push(one);
-      else later.push(one);
-      if (found.length >= FOUND_MAX) return found;
-    }
-  }
-  return [...found, ...later].slice(0, FOUND_MAX);
 }

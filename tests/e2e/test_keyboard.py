@@ -1,0 +1,47 @@
+"""The page without a mouse: finding, creating and leaving by keys, with the focus where a person expects it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page
+
+from tests.e2e.conftest import Classroom, state, wait_state
+
+PLAIN_POD = {"spec": {"containers": [{"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "10m"}}}]}}
+
+
+def a_pod_named(classroom: Classroom, name: str) -> None:
+    """Create a small pod by the API."""
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", {**PLAIN_POD, "metadata": {"name": name}})
+
+
+def focused(page: Page, attribute: str) -> str:
+    """Return an attribute of the element that has the focus."""
+    return page.evaluate("name => document.activeElement?.getAttribute(name) ?? ''", attribute)
+
+
+def test_search_selects_what_exists_and_creates_only_when_asked(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("three-nodes")
+    teacher = classroom.teacher()
+    a_pod_named(classroom, "hi")
+    wait_state(teacher, lambda now: any(pod["name"] == "hi" for pod in now["pods"]), "the pod is on the page")
+    names = {pod["name"] for pod in state(teacher)["pods"]}
+
+    teacher.keyboard.press("/")
+    teacher.keyboard.type("hi")
+    teacher.keyboard.press("Enter")
+    wait_state(teacher, lambda now: now["selected"] == {"resource": "pods", "key": "default/hi"}, "the pod is selected")
+    teacher.wait_for_function("() => document.activeElement?.getAttribute('role') === 'tab'")
+
+    teacher.keyboard.press("/")
+    teacher.keyboard.type("high-p")
+    assert focused(teacher, "aria-activedescendant") == "", "nothing exists, so nothing is chosen"
+    teacher.keyboard.press("Enter")
+    assert {pod["name"] for pod in state(teacher)["pods"]} == names, "Enter alone created nothing"
+    teacher.keyboard.press("ArrowDown")
+    teacher.keyboard.press("Enter")
+    made = wait_state(
+        teacher, lambda now: {pod["name"] for pod in now["pods"]} - names, "the pod that was asked for is there"
+    )
+    assert [pod["priority"] > 0 for pod in made["pods"] if pod["name"] not in names] == [True]
