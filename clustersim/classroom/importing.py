@@ -13,8 +13,8 @@ from clustersim.store import SqlStore
 from controllers.machinery.operations import Create, Operation, Patch
 from controllers.machinery.registry import Context, Registry, attempt
 from controllers.machinery.store import Transaction
-from scheduler_core.api.errors import ApiError, Cause, bad_request
-from scheduler_core.api.kinds import Kind, find_kind
+from scheduler_core.api.errors import ApiError, Cause, bad_request, forbidden
+from scheduler_core.api.kinds import CLUSTERSIM_GROUP, Kind, find_kind
 
 Document = dict[str, Any]
 
@@ -195,6 +195,12 @@ def _kind(document: Document) -> Kind:
             f'no matches for kind "{name}" in version "{api_version}": this cluster does not have it; leave it out',
             kind=name,
             group=api_version.partition("/")[0] if "/" in api_version else "",
+        )
+    if kind.group == CLUSTERSIM_GROUP:
+        raise forbidden(
+            kind.resource,
+            _text(_metadata(document), "name"),
+            "the page and the session API command the engine (clock, faults, scheduler); leave it out of the file",
         )
     return kind
 

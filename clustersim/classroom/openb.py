@@ -128,9 +128,8 @@ def start_replay(
     }
     registry = Registry()
     with store.transaction(principal.actor) as transaction:
-        stored = registry.apply(
-            transaction, Create("replays.clustersim.io", "", document), context_for(principal, store.epoch_ms)
-        )
+        context = context_for(principal, store.epoch_ms, commands=True)
+        stored = registry.apply(transaction, Create("replays.clustersim.io", "", document), context)
         revision = transaction.revision
     wake(store.session_id, revision)
     return {

@@ -13,8 +13,8 @@ from clustersim.classroom.auth import COMPONENT, CREATED_BY, STUDENT, TEACHER, P
 from clustersim.extenders import refusals
 from controllers.machinery.operations import Bind, Create, Delete, Operation
 from controllers.machinery.registry import Guard
-from scheduler_core.api.errors import ApiError, forbidden
-from scheduler_core.api.kinds import find_resource
+from scheduler_core.api.errors import ApiError, forbidden, split_resource
+from scheduler_core.api.kinds import CLUSTERSIM_GROUP, find_resource
 from scheduler_core.profiles.era import below, refused
 
 READ_VERBS: Final = frozenset({"get", "list", "watch"})
@@ -44,6 +44,8 @@ def check(
     Raises:
         ApiError: 403.
     """
+    if verb not in READ_VERBS:
+        _check_command(principal, verb, resource, name, subresource)
     if principal.role == TEACHER:
         return
     if verb in READ_VERBS:
@@ -59,6 +61,18 @@ def check(
             )
     else:
         raise forbidden(resource, name, "a viewer only reads; join the session with a name of your own to take part")
+
+
+def _check_command(principal: Principal, verb: str, resource: str, name: str, subresource: str) -> None:
+    """Keep command objects to the session API: what nobody commands in this way the engine need not withstand."""
+    plural, group = split_resource(resource)
+    if group == CLUSTERSIM_GROUP:
+        asked = f"{plural}/{subresource}" if subresource else plural
+        raise forbidden(
+            resource,
+            name,
+            f'User "{principal.slug}" cannot {verb} resource "{asked}" in API group "{group}" at the cluster scope',
+        )
 
 
 def _check_read(principal: Principal, resource: str, namespace: str | None, name: str) -> None:
@@ -82,14 +96,19 @@ def _check_student_write(principal: Principal, resource: str, namespace: str, na
         raise forbidden(resource, name, _STUDENT_NEVER[resource])
 
 
-def guard_for(principal: Principal) -> Guard:
-    """Return the check of final objects for the registry's context."""
+def guard_for(principal: Principal, *, commands: bool = False) -> Guard:
+    """Return the check of final objects for the registry's context.
+
+    Args:
+        principal: who writes.
+        commands: the write is a route's of the session API, which alone make and change command objects.
+    """
 
     def guard(operation: Operation, old: Document | None, new: Document | None) -> None:
         resource, namespace, name, subresource = place_of(operation)
         if resource == SCHEDULERS and new is not None:
             _check_extenders(new)
-        if principal.role == TEACHER:
+        if principal.role == TEACHER and commands:
             return
         check(principal, verb_of(operation), resource, namespace, name, subresource)
         if new is None:

@@ -28,8 +28,12 @@ def context_for(
     field_validation: Literal["Ignore", "Warn", "Strict"] = "Warn",
     field_manager: str = "",
     dry_run: bool = False,
+    commands: bool = False,
 ) -> Context:
-    """Return the registry's context of one write by a person, or by the session itself."""
+    """Return the registry's context of one write by a person, or by the session itself.
+
+    `commands`: it may be of a command object, as a route of the session API.
+    """
     return Context(
         actor=SESSION_ACTOR if principal is None else principal.actor,
         epoch_ms=epoch_ms,
@@ -39,7 +43,7 @@ def context_for(
         field_manager=field_manager,
         dry_run=dry_run,
         creator={} if principal is None else principal.creator,
-        guard=None if principal is None else guard_for(principal),
+        guard=None if principal is None else guard_for(principal, commands=commands),
     )
 
 

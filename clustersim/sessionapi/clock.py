@@ -90,7 +90,7 @@ def change(call: Call) -> HttpResponse:
         document.setdefault("spec", {}).update(wanted)
 
     observed = commands.ask(
-        principal.session_id, CLOCKS, CLOCK, mutate, actor=principal.actor, guard=guard_for(principal)
+        principal.session_id, CLOCKS, CLOCK, mutate, actor=principal.actor, guard=guard_for(principal, commands=True)
     )
     return answer(current(call, observed))
 
@@ -109,6 +109,6 @@ def step(call: Call) -> HttpResponse:
         spec.update(paused=True, step={"id": number, "by": body["by"], "count": 1 if count is None else count})
 
     observed = commands.ask(
-        principal.session_id, CLOCKS, CLOCK, mutate, actor=principal.actor, guard=guard_for(principal)
+        principal.session_id, CLOCKS, CLOCK, mutate, actor=principal.actor, guard=guard_for(principal, commands=True)
     )
     return answer({**current(call, observed), "stepped": (observed.get("status") or {}).get("stepped") or 0})

@@ -126,6 +126,11 @@ def fault(call: Call, identity: str) -> HttpResponse:
         spec["fault"] = wanted
 
     observed = commands.ask(
-        principal.session_id, REPLICAS, identity, mutate, actor=principal.actor, guard=guard_for(principal)
+        principal.session_id,
+        REPLICAS,
+        identity,
+        mutate,
+        actor=principal.actor,
+        guard=guard_for(principal, commands=True),
     )
     return answer(_replica(call, observed))

@@ -84,7 +84,7 @@ def change(call: Call) -> HttpResponse:
         document["spec"] = spec
 
     observed = commands.ask(
-        principal.session_id, SCHEDULERS, NAME, mutate, actor=principal.actor, guard=guard_for(principal)
+        principal.session_id, SCHEDULERS, NAME, mutate, actor=principal.actor, guard=guard_for(principal, commands=True)
     )
     return answer(current(call, observed))
 

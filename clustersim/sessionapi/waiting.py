@@ -45,7 +45,12 @@ def judge(call: Call, uid: str) -> HttpResponse:
     if identity is None:
         raise _gone(uid, plugin)
     observed = commands.ask(
-        principal.session_id, REPLICAS, identity, mutate, actor=principal.actor, guard=guard_for(principal)
+        principal.session_id,
+        REPLICAS,
+        identity,
+        mutate,
+        actor=principal.actor,
+        guard=guard_for(principal, commands=True),
     )
     outcome = (observed["status"].get("verdict") or {}).get("outcome")
     if outcome == "gone":

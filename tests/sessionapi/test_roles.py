@@ -77,6 +77,31 @@ ANN = "/api/v1/namespaces/s-ann"
 ANN_APPS = "/apis/apps/v1/namespaces/s-ann"
 MERGE = {"Content-Type": "application/merge-patch+json"}
 
+SIM = "/apis/clustersim.io/v1"
+PHANTOM = {"metadata": {"name": "ghost"}, "spec": {"component": "kube-scheduler"}}
+
+COMMANDS: list[tuple[str, str, str, Any]] = [
+    (role, method, SIM + path, body)
+    for role in ("teacher", "ann", "component", "viewer")
+    for method, path, body in (
+        ("POST", "/replicas", PHANTOM),
+        ("POST", "/clocks", {"metadata": {"name": "another"}}),
+        ("POST", "/replays", {"metadata": {"name": "x"}, "spec": {"pods": ""}}),
+        ("PUT", "/replicas/kube-scheduler-0", {**PHANTOM, "metadata": {"name": "kube-scheduler-0"}}),
+        ("PATCH", "/replicas/kube-scheduler-0", {"spec": {"fault": {"kind": "crash"}}}),
+        ("PATCH", "/replicas/kube-scheduler-0/status", {"status": {"cycle": "x"}}),
+        ("PATCH", "/clocks/clock", {"spec": {"paused": True}}),
+        ("PATCH", "/clocks/clock/status", {"status": {"simTimeMs": 999_999_999}}),
+        ("PATCH", "/schedulerconfigs/default", {"spec": {"era": "round-robin"}}),
+        ("DELETE", "/clocks/clock", None),
+        ("DELETE", "/clocks", None),
+        ("DELETE", "/replicas/kube-scheduler-0", None),
+        ("DELETE", "/queues/kube-scheduler-0", None),
+        ("DELETE", "/schedulerconfigs/default", None),
+    )
+]
+"""What the session API alone does."""
+
 REFUSED: list[tuple[str, str, str, Any]] = [
     ("ann", "POST", "/api/v1/namespaces", {"metadata": {"name": "x"}}),
     ("ann", "POST", "/api/v1/nodes", {"metadata": {"name": "x"}}),
@@ -110,19 +135,15 @@ REFUSED: list[tuple[str, str, str, Any]] = [
         "/apis/storage.k8s.io/v1/namespaces/s-ann/csistoragecapacities",
         {"metadata": {"name": "x"}, "storageClassName": "a"},
     ),
-    ("ann", "PATCH", "/apis/clustersim.io/v1/clocks/clock", {"spec": {"paused": True}}),
-    ("ann", "PATCH", "/apis/clustersim.io/v1/replicas/kube-scheduler-0", {"spec": {"fault": {"kind": "crash"}}}),
-    ("ann", "PATCH", "/apis/clustersim.io/v1/schedulerconfigs/default", {"spec": {"era": "round-robin"}}),
+    *COMMANDS,
     ("ann", "DELETE", "/api/v1/nodes", None),
     ("ann", "DELETE", "/api/v1/namespaces/default/pods", None),
     ("viewer", "POST", "/api/v1/namespaces/default/pods", POD),
     ("viewer", "POST", f"{ANN}/pods", POD),
     ("viewer", "DELETE", "/api/v1/nodes/n1", None),
-    ("viewer", "PATCH", "/apis/clustersim.io/v1/clocks/clock", {"spec": {"paused": True}}),
     ("component", "POST", "/api/v1/namespaces/default/pods", POD),
     ("component", "DELETE", "/api/v1/nodes/n1", None),
     ("component", "PATCH", "/api/v1/nodes/n1", {"spec": {"unschedulable": True}}),
-    ("component", "PATCH", "/apis/clustersim.io/v1/clocks/clock", {"spec": {"paused": True}}),
 ]
 
 
@@ -135,6 +156,29 @@ async def test_refused_and_unchanged(room: Class, role: str, method: str, path: 
     assert answer.status_code == 403, answer.text
     assert (answer.json()["kind"], answer.json()["reason"]) == ("Status", "Forbidden")
     assert (await room.session("teacher", "GET", "")).json()["revision"] == before
+
+
+async def test_command_objects_are_refused_in_upstreams_words_and_can_i_says_so(room: Class) -> None:
+    refused = (await room.call("teacher", "DELETE", f"{SIM}/clocks/clock")).json()
+    assert refused["message"] == (
+        'clocks.clustersim.io "clock" is forbidden: User "teacher" cannot delete resource "clocks" '
+        'in API group "clustersim.io" at the cluster scope'
+    )
+    assert (refused["details"]["name"], refused["details"]["group"]) == ("clock", "clustersim.io")
+    asked = {"spec": {"resourceAttributes": {"verb": "delete", "group": "clustersim.io", "resource": "clocks"}}}
+    review = await room.call("teacher", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", asked)
+    assert review.json()["status"]["allowed"] is False
+    assert (await room.call("teacher", "GET", f"{SIM}/clocks/clock")).status_code == 200
+
+
+async def test_a_file_brings_no_command_objects(room: Class) -> None:
+    ghost = {"apiVersion": "clustersim.io/v1", "kind": "Replica", **PHANTOM}
+    answered = (await room.session("teacher", "POST", "/import", {"kind": "List", "items": [ghost, pod("p")]})).json()
+    assert [one["action"] for one in answered["results"]] == ["failed", "created"]
+    error = answered["results"][0]["error"]
+    assert error["code"] == 403
+    assert "leave it out" in error["message"]
+    assert (await room.call("teacher", "GET", f"{SIM}/replicas/ghost")).status_code == 404
 
 
 async def test_a_student_works_in_the_own_namespace_and_is_named_as_author(room: Class) -> None:

@@ -181,16 +181,6 @@ def test_what_cannot_be_read_is_refused(teacher: Teacher, body: str, code: int) 
     teacher.put(body, expect=code)
 
 
-def test_kubectl_cannot_write_a_wrong_one_either(teacher: Teacher) -> None:
-    path = f"{teacher.kubernetes}/apis/clustersim.io/v1/schedulerconfigs/default"
-    patch = {"spec": {"configuration": {"profiles": [{"schedulerName": ""}]}}}
-    headers = {"Content-Type": "application/merge-patch+json"}
-    refused = teacher.client.patch(path, json=patch, headers=headers)
-    assert refused.status_code == 422
-    causes = [cause["field"] for cause in refused.json()["details"]["causes"]]
-    assert causes == ["spec.configuration.profiles[0].schedulerName"]
-
-
 @pytest.mark.django_db(transaction=True)
 async def test_only_the_teacher_may_and_nothing_changes_without_an_owner() -> None:
     async with http(timeout=30) as client:
