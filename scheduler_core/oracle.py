@@ -23,7 +23,7 @@ from scheduler_core.framework.asks import complete, refuse
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, fit_error
 from scheduler_core.framework.interface import Ask, PreFilterResult, Reply
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework

@@ -12,7 +12,7 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.cel.documents import Documents
 from scheduler_core.cel.language import ASKED_MIN, EvaluationError, ExpressionError, Program, compile_expression
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 
 KINDS: Final = {"filter": "bool", "score": "number"}
 """Kind of expression → what it must come to."""

@@ -10,7 +10,7 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.bench.workloads import VICTIMS_PER_NODE, WORKLOADS, Workload, node
 from scheduler_core.framework.interface import Reply, Steps
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.plugins import default_preemption
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry

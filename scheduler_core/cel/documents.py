@@ -18,7 +18,7 @@ from scheduler_core.api.pod import Pod
 from scheduler_core.api.quantity import AMOUNT_MAX
 from scheduler_core.cel.check import COUNT
 from scheduler_core.cel.language import Program, Size
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 
 CHARS_PER_VALUE: Final = 64
 """Characters of text that weigh as much as one value."""

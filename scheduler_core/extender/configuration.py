@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.label_names import qualified_name_errors
 from scheduler_core.api.requests import is_extended
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 TIMEOUT_MS: Final = 5_000
 """Real milliseconds that a call may take where `httpTimeout` says nothing."""

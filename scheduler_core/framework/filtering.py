@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import FilterPlugin, Plugin, PreFilterExtensions, PreFilterResult, Reads
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.framework.resource_columns import FEW_ROWS_MAX
+from scheduler_core.snapshot.resource_columns import FEW_ROWS_MAX
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
 from scheduler_core.framework.sampling import feasible_nodes_to_find, sample
-from scheduler_core.framework.snapshot import ALL_ROWS, Rows, Snapshot
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome, Verdicts
 

@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
-from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import FilterOutcome, Verdicts
 

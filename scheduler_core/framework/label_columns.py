@@ -11,9 +11,9 @@ from functools import partial
 import numpy as np
 
 from scheduler_core.api.selectors import CompiledTerm, Requirement
-from scheduler_core.framework.node_info import NodeInfo
-from scheduler_core.framework.required_affinity import Required, Terms
-from scheduler_core.framework.snapshot import Mask, Rows, Snapshot
+from scheduler_core.snapshot.node_info import NodeInfo
+from scheduler_core.snapshot.required_affinity import Required, Terms
+from scheduler_core.snapshot.snapshot import Mask, Rows, Snapshot
 
 
 class LabelColumns:

@@ -18,7 +18,7 @@ from scheduler_core.api.requests import (
     pod_host_ports,
     pod_requests,
 )
-from scheduler_core.framework.affinity_terms import NO_TERMS, PodTerms, terms_of
+from scheduler_core.snapshot.affinity_terms import NO_TERMS, PodTerms, terms_of
 
 HostPort = tuple[str, str, int]
 """(protocol, host IP, port)"""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.affinity_terms import PodTerms
-from scheduler_core.framework.node_info import NodeInfo
+from scheduler_core.snapshot.affinity_terms import PodTerms
+from scheduler_core.snapshot.node_info import NodeInfo
 
 if TYPE_CHECKING:
-    from scheduler_core.framework.snapshot import Snapshot
+    from scheduler_core.snapshot.snapshot import Snapshot
 
 
 class PodCursor:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scheduler_core.api.selectors import CompiledTerm, Requirement, compile_selector
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 Terms = tuple[CompiledTerm, ...]
 

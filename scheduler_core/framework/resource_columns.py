@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from scheduler_core.api.requests import is_scalar
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
-from scheduler_core.framework.snapshot import CPU, MEMORY, Ints, Rows, Snapshot
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import CPU, MEMORY, Ints, Rows, Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.interface import Reads
-from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Rows, Snapshot
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import Verdicts
 

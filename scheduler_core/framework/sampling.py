@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from scheduler_core.framework.snapshot import Mask
+from scheduler_core.snapshot.snapshot import Mask
 from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome
 
 FEASIBLE_NODES_MIN: Final = 100

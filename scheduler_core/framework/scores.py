@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.snapshot import Ints
+from scheduler_core.snapshot.snapshot import Ints
 
 
 @dataclass(slots=True)

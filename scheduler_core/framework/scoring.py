@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNormalizer, ScorePlugin
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
 from scheduler_core.framework.scores import PluginScores, Scores
-from scheduler_core.framework.snapshot import ALL_ROWS, Ints, Rows, Snapshot
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
 
 _CLUSTER: Final = Reads.CLUSTER

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.api.quantity import AMOUNT_MAX
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
-from scheduler_core.framework.pod_columns import AffinityIndex, PodColumn
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.pod_columns import AffinityIndex, PodColumn
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

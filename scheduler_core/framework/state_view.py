@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 VALUE_LENGTH_MAX: Final = 160
 """Characters of a value as it is shown; a longer one is cut and ends in `…`."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
-from scheduler_core.framework.node_info import HostPort, NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import HostPort, NodeInfo, PodInfo
 from scheduler_core.plugins.node_ports import conflicts as overlaps
 
 RESOURCES: Final = ("cpu", "memory", "pods")

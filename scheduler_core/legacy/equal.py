@@ -11,8 +11,8 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
-from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 NAME: Final = "EqualPriority"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 NAME: Final = "FIFO"
 

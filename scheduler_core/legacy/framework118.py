@@ -30,14 +30,14 @@ from scheduler_core.legacy.preemption118 import NAME as PREEMPTION
 from scheduler_core.legacy.scores118 import BALANCED_ALLOCATION, DEFAULT_SPREAD, LEAST_ALLOCATED, PREFER_AVOID_PODS
 from scheduler_core.plugins.default_binder import NAME as DEFAULT_BINDER
 from scheduler_core.plugins.image_locality import NAME as IMAGE_LOCALITY
-from scheduler_core.plugins.inter_pod_affinity import InterPodAffinity
+from scheduler_core.plugins.inter_pod_affinity.plugin import InterPodAffinity
 from scheduler_core.plugins.node_affinity import NodeAffinity
 from scheduler_core.plugins.node_name import NodeName
 from scheduler_core.plugins.node_ports import NodePorts
 from scheduler_core.plugins.node_resources_fit import NodeResourcesFit
 from scheduler_core.plugins.node_unschedulable import NodeUnschedulable
 from scheduler_core.plugins.node_volume_limits import NodeVolumeLimits
-from scheduler_core.plugins.pod_topology_spread import PodTopologySpread
+from scheduler_core.plugins.pod_topology_spread.plugin import PodTopologySpread
 from scheduler_core.plugins.priority_sort import NAME as PRIORITY_SORT
 from scheduler_core.plugins.taint_toleration import TaintToleration
 from scheduler_core.plugins.volume_binding import VolumeBinding

@@ -14,10 +14,10 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
-from scheduler_core.framework.label_columns import LabelColumns
-from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.preferred_affinity import Preferred, PreferredTermError, preferred_of
-from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.label_columns import LabelColumns
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.preferred_affinity import Preferred, PreferredTermError, preferred_of
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Status, error
 from scheduler_core.legacy.affinity import AffinityError, node_affinities
 from scheduler_core.legacy.score_range import SCORE_MAX

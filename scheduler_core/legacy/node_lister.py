@@ -11,8 +11,8 @@ from typing import ClassVar, Final
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
-from scheduler_core.framework.snapshot import Rows, Snapshot
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.registry import PluginFactory, PluginRegistry
-from scheduler_core.framework.snapshot import Rows
+from scheduler_core.snapshot.snapshot import Rows
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.legacy import volume_counts
@@ -37,14 +37,14 @@ from scheduler_core.plugins.default_binder import NAME as DEFAULT_BINDER
 from scheduler_core.plugins.default_binder import DefaultBinder
 from scheduler_core.plugins.image_locality import NAME as IMAGE_LOCALITY
 from scheduler_core.plugins.image_locality import ImageLocality
-from scheduler_core.plugins.inter_pod_affinity import InterPodAffinity
+from scheduler_core.plugins.inter_pod_affinity.plugin import InterPodAffinity
 from scheduler_core.plugins.node_affinity import NodeAffinity
 from scheduler_core.plugins.node_name import NodeName
 from scheduler_core.plugins.node_ports import NodePorts
 from scheduler_core.plugins.node_resources_fit import NodeResourcesFit
 from scheduler_core.plugins.node_unschedulable import NodeUnschedulable
 from scheduler_core.plugins.node_volume_limits import NodeVolumeLimits
-from scheduler_core.plugins.pod_topology_spread import PodTopologySpread
+from scheduler_core.plugins.pod_topology_spread.plugin import PodTopologySpread
 from scheduler_core.plugins.priority_sort import NAME as PRIORITY_SORT
 from scheduler_core.plugins.priority_sort import PrioritySort
 from scheduler_core.plugins.taint_toleration import TaintToleration

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_core.api.pod import Pod
 from scheduler_core.api.selectors import matches_all
 from scheduler_core.framework.interface import Listers
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.legacy.selector_spread import service_selectors
 
 

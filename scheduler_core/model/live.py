@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.model.affinity import viability

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace as replace_struct
 
 from scheduler_core.framework.interface import Listers
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.model.objects import Objects

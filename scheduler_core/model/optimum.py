@@ -14,7 +14,7 @@ import highspy
 import numpy as np
 
 from scheduler_core.api.errors import Cause, invalid
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.placement import Placement, Utility, priorities, utility
 from scheduler_core.model.program import Program

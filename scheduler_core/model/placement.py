@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.affinity import viability
 from scheduler_core.model.deviations import AS_WRITTEN, Granted
 from scheduler_core.model.filters import feasibility

@@ -14,8 +14,8 @@ import highspy
 import numpy as np
 
 from scheduler_core.api.node import Node
-from scheduler_core.framework.affinity_terms import AffinityTerm
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.affinity_terms import AffinityTerm
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.affinity import p_affinity, viability
 from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.filters import FILTERS

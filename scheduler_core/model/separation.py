@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scheduler_core.api.node import Node
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.deviations import TODAY, Granted
 from scheduler_core.model.filters import FILTERS
 from scheduler_core.model.objects import Objects

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from scheduler_core.api.node import Node
 from scheduler_core.api.selectors import compile_term
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.verdicts import UNSEEN
 from scheduler_core.model.affinity import is_concerned, pod_affinity, viability
 from scheduler_core.model.deviations import (

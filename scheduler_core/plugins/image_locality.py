@@ -9,8 +9,8 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
-from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 NAME: Final = "ImageLocality"
 

@@ -12,17 +12,17 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from scheduler_core.framework.affinity_terms import NO_TERMS, PodTerms, Weighted
+from scheduler_core.snapshot.affinity_terms import NO_TERMS, PodTerms, Weighted
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.framework.snapshot import NO_VALUE, Ints, Mask, Rows, Snapshot
+from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Mask, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.plugins import inter_pod_affinity_counts as counts
-from scheduler_core.plugins.inter_pod_affinity_counts import (
+from scheduler_core.plugins.inter_pod_affinity.counts import (
     NodeSums,
     PerPlace,
     Terms,
@@ -32,7 +32,7 @@ from scheduler_core.plugins.inter_pod_affinity_counts import (
     pods_meant,
     resolved,
 )
-from scheduler_core.plugins.inter_pod_affinity_hints import registrations
+from scheduler_core.plugins.inter_pod_affinity.hints import registrations
 
 NAME: Final = counts.NAME
 

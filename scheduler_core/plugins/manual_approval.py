@@ -13,7 +13,7 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector, Selector, read_selector, selects
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Code, Status
 
 NAME: Final = "ManualApproval"

@@ -10,7 +10,7 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.pod import Pod, TopologySpreadConstraint
 from scheduler_core.api.selectors import LabelSelector, Requirement, Selector, SelectorError, read_selector, selects
 from scheduler_core.framework.interface import Listers
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 HARD: Final = "DoNotSchedule"

@@ -10,7 +10,7 @@ from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import view
 from scheduler_core.api.policy import PodDisruptionBudget
 from scheduler_core.api.selectors import Requirement, SelectorError, matches_all, read_selector
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 RESOURCE: Final = "poddisruptionbudgets.policy"
 

@@ -11,9 +11,9 @@ from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.fit_error import fit_error
 from scheduler_core.framework.interface import PostFilterResult, Steps
 from scheduler_core.framework.lots import Lots
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unschedulable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import Budget

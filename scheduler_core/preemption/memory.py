@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.interface import Reads
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.reuse import Mark
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import Budget

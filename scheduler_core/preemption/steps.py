@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 PREEMPTOR: Final = "preemption/preemptor"
 """Where CycleState keeps the preemptor's newest view, in a tuple: (None,) where it is gone."""

@@ -24,9 +24,9 @@ from scheduler_core.framework.interface import NoListers
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.metrics import INCOMING_PODS, PENDING_PODS, Metrics
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Status
 from scheduler_core.preemption.steps import PREEMPTOR
 from scheduler_core.scheduler.configuration import Configuration

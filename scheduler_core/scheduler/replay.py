@@ -9,9 +9,9 @@ from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
 from scheduler_core.extender.calls import CallExtenders
 from scheduler_core.framework.interface import Listers, NoListers
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import PluginRegistry
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.state_view import state_entries
 from scheduler_core.profiles.configuration import SchedulerConfiguration
 from scheduler_core.scheduler.configuration import Configuration

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scheduler_core.api.node import Node
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.node_tree import NodeTree
 
 

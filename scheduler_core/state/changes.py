@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from scheduler_core.api.node import Node
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventResource
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 
 @lru_cache(maxsize=256)

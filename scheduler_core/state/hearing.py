@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import Protocol
 
 from scheduler_core.framework.events import ClusterEvent, EventRegistration
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import Status
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from scheduler_core.framework.events import FORCE_ACTIVATE, ClusterEvent, EventResource, QueueingHint
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, Backoff
 from scheduler_core.state.heap import PodHeap
 from scheduler_core.state.hearing import PreEnqueue, QueueingHints, Requeue

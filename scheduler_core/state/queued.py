@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from scheduler_core.api.pod import Pod
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 
 class Lane(StrEnum):

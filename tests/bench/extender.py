@@ -22,8 +22,8 @@ from scheduler_core.extender.calls import CallExtenders
 from scheduler_core.extender.configuration import read_extenders
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Ask, Reads, Reply
-from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from tests.scheduler.kit import Hand, pod, scheduler

@@ -6,7 +6,7 @@ from typing import Any
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 
 
 def node(name: str = "n", *, labels: dict[str, str] | None = None, **more: Any) -> Node:

@@ -6,8 +6,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from scheduler_core.framework.node_info import NodeInfo
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.node_info import NodeInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.cache import Cache, CacheError
 from tests.core.objects import info, node, pod
 
@@ -165,7 +165,7 @@ def test_a_dry_run_changes_only_its_own_copy() -> None:
 
 
 def test_the_change_log_restarts_before_it_grows_without_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scheduler_core.framework.snapshot.LOG_ROWS_MAX", 3)
+    monkeypatch.setattr("scheduler_core.snapshot.snapshot.LOG_ROWS_MAX", 3)
     snapshot = Snapshot([info(node("a"))])
     epoch = snapshot.epoch
     for number in range(4):

@@ -19,7 +19,7 @@ from scheduler_core.cel.language import (
     Wanted,
     compile_expression,
 )
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from tests.core.objects import info, node, pod
 
 WEB = pod("web-1", labels={"app": "web"}, requests={"cpu": "500m"}, priority=7)

@@ -22,7 +22,7 @@ from scheduler_core.framework.metrics import (
     Metrics,
     exponential,
 )
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import MULTI_POINT, PluginSet, ProfileConfiguration
 from scheduler_core.framework.status import Code, Status
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry

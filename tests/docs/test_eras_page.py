@@ -10,7 +10,7 @@ import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.legacy import resources, volume_counts
 from scheduler_core.legacy.affinity import ANNOTATION
 from scheduler_core.legacy.providers import DEFAULT_PROVIDER, PREDICATES, PRIORITIES, PROVIDERS

@@ -10,9 +10,9 @@ import pytest
 from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.asks import RecordEvent
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable
 from scheduler_core.legacy.framework118 import FILTERS, POINTS, SCORES, default_profile
 from scheduler_core.legacy.plugins118 import registry118

@@ -9,7 +9,7 @@ import pytest
 from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
 from scheduler_core.framework.interface import Ask, Reply
 from scheduler_core.framework.metrics import PREEMPTION_ATTEMPTS, PREEMPTION_VICTIMS, Metrics
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.legacy.preemption118 import split
 from scheduler_core.preemption.budgets import budgets_of

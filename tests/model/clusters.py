@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.objects import Objects
 
 EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")

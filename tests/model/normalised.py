@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from scheduler_core.api.node import Node
-from scheduler_core.framework.affinity_terms import AffinityTerm
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.affinity_terms import AffinityTerm
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.affinity import match_term
 from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.filters import match

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from scheduler_core.api.pod import PodSchedulingGate
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model import deviations as names
 from scheduler_core.model.deviations import AS_WRITTEN, DEVIATIONS, TODAY
 from scheduler_core.model.objects import Objects

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.snapshot import ALL_ROWS, Snapshot
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.model import deviations as names
 from scheduler_core.model.deviations import AS_WRITTEN, TODAY
 from scheduler_core.model.filters import FILTERS

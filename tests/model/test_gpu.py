@@ -13,7 +13,7 @@ import pytest
 from clustersim.classroom.templates import GPU_RESOURCE, GPU_TAINT, TEMPLATES, node
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.multistep import place_one_by_one
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.optimum import solve

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model import live, loop
 from scheduler_core.model.deviations import AS_WRITTEN, DEVIATIONS, TODAY
 from scheduler_core.model.filters import FILTERS

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core.api.errors import ApiError
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.multistep import place_one_by_one
 from scheduler_core.model.objects import Objects

@@ -10,8 +10,8 @@ import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Ask, BindPod, Reply, Steps
-from scheduler_core.framework.node_info import PodInfo
-from scheduler_core.framework.snapshot import ALL_ROWS, Rows, Snapshot
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unschedulable
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.scheduler.core import Scheduler

@@ -8,7 +8,7 @@ import pytest
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.lots import Lots
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import Code, Status
 from scheduler_core.framework.verdicts import FilterOutcome, single_reason

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.legacy.affinity import ANNOTATION
 from scheduler_core.legacy.conflicts import conflicts_of
 from scheduler_core.oracle import CaseListers

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
-from scheduler_core.framework.snapshot import ALL_ROWS, Snapshot
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.legacy.affinity import ANNOTATION
 from scheduler_core.legacy.selector_spread import spread_scores
 from tests.core.legacy.asking import custom, framework, priority

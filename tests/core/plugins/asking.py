@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.snapshot import ALL_ROWS, Snapshot
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.framework.status import Status
 from scheduler_core.oracle import CaseListers
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry

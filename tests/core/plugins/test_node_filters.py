@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.snapshot import Snapshot
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.plugins.dynamic_resources import DynamicResources

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.snapshot import ALL_ROWS, Snapshot
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.framework.status import SUCCESS, unresolvable, unschedulable
 from scheduler_core.kernels.resources import (
     balanced,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unschedulable
 
 HOLD_MS = 3_000

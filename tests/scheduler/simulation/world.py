@@ -13,7 +13,7 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.framework.asks import DeletePod, PatchPodStatus, WaitOnPermit
 from scheduler_core.framework.interface import BindPod, Reply
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import Code
