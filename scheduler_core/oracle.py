@@ -23,7 +23,6 @@ from scheduler_core.framework.asks import complete, refuse
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, fit_error
 from scheduler_core.framework.interface import Ask, PreFilterResult, Reply
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
@@ -34,6 +33,7 @@ from scheduler_core.preemption.evaluator import why_not_eligible
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
 from scheduler_core.scheduler.configuration import with_extenders
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.trace.result import preemption_object, verdict_table

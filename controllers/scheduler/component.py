@@ -34,11 +34,11 @@ from controllers.scheduler.tracing import Tracer
 from controllers.scheduler.watching import WATCHED, CacheListers, Watching
 from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.metrics import Metrics
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import snapshot_of
 from scheduler_core.scheduler.run import CycleInput, Run
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.waiting import WaitingPods
 from scheduler_core.volumes.assumed import AssumedVolumes

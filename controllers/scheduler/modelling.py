@@ -11,7 +11,6 @@ from controllers.scheduler.decisions import RevisionListers
 from controllers.scheduler.settings import NAME, RESOURCE, Settings
 from scheduler_core.api.errors import Cause, gone, invalid, not_found
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.live import CELLS_MAX, evaluate, objects_of
@@ -31,6 +30,7 @@ from scheduler_core.model.placement import (
 from scheduler_core.model.separation import Separation, guarantees, separation
 from scheduler_core.model.steps import Situation
 from scheduler_core.preemption.budgets import RESOURCE as BUDGETS
+from scheduler_core.snapshot.node_info import PodInfo
 
 Document = dict[str, Any]
 

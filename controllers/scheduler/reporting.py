@@ -8,8 +8,8 @@ from typing import Any, Final
 from controllers.machinery.operations import Patch
 from controllers.scheduler.driver import Driver, Job
 from scheduler_core.framework.events import ClusterEvent
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.queued import Lane, QueuedPod
 
 QUEUES: Final = "queues.clustersim.io"

@@ -12,8 +12,8 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.api.quantity import QuantityError
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventResource
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.snapshot.node_info import PodInfo
 
 _OTHERS: Final[Mapping[str, EventResource | None]] = {
     "namespaces": None,

@@ -10,7 +10,6 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.bench.workloads import VICTIMS_PER_NODE, WORKLOADS, Workload, node
 from scheduler_core.framework.interface import Reply, Steps
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.plugins import default_preemption
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
@@ -18,6 +17,7 @@ from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import Spawn, scheduling_cycle
 from scheduler_core.scheduler.run import Run
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 
 Timer = Callable[[], int]

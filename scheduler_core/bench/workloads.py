@@ -12,6 +12,9 @@ ZONES: Final = 3
 VICTIMS_PER_NODE: Final = 4
 """Pods of low priority that the preemption workload starts with on each node."""
 
+APPS: Final = 50
+"""Apps that the mixed workload's pods belong to, by turns."""
+
 _LABELS: Final = {"app": "bench"}
 
 
@@ -51,10 +54,12 @@ def node(number: int) -> dict[str, Any]:
     }
 
 
-def _pod(name: str, cpu: str, priority: int, **spec: Any) -> dict[str, Any]:
-    requests = {"cpu": cpu, "memory": "500Mi"}
+def _pod(
+    name: str, cpu: str, priority: int, memory: str = "500Mi", labels: Mapping[str, str] = _LABELS, **spec: Any
+) -> dict[str, Any]:
+    requests = {"cpu": cpu, "memory": memory}
     return {
-        "metadata": {"name": name, "namespace": "bench", "uid": f"uid-{name}", "labels": _LABELS},
+        "metadata": {"name": name, "namespace": "bench", "uid": f"uid-{name}", "labels": labels},
         "spec": {
             "schedulerName": "default-scheduler",
             "restartPolicy": "Always",
@@ -90,10 +95,49 @@ def _spread(number: int) -> dict[str, Any]:
 
 
 def _anti_affinity(number: int) -> dict[str, Any]:
-    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": _LABELS}}
+    return _pod(f"pod-{number}", "100m", 0, affinity=_away_from(_LABELS))
+
+
+def _away_from(labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return the affinity of a pod that would rather share its host with no pod of these labels."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}}
     preferred = [{"weight": 100, "podAffinityTerm": term}]
-    affinity = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
-    return _pod(f"pod-{number}", "100m", 0, affinity=affinity)
+    return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+
+
+def _mixed(number: int) -> dict[str, Any]:
+    """Return a pod of one of fifty apps, with requests of its own and, by turns, a wish of another kind."""
+    labels = {"app": f"app-{number % APPS}"}
+    wishes: tuple[dict[str, Any], ...] = (
+        {},
+        {
+            "topologySpreadConstraints": [
+                {
+                    "maxSkew": 1,
+                    "topologyKey": key,
+                    "whenUnsatisfiable": "ScheduleAnyway",
+                    "labelSelector": {"matchLabels": labels},
+                }
+                for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+            ]
+        },
+        {"affinity": _away_from(labels)},
+        {"affinity": _IN_TWO_ZONES},
+    )
+    cpu, memory = f"{50 + 10 * (number % 37)}m", f"{100 + 25 * (number % 41)}Mi"
+    return _pod(f"pod-{number}", cpu, 0, memory, labels, **wishes[number % len(wishes)])
+
+
+def _in_zones(*zones: str) -> dict[str, Any]:
+    return {"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": list(zones)}]}
+
+
+_IN_TWO_ZONES: Final = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_in_zones("zone-0", "zone-1")]},
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "preference": _in_zones("zone-1")}],
+    }
+}
 
 
 def _preemptor(number: int) -> dict[str, Any]:
@@ -112,6 +156,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
     "basic": Workload(_basic),
     "spread": Workload(_spread, needs=frozenset({"PodTopologySpread"})),
     "antiaffinity": Workload(_anti_affinity, needs=frozenset({"InterPodAffinity"})),
+    "mixed": Workload(_mixed, needs=frozenset({"PodTopologySpread", "InterPodAffinity", "NodeAffinity"})),
     "preemption": Workload(_preemptor, _victim, frozenset({"DefaultPreemption"}), victims=True),
 }
 """Name → workload."""

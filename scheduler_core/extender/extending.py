@@ -17,11 +17,11 @@ from scheduler_core.extender import wire
 from scheduler_core.extender.calls import ERROR_CHARS_MAX, Calls, ExtenderCall, Purpose, Record
 from scheduler_core.extender.configuration import ExtenderConfiguration
 from scheduler_core.framework.interface import MAX_NODE_SCORE, Ask, Listers, Reply, Steps
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.scores import PluginScores, Scores
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import PASSED, Codes, FilterOutcome, Verdicts
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 
 KEY: Final = "extender/extending"
 """Where CycleState keeps the attempt's `Extending`, for PostFilter plugins."""

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import FilterPlugin, Plugin, PreFilterExtensions, PreFilterResult, Reads
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.resource_columns import FEW_ROWS_MAX
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
 from scheduler_core.framework.sampling import feasible_nodes_to_find, sample
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome, Verdicts
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.resource_columns import FEW_ROWS_MAX
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
 
 # Looking a member up on the class is slow, and these are asked for every plugin and pod.
 _NODE: Final = Reads.NODE

@@ -7,9 +7,9 @@ from typing import Any
 
 from scheduler_core.framework.cycle_state import CycleState, Timing
 from scheduler_core.framework.interface import PostFilterPlugin, PostFilterResult, PostFilterSteps, Steps
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Status, error
 from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.snapshot.node_info import PodInfo
 
 
 def asked(timing: Timing | None, plugin: str, point: str, ask: Callable[..., Status], *arguments: Any) -> Status:

@@ -22,10 +22,10 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import FilterOutcome, Verdicts
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 MAX_NODE_SCORE = 100
 """What the best node gets from one plugin after normalisation, before its weight."""

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Listers, Nominator, Plugin, WaitingPods
 from scheduler_core.framework.metrics import Metrics
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.rules import Rules
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import Status
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 
 
 class Handle(Protocol):

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.interface import Reads
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 
 SHAPES_MAX: Final = 128
 """Answers remembered per framework (Filter's and Score's of 64 shapes); past it the one used longest ago is

@@ -41,15 +41,15 @@ from scheduler_core.framework.interface import (
     WaitingPods,
 )
 from scheduler_core.framework.metrics import Metrics
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import ProfileConfiguration, ProfileError, resolve
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.reuse import Reuse
 from scheduler_core.framework.scores import Scores
 from scheduler_core.framework.scoring import Scoring
-from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Rows, Snapshot
 
 PERMIT_TIMEOUT_MS_MAX: Final = 15 * 60 * 1000
 """Longest wait at Permit; a plugin that asks for more gets this much."""

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from scheduler_core.snapshot.snapshot import Mask
 from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome
+from scheduler_core.snapshot.snapshot import Mask
 
 FEASIBLE_NODES_MIN: Final = 100
 """Feasible nodes that sampling always looks for; smaller clusters are looked at whole."""

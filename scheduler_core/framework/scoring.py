@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNormalizer, ScorePlugin
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
 from scheduler_core.framework.scores import PluginScores, Scores
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 
 _CLUSTER: Final = Reads.CLUSTER
 _NODE_AND_PODS: Final = Reads.NODE_AND_PODS

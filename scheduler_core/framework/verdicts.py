@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Mask, Snapshot
-from scheduler_core.framework.status import SUCCESS, Code, Status
 
 Codes = NDArray[np.int8]
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
+from scheduler_core.legacy.score_range import SCORE_MAX
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import CPU, MEMORY, Ints, Rows, Snapshot
-from scheduler_core.legacy.score_range import SCORE_MAX
 
 NAME: Final = "BalancedResourceAllocation"
 

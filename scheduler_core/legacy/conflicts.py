@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.node_info import HostPort, NodeInfo, PodInfo
 from scheduler_core.plugins.node_ports import conflicts as overlaps
+from scheduler_core.snapshot.node_info import HostPort, NodeInfo, PodInfo
 
 RESOURCES: Final = ("cpu", "memory", "pods")
 """Resources that are looked at: the ones that the era's predicate knew."""

@@ -12,9 +12,9 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
+from scheduler_core.legacy.score_range import SCORE_MAX
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Rows, Snapshot
-from scheduler_core.legacy.score_range import SCORE_MAX
 
 NAME: Final = "NodeLabelPriority"
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import NO_VALUE, Rows, Snapshot
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import NO_VALUE, Rows, Snapshot
 
 NAME: Final = "CheckNodeLabelPresence"
 

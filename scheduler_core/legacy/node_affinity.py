@@ -14,13 +14,13 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.status import SKIP, SUCCESS, Status, error
+from scheduler_core.legacy.affinity import AffinityError, node_affinities
+from scheduler_core.legacy.score_range import SCORE_MAX
 from scheduler_core.snapshot.label_columns import LabelColumns
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.preferred_affinity import Preferred, PreferredTermError, preferred_of
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
-from scheduler_core.framework.status import SKIP, SUCCESS, Status, error
-from scheduler_core.legacy.affinity import AffinityError, node_affinities
-from scheduler_core.legacy.score_range import SCORE_MAX
 
 NAME: Final = "NodeAffinityPriority"
 

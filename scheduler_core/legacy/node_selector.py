@@ -15,13 +15,13 @@ import numpy as np
 from scheduler_core.api.selectors import compile_selector
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
+from scheduler_core.framework.verdicts import Verdicts, single_reason
+from scheduler_core.legacy.affinity import ANNOTATION, AffinityError, node_affinities
 from scheduler_core.snapshot.label_columns import LabelColumns
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.required_affinity import Required, required_of
 from scheduler_core.snapshot.snapshot import Mask, Rows, Snapshot
-from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
-from scheduler_core.framework.verdicts import Verdicts, single_reason
-from scheduler_core.legacy.affinity import ANNOTATION, AffinityError, node_affinities
 
 NAME: Final = "MatchNodeSelector"
 

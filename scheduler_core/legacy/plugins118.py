@@ -16,7 +16,6 @@ import numpy as np
 
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.registry import PluginFactory, PluginRegistry
-from scheduler_core.snapshot.snapshot import Rows
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.legacy import volume_counts
@@ -51,6 +50,7 @@ from scheduler_core.plugins.taint_toleration import TaintToleration
 from scheduler_core.plugins.volume_binding import VolumeBinding
 from scheduler_core.plugins.volume_restrictions import VolumeRestrictions
 from scheduler_core.plugins.volume_zone import VolumeZone
+from scheduler_core.snapshot.snapshot import Rows
 
 EBS_LIMITS: Final = "EBSLimits"
 GCE_PD_LIMITS: Final = "GCEPDLimits"

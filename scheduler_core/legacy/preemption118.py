@@ -30,9 +30,7 @@ from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import PostFilterAnswer, PostFilterResult, PostFilterSteps, Steps
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.metrics import PREEMPTION_ATTEMPTS, PREEMPTION_VICTIMS
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Status, error, unschedulable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.legacy.unresolvable import described, might_help
@@ -44,6 +42,8 @@ from scheduler_core.preemption.extended import ask_extenders
 from scheduler_core.preemption.memory import Runs
 from scheduler_core.preemption.search import search
 from scheduler_core.preemption.steps import Step, StepName, read_afresh
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 
 NAME: Final = "Preemption"
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import CPU, MEMORY, Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Status
 from scheduler_core.legacy.places import place_of
 from scheduler_core.legacy.selector_spread import controller_selectors, matching_pods, service_selectors
 from scheduler_core.plugins.node_resources_fit import NodeResourcesFit
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import CPU, MEMORY, Ints, Rows, Snapshot
 
 LEAST_ALLOCATED: Final = "NodeResourcesLeastAllocated"
 BALANCED_ALLOCATION: Final = "NodeResourcesBalancedAllocation"

@@ -24,11 +24,11 @@ from scheduler_core.api.pod import Pod
 from scheduler_core.api.selectors import LabelSelector, Requirement, SelectorError, matches_all
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Listers, Reads
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.legacy.places import place_of
 from scheduler_core.legacy.score_range import SCORE_MAX
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 SELECTOR_SPREAD: Final = "SelectorSpreadPriority"
 SERVICE_SPREADING: Final = "ServiceSpreadingPriority"

@@ -13,14 +13,14 @@ from typing import Any, ClassVar, Final
 from scheduler_core.api.selectors import Requirement
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
-from scheduler_core.snapshot.label_columns import LabelColumns
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.required_affinity import Required
-from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.legacy.service_pods import service_rows
+from scheduler_core.snapshot.label_columns import LabelColumns
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.required_affinity import Required
+from scheduler_core.snapshot.snapshot import Rows, Snapshot
 
 NAME: Final = "CheckServiceAffinity"
 

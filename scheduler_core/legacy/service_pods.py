@@ -5,8 +5,8 @@ from __future__ import annotations
 from scheduler_core.api.pod import Pod
 from scheduler_core.api.selectors import matches_all
 from scheduler_core.framework.interface import Listers
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.legacy.selector_spread import service_selectors
+from scheduler_core.snapshot.snapshot import Snapshot
 
 
 def service_rows(pod: Pod, listers: Listers, snapshot: Snapshot) -> list[int]:

@@ -18,12 +18,12 @@ from scheduler_core.api.pod import Pod, Volume
 from scheduler_core.api.storage import PersistentVolumeSpec
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.legacy.claims import ClaimError, volume_of
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.volumes.objects import MissingError, StorageObjects
 
 MAX_EBS: Final = "MaxEBSVolumeCount"

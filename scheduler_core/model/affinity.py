@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from scheduler_core.api.node import Node
 from scheduler_core.api.selectors import NodeSelectorTerm, SelectorRequirement, compile_term, parse_int64
-from scheduler_core.snapshot.affinity_terms import AffinityTerm
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.deviations import (
     AS_WRITTEN,
     EMPTY_TERM,
@@ -19,6 +17,8 @@ from scheduler_core.model.deviations import (
     Granted,
 )
 from scheduler_core.model.objects import Objects
+from scheduler_core.snapshot.affinity_terms import AffinityTerm
+from scheduler_core.snapshot.node_info import PodInfo
 
 
 def match_requirement(requirement: SelectorRequirement, labels: Mapping[str, str]) -> bool:

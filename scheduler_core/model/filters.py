@@ -13,7 +13,6 @@ from scheduler_core.api.pod import Pod, Toleration
 from scheduler_core.api.quantity import counted, nano_of
 from scheduler_core.api.requests import Amounts, is_counted
 from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.affinity import node_affinity, pod_affinity, pod_anti_affinity
 from scheduler_core.model.deviations import (
     AS_WRITTEN,
@@ -31,6 +30,7 @@ from scheduler_core.model.deviations import (
 )
 from scheduler_core.model.objects import Objects
 from scheduler_core.plugins.node_ports import conflicts
+from scheduler_core.snapshot.node_info import PodInfo
 
 Filter = Callable[[PodInfo, Node, Objects, Granted], bool]
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.model.affinity import viability
@@ -30,6 +29,7 @@ from scheduler_core.model.objects import Objects
 from scheduler_core.model.steps import Bind, Preempt, Situation, examined_of, explain, step_of, totals_of
 from scheduler_core.preemption.budgets import budgets_of
 from scheduler_core.scheduler.run import Run
+from scheduler_core.snapshot.node_info import PodInfo
 
 CELLS_MAX: Final = 100_000
 """Nodes × pods of a cluster that the definitions are evaluated on; larger ones are refused with 422."""

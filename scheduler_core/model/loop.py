@@ -7,13 +7,13 @@ from itertools import combinations
 from typing import Final
 
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.affinity import viability
 from scheduler_core.model.deviations import AS_WRITTEN, Granted
 from scheduler_core.model.filters import feasibility
 from scheduler_core.model.objects import Objects
 from scheduler_core.preemption.budgets import split
 from scheduler_core.preemption.importance import by_importance
+from scheduler_core.snapshot.node_info import PodInfo
 
 SCHEDULING: Final = "Scheduling"
 PREEMPTION: Final = "Preemption"

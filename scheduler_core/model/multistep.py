@@ -9,7 +9,6 @@ from typing import Final
 from msgspec.structs import replace as replace_struct
 
 from scheduler_core.framework.interface import Listers
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.model.objects import Objects
@@ -19,6 +18,7 @@ from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import decide
 from scheduler_core.scheduler.run import Run
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 
 _NO_PREEMPTION: Final = PluginSet(disabled=frozenset({"*"}))

@@ -12,8 +12,8 @@ from functools import cached_property
 
 from scheduler_core.api.node import Node
 from scheduler_core.api.requests import Amounts, amounts
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.preemption.budgets import Budget
+from scheduler_core.snapshot.node_info import PodInfo
 
 
 @dataclass(frozen=True, eq=False)

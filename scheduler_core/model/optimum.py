@@ -14,10 +14,10 @@ import highspy
 import numpy as np
 
 from scheduler_core.api.errors import Cause, invalid
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.placement import Placement, Utility, priorities, utility
 from scheduler_core.model.program import Program
+from scheduler_core.snapshot.node_info import PodInfo
 
 CELLS_MAX: Final = 10_000
 """Pods × nodes of an optimum; more are refused with 422: choose fewer pods."""

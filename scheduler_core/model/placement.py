@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.affinity import viability
 from scheduler_core.model.deviations import AS_WRITTEN, Granted
 from scheduler_core.model.filters import feasibility
 from scheduler_core.model.objects import Objects
+from scheduler_core.snapshot.node_info import PodInfo
 
 PLACEMENTS_MAX: Final = 2_000
 """Placements of a live cluster that are tried one by one; where more are possible, none are counted."""

@@ -14,14 +14,14 @@ import highspy
 import numpy as np
 
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.affinity_terms import AffinityTerm
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.affinity import p_affinity, viability
 from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.filters import FILTERS
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.placement import Placement
 from scheduler_core.plugins.node_ports import conflicts
+from scheduler_core.snapshot.affinity_terms import AffinityTerm
+from scheduler_core.snapshot.node_info import PodInfo
 
 _ALONE: Final = [holds for section, holds in FILTERS.items() if section != "1.5 pod"]
 """Filters that more pods nearby can only make stricter: a node that fails them now fails them in every placement."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.deviations import TODAY, Granted
 from scheduler_core.model.filters import FILTERS
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.placement import Placement
+from scheduler_core.snapshot.node_info import PodInfo
 
 Needs = Callable[[PodInfo], bool]
 Has = Callable[[Node], bool]

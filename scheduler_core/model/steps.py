@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 from scheduler_core.api.node import Node
 from scheduler_core.api.selectors import compile_term
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.verdicts import UNSEEN
 from scheduler_core.model.affinity import is_concerned, pod_affinity, viability
 from scheduler_core.model.deviations import (
@@ -45,6 +44,7 @@ from scheduler_core.preemption.dry_run import Candidate
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.preemption.importance import by_importance
 from scheduler_core.scheduler.run import Run
+from scheduler_core.snapshot.node_info import PodInfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from scheduler_core.cel.language import ASKED_MIN, EvaluationError, Program, Siz
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 NAME: Final = "CEL"
 

@@ -6,8 +6,8 @@ from typing import ClassVar, Final
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import BindPod, Steps
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, error
+from scheduler_core.snapshot.node_info import PodInfo
 
 NAME: Final = "DefaultBinder"
 

@@ -14,7 +14,6 @@ from scheduler_core.framework.interface import PostFilterAnswer, PostFilterResul
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.metrics import PREEMPTION_ATTEMPTS, PREEMPTION_VICTIMS
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SUCCESS, Status, error, unresolvable
 from scheduler_core.framework.verdicts import FilterOutcome
@@ -24,6 +23,7 @@ from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
 from scheduler_core.preemption.extended import ask_extenders
 from scheduler_core.preemption.memory import DryRunMemory
 from scheduler_core.preemption.steps import read_afresh
+from scheduler_core.snapshot.node_info import PodInfo
 
 NAME: Final = "DefaultPreemption"
 

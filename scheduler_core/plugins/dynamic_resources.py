@@ -14,10 +14,10 @@ import numpy as np
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Reads, Steps
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import FilterOutcome, Verdicts, single_reason
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Rows, Snapshot
 
 NAME: Final = "DynamicResources"
 

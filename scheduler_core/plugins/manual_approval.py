@@ -13,8 +13,8 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector, Selector, read_selector, selects
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Code, Status
+from scheduler_core.snapshot.node_info import PodInfo
 
 NAME: Final = "ManualApproval"
 

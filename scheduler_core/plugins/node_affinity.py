@@ -13,14 +13,14 @@ from scheduler_core.api.selectors import NodeSelectorTerm, aggregate, compile_se
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
+from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.kernels.resources import default_normalize
 from scheduler_core.snapshot.label_columns import LabelColumns
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.preferred_affinity import Preferred, PreferredTermError, preferred_of
 from scheduler_core.snapshot.required_affinity import Required, Terms, required_of
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
-from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
-from scheduler_core.framework.verdicts import Verdicts
-from scheduler_core.kernels.resources import default_normalize
 
 NAME: Final = "NodeAffinity"
 

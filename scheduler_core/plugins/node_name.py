@@ -10,10 +10,10 @@ import numpy as np
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.interface import Reads
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Rows, Snapshot
 
 NAME: Final = "NodeName"
 

@@ -10,10 +10,10 @@ import numpy as np
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.snapshot.node_info import HostPort, PodInfo
-from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
+from scheduler_core.snapshot.node_info import HostPort, PodInfo
+from scheduler_core.snapshot.snapshot import Rows, Snapshot
 
 NAME: Final = "NodePorts"
 

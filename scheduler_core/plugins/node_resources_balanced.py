@@ -9,11 +9,11 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.status import SKIP, SUCCESS, Status
+from scheduler_core.kernels.resources import balanced, balanced_one
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.resource_columns import compared, compared_one, few, pod_amounts, resource_weights
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
-from scheduler_core.framework.status import SKIP, SUCCESS, Status
-from scheduler_core.kernels.resources import balanced, balanced_one
 
 NAME: Final = "NodeResourcesBalancedAllocation"
 

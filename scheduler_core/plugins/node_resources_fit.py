@@ -11,9 +11,6 @@ from scheduler_core.api.requests import amounts, is_extended
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
-from scheduler_core.snapshot.resource_columns import compared, compared_one, few, pod_amounts, resource_weights
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Codes, Verdicts
 from scheduler_core.kernels.resources import (
@@ -25,6 +22,9 @@ from scheduler_core.kernels.resources import (
     rounded_mean,
     weighted_mean,
 )
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.resource_columns import compared, compared_one, few, pod_amounts, resource_weights
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 NAME: Final = "NodeResourcesFit"
 

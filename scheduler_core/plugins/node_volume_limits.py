@@ -13,11 +13,11 @@ from scheduler_core.api.storage import CSINode, PersistentVolumeClaim
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.volumes.migration import Counting, InTree, handle_of, in_tree_named, in_tree_of
 from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
 

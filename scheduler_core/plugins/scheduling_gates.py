@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Status, unresolvable
+from scheduler_core.snapshot.node_info import PodInfo
 
 NAME: Final = "SchedulingGates"
 

@@ -13,11 +13,11 @@ from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, first_untolerated, to
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import Reads
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.kernels.resources import default_normalize
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 NAME: Final = "TaintToleration"
 

@@ -22,11 +22,11 @@ from scheduler_core.api.storage import (
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PreFilterResult, Reads, Steps
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes, Place, version_of
 from scheduler_core.volumes.binder import BindingError, Choice, assume, bind, revert
 from scheduler_core.volumes.match import can_provision, find_volume, has_room

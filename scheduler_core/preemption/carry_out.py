@@ -11,10 +11,10 @@ from typing import Final, Protocol
 from scheduler_core.api.pod import Pod
 from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
 from scheduler_core.framework.interface import Ask, Listers, Reply, Steps
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, error
 from scheduler_core.preemption.dry_run import Candidate
 from scheduler_core.preemption.steps import Step, StepName
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 
 NOT_FOUND: Final = 404

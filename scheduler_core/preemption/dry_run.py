@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any, Final
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import Status, error, unresolvable
 from scheduler_core.preemption.budgets import Budget, split
 from scheduler_core.preemption.importance import by_importance, start_time
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 
 NO_VICTIMS: Final = "No preemption victims found for incoming pod"
 _NO_VICTIMS: Final = unresolvable(NO_VICTIMS)

@@ -11,9 +11,7 @@ from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.fit_error import fit_error
 from scheduler_core.framework.interface import PostFilterResult, Steps
 from scheduler_core.framework.lots import Lots
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unschedulable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import Budget
@@ -24,6 +22,8 @@ from scheduler_core.preemption.extended import Extended
 from scheduler_core.preemption.memory import DryRunMemory, Runs
 from scheduler_core.preemption.search import Tried, search
 from scheduler_core.preemption.steps import Step, StepName
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 
 NOT_HELPFUL: Final = "Preemption is not helpful for scheduling"
 NEVER: Final = "not eligible due to preemptionPolicy=Never."

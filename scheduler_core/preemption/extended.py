@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from scheduler_core.framework.interface import Ask, Reply, Steps
 from scheduler_core.framework.lots import Lots
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Status, unschedulable
 from scheduler_core.preemption.dry_run import Candidate
 from scheduler_core.preemption.steps import StepName
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from scheduler_core.preemption.evaluator import Preemption

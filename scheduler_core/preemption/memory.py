@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.interface import Reads
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.reuse import Mark
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import Budget
 from scheduler_core.preemption.dry_run import CRITERIA, Candidate
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 
 SHAPES_MAX: Final = 16
 """Shapes of preemptors remembered; past it the one used longest ago is forgotten and tried anew."""

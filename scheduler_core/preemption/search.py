@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.lots import Lots
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import Code, Status
 from scheduler_core.preemption.choice import cheapest
 from scheduler_core.preemption.dry_run import Candidate, DryRun
 from scheduler_core.preemption.memory import BREAKING, HARMLESS, UNTRIED, Runs
+from scheduler_core.snapshot.snapshot import Snapshot
 
 
 class Tried:

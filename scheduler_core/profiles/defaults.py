@@ -13,7 +13,6 @@ from scheduler_core.plugins import (
     default_preemption,
     dynamic_resources,
     image_locality,
-    inter_pod_affinity,
     manual_approval,
     node_affinity,
     node_name,
@@ -22,7 +21,6 @@ from scheduler_core.plugins import (
     node_resources_fit,
     node_unschedulable,
     node_volume_limits,
-    pod_topology_spread,
     priority_sort,
     scheduling_gates,
     taint_toleration,
@@ -30,6 +28,8 @@ from scheduler_core.plugins import (
     volume_restrictions,
     volume_zone,
 )
+from scheduler_core.plugins.inter_pod_affinity import plugin as inter_pod_affinity
+from scheduler_core.plugins.pod_topology_spread import plugin as pod_topology_spread
 
 IN_TREE: Final[Mapping[str, PluginFactory]] = {
     scheduling_gates.NAME: lambda arguments, handle: scheduling_gates.SchedulingGates(),

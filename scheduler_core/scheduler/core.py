@@ -24,14 +24,14 @@ from scheduler_core.framework.interface import NoListers
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.metrics import INCOMING_PODS, PENDING_PODS, Metrics
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Status
 from scheduler_core.preemption.steps import PREEMPTOR
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.peers import NameOrder
 from scheduler_core.scheduler.run import CycleInput, Run
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.changes import node_changes, pod_changes
 from scheduler_core.state.nominator import Nominator

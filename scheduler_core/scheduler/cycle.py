@@ -24,13 +24,13 @@ from scheduler_core.framework.events import ASSIGNED_POD_DELETE
 from scheduler_core.framework.fit_error import event_note
 from scheduler_core.framework.interface import Ask, PreFilterResult, Reply, Steps
 from scheduler_core.framework.metrics import PERMIT_WAIT, POD_ATTEMPTS, SCHEDULE_ATTEMPTS
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
 from scheduler_core.preemption.evaluator import why_not_eligible
 from scheduler_core.preemption.steps import read_afresh
 from scheduler_core.scheduler.peers import Core
 from scheduler_core.scheduler.run import Point, Run
+from scheduler_core.snapshot.node_info import PodInfo
 
 _Came = TypeVar("_Came")
 

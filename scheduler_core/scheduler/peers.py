@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.metrics import Metrics
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.scheduler.run import Run
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queue import SchedulingQueue

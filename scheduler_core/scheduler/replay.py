@@ -9,15 +9,15 @@ from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
 from scheduler_core.extender.calls import CallExtenders
 from scheduler_core.framework.interface import Listers, NoListers
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import PluginRegistry
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.state_view import state_entries
 from scheduler_core.profiles.configuration import SchedulerConfiguration
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import decide
 from scheduler_core.scheduler.run import CycleInput, Run
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queued import QueuedPod

@@ -10,12 +10,12 @@ from scheduler_core.extender.configuration import ExtenderConfiguration
 from scheduler_core.extender.extending import Extending
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import PostFilterResult, PreFilterResult
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.scores import Scores
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Status
 from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.queued import QueuedPod
 
 POINTS: Final = (

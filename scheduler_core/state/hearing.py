@@ -7,8 +7,8 @@ from enum import Enum, auto
 from typing import Protocol
 
 from scheduler_core.framework.events import ClusterEvent, EventRegistration
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import Status
+from scheduler_core.snapshot.node_info import PodInfo
 
 
 class QueueingHints(Protocol):

@@ -22,10 +22,10 @@ from scheduler_core.extender.calls import CallExtenders
 from scheduler_core.extender.configuration import read_extenders
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Ask, Reads, Reply
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from tests.scheduler.kit import Hand, pod, scheduler
 
 EXAMPLE: Final = Path(__file__).parents[2] / "docs" / "examples" / "extender" / "extender.py"

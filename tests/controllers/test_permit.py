@@ -12,9 +12,9 @@ from controllers.machinery.memory import MemoryStore
 from controllers.machinery.operations import Delete, Patch
 from controllers.rerun import first_difference, rerun
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.status import Code, Status
+from scheduler_core.snapshot.node_info import PodInfo
 from tests.tools.lab import Lab, node, pod
 
 REPLICAS = "replicas.clustersim.io"

@@ -9,13 +9,13 @@ import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import BindPod, PostFilterResult, PreFilterResult, Reply, Steps
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
 from scheduler_core.framework.verdicts import FilterOutcome, Verdicts, single_reason
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from tests.core.objects import node
 
 Answers = dict[str, Any]

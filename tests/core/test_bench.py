@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from scheduler_core.bench.run import WorkloadError, run
-from scheduler_core.bench.workloads import ZONES, node
+from scheduler_core.bench.workloads import APPS, WORKLOADS, ZONES, node
 
 
 def ticking(step_ns: int) -> Callable[[], int]:
@@ -50,6 +50,9 @@ def test_counts_time_and_pods() -> None:
         ("spread", 0),
         ("antiaffinity", 100),
         ("antiaffinity", 30),
+        ("mixed", 100),
+        ("mixed", 0),
+        ("mixed", 30),
         ("preemption", 100),
         ("preemption", 0),
     ],
@@ -81,6 +84,22 @@ def test_pods_that_find_no_room_are_counted_as_such() -> None:
     result = run("preemption", 2, 5, ticking(1), ticking(1))
     assert sorted(filter(None, result.chosen)) == ["node-0", "node-1"]
     assert result.as_dict()["scheduled"] == 2
+
+
+def test_mixed_pods_are_of_fifty_apps_and_each_asks_for_something_else() -> None:
+    pods = [WORKLOADS["mixed"].pod(number) for number in range(4 * APPS)]
+    assert Counter(pod["metadata"]["labels"]["app"] for pod in pods) == {f"app-{number}": 4 for number in range(APPS)}
+    asked = [pod["spec"]["containers"][0]["resources"]["requests"] for pod in pods]
+    assert asked[:2] == [{"cpu": "50m", "memory": "100Mi"}, {"cpu": "60m", "memory": "125Mi"}]
+    assert len({(one["cpu"], one["memory"]) for one in asked}) == len(pods)
+    wishes = [sorted(pod["spec"].keys() & {"affinity", "topologySpreadConstraints"}) for pod in pods]
+    assert wishes == [[], ["topologySpreadConstraints"], ["affinity"], ["affinity"]] * APPS
+
+
+def test_mixed_pods_that_must_be_in_two_zones_are_there_and_prefer_one() -> None:
+    chosen = run("mixed", 12, 48, ticking(1), ticking(1)).chosen[3::4]
+    assert {int(name.removeprefix("node-")) % ZONES for name in chosen} <= {0, 1}
+    assert "" not in chosen
 
 
 def test_nodes_are_dealt_into_zones() -> None:

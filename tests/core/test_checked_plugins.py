@@ -11,9 +11,9 @@ import pytest
 from scheduler_core.framework.checked import CheckedPlugin
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import EXTENSION_POINTS, PreFilterResult, Reads
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from tests.core.objects import info, node, pod
 
 ONE = pod("p")

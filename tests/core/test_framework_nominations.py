@@ -16,11 +16,11 @@ from scheduler_core.framework.events import (
     QueueingHint,
 )
 from scheduler_core.framework.fit_error import event_note, fit_error
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from tests.core.framework_parts import framework, nodes
 from tests.core.objects import node, pod
 

@@ -15,11 +15,11 @@ from scheduler_core.api.pod import Pod
 from scheduler_core.api.quantity import QuantityError
 from scheduler_core.api.selector_text import parse_field_selector, parse_label_selector
 from scheduler_core.framework.interface import EXTENSION_POINTS
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.profile import ProfileConfiguration, ProfileError
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import IN_TREE, in_tree_registry
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 
 WORDS = st.sampled_from(
     [

@@ -22,13 +22,13 @@ from scheduler_core.framework.metrics import (
     Metrics,
     exponential,
 )
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import MULTI_POINT, PluginSet, ProfileConfiguration
 from scheduler_core.framework.status import Code, Status
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import binding_cycle
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 from tests.scheduler.kit import Hand, node, pod
 

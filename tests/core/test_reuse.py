@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Rows, Snapshot
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
 from tests.core.objects import node, pod

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import PreFilterResult
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.sampling import feasible_nodes_to_find
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.node_tree import NodeTree
 from tests.core.objects import node, pod

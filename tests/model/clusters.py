@@ -7,8 +7,8 @@ from typing import Any
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.objects import Objects
+from scheduler_core.snapshot.node_info import PodInfo
 
 EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")

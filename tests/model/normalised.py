@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.affinity_terms import AffinityTerm
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.affinity import match_term
 from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.filters import match
 from scheduler_core.model.objects import Objects
+from scheduler_core.snapshot.affinity_terms import AffinityTerm
+from scheduler_core.snapshot.node_info import PodInfo
 
 Scores = Sequence[int]
 

@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from scheduler_core.api.pod import PodSchedulingGate
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model import deviations as names
 from scheduler_core.model.deviations import AS_WRITTEN, DEVIATIONS, TODAY
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.steps import Bind, Fail, Leave, Preempt, Situation, Step, enabled, explain
+from scheduler_core.snapshot.node_info import PodInfo
 from tests.model.clusters import HOST, near, node, pod, preferred, required
 from tests.model.test_filters import EXAMPLES
 from tests.model.world import World

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.model import deviations as names
 from scheduler_core.model.deviations import AS_WRITTEN, TODAY
 from scheduler_core.model.filters import FILTERS
 from scheduler_core.model.objects import Objects
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.state.cache import Cache
 from tests.core.plugins.asking import built
 from tests.model.clusters import HOST, ZONE, draw_objects, near, node, pod, required

@@ -13,7 +13,6 @@ import pytest
 from clustersim.classroom.templates import GPU_RESOURCE, GPU_TAINT, TEMPLATES, node
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.multistep import place_one_by_one
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.optimum import solve
@@ -21,6 +20,7 @@ from scheduler_core.model.placement import Placement, utility
 from scheduler_core.model.separation import guarantees, separation
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
+from scheduler_core.snapshot.node_info import PodInfo
 
 WEB, TRAIN = 60, 12
 

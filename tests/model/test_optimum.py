@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core.api.errors import ApiError
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.deviations import TODAY
 from scheduler_core.model.multistep import place_one_by_one
 from scheduler_core.model.objects import Objects
@@ -17,6 +16,7 @@ from scheduler_core.model.optimum import solve
 from scheduler_core.model.placement import Placement, is_feasible, utility, viable_placements
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
+from scheduler_core.snapshot.node_info import PodInfo
 from tests.model.clusters import HOST, ZONE, draw_objects, near, node, pod, preferred, required
 
 

@@ -10,10 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from scheduler_core.api.pod import PodSchedulingGate
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.model.deviations import DEVIATIONS, TODAY
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.steps import Situation, Step, explain
+from scheduler_core.snapshot.node_info import PodInfo
 from tests.model.clusters import draw_objects, maybe
 from tests.model.normalised import sums
 from tests.model.world import World, walk

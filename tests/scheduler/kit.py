@@ -11,13 +11,13 @@ from scheduler_core.api.pod import Pod
 from scheduler_core.extender.configuration import ExtenderConfiguration
 from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPermit
 from scheduler_core.framework.interface import Ask, BindPod, Plugin, Reply
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import binding_cycle, scheduling_cycle
 from scheduler_core.scheduler.run import Point, Run
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 
 

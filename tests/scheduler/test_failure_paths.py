@@ -10,12 +10,12 @@ import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Ask, BindPod, Reply, Steps
-from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unschedulable
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import outcome_of
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
 from scheduler_core.state.queued import Lane
 from tests.scheduler.kit import Hand, node, pod, scheduler
 

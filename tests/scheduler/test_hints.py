@@ -10,8 +10,8 @@ import pytest
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventResource
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.queued import Lane
 from tests.scheduler.kit import node, pod, scheduler
 

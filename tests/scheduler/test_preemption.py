@@ -8,7 +8,6 @@ import pytest
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.lots import Lots
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import Code, Status
 from scheduler_core.framework.verdicts import FilterOutcome, single_reason
@@ -17,6 +16,7 @@ from scheduler_core.preemption.choice import choose
 from scheduler_core.preemption.dry_run import Candidate, DryRun
 from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
 from scheduler_core.preemption.memory import UNTRIED, DryRunMemory
+from scheduler_core.snapshot.node_info import PodInfo
 from tests.scheduler.kit import node, pod, scheduler
 
 

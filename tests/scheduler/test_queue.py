@@ -17,8 +17,8 @@ from scheduler_core.framework.events import (
     EventResource,
     QueueingHint,
 )
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Status, unresolvable
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queue import SchedulingQueue
 from scheduler_core.state.queued import Lane, QueuedPod

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.framework.interface import Reply
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import MULTI_POINT, PluginSet, ProfileConfiguration
 from scheduler_core.framework.status import Status, unresolvable
 from scheduler_core.profiles.defaults import DEFAULT_ORDER, in_tree_registry
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import binding_cycle, scheduling_cycle
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queued import Lane
 from tests.scheduler.kit import Hand, node, pod

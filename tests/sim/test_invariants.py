@@ -9,8 +9,8 @@ import pytest
 
 from controllers.machinery.operations import Delete, Patch
 from scheduler_core.api.errors import ApiError
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.queued import Lane
 from tests.scheduler.simulation.books import check_cache, check_nominations
 from tests.tools.lab import Lab, node, pod, workload

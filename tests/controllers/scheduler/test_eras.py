@@ -13,8 +13,8 @@ from controllers.machinery.memory import MemoryStore
 from controllers.machinery.operations import Patch
 from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import whole
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.legacy.conflicts import conflicts_of
+from scheduler_core.snapshot.node_info import PodInfo
 from tests.controllers.scheduler.plane import IDENTITY, AlwaysLeading, Plane
 
 CONFIGS = "schedulerconfigs.clustersim.io"

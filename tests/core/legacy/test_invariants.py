@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.legacy.affinity import ANNOTATION
 from scheduler_core.legacy.conflicts import conflicts_of
 from scheduler_core.oracle import CaseListers
@@ -17,6 +16,7 @@ from scheduler_core.profiles.eras import read_spec, registry_of
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import scheduling_cycle
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 
 ZONE = "failure-domain.beta.kubernetes.io/zone"

@@ -10,11 +10,11 @@ import pytest
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SUCCESS, Status, unresolvable, unschedulable
 from scheduler_core.legacy.affinity import ANNOTATION
 from scheduler_core.legacy.fit_error import FIT_ERROR_NODES_MAX, fit_error, scheduled_note
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from tests.core.legacy.asking import custom, framework, predicate
 from tests.core.objects import info, node, pod
 from tests.core.plugins.asking import filtered

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.legacy.affinity import ANNOTATION
 from scheduler_core.legacy.selector_spread import spread_scores
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from tests.core.legacy.asking import custom, framework, priority
 from tests.core.objects import info, node, pod
 from tests.core.plugins.asking import scored

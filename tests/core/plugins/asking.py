@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.framework.status import Status
 from scheduler_core.oracle import CaseListers
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 
 
 def built(name: str, arguments: dict[str, Any] | None = None, **objects: list[dict[str, Any]]) -> Any:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
-from scheduler_core.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from tests.core.objects import info, node, pod
 from tests.core.plugins.asking import built, filtered, filtered_after_moving, hint, scored
 

@@ -6,9 +6,9 @@ import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import PreFilterResult
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, error, unresolvable
 from scheduler_core.plugins.node_affinity import NodeAffinity
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from tests.core.objects import info, node, pod
 from tests.core.plugins.asking import filtered, hint, scored
 

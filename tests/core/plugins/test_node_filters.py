@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, error, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.plugins.dynamic_resources import DynamicResources
@@ -17,6 +16,7 @@ from scheduler_core.plugins.node_unschedulable import NodeUnschedulable
 from scheduler_core.plugins.priority_sort import PrioritySort
 from scheduler_core.plugins.scheduling_gates import SchedulingGates
 from scheduler_core.plugins.taint_toleration import TaintToleration
+from scheduler_core.snapshot.snapshot import Snapshot
 from tests.core.objects import info, node, pod
 from tests.core.plugins.asking import filtered, hint, scored
 

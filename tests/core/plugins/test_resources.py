@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.framework.status import SUCCESS, unresolvable, unschedulable
 from scheduler_core.kernels.resources import (
     balanced,
@@ -25,6 +24,7 @@ from scheduler_core.kernels.resources import (
 from scheduler_core.plugins.image_locality import ImageLocality, normalized_name
 from scheduler_core.plugins.node_resources_balanced import NodeResourcesBalancedAllocation
 from scheduler_core.plugins.node_resources_fit import NodeResourcesFit
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from tests.core.objects import info, node, pod
 from tests.core.plugins.asking import filtered, hint, scored
 

@@ -12,9 +12,9 @@ from scheduler_core.framework.asks import PatchObject, Sleep
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reply
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.framework.status import SUCCESS, Status, error
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.volumes.assumed import AssumedVolumes
 from tests.core.objects import info, node, pod
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.lots import Lots
-from scheduler_core.snapshot.node_info import NodeInfo
-from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.preemption.budgets import budgets_of
 from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.run import Run
+from scheduler_core.snapshot.node_info import NodeInfo
+from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.queued import Lane
 from tests.scheduler.simulation.api import ZONE

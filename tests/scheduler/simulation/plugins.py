@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unschedulable
+from scheduler_core.snapshot.node_info import PodInfo
 
 HOLD_MS = 3_000
 """How long Permit may hold a pod."""

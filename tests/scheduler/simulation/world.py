@@ -13,7 +13,6 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.framework.asks import DeletePod, PatchPodStatus, WaitOnPermit
 from scheduler_core.framework.interface import BindPod, Reply
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import Code
@@ -22,6 +21,7 @@ from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import Spawn, binding_cycle, scheduling_cycle
 from scheduler_core.scheduler.run import Point, Run
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 from tests.scheduler.simulation.api import HOST, ZONE, Api, Document
 from tests.scheduler.simulation.plugins import Ledger, Mood

@@ -9,12 +9,12 @@ import pytest
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.profile import MULTI_POINT, PluginSet, ProfileConfiguration, ProfileError
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.framework.status import Code
 from scheduler_core.profiles.defaults import DEFAULT_ORDER, in_tree_registry
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.snapshot import ALL_ROWS, Snapshot
 from scheduler_core.state.waiting import WaitingPods
 from together.plugin import REASON, Together
 

@@ -14,11 +14,11 @@ import numpy as np
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.interface import Reads, WaitingPod
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 TIER = "tier"
 GROUP = "group"

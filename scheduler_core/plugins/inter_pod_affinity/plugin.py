@@ -12,16 +12,13 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from scheduler_core.snapshot.affinity_terms import NO_TERMS, PodTerms, Weighted
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Mask, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
-from scheduler_core.plugins import inter_pod_affinity_counts as counts
+from scheduler_core.plugins.inter_pod_affinity import counts
 from scheduler_core.plugins.inter_pod_affinity.counts import (
     NodeSums,
     PerPlace,
@@ -33,6 +30,9 @@ from scheduler_core.plugins.inter_pod_affinity.counts import (
     resolved,
 )
 from scheduler_core.plugins.inter_pod_affinity.hints import registrations
+from scheduler_core.snapshot.affinity_terms import NO_TERMS, PodTerms, Weighted
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Mask, Rows, Snapshot
 
 NAME: Final = counts.NAME
 

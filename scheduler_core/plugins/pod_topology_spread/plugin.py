@@ -20,10 +20,7 @@ from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, first_untolerated
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
 from scheduler_core.framework.interface import PreFilterResult, Reads
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.framework.registry import Handle
-from scheduler_core.snapshot.required_affinity import required_of
-from scheduler_core.snapshot.snapshot import EMPTY_VALUE, NO_VALUE, Ints, Mask, Rows, Snapshot
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.plugins.pod_topology_spread.constraints import (
@@ -35,6 +32,9 @@ from scheduler_core.plugins.pod_topology_spread.constraints import (
     Constraints,
 )
 from scheduler_core.plugins.pod_topology_spread.hints import registrations
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.required_affinity import required_of
+from scheduler_core.snapshot.snapshot import EMPTY_VALUE, NO_VALUE, Ints, Mask, Rows, Snapshot
 
 NAME: Final = "PodTopologySpread"
 

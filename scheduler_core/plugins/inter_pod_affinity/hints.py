@@ -7,8 +7,8 @@ from typing import Any
 
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import Listers
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.plugins.inter_pod_affinity.counts import labels_of_namespace, means, means_all, resolved
+from scheduler_core.snapshot.node_info import PodInfo
 
 
 def registrations(listers: Listers) -> Sequence[EventRegistration]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from scheduler_core.api.selectors import selects
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.plugins.pod_topology_spread.constraints import HARD, ConstraintReader, Constraints, any_selects
+from scheduler_core.snapshot.node_info import PodInfo
 
 
 def registrations(reader: ConstraintReader) -> Sequence[EventRegistration]:

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from scheduler_core.api.selectors import selects
-from scheduler_core.snapshot.affinity_terms import AffinityTerm
 from scheduler_core.framework.interface import Listers
+from scheduler_core.snapshot.affinity_terms import AffinityTerm
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Snapshot
 
