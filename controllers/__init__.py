@@ -1,1 +1,1 @@
-"""The control plane beside the scheduler: machinery, controllers, kubelet, elections. Pure, like scheduler_core."""
+"""The control plane beside the scheduler: log, API registry, loop, controllers. Pure, like scheduler_core."""

@@ -1,7 +1,7 @@
 """One control plane put together over a store, and stepped.
 
 `Cluster` is what drives a session: the worker on real time, `simulate`, tests and benchmarks headless. See
-`controllers/machinery/loop.py` for what holds inside.
+`controllers/loop/loop.py` for what holds inside.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from controllers.commands import (
     generation_of,
     status_of,
 )
+from controllers.kit.client import Client
+from controllers.kit.manager import ControllerManager
 from controllers.kubelet import Kubelets
 from controllers.leaderelection.elector import Settings
 from controllers.leaderelection.lease import LeaseLock
 from controllers.leaderelection.replica import Replica
-from controllers.machinery.client import Client
-from controllers.machinery.loop import Elected, Loop, Slot, Tick
-from controllers.machinery.manager import ControllerManager
-from controllers.machinery.operations import Create, Patch, Result
-from controllers.machinery.store import Store
+from controllers.log.operations import Create, Patch, Result
+from controllers.log.store import Store
+from controllers.loop.loop import Elected, Loop, Slot, Tick
 from controllers.outside import CarryOut, Outside, refuse
 from controllers.replay import ReplayComponent
 from controllers.scheduler.component import SchedulerComponent

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controllers.commands import REPLICAS
-from controllers.machinery.client import Client
-from controllers.machinery.loop import Loop
-from controllers.machinery.operations import Patch, Result
+from controllers.kit.client import Client
+from controllers.log.operations import Patch, Result
+from controllers.loop.loop import Loop
 from controllers.stepping import Stepper
 from scheduler_core.extender.calls import NO_ANSWER, ExtenderCall, Record, failed
 

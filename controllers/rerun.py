@@ -13,9 +13,9 @@ from typing import Any
 
 from controllers.cluster import Cluster
 from controllers.commands import CLOCKS, REPLICAS, generation_of, status_of
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.store import DELETED, Event
-from controllers.machinery.transaction import BufferedTransaction
+from controllers.log.memory import MemoryStore
+from controllers.log.store import DELETED, Event
+from controllers.log.transaction import BufferedTransaction
 from controllers.outside import leave
 from controllers.session import NAME
 from scheduler_core.framework.registry import PluginRegistry

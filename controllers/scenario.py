@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
-from controllers.machinery.client import Client
-from controllers.machinery.memory import DEFAULT_EPOCH_MS, MemoryStore
-from controllers.machinery.operations import Create, Delete, Operation, Patch
-from controllers.machinery.store import Store
+from controllers.kit.client import Client
+from controllers.log.memory import DEFAULT_EPOCH_MS, MemoryStore
+from controllers.log.operations import Create, Delete, Operation, Patch
+from controllers.log.store import Store
 from controllers.outside import CarryOut, refuse
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 from scheduler_core.api.kinds import KINDS, Kind, find_kind

@@ -9,12 +9,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from controllers.commands import REPLICAS, Obeyed
+from controllers.kit.informer import RELIST_TIMER, Informers
+from controllers.kit.recorder import sweep
 from controllers.leaderelection.replica import Replica
-from controllers.machinery.informer import RELIST_TIMER, Informers
-from controllers.machinery.loop import Answer, Slot, Tick
-from controllers.machinery.operations import Patch
-from controllers.machinery.recorder import sweep
-from controllers.machinery.store import Event
+from controllers.log.operations import Patch
+from controllers.log.store import Event
+from controllers.loop.loop import Answer, Slot, Tick
 
 Document = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from controllers.commands import ClockView, Step, Verdict
 from controllers.leaderelection.replica import Replica
-from controllers.machinery.loop import Loop, Slot
+from controllers.loop.loop import Loop, Slot
 from controllers.scheduler.component import RETELL_TIMER, STEP_TIMER, VERDICT_TIMER, SchedulerComponent
 
 STEP_EVENTS_MAX: Final = 100_000

@@ -7,7 +7,7 @@ from typing import Final
 from controllers.deployment import DeploymentController
 from controllers.disruption import DisruptionController
 from controllers.garbagecollector import GarbageCollector
-from controllers.machinery.manager import ControllerEntry
+from controllers.kit.manager import ControllerEntry
 from controllers.namespace import NamespaceController
 from controllers.nodelifecycle import NodeLifecycleController
 from controllers.nodelifecycle.controller import MONITOR_MS

@@ -16,7 +16,7 @@ from clustersim.apiserver.selection import Selection, selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
-from controllers.machinery.store import Gone, Stored
+from controllers.log.store import Gone, Stored
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid
 from scheduler_core.api.kinds import Kind
 

@@ -12,7 +12,7 @@ import msgspec
 import yaml
 
 from clustersim.apiserver import documents, protobuf
-from controllers.machinery.schema import too_deep
+from controllers.registry.schema import too_deep
 from scheduler_core.api.errors import ApiError, bad_request
 
 JSON: Final = "application/json"

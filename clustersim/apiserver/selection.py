@@ -8,8 +8,8 @@ from typing import Any
 
 from clustersim.apiserver.messages import Request
 from clustersim.apiserver.routes import Target
-from controllers.machinery.store import Stored
-from controllers.machinery.strategies.table import strategy_of
+from controllers.kinds.table import strategy_of
+from controllers.log.store import Stored
 from scheduler_core.api.errors import bad_request
 from scheduler_core.api.selector_text import FieldRequirement, parse_field_selector, parse_label_selector
 from scheduler_core.api.selectors import Requirement, matches_all

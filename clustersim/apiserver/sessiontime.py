@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from clustersim.runtime.realtime import unix_ms
-from controllers.machinery.store import Store
+from controllers.log.store import Store
 
 CARRY_MAX_MS: Final = 10_000
 """Real milliseconds for which the clock is carried on without news of its owner; an owner writes each second."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from controllers.machinery.clock import unix_ms_of
-from controllers.machinery.strategies.table import strategy_of
+from controllers.kinds.table import strategy_of
+from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.kinds import Kind
 
 Age = Callable[[str | None], str]

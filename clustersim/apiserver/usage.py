@@ -11,8 +11,8 @@ from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.virtual import ReadView
 from controllers.kubelet.heartbeat import is_running
 from controllers.kubelet.usage import WINDOW_MS, container_usage, node_usage, running_containers
-from controllers.machinery.clock import wire_time
-from controllers.machinery.store import Stored
+from controllers.log.stamps import wire_time
+from controllers.log.store import Stored
 from scheduler_core.api.errors import ApiError, not_found
 from scheduler_core.api.kinds import Kind
 from scheduler_core.api.selector_text import parse_label_selector

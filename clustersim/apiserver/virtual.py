@@ -13,7 +13,7 @@ import msgspec
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.store import SqlStore
 from controllers.kubelet.heartbeat import LEASE_NAMESPACE, node_lease
-from controllers.machinery.store import Stored
+from controllers.log.store import Stored
 from scheduler_core.api.errors import ApiError
 
 LEASES: Final = "leases.coordination.k8s.io"

@@ -18,7 +18,7 @@ from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
 from clustersim.feed.hub import Feed, feed_for, in_thread
-from controllers.machinery.store import DELETED, Event, Gone, Stored
+from controllers.log.store import DELETED, Event, Gone, Stored
 from scheduler_core.api.errors import Cause, gone, invalid
 from scheduler_core.api.kinds import Kind
 

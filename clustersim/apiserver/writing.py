@@ -17,10 +17,10 @@ from clustersim.classroom.auth import COMPONENT, Principal
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime.commands import web_context
 from clustersim.store import SqlStore
-from controllers.machinery.operations import Create, Delete, Operation, Patch, PatchType, Propagation, Update
-from controllers.machinery.registry import Context, Registry
-from controllers.machinery.store import Stored, Transaction
-from controllers.machinery.subresources import scale_of
+from controllers.log.operations import Create, Delete, Operation, Patch, PatchType, Propagation, Update
+from controllers.log.store import Stored, Transaction
+from controllers.registry.registry import Context, Registry
+from controllers.registry.subresources import scale_of
 from scheduler_core.api.errors import ApiError, bad_request, not_found
 
 PATCH_TYPES: Final[dict[str, PatchType]] = {

@@ -10,9 +10,9 @@ from clustersim.classroom.auth import STUDENT, Principal
 from clustersim.classroom.writing import GROUP, context_for
 from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
-from controllers.machinery.operations import Create, Operation, Patch
-from controllers.machinery.registry import Context, Registry, attempt
-from controllers.machinery.store import Transaction
+from controllers.log.operations import Create, Operation, Patch
+from controllers.log.store import Transaction
+from controllers.registry.registry import Context, Registry, attempt
 from scheduler_core.api.errors import ApiError, Cause, bad_request, forbidden
 from scheduler_core.api.kinds import CLUSTERSIM_GROUP, Kind, find_kind
 

@@ -16,8 +16,8 @@ from clustersim.classroom.templates import PODS_PER_NODE
 from clustersim.classroom.writing import GROUP, context_for
 from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
-from controllers.machinery.operations import Create
-from controllers.machinery.registry import Registry, attempt
+from controllers.log.operations import Create
+from controllers.registry.registry import Registry, attempt
 from controllers.replay.trace import GPU_MILLI, GPU_MODEL_LABEL, POD_COLUMNS
 from scheduler_core.api.errors import ApiError, Cause, invalid
 

@@ -14,7 +14,7 @@ from clustersim.classroom.writing import refuse_first, write
 from clustersim.store import open_store, sessions
 from clustersim.store.sessions import SessionRow
 from controllers.bootstrap import initial_objects
-from controllers.machinery.operations import Create
+from controllers.log.operations import Create
 from scheduler_core.api.errors import Cause, invalid
 from scheduler_core.api.kinds import by_kind
 

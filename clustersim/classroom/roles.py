@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from clustersim.classroom.auth import COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
 from clustersim.extenders import refusals
-from controllers.machinery.operations import Bind, Create, Delete, Operation
-from controllers.machinery.registry import Guard
+from controllers.log.operations import Bind, Create, Delete, Operation
+from controllers.registry.registry import Guard
 from scheduler_core.api.errors import ApiError, forbidden, split_resource
 from scheduler_core.api.kinds import CLUSTERSIM_GROUP, find_resource
 from scheduler_core.profiles.era import below, refused

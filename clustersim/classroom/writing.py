@@ -10,8 +10,8 @@ from clustersim.classroom.auth import Principal
 from clustersim.classroom.roles import guard_for
 from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
-from controllers.machinery.operations import Operation, Result
-from controllers.machinery.registry import Context, apply_all
+from controllers.log.operations import Operation, Result
+from controllers.registry.registry import Context, apply_all
 from scheduler_core.api.draw import draw_suffix
 
 GROUP: Final = 25

@@ -9,7 +9,7 @@ from functools import cached_property
 import msgspec
 
 from clustersim.feed.slim import slim
-from controllers.machinery.store import Event
+from controllers.log.store import Event
 
 _encode = msgspec.json.Encoder().encode
 

@@ -23,7 +23,7 @@ from clustersim.feed import hints
 from clustersim.feed.batch import Batch
 from clustersim.feed.view import SlimView
 from clustersim.store import SqlStore, open_store, sessions
-from controllers.machinery.store import Event, Gone
+from controllers.log.store import Event, Gone
 
 POLL_MS: Final = 200
 """How often the log is looked at when no hint comes. It bounds what a lost hint costs."""

@@ -12,7 +12,7 @@ import msgspec
 
 from clustersim.feed.batch import Batch
 from clustersim.feed.slim import slim
-from controllers.machinery.store import DELETED, Store, Stored
+from controllers.log.store import DELETED, Store, Stored
 from scheduler_core.api.kinds import KINDS
 
 CHUNK_BYTES: Final = 256 * 1024

@@ -23,7 +23,7 @@ from clustersim.feed.hub import Feed, Subscription, feed_for, in_thread
 from clustersim.live.presence import Room, room_of
 from clustersim.store import sessions
 from clustersim.store.sessions import SessionRow
-from controllers.machinery.store import Gone
+from controllers.log.store import Gone
 from scheduler_core.api.errors import ApiError
 
 PROTOCOL: Final = 1

@@ -15,9 +15,9 @@ from clustersim import feed
 from clustersim.feed import hints
 from clustersim.store import open_store, sessions
 from clustersim.store.sql import SqlStore
-from controllers.machinery.operations import Update
-from controllers.machinery.registry import Context, Guard, Registry
-from controllers.machinery.store import copy_object
+from controllers.log.operations import Update
+from controllers.log.store import copy_object
+from controllers.registry.registry import Context, Guard, Registry
 from scheduler_core.api.draw import draw_suffix
 from scheduler_core.api.errors import ApiError, not_found
 

@@ -22,7 +22,7 @@ from clustersim.runtime.driver import Driver
 from clustersim.runtime.housekeeping import Housekeeping
 from clustersim.runtime.ownership import Claim, Ownership
 from clustersim.store import sessions
-from controllers.machinery.store import Fenced
+from controllers.log.store import Fenced
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.runtime import metrics as runtime_metrics
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
-from controllers.machinery.clock import unix_ms_of
+from controllers.log.stamps import unix_ms_of
 from controllers.scheduler.decisions import find, whole
 from scheduler_core.api.errors import ApiError, Cause, not_found
 

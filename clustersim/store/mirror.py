@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
-from controllers.machinery.store import DELETED, Event, Stored
-from controllers.machinery.transaction import SortedObjects
+from controllers.log.store import DELETED, Event, Stored
+from controllers.log.transaction import SortedObjects
 
 WINDOW_ROWS_MAX: Final = 5_000
 """Rows kept in memory (some 10 MB); a reflector that lags further reads them from the database."""

@@ -9,8 +9,8 @@ import msgspec
 from django.db import connection
 
 from clustersim.store.sessions import real_ms
-from controllers.machinery.store import Verb
-from controllers.machinery.transaction import BufferedTransaction
+from controllers.log.store import Verb
+from controllers.log.transaction import BufferedTransaction
 
 VERBS: Final[tuple[Verb, ...]] = ("ADDED", "MODIFIED", "DELETED")
 """The log's `verb` column counts them from 1."""

@@ -17,8 +17,8 @@ from django.db import connection, transaction
 from clustersim.store.mirror import Mirror
 from clustersim.store.rows import VERBS, write_log, write_objects, write_traces
 from clustersim.store.sessions import NoSession
-from controllers.machinery.store import Event, Fenced, Gone, Stored
-from controllers.machinery.transaction import BufferedTransaction
+from controllers.log.store import Event, Fenced, Gone, Stored
+from controllers.log.transaction import BufferedTransaction
 from scheduler_core.framework.registry import PluginRegistry
 
 COMPACT_STEP: Final = 500

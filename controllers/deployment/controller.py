@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 from controllers.deployment import sets as rs
 from controllers.deployment import status as progress
 from controllers.deployment.rollout import RESOURCE, SETS, Rollout, Steps, ensure_new, renew, status_update
-from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.machinery.operations import Delete, Patch
-from controllers.machinery.ownership import claim, index_ownership, requirements_of
-from controllers.machinery.pods import condition, controller_of
+from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.kit.ownership import claim, index_ownership, requirements_of
+from controllers.kit.pods import controller_of
+from controllers.log.operations import Delete, Patch
+from controllers.registry.strategy import condition
 
 Document = dict[str, Any]
 

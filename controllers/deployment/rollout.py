@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from controllers.deployment import sets as rs
 from controllers.deployment import status as progress
-from controllers.machinery.informer import Lister
-from controllers.machinery.manager import Work, must
-from controllers.machinery.operations import Create, Operation, Patch, Result, Update
-from controllers.machinery.pods import condition, controller_of
+from controllers.kit.informer import Lister
+from controllers.kit.manager import Work, must
+from controllers.kit.pods import controller_of
+from controllers.log.operations import Create, Operation, Patch, Result, Update
+from controllers.registry.strategy import condition
 from scheduler_core.api.errors import ApiError
 
 Document = dict[str, Any]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controllers.machinery.pods import owner_reference
+from controllers.kit.pods import owner_reference
 from scheduler_core.api.draw import SAFE_LETTERS
 
 Document = dict[str, Any]

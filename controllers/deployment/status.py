@@ -15,8 +15,8 @@ from controllers.deployment.sets import (
     status_of,
     surge_and_unavailable,
 )
-from controllers.machinery.clock import unix_ms_of, wire_time
-from controllers.machinery.pods import condition
+from controllers.log.stamps import unix_ms_of, wire_time
+from controllers.registry.strategy import condition
 
 Document = dict[str, Any]
 

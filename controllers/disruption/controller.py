@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
-from controllers.machinery.clock import unix_ms_of, wire_time
-from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.machinery.operations import Update
-from controllers.machinery.pods import condition, controller_of
+from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.kit.pods import controller_of
+from controllers.log.operations import Update
+from controllers.log.stamps import unix_ms_of, wire_time
+from controllers.registry.strategy import condition
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector
 

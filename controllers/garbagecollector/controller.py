@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from controllers.machinery.informer import Handler, Lister
-from controllers.machinery.manager import Reconcile, Setup, Work, must
-from controllers.machinery.operations import Delete, Operation, Patch, Propagation
+from controllers.kit.informer import Handler, Lister
+from controllers.kit.manager import Reconcile, Setup, Work, must
+from controllers.log.operations import Delete, Operation, Patch, Propagation
 from scheduler_core.api.kinds import CLUSTERSIM_GROUP, KINDS, find_kind
 
 Document = dict[str, Any]

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Final, Literal
 
+from controllers.kit.informer import RELIST_TIMER, Informers, by_node
+from controllers.kit.manager import key_of
+from controllers.kit.pods import claims_of_pod
 from controllers.kubelet.heartbeat import is_running, stopped_unix_ms
 from controllers.kubelet.images import normalised, seconds_text, size_bytes
 from controllers.kubelet.machine import Machine, index_of
@@ -18,12 +21,9 @@ from controllers.kubelet.render import node_status, pod_status
 from controllers.kubelet.stage import Say, Stage, Wait, choose, is_ready
 from controllers.kubelet.stages.node import NODE_LABELS
 from controllers.kubelet.stages.pod import COMPLETE, CREATE, CREATED, POD_STAGES, PRESENT, PULLED, PULLING, RAN
-from controllers.machinery.informer import RELIST_TIMER, Informers, by_node
-from controllers.machinery.loop import Answer, Tick
-from controllers.machinery.manager import key_of
-from controllers.machinery.operations import Create, Delete, Patch, Update
-from controllers.machinery.pods import claims_of_pod
-from controllers.machinery.store import Event
+from controllers.log.operations import Create, Delete, Patch, Update
+from controllers.log.store import Event
+from controllers.loop.loop import Answer, Tick
 from scheduler_core.api.draw import draw
 
 Document = dict[str, Any]

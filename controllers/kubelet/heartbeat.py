@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from zlib import crc32
 
-from controllers.machinery.clock import unix_ms_of, wire_micro_time
+from controllers.log.stamps import unix_ms_of, wire_micro_time
 from scheduler_core.api.draw import draw_uid
 
 LEASE_NAMESPACE: Final = "kube-node-lease"

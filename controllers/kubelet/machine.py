@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from controllers.kit.recorder import Recorder
 from controllers.kubelet.images import CHECK_MS, must_ask, normalised, pull_ms, size_bytes
-from controllers.machinery.recorder import Recorder
 
 NODES_MAX: Final = 32_768
 """Machines that can have a pod network: /24 networks in 10.128.0.0/9."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from controllers.machinery.informer import Lister
-from controllers.machinery.pods import volumes_of_claims
+from controllers.kit.informer import Lister
+from controllers.kit.pods import volumes_of_claims
 
 CSI_DRIVERS = "clustersim.io/csi-drivers"
 """Annotation of a node: the CSI drivers that run there and how many volumes each can attach, `a.example.dev=25,b`."""

@@ -14,7 +14,7 @@ from controllers.kubelet.stages.node import (
     NODE_CONDITIONS,
     NODE_INFO,
 )
-from controllers.machinery.clock import wire_time
+from controllers.log.stamps import wire_time
 
 Document = dict[str, Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from controllers.leaderelection.elector import Create, Failed, Found, Missing, Record, Response, Update
-from controllers.machinery import operations
-from controllers.machinery.clock import unix_ms_of, wire_micro_time
-from controllers.machinery.operations import Operation, Result
-from controllers.machinery.store import Stored
+from controllers.log import operations
+from controllers.log.operations import Operation, Result
+from controllers.log.stamps import unix_ms_of, wire_micro_time
+from controllers.log.store import Stored
 
 RESOURCE: Final = "leases.coordination.k8s.io"
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
+from controllers.kit.recorder import Recorder
 from controllers.leaderelection.elector import Elector, Get, Request, Settings
 from controllers.leaderelection.lease import LeaseLock
-from controllers.machinery.loop import Answer, Elected, Tick
-from controllers.machinery.recorder import Recorder
-from controllers.machinery.store import Event
+from controllers.log.store import Event
+from controllers.loop.loop import Answer, Elected, Tick
 from scheduler_core.api.draw import draw
 
 _TRY: Final = ("election", "try")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from controllers.machinery.clock import wire_time
-from controllers.machinery.manager import Reconcile, Setup, Work, key_of
-from controllers.machinery.operations import Delete, Update
-from controllers.machinery.store import Stored
+from controllers.kit.manager import Reconcile, Setup, Work, key_of
+from controllers.log.operations import Delete, Update
+from controllers.log.stamps import wire_time
+from controllers.log.store import Stored
 from scheduler_core.api.kinds import KINDS
 
 Document = dict[str, Any]

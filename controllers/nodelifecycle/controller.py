@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+from controllers.kit.informer import by_node
+from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, must
+from controllers.kit.pods import ready_since_ms
 from controllers.kubelet.heartbeat import renewed_unix_ms
-from controllers.machinery.clock import wire_time
-from controllers.machinery.informer import by_node
-from controllers.machinery.manager import RESYNC_KEY, Reconcile, Setup, Work, must
-from controllers.machinery.operations import Operation, Patch, Update
-from controllers.machinery.pods import condition, ready_since_ms
+from controllers.log.operations import Operation, Patch, Update
+from controllers.log.stamps import wire_time
+from controllers.registry.strategy import condition
 
 Document = dict[str, Any]
 

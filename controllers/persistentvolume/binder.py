@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final
 
-from controllers.machinery.clock import wire_time
-from controllers.machinery.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
-from controllers.machinery.operations import Delete, Operation, Patch
-from controllers.machinery.pods import claims_of_pod
-from controllers.machinery.strategies.storageclass import default_class
+from controllers.kinds.storage.storageclass import default_class
+from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
+from controllers.kit.pods import claims_of_pod
+from controllers.log.operations import Delete, Operation, Patch
+from controllers.log.stamps import wire_time
 from controllers.persistentvolume.documents import (
     BETA_PROVISIONER,
     CLAIMS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controllers.machinery.operations import Patch
+from controllers.log.operations import Patch
 from scheduler_core.api.meta import view
 from scheduler_core.api.storage import (
     BIND_COMPLETED,

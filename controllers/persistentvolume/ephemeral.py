@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.machinery.operations import Create
-from controllers.machinery.pods import owner_reference
+from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.kit.pods import owner_reference
+from controllers.log.operations import Create
 from controllers.persistentvolume.documents import CLAIMS
 
 Document = dict[str, Any]

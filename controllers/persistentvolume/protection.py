@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.machinery.pods import claims_of_pod
+from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.kit.pods import claims_of_pod
 from controllers.persistentvolume.documents import CLAIMS, VOLUMES, claim_patch, volume_patch
 from scheduler_core.api.storage import CLAIM_PROTECTION, VOLUME_PROTECTION
 

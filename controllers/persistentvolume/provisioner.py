@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.machinery.operations import Create, Delete
+from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.log.operations import Create, Delete
 from controllers.persistentvolume.documents import (
     CLAIMS,
     CLASSES,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from controllers.machinery.clock import wire_time
-from controllers.machinery.informer import by_node
-from controllers.machinery.manager import RESYNC_KEY, Reconcile, Setup, Work
-from controllers.machinery.operations import Delete, Operation, Update
+from controllers.kit.informer import by_node
+from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work
+from controllers.log.operations import Delete, Operation, Update
+from controllers.log.stamps import wire_time
 
 Document = dict[str, Any]
 

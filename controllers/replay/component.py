@@ -10,10 +10,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from controllers.machinery.informer import RELIST_TIMER, Informers
-from controllers.machinery.loop import Answer, Tick
-from controllers.machinery.operations import Create, Delete, Patch
-from controllers.machinery.store import Event
+from controllers.kit.informer import RELIST_TIMER, Informers
+from controllers.log.operations import Create, Delete, Patch
+from controllers.log.store import Event
+from controllers.loop.loop import Answer, Tick
 from controllers.replay.trace import NAMESPACE, BadTrace, Step, steps_of
 
 Document = dict[str, Any]

@@ -9,19 +9,12 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from typing import Any, ClassVar, Final
 
-from controllers.machinery.clock import wire_time
-from controllers.machinery.expectations import Expectations
-from controllers.machinery.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.machinery.operations import Create, Delete, Operation, Result, Update
-from controllers.machinery.ownership import claim, index_ownership, labels_of, requirements_of
-from controllers.machinery.pods import (
-    controller_of,
-    deletion_order,
-    is_active,
-    is_available,
-    owner_reference,
-    ready_since_ms,
-)
+from controllers.kit.expectations import Expectations
+from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.kit.ownership import claim, index_ownership, labels_of, requirements_of
+from controllers.kit.pods import controller_of, deletion_order, is_active, is_available, owner_reference, ready_since_ms
+from controllers.log.operations import Create, Delete, Operation, Result, Update
+from controllers.log.stamps import wire_time
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.selectors import matches_all
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.machinery.clock import wire_time
-from controllers.machinery.loop import Tick
-from controllers.machinery.operations import Bind, Delete, Operation, Patch, Result
-from controllers.machinery.recorder import Recorder
+from controllers.kit.recorder import Recorder
+from controllers.log.operations import Bind, Delete, Operation, Patch, Result
+from controllers.log.stamps import wire_time
+from controllers.loop.loop import Tick
 from scheduler_core.api.pod import Pod
 from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
 from scheduler_core.framework.interface import BindPod, Reply

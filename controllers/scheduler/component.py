@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
-from controllers.machinery.informer import RELIST_TIMER, Informers
-from controllers.machinery.loop import Answer, Tick
-from controllers.machinery.operations import Patch
-from controllers.machinery.recorder import Recorder
-from controllers.machinery.store import Event, Gone
+from controllers.kit.informer import RELIST_TIMER, Informers
+from controllers.kit.recorder import Recorder
+from controllers.log.operations import Patch
+from controllers.log.store import Event, Gone
+from controllers.loop.loop import Answer, Tick
 from controllers.scheduler.driver import PERMIT_TIMER, POINT_TIMER, SLEEP_TIMER, Driver, Job
 from controllers.scheduler.reporting import (
     EMPTY_QUEUE,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controllers.machinery.store import Gone, Store
+from controllers.log.store import Gone, Store
 from controllers.scheduler.reporting import REPLICAS
 from controllers.scheduler.settings import NAME, RESOURCE, Settings
 from controllers.scheduler.watching import WATCHED

@@ -10,9 +10,9 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from controllers.machinery.loop import Answer, Tick
-from controllers.machinery.operations import Operation, Patch
-from controllers.machinery.recorder import Recorder
+from controllers.kit.recorder import Recorder
+from controllers.log.operations import Operation, Patch
+from controllers.loop.loop import Answer, Tick
 from controllers.scheduler.asking import DONE, bind_operation, delete_operation, record, reply_of, status_operation
 from scheduler_core.extender.calls import CallExtenders, ExtenderCall
 from scheduler_core.framework.asks import DeletePod, PatchObject, PatchPodStatus, RecordEvent, Sleep, WaitOnPermit

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from controllers.machinery.store import Store
+from controllers.log.store import Store
 from scheduler_core.api.errors import Cause, invalid
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node

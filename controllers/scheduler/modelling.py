@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from controllers.machinery.store import Gone, Store
+from controllers.log.store import Gone, Store
 from controllers.scheduler.decisions import RevisionListers
 from controllers.scheduler.settings import NAME, RESOURCE, Settings
 from scheduler_core.api.errors import Cause, gone, invalid, not_found

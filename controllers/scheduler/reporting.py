@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from controllers.machinery.operations import Patch
+from controllers.log.operations import Patch
 from controllers.scheduler.driver import Driver, Job
 from scheduler_core.framework.events import ClusterEvent
 from scheduler_core.scheduler.core import Scheduler

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from controllers.machinery.informer import Informers
+from controllers.kit.informer import Informers
 from controllers.scheduler.settings import RESOURCE as CONFIGURATIONS
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import view

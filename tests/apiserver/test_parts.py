@@ -14,7 +14,7 @@ from clustersim.apiserver.limits import REQUESTS_BURST, WATCHES_MAX, Meter
 from clustersim.apiserver.messages import Request, parse_cookies, parse_query
 from clustersim.apiserver.negotiation import aggregated_version, wanted
 from clustersim.apiserver.routes import parse
-from controllers.machinery.strategies.table import strategy_of
+from controllers.kinds.table import strategy_of
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.kinds import kind_of
 

@@ -68,7 +68,7 @@ def measure(name: str) -> dict[str, Any]:
     from clustersim.classroom.writing import write
     from clustersim.store import open_store
     from controllers.cluster import Cluster
-    from controllers.machinery.operations import Create, Patch
+    from controllers.log.operations import Create, Patch
     from scheduler_core.kernels.collecting import collect_rarely
 
     collect_rarely()

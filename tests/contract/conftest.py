@@ -12,7 +12,7 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from clustersim.store import open_store, sessions
-from controllers.machinery.memory import MemoryStore
+from controllers.log.memory import MemoryStore
 from tests.tools import databases
 
 

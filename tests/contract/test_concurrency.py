@@ -14,7 +14,7 @@ import pytest
 from django.db import connection, connections
 
 from clustersim.store import open_store, sessions
-from controllers.machinery.store import Fenced, RevisionConflict
+from controllers.log.store import Fenced, RevisionConflict
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WRITERS = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controllers.machinery.store import Fenced, Gone, RevisionConflict
+from controllers.log.store import Fenced, Gone, RevisionConflict
 
 
 def document(name: str, value: object = 0, uid: str = "") -> dict:

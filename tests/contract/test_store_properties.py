@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controllers.machinery.store import DELETED, Gone, RevisionConflict
+from controllers.log.store import DELETED, Gone, RevisionConflict
 
 RELAXED = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from controllers.machinery.clock import wire_time
-from controllers.machinery.operations import Create, Patch
+from controllers.log.operations import Create, Patch
+from controllers.log.stamps import wire_time
 from scheduler_core.api.errors import ApiError
 from tests.tools.lab import Document, Lab, node, pod, workload
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from controllers.cluster import Cluster
-from controllers.machinery.client import Client
-from controllers.machinery.operations import Patch
+from controllers.kit.client import Client
+from controllers.log.operations import Patch
 from tests.tools.lab import Lab
 
 REPLICAS = "replicas.clustersim.io"

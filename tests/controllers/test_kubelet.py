@@ -11,8 +11,8 @@ import pytest
 from controllers.kubelet.heartbeat import node_lease, renewed_unix_ms
 from controllers.kubelet.stage import choose
 from controllers.kubelet.stages.pod import POD_STAGES
-from controllers.machinery.memory import DEFAULT_EPOCH_MS
-from controllers.machinery.operations import Delete, Patch
+from controllers.log.memory import DEFAULT_EPOCH_MS
+from controllers.log.operations import Delete, Patch
 from tests.tools.lab import Document, Lab, node, pod, workload
 
 STOPPED = "clustersim.io/kubelet-stopped-at"

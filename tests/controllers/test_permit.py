@@ -8,8 +8,8 @@ import pytest
 
 from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.operations import Delete, Patch
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Delete, Patch
 from controllers.rerun import first_difference, rerun
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.registry import PluginRegistry

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controllers.cluster import Cluster
-from controllers.machinery.store import ADDED, DELETED
+from controllers.log.store import ADDED, DELETED
 from controllers.replay.trace import GPU_MILLI, GPU_MODEL_LABEL, POD_COLUMNS, BadTrace, pod_of, steps_of
 from tests.tools.lab import Lab, node
 

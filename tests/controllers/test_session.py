@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controllers.machinery.operations import Patch
+from controllers.log.operations import Patch
 from tests.tools.lab import Document, Lab, node, pod, workload
 
 CLOCKS = "clocks.clustersim.io"

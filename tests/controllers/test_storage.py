@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controllers.machinery.operations import Delete, Patch
+from controllers.log.operations import Delete, Patch
 from controllers.scheduler.decisions import whole
 from tests.tools.lab import Document, Lab, node, pod
 from tests.tools.storage import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controllers.machinery.operations import Patch
+from controllers.log.operations import Patch
 from controllers.rerun import first_difference, rerun
 from tests.tools.lab import Lab, node, pod
 

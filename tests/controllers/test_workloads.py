@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from controllers.machinery.expectations import EXPECTATIONS_TTL_MS, Expectations
-from controllers.machinery.operations import Delete, Patch
-from controllers.machinery.pods import deletion_order
+from controllers.kit.expectations import EXPECTATIONS_TTL_MS, Expectations
+from controllers.kit.pods import deletion_order
+from controllers.log.operations import Delete, Patch
 from tests.tools.lab import Document, Lab, node, pod, workload
 
 NODES = [node("n1"), node("n2"), node("n3")]

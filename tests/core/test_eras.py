@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from controllers.cluster import found
-from controllers.machinery.client import Client
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.operations import Patch
+from controllers.kit.client import Client
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Patch
 from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration, ProfileError

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clustersim.apiserver import protobuf
-from controllers.machinery.strategic import MERGE_KEYS
-from controllers.machinery.strategies.table import STRATEGIES
+from controllers.kinds.table import STRATEGIES
+from controllers.registry.strategic import MERGE_KEYS
 from scheduler_core.api.kinds import KINDS, Kind
 
 FILE = Path(__file__).parent.parent.parent / "docs" / "kinds.md"
@@ -18,9 +18,9 @@ HEAD = """# Kinds
 What the Kubernetes API of a session (`/clusters/<code>/`) serves. This page is made from the tables in the code
 (`pytest tests/docs/test_kinds.py --update-golden`).
 
-A new kind is one line in `scheduler_core/api/kinds.py`, one file in `controllers/machinery/strategies/` with its
+A new kind is one line in `scheduler_core/api/kinds.py`, one file in `controllers/kinds/` with its
 line in `table.py` beside it, and one golden document in `tests/golden/kinds/`. Its fields come from the generated
-models of v1.34 (own kinds: `controllers/machinery/models/clustersim_v1.py`), and so do type checks, unknown-field
+models of v1.34 (own kinds: `controllers/registry/models/clustersim_v1.py`), and so do type checks, unknown-field
 checks, OpenAPI and `kubectl explain`.
 
 All verbs are served for every kind: create, get, list, watch, update, patch (merge, strategic merge, JSON patch),

@@ -9,6 +9,7 @@ import ast
 import importlib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,10 @@ PACKAGES = {
     "scheduler_core.cel": "Expressions",
     "scheduler_core.model": "The formal model",
     "scheduler_core.extender": "Extenders",
-    "controllers.machinery": "Documents",
-    "controllers.machinery.validation": "Rules of documents",
+    "controllers.registry": "Documents",
+    "controllers.kinds": "Kinds",
+    "controllers.loop": "The loop",
+    "controllers.kit": "Controllers",
 }
 NAME = re.compile(r".*(_MAX|_MIN|_MS|_SECONDS|_SECOND|_BURST|_BYTES|_PER_PERSON|_PER_STUDENT|_THREADS|_QUOTA)|GROUP")
 HEAD = """# Limits
@@ -39,10 +42,12 @@ Every limit, its value, and what happens at it. The page is made from the consta
 
 def limits_of(package: str) -> Iterator[tuple[str, str, str]]:
     """Yield (module.NAME, value, what happens at it)."""
-    for file in sorted((ROOT / package.replace(".", "/")).glob("*.py")):
-        module = importlib.import_module(f"{package}.{file.stem}")
+    for file in sorted((ROOT / package.replace(".", "/")).rglob("*.py")):
+        module = importlib.import_module(
+            ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        )
         body = ast.parse(file.read_text()).body
-        for statement, after in zip(body, [*body[1:], ast.Pass()], strict=True):
+        for statement, after in pairwise([*body, ast.Pass()]):
             if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
                 continue
             name = statement.target.id

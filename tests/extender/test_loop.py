@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from controllers.machinery.operations import Patch
-from controllers.machinery.store import Event
+from controllers.log.operations import Patch
+from controllers.log.store import Event
 from controllers.rerun import first_difference, rerun
 from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import find, whole

@@ -17,8 +17,8 @@ from clustersim.feed import hints, hub
 from clustersim.feed.batch import Batch
 from clustersim.feed.view import EVENTS_LISTED_MAX, SlimView
 from clustersim.store import open_store, sessions
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.store import Gone
+from controllers.log.memory import MemoryStore
+from controllers.log.store import Gone
 from tests.tools.server import wait_for
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from clustersim.feed.batch import Batch
 from clustersim.feed.view import SlimView
-from controllers.machinery.memory import MemoryStore
+from controllers.log.memory import MemoryStore
 
 FOLDER = Path(__file__).parent.parent / "golden" / "watch"
 Document = dict[str, Any]

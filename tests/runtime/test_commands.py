@@ -11,7 +11,7 @@ from clustersim.runtime import commands
 from clustersim.runtime.driver import Driver
 from clustersim.store import open_store, sessions
 from controllers.cluster import found
-from controllers.machinery.store import Fenced
+from controllers.log.store import Fenced
 from scheduler_core.api.errors import ApiError, forbidden
 
 CLOCKS = "clocks.clustersim.io"

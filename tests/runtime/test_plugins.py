@@ -10,7 +10,7 @@ import pytest
 
 from clustersim.plugins import GROUP, Found, discover, installed
 from controllers.cluster import found as founded
-from controllers.machinery.memory import MemoryStore
+from controllers.log.memory import MemoryStore
 from scheduler_core.api.errors import ApiError
 from scheduler_core.profiles.eras import read_spec, registry_of
 from tests.tools.packages import install, points_in

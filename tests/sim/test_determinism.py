@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from controllers.machinery.operations import Delete, Patch
+from controllers.log.operations import Delete, Patch
 from controllers.rerun import first_difference, rerun
 from scheduler_core.api.errors import ApiError
 from tests.tools.lab import Lab, node, pod, workload

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from controllers.machinery.operations import Delete, Patch
+from controllers.log.operations import Delete, Patch
 from scheduler_core.api.errors import ApiError
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.snapshot.snapshot import Snapshot

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from controllers.machinery.memory import MemoryStore
+from controllers.log.memory import MemoryStore
 from controllers.scenario import Start, read, run
 
 FOLDER = Path(__file__).parents[2] / "clustersim" / "runtime" / "scenarios"

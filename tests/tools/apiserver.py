@@ -27,8 +27,8 @@ import json
 from clustersim.classroom import people
 from clustersim.runtime.commands import web_context
 from clustersim.store import open_store, sessions
-from controllers.machinery.operations import Create
-from controllers.machinery.registry import Registry
+from controllers.log.operations import Create
+from controllers.registry.registry import Registry
 row = sessions.create("Test", "empty", 7)
 made = {"code": row.code, "id": row.id}
 store = open_store(row.id)

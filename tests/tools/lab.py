@@ -7,10 +7,10 @@ from typing import Any
 
 from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
-from controllers.machinery.client import Client
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.operations import Operation, Patch
-from controllers.machinery.store import Event
+from controllers.kit.client import Client
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Operation, Patch
+from controllers.log.store import Event
 from controllers.outside import CarryOut, refuse
 
 Document = dict[str, Any]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from controllers.cluster import found
-from controllers.machinery.memory import MemoryStore
+from controllers.log.memory import MemoryStore
 from tests.controllers.scheduler.plane import Plane
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import count
 
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.operations import Operation, Result
-from controllers.machinery.registry import Context, Registry, attempt
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Operation, Result
+from controllers.registry.registry import Context, Registry, attempt
 
 _numbers = count(1)
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from controllers.machinery.client import Client
-from controllers.machinery.loop import Loop, Slot, Tick
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.operations import Create, Delete, Operation, Patch, Result
+from controllers.kit.client import Client
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Create, Delete, Operation, Patch, Result
+from controllers.loop.loop import Loop, Slot, Tick
 from controllers.scheduler.component import RETELL_TIMER, STEP_TIMER, SchedulerComponent
 from tests.controllers.scheduler.people import write
 

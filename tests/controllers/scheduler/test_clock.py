@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from controllers.cluster import Cluster, found
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.operations import Create, Patch
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Create, Patch
 from scheduler_core.scheduler.run import POINTS
 from tests.controllers.scheduler.people import write
 

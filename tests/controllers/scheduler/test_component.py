@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controllers.machinery.operations import Bind, Patch
+from controllers.log.operations import Bind, Patch
 from controllers.scheduler.component import STEP_TIMER
 from controllers.scheduler.decisions import whole
 from scheduler_core.scheduler.run import POINTS

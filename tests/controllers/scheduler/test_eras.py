@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from controllers.cluster import found
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.operations import Patch
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Patch
 from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import whole
 from scheduler_core.legacy.conflicts import conflicts_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controllers.machinery.operations import Create, Patch
+from controllers.log.operations import Create, Patch
 from controllers.scheduler.decisions import find, whole
 from tests.controllers.scheduler.plane import Plane
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controllers.machinery.operations import Create, Patch
+from controllers.log.operations import Create, Patch
 from controllers.scheduler.decisions import find, whole
 from scheduler_core.scheduler.run import POINTS
 from tests.controllers.scheduler.plane import IDENTITY, Plane

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controllers.machinery.operations import Create
+from controllers.log.operations import Create
 from controllers.scheduler.decisions import whole
 from tests.controllers.scheduler.plane import Plane
 

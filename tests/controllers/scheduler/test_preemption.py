@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from controllers.machinery.operations import Create, Patch
+from controllers.log.operations import Create, Patch
 from controllers.scheduler.decisions import whole
 from scheduler_core.state.queued import Lane
 from tests.controllers.scheduler.plane import Plane

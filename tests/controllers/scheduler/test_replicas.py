@@ -4,8 +4,8 @@ from typing import Any
 
 from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
-from controllers.machinery.memory import MemoryStore
-from controllers.machinery.operations import Create, Patch
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Create, Patch
 from tests.controllers.scheduler.people import write
 
 RESOURCES = {"cpu": "64", "memory": "64Gi", "pods": "110"}

@@ -1,0 +1,91 @@
+"""Deployments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE, counted
+from controllers.kinds.core.pod import defaults
+from controllers.kinds.core.pod import validation as pod
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Strategy, at, child
+from controllers.registry.subresources import selector_text
+from scheduler_core.api.errors import Cause
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = {}
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    spec = child(document, "spec")
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+    strategy = child(spec, "strategy")
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+    if strategy["type"] == "RollingUpdate":
+        rolling = child(strategy, "rollingUpdate")
+        rolling.setdefault("maxUnavailable", "25%")
+        rolling.setdefault("maxSurge", "25%")
+    defaults.pod_spec(child(child(spec, "template"), "spec"))
+
+
+def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
+    strategy = spec.get("strategy") or {}
+    causes = fields.one_of("spec.strategy.type", strategy.get("type"), ("Recreate", "RollingUpdate"), needed=True)
+    rolling = strategy.get("rollingUpdate")
+    if strategy.get("type") == "Recreate" and rolling is not None:
+        why = "may not be specified when strategy `type` is 'Recreate'"
+        return [*causes, fields.not_allowed("spec.strategy.rollingUpdate", why)]
+    if rolling is None:
+        return causes
+    where = "spec.strategy.rollingUpdate"
+    missing, unavailable = fields.int_or_percent(f"{where}.maxUnavailable", rolling.get("maxUnavailable"))
+    extra, surge = fields.int_or_percent(f"{where}.maxSurge", rolling.get("maxSurge"))
+    causes += missing + extra
+    if not missing and not extra and unavailable == 0 and surge == 0:
+        why = "may not be 0 when `maxSurge` is 0"
+        causes.append(fields.bad(f"{where}.maxUnavailable", rolling.get("maxUnavailable"), why))
+    if isinstance(rolling.get("maxUnavailable"), str) and unavailable > 100:
+        why = "must not be greater than 100%"
+        causes.append(fields.bad(f"{where}.maxUnavailable", rolling["maxUnavailable"], why))
+    return causes
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    spec = document["spec"]
+    causes = fields.replicas("spec.replicas", spec.get("replicas"))
+    for key in ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
+        causes += fields.non_negative(f"spec.{key}", spec.get(key))
+    deadline, ready = spec.get("progressDeadlineSeconds"), spec.get("minReadySeconds") or 0
+    if deadline is not None and deadline <= ready:
+        causes.append(fields.bad("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))
+    causes += pod.selector_and_template(document)
+    causes += pod.template("spec.template", spec.get("template"))
+    return causes + _strategy(spec)
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
+
+
+STRATEGY: Final = Strategy(
+    prepare=_prepare,
+    defaults=_defaults,
+    validate=_validate,
+    validate_update=_validate_update,
+    generation=True,
+    generation_counts_annotations=True,
+    columns=(
+        NAME,
+        READY,
+        counted("Up-to-date", "Replicas of the newest template.", "status", "updatedReplicas"),
+        counted("Available", "Replicas ready for minReadySeconds.", "status", "availableReplicas"),
+        AGE,
+        *TEMPLATE,
+        Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
+    ),
+)

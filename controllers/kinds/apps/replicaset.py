@@ -1,0 +1,53 @@
+"""ReplicaSets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, REPLICAS, TEMPLATE
+from controllers.kinds.core.pod import defaults
+from controllers.kinds.core.pod import validation as pod
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Strategy, at, child
+from controllers.registry.subresources import selector_text
+from scheduler_core.api.errors import Cause
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = {"replicas": 0}
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    spec = child(document, "spec")
+    spec.setdefault("replicas", 1)
+    defaults.pod_spec(child(child(spec, "template"), "spec"))
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    spec = document["spec"]
+    causes = fields.replicas("spec.replicas", spec.get("replicas"))
+    causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
+    causes += pod.selector_and_template(document)
+    return causes + pod.template("spec.template", spec.get("template"))
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
+
+
+STRATEGY: Final = Strategy(
+    prepare=_prepare,
+    defaults=_defaults,
+    validate=_validate,
+    validate_update=_validate_update,
+    generation=True,
+    columns=(
+        NAME,
+        *REPLICAS,
+        AGE,
+        *TEMPLATE,
+        Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
+    ),
+    selectable={"status.replicas": lambda doc: str(at(doc, "status", "replicas") or 0)},
+)

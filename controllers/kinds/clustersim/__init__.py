@@ -1,0 +1,1 @@
+"""Kinds of this project's own group, clustersim.io."""

@@ -1,0 +1,59 @@
+"""Columns that several kinds print the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.registry.strategy import Column, at
+
+NONE: Final = "<none>"
+UNSET: Final = "<unset>"
+NAME: Final = Column(
+    "Name", "string", "Name must be unique within a namespace.", lambda doc, age: doc["metadata"]["name"]
+)
+AGE: Final = Column(
+    "Age",
+    "string",
+    "Time since the object was created, by the session's clock.",
+    lambda doc, age: age(doc["metadata"].get("creationTimestamp")),
+)
+
+
+def pairs(labels: Mapping[str, str] | None) -> str:
+    """Return labels as `a=b,c=d`."""
+    return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE
+
+
+def _images(document: Mapping[str, Any], age: Any) -> str:
+    return ",".join(entry.get("image", "") for entry in at(document, "spec", "template", "spec", "containers") or ())
+
+
+def _containers(document: Mapping[str, Any], age: Any) -> str:
+    return ",".join(entry.get("name", "") for entry in at(document, "spec", "template", "spec", "containers") or ())
+
+
+def counted(name: str, description: str, *path: str) -> Column:
+    """Return the column of a number in the document, 0 where it has none."""
+    return Column(name, "integer", description, lambda document, age: at(document, *path) or 0)
+
+
+TEMPLATE: Final = (
+    Column("Containers", "string", "Container names.", _containers, 1),
+    Column("Images", "string", "Images.", _images, 1),
+)
+"""Wide columns of whatever has a pod template."""
+
+REPLICAS: Final = (
+    counted("Desired", "Replicas asked for.", "spec", "replicas"),
+    counted("Current", "Replicas there are.", "status", "replicas"),
+    counted("Ready", "Replicas that are ready.", "status", "readyReplicas"),
+)
+"""Columns of what keeps a number of equal pods."""
+
+
+def _ready(document: Mapping[str, Any], age: Any) -> str:
+    return f"{at(document, 'status', 'readyReplicas') or 0}/{at(document, 'spec', 'replicas') or 0}"
+
+
+READY: Final = Column("Ready", "string", "Ready replicas of those asked for.", _ready)

@@ -1,0 +1,1 @@
+"""Kinds of the core group, v1."""

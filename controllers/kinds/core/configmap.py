@@ -1,0 +1,61 @@
+"""ConfigMaps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Strategy
+from scheduler_core.api.errors import Cause
+
+DATA_BYTES_MAX: Final = 1_048_576
+"""Bytes of all values together, as upstream."""
+
+_KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    data, binary = document.get("data") or {}, document.get("binaryData") or {}
+    for part, values in (("data", data), ("binaryData", binary)):
+        for key in values:
+            if not _KEY.fullmatch(key) or key in (".", ".."):
+                why = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+                causes.append(fields.bad(f"{part}[{key[:80]}]", key, why))
+    for key in sorted(data.keys() & binary.keys()):
+        causes.append(fields.bad(f"data[{key}]", key, "duplicate of key present in binaryData"))
+    size = sum(len(value.encode()) for value in data.values()) + sum(len(value) * 3 // 4 for value in binary.values())
+    if size > DATA_BYTES_MAX:
+        causes.append(Cause("data", f"Too long: may not be more than {DATA_BYTES_MAX} bytes", "FieldValueTooLong"))
+    return causes
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    if not old.get("immutable"):
+        return []
+    causes: list[Cause] = []
+    if not new.get("immutable"):
+        causes.append(fields.not_allowed("immutable", "field is immutable when `immutable` is set"))
+    for key in ("data", "binaryData"):
+        if new.get(key) != old.get(key):
+            causes.append(fields.not_allowed(key, "field is immutable when `immutable` is set"))
+    return causes
+
+
+STRATEGY: Final = Strategy(
+    validate=_validate,
+    validate_update=_validate_update,
+    columns=(
+        NAME,
+        Column(
+            "Data",
+            "integer",
+            "How many keys.",
+            lambda doc, age: len(doc.get("data") or ()) + len(doc.get("binaryData") or ()),
+        ),
+        AGE,
+    ),
+)

@@ -1,0 +1,90 @@
+"""Events: what happened to an object, told by a component."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import NAME
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Strategy, at
+from scheduler_core.api.errors import Cause
+
+MESSAGE_LETTERS_MAX: Final = 1024
+"""Letters of an event's message, as the events API limits it; events are the most numerous objects."""
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    namespace = document["metadata"].get("namespace")
+    about = at(document, "involvedObject", "namespace") or ""
+    # Events of cluster-scoped objects live in default, as upstream demands.
+    if about not in ("", namespace):
+        causes.append(fields.bad("involvedObject.namespace", about, "does not match event.namespace"))
+    kind = document.get("type") or ""
+    if len(kind) > 63 or len(document.get("reason") or "") > 128:
+        causes.append(fields.bad("reason", document.get("reason"), "can have at most 128 characters"))
+    if len(document.get("message") or "") > 64 * MESSAGE_LETTERS_MAX:
+        causes.append(fields.bad("message", "", f"can have at most {64 * MESSAGE_LETTERS_MAX} characters"))
+    return causes
+
+
+def last_seen(document: Mapping[str, Any]) -> str | None:
+    """Return the newest timestamp of an event, whichever field its writer used."""
+    for path in (("series", "lastObservedTime"), ("lastTimestamp",), ("eventTime",), ("firstTimestamp",)):
+        value = at(document, *path)
+        if value:
+            return str(value)
+    created = document["metadata"].get("creationTimestamp")
+    return str(created) if created else None
+
+
+def _object(document: Mapping[str, Any], age: Any) -> str:
+    about = document.get("involvedObject") or {}
+    return f"{(about.get('kind') or '').lower()}/{about.get('name', '')}"
+
+
+def _source(document: Mapping[str, Any], age: Any) -> str:
+    component = at(document, "source", "component") or document.get("reportingComponent") or ""
+    host = at(document, "source", "host") or ""
+    return f"{component}, {host}" if host else str(component)
+
+
+def _text(*path: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda document: str(at(document, *path) or "")
+
+
+STRATEGY: Final = Strategy(
+    validate=_validate,
+    columns=(
+        Column("Last Seen", "string", "When it last happened.", lambda doc, age: age(last_seen(doc))),
+        Column("Type", "string", "Normal or Warning.", lambda doc, age: doc.get("type") or ""),
+        Column("Reason", "string", "Why, as one word.", lambda doc, age: doc.get("reason") or ""),
+        Column("Object", "string", "What it is about.", _object),
+        Column(
+            "Subobject",
+            "string",
+            "Part of the object.",
+            lambda doc, age: at(doc, "involvedObject", "fieldPath") or "",
+            1,
+        ),
+        Column("Source", "string", "Who tells.", _source, 1),
+        Column("Message", "string", "What happened.", lambda doc, age: (doc.get("message") or "").strip()),
+        Column("First Seen", "string", "When it first happened.", lambda doc, age: age(doc.get("firstTimestamp")), 1),
+        Column("Count", "string", "How often.", lambda doc, age: str(doc.get("count") or 1), 1),
+        NAME._replace(priority=1),
+    ),
+    selectable={
+        "involvedObject.kind": _text("involvedObject", "kind"),
+        "involvedObject.namespace": _text("involvedObject", "namespace"),
+        "involvedObject.name": _text("involvedObject", "name"),
+        "involvedObject.uid": _text("involvedObject", "uid"),
+        "involvedObject.apiVersion": _text("involvedObject", "apiVersion"),
+        "involvedObject.resourceVersion": _text("involvedObject", "resourceVersion"),
+        "involvedObject.fieldPath": _text("involvedObject", "fieldPath"),
+        "reason": _text("reason"),
+        "reportingComponent": _text("reportingComponent"),
+        "source": lambda doc: str(at(doc, "source", "component") or doc.get("reportingComponent") or ""),
+        "type": _text("type"),
+    },
+)

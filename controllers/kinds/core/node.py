@@ -1,0 +1,97 @@
+"""Nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, NONE
+from controllers.kinds.core import resources, scheduling
+from controllers.kinds.core.pod.defaults import round_resources
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Strategy, at
+from scheduler_core.api.errors import Cause
+
+_ROLE_PREFIX: Final = "node-role.kubernetes.io/"
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    status = document.get("status") or {}
+    if "capacity" in status and "allocatable" not in status:
+        status["allocatable"] = dict(status["capacity"])
+    for key in ("capacity", "allocatable"):
+        round_resources(status.get(key))
+    document.setdefault("spec", {})
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    causes = scheduling.taints("spec.taints", at(document, "spec", "taints"))
+    for key in ("capacity", "allocatable"):
+        causes += resources.amounts(f"status.{key}", at(document, "status", key))
+    return causes
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    for key in ("providerID", "podCIDR"):
+        before = at(old, "spec", key)
+        if before and at(new, "spec", key) != before:
+            causes.append(fields.not_allowed(f"spec.{key}", "node updates may not change it once it is set"))
+    return causes
+
+
+def _status(document: Mapping[str, Any], age: Any) -> str:
+    conditions = {entry.get("type"): entry.get("status") for entry in at(document, "status", "conditions") or ()}
+    words = ["Ready" if conditions.get("Ready") == "True" else "NotReady" if "Ready" in conditions else "Unknown"]
+    if at(document, "spec", "unschedulable"):
+        words.append("SchedulingDisabled")
+    return ",".join(words)
+
+
+def _roles(document: Mapping[str, Any], age: Any) -> str:
+    labels = at(document, "metadata", "labels") or {}
+    roles = {key.removeprefix(_ROLE_PREFIX) for key in labels if key.startswith(_ROLE_PREFIX)}
+    if labels.get("kubernetes.io/role"):
+        roles.add(labels["kubernetes.io/role"])
+    return ",".join(sorted(roles - {""})) or NONE
+
+
+def _address(kind: str) -> Any:
+    def cell(document: Mapping[str, Any], age: Any) -> str:
+        for entry in at(document, "status", "addresses") or ():
+            if entry.get("type") == kind:
+                return str(entry.get("address"))
+        return NONE
+
+    return cell
+
+
+def _info(key: str) -> Any:
+    return lambda document, age: at(document, "status", "nodeInfo", key) or "<unknown>"
+
+
+STRATEGY: Final = Strategy(
+    defaults=_defaults,
+    validate=_validate,
+    validate_update=_validate_update,
+    columns=(
+        NAME,
+        Column("Status", "string", "Ready, NotReady or Unknown, and SchedulingDisabled when cordoned.", _status),
+        Column("Roles", "string", "From labels node-role.kubernetes.io/…", _roles),
+        AGE,
+        Column(
+            "Version",
+            "string",
+            "Kubelet version.",
+            lambda doc, age: at(doc, "status", "nodeInfo", "kubeletVersion") or "",
+        ),
+        Column("Internal-IP", "string", "Address of type InternalIP.", _address("InternalIP"), 1),
+        Column("External-IP", "string", "Address of type ExternalIP.", _address("ExternalIP"), 1),
+        Column("OS-Image", "string", "Operating system.", _info("osImage"), 1),
+        Column("Kernel-Version", "string", "Kernel.", _info("kernelVersion"), 1),
+        Column("Container-Runtime", "string", "Runtime.", _info("containerRuntimeVersion"), 1),
+    ),
+    selectable={
+        "spec.unschedulable": lambda doc: "true" if at(doc, "spec", "unschedulable") else "false",
+    },
+)

@@ -1,0 +1,167 @@
+"""PersistentVolumes: a piece of storage; what backs it never changes.
+
+Source: pkg/registry/core/persistentvolume, admission plugin StorageObjectInUseProtection, v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, UNSET
+from controllers.kinds.core import scheduling
+from controllers.kinds.core import volumes as storage
+from controllers.kinds.core.persistentvolumeclaim import class_name
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Lookup, Strategy, at, child
+from scheduler_core.api.errors import Cause
+from scheduler_core.api.storage import VOLUME_PROTECTION
+
+RESOURCE: Final = "persistentvolumes"
+
+_NOT_SOURCES: Final = frozenset(
+    {
+        "accessModes",
+        "capacity",
+        "claimRef",
+        "mountOptions",
+        "nodeAffinity",
+        "persistentVolumeReclaimPolicy",
+        "storageClassName",
+        "volumeAttributesClassName",
+        "volumeMode",
+    }
+)
+"""Fields of the spec that do not say what backs the volume."""
+
+_POLICIES: Final = ("Delete", "Recycle", "Retain")
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = {}
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    spec = child(document, "spec")
+    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
+    spec.setdefault("volumeMode", "Filesystem")
+    if isinstance(spec.get("hostPath"), dict):
+        spec["hostPath"].setdefault("type", "")
+    child(document, "status").setdefault("phase", "Pending")
+
+
+def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
+    """Protect the volume while a claim is bound to it."""
+    metadata = document["metadata"]
+    kept = metadata.get("finalizers") or []
+    if VOLUME_PROTECTION not in kept:
+        metadata["finalizers"] = [*kept, VOLUME_PROTECTION]
+    return []
+
+
+def sources(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what backs a volume: field → source."""
+    return {key: value for key, value in spec.items() if key not in _NOT_SOURCES and value is not None}
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    spec = document["spec"]
+    causes = storage.common("spec", spec)
+    capacity = spec.get("capacity") or {}
+    if not capacity:
+        causes.append(fields.required("spec.capacity"))
+    elif set(capacity) != {"storage"}:
+        causes.append(fields.unsupported("spec.capacity", ",".join(sorted(capacity)), ("storage",)))
+    else:
+        causes += storage.size("spec.capacity[storage]", capacity["storage"])
+    policy = spec.get("persistentVolumeReclaimPolicy")
+    causes += fields.one_of("spec.persistentVolumeReclaimPolicy", policy, _POLICIES)
+    return causes + _affinity(spec.get("nodeAffinity")) + _source(spec)
+
+
+def _source(spec: Mapping[str, Any]) -> list[Cause]:
+    found = sorted(sources(spec))
+    if not found:
+        return [fields.required("spec", "must specify a volume type")]
+    causes = [fields.not_allowed(f"spec.{key}", "may not specify more than 1 volume type") for key in found[1:]]
+    if "local" in spec and not (spec.get("nodeAffinity") or {}).get("required"):
+        causes.append(fields.required("spec.nodeAffinity", "Local volume requires node affinity"))
+    for key in ("local", "hostPath"):
+        if key in spec and not at(spec, key, "path"):
+            causes.append(fields.required(f"spec.{key}.path"))
+    csi = spec.get("csi")
+    if csi is not None:
+        for key in ("driver", "volumeHandle"):
+            if not csi.get(key):
+                causes.append(fields.required(f"spec.csi.{key}"))
+    return causes
+
+
+def _affinity(affinity: Mapping[str, Any] | None) -> list[Cause]:
+    if affinity is None:
+        return []
+    if not affinity.get("required"):
+        return [fields.required("spec.nodeAffinity.required", "must specify required node constraints")]
+    return scheduling.node_selector("spec.nodeAffinity.required", affinity["required"])
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    if sources(new["spec"]) != sources(old["spec"]):
+        why = "spec.persistentvolumesource is immutable after creation"
+        causes.append(fields.not_allowed("spec.persistentvolumesource", why))
+    for key in ("volumeMode", "nodeAffinity"):
+        before = old["spec"].get(key)
+        # A node affinity may come later, but not go or change.
+        if before is not None:
+            causes += fields.immutable(f"spec.{key}", new["spec"].get(key), before)
+    return causes
+
+
+def _claim(document: Mapping[str, Any], age: Any) -> str:
+    reference = at(document, "spec", "claimRef")
+    return f"{reference.get('namespace', '')}/{reference.get('name', '')}" if reference else ""
+
+
+def _status(document: Mapping[str, Any], age: Any) -> str:
+    if "deletionTimestamp" in document["metadata"]:
+        return "Terminating"
+    return str(at(document, "status", "phase") or "")
+
+
+def _spec(*path: str, otherwise: str = "") -> Any:
+    return lambda document, age: at(document, "spec", *path) or otherwise
+
+
+STRATEGY: Final = Strategy(
+    prepare=_prepare,
+    defaults=_defaults,
+    admit=_admit,
+    validate=_validate,
+    validate_update=_validate_update,
+    columns=(
+        NAME,
+        Column("Capacity", "string", "Its size.", _spec("capacity", "storage")),
+        Column(
+            "Access Modes",
+            "string",
+            "How it can be mounted.",
+            lambda doc, age: storage.shortened(at(doc, "spec", "accessModes")),
+        ),
+        Column(
+            "Reclaim Policy", "string", "What becomes of it without its claim.", _spec("persistentVolumeReclaimPolicy")
+        ),
+        Column("Status", "string", "Pending, Available, Bound, Released, Failed or Terminating.", _status),
+        Column("Claim", "string", "The claim it is bound to or kept for.", _claim),
+        Column("StorageClass", "string", "Its class.", class_name),
+        Column(
+            "VolumeAttributesClass",
+            "string",
+            "Its attributes class.",
+            _spec("volumeAttributesClassName", otherwise=UNSET),
+        ),
+        Column("Reason", "string", "Why it failed.", lambda doc, age: at(doc, "status", "reason") or ""),
+        AGE,
+        Column("VolumeMode", "string", "Block or Filesystem.", _spec("volumeMode"), 1),
+    ),
+)

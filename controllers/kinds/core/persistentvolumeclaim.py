@@ -1,0 +1,142 @@
+"""PersistentVolumeClaims: a request for storage; the class is filled in, the spec then stays.
+
+Source: pkg/registry/core/persistentvolumeclaim, admission plugins DefaultStorageClass, PersistentVolumeClaimResize and
+StorageObjectInUseProtection, v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, UNSET
+from controllers.kinds.core import volumes as storage
+from controllers.kinds.storage.storageclass import RESOURCE as CLASSES
+from controllers.kinds.storage.storageclass import default_class
+from controllers.log.store import copy_object
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Lookup, Strategy, at, child
+from scheduler_core.api import quantity
+from scheduler_core.api.errors import Cause, forbidden
+from scheduler_core.api.storage import CLAIM_PROTECTION, CLASS_ANNOTATION
+
+RESOURCE: Final = "persistentvolumeclaims"
+
+_IMMUTABLE: Final = (
+    "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+)
+_NO_RESIZE: Final = (
+    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+)
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = {"phase": "Pending"}
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    spec = child(document, "spec")
+    spec.setdefault("volumeMode", "Filesystem")
+    child(document, "status").setdefault("phase", "Pending")
+
+
+def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
+    """Protect the claim while pods use it, and give it the default class if it names none."""
+    metadata, spec = document["metadata"], child(document, "spec")
+    kept = metadata.get("finalizers") or []
+    if CLAIM_PROTECTION not in kept:
+        metadata["finalizers"] = [*kept, CLAIM_PROTECTION]
+    if "storageClassName" not in spec and CLASS_ANNOTATION not in (metadata.get("annotations") or {}):
+        default = default_class(lookup.list(CLASSES))
+        if default is not None:
+            spec["storageClassName"] = default["metadata"]["name"]
+    return []
+
+
+def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
+    """Refuse to grow a claim whose class cannot grow volumes."""
+    before, after = _requested(old), _requested(new)
+    if quantity.nano(after) <= quantity.nano(before):
+        return []
+    name = at(old, "spec", "storageClassName") or ""
+    found = lookup.get(CLASSES, "", name) if name else None
+    if found is None or not found.get("allowVolumeExpansion"):
+        raise forbidden(RESOURCE, new["metadata"]["name"], _NO_RESIZE)
+    return []
+
+
+def _requested(document: Mapping[str, Any]) -> Any:
+    return at(document, "spec", "resources", "requests", "storage") or 0
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    return storage.claim_spec("spec", document["spec"])
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    allowed, spec = copy_object(dict(old["spec"])), new["spec"]
+    if not allowed.get("volumeName") and spec.get("volumeName"):
+        allowed["volumeName"] = spec["volumeName"]
+    had_class = "storageClassName" in allowed or CLASS_ANNOTATION in (old["metadata"].get("annotations") or {})
+    if not had_class and spec.get("storageClassName"):
+        # A claim from before there was a default class takes it later.
+        allowed["storageClassName"] = spec["storageClassName"]
+    if at(old, "status", "phase") == "Bound":
+        if spec.get("resources"):
+            child(allowed, "resources")["requests"] = at(spec, "resources", "requests")
+        if "volumeAttributesClassName" in spec:
+            allowed["volumeAttributesClassName"] = spec["volumeAttributesClassName"]
+    if allowed != spec:
+        return [fields.not_allowed("spec", _IMMUTABLE)]
+    held = at(old, "status", "capacity", "storage")
+    requested, before = quantity.nano(_requested(new)), quantity.nano(_requested(old))
+    if requested < before and (held is None or requested <= quantity.nano(held)):
+        why = "field can not be less than status.capacity"
+        return [fields.not_allowed("spec.resources.requests.storage", why)]
+    return []
+
+
+def _status(document: Mapping[str, Any], age: Any) -> str:
+    if "deletionTimestamp" in document["metadata"]:
+        return "Terminating"
+    return str(at(document, "status", "phase") or "")
+
+
+def _capacity(document: Mapping[str, Any], age: Any) -> str:
+    return str(at(document, "status", "capacity", "storage") or "0") if at(document, "spec", "volumeName") else ""
+
+
+def _modes(document: Mapping[str, Any], age: Any) -> str:
+    return storage.shortened(at(document, "status", "accessModes")) if at(document, "spec", "volumeName") else ""
+
+
+def class_name(document: Mapping[str, Any], age: Any = None) -> str:
+    """Return the storage class of a claim or a volume, the older annotation first."""
+    annotations = document["metadata"].get("annotations") or {}
+    return str(annotations.get(CLASS_ANNOTATION, at(document, "spec", "storageClassName") or ""))
+
+
+STRATEGY: Final = Strategy(
+    prepare=_prepare,
+    defaults=_defaults,
+    admit=_admit,
+    admit_update=_admit_update,
+    validate=_validate,
+    validate_update=_validate_update,
+    columns=(
+        NAME,
+        Column("Status", "string", "Pending, Bound, Lost or Terminating.", _status),
+        Column("Volume", "string", "The bound volume.", lambda doc, age: at(doc, "spec", "volumeName") or ""),
+        Column("Capacity", "string", "The volume's size.", _capacity),
+        Column("Access Modes", "string", "How the volume can be mounted.", _modes),
+        Column("StorageClass", "string", "The class asked for.", class_name),
+        Column(
+            "VolumeAttributesClass",
+            "string",
+            "The attributes class in use.",
+            lambda doc, age: at(doc, "spec", "volumeAttributesClassName") or UNSET,
+        ),
+        AGE,
+        Column("VolumeMode", "string", "Block or Filesystem.", lambda doc, age: at(doc, "spec", "volumeMode"), 1),
+    ),
+)

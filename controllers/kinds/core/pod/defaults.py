@@ -1,0 +1,204 @@
+"""Defaults of pods and pod templates, field by field as upstream's SetDefaults functions fill them in.
+
+Source: pkg/apis/core/v1/defaults.go and the admission plugins DefaultTolerationSeconds and ServiceAccount, v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from controllers.registry.strategy import Document, child
+from scheduler_core.api import quantity
+
+_MILLI_NANO: Final = 10**6
+
+DEFAULT_MODE: Final = 0o644
+"""File mode of projected volumes."""
+
+EVICTION_TOLERATION_SECONDS: Final = 300
+"""Seconds a pod stays on a node that is not ready or unreachable, unless it says otherwise."""
+
+_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+
+
+def pod_spec(spec: Document) -> None:
+    """Fill in what both pods and templates get."""
+    spec.setdefault("restartPolicy", "Always")
+    spec.setdefault("terminationGracePeriodSeconds", 30)
+    spec.setdefault("dnsPolicy", "ClusterFirst")
+    spec.setdefault("securityContext", {})
+    spec.setdefault("schedulerName", "default-scheduler")
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if account:
+        spec["serviceAccountName"] = spec["serviceAccount"] = account
+    for key in ("containers", "initContainers", "ephemeralContainers"):
+        for container in spec.get(key) or ():
+            _container(container)
+    if spec.get("hostNetwork"):
+        for container in all_containers(spec):
+            for port in container.get("ports") or ():
+                if not port.get("hostPort") and "containerPort" in port:
+                    port["hostPort"] = port["containerPort"]
+    for volume in spec.get("volumes") or ():
+        _volume(volume)
+    round_resources(spec.get("overhead"))
+
+
+def pod(document: Document) -> None:
+    """Fill in what only pods get: service account, tolerations, requests from limits."""
+    spec = child(document, "spec")
+    if not spec.get("serviceAccountName") and not spec.get("serviceAccount"):
+        spec["serviceAccountName"] = "default"
+    pod_spec(spec)
+    spec.setdefault("enableServiceLinks", True)
+    for container in all_containers(spec):
+        requests_from_limits(container.get("resources"))
+    requests_from_limits(spec.get("resources"))
+    _tolerations(spec)
+
+
+def all_containers(spec: Document) -> Iterator[Document]:
+    """Yield init containers, then containers."""
+    for key in ("initContainers", "containers"):
+        yield from spec.get(key) or ()
+
+
+def round_resources(resources: Document | None) -> None:
+    """Round quantities up to thousandths, the finest step that is served."""
+    for name, text in (resources or {}).items():
+        number = quantity.nano(text)
+        if number % _MILLI_NANO:
+            assert resources is not None
+            resources[name] = f"{-(-number // _MILLI_NANO)}m"
+
+
+def requests_from_limits(resources: Document | None) -> None:
+    """Give every limit without a request a request of the same amount."""
+    if not resources or not resources.get("limits"):
+        return
+    requests = dict(resources.get("requests") or {})
+    for name, amount in resources["limits"].items():
+        requests.setdefault(name, amount)
+    resources["requests"] = requests
+
+
+def _container(container: Document) -> None:
+    image = container.get("image") or ""
+    container.setdefault("imagePullPolicy", "Always" if image_tag(image) == "latest" else "IfNotPresent")
+    container.setdefault("terminationMessagePath", "/dev/termination-log")
+    container.setdefault("terminationMessagePolicy", "File")
+    container.setdefault("resources", {})
+    for key in ("requests", "limits"):
+        round_resources(container["resources"].get(key))
+    for port in container.get("ports") or ():
+        port.setdefault("protocol", "TCP")
+    for variable in container.get("env") or ():
+        reference = (variable.get("valueFrom") or {}).get("fieldRef")
+        if reference is not None:
+            reference.setdefault("apiVersion", "v1")
+    for key in _PROBES:
+        if container.get(key) is not None:
+            _probe(container[key])
+    for handler in (container.get("lifecycle") or {}).values():
+        if isinstance(handler, dict):
+            _handler(handler)
+
+
+def image_tag(image: str) -> str:
+    """Return the tag of an image reference: `latest` when it has none, empty when it has only a digest."""
+    name, at_sign, _ = image.partition("@")
+    last = name.rpartition("/")[2]
+    _, colon, tag = last.partition(":")
+    if colon:
+        return tag
+    return "" if at_sign else "latest"
+
+
+def _probe(probe: Document) -> None:
+    for key, value in (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)):
+        if not probe.get(key):
+            probe[key] = value
+    _handler(probe)
+    if probe.get("grpc") is not None:
+        probe["grpc"].setdefault("service", "")
+
+
+def _handler(handler: Document) -> None:
+    get = handler.get("httpGet")
+    if get is not None:
+        get.setdefault("path", "/")
+        get.setdefault("scheme", "HTTP")
+
+
+def _volume(volume: Document) -> None:
+    if not any(key != "name" for key in volume):
+        volume["emptyDir"] = {}
+    template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+    if template is not None:
+        child(template, "spec").setdefault("volumeMode", "Filesystem")
+    for key in ("secret", "configMap", "downwardAPI", "projected"):
+        if volume.get(key) is not None:
+            volume[key].setdefault("defaultMode", DEFAULT_MODE)
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        token = source.get("serviceAccountToken")
+        if token is not None:
+            token.setdefault("expirationSeconds", 3600)
+        _field_references(source.get("downwardAPI"))
+    _field_references(volume.get("downwardAPI"))
+    if volume.get("hostPath") is not None:
+        volume["hostPath"].setdefault("type", "")
+    claim = ((volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}).get("spec")
+    if claim is not None:
+        claim.setdefault("volumeMode", "Filesystem")
+
+
+def _field_references(source: Document | None) -> None:
+    for item in (source or {}).get("items") or ():
+        if item.get("fieldRef") is not None:
+            item["fieldRef"].setdefault("apiVersion", "v1")
+
+
+def _tolerations(spec: Document) -> None:
+    tolerations = list(spec.get("tolerations") or ())
+    for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
+        covered = any(
+            entry.get("key", "") in (key, "") and entry.get("effect", "") in ("NoExecute", "") for entry in tolerations
+        )
+        if not covered:
+            tolerations.append(
+                {
+                    "key": key,
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": EVICTION_TOLERATION_SECONDS,
+                }
+            )
+    spec["tolerations"] = tolerations
+
+
+def quality_of_service(spec: Any) -> str:
+    """Return the pod's QoS class: Guaranteed, Burstable or BestEffort, from cpu and memory of its containers."""
+    requests: dict[str, int] = {}
+    limits: dict[str, int] = {}
+    guaranteed = True
+    for container in all_containers(spec):
+        resources = container.get("resources") or {}
+        limited = set()
+        for name, text in (resources.get("requests") or {}).items():
+            if name in ("cpu", "memory") and quantity.nano(text) > 0:
+                requests[name] = requests.get(name, 0) + quantity.nano(text)
+        for name, text in (resources.get("limits") or {}).items():
+            if name in ("cpu", "memory") and quantity.nano(text) > 0:
+                limited.add(name)
+                limits[name] = limits.get(name, 0) + quantity.nano(text)
+        guaranteed = guaranteed and len(limited) == 2
+    if not requests and not limits:
+        return "BestEffort"
+    if (
+        guaranteed
+        and len(requests) == len(limits)
+        and all(limits.get(name) == number for name, number in requests.items())
+    ):
+        return "Guaranteed"
+    return "Burstable"

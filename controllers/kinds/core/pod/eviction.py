@@ -1,0 +1,80 @@
+"""Evictions: a pod goes only as far as the PodDisruptionBudget that is about it allows.
+
+Source: pkg/registry/core/pod/storage/eviction.go, v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.log.store import Stored, Transaction
+from controllers.registry.strategy import condition
+from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.meta import view
+from scheduler_core.api.selectors import LabelSelector
+
+BUDGETS: Final = "poddisruptionbudgets.policy"
+
+WAIT_SECONDS: Final = 10
+"""When to try again where a budget has not been looked at since it was changed."""
+
+_REFUSED: Final = "Cannot evict pod as it would violate the pod's disruption budget."
+_SEVERAL: Final = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+
+
+def budget_spent(transaction: Transaction, pod: Mapping[str, Any], now: str) -> tuple[Stored, dict[str, Any]] | None:
+    """Return the budget that an eviction spends, and what becomes of it; None: the pod may go without.
+
+    Args:
+        transaction: the one that the eviction is to be part of.
+        pod: who is to go.
+        now: wire time of the eviction.
+
+    Raises:
+        ApiError: 429, the budget allows no more; 500, several budgets are about the pod.
+    """
+    metadata, phase = pod["metadata"], (pod.get("status") or {}).get("phase")
+    if "deletionTimestamp" in metadata or phase in ("Pending", "Succeeded", "Failed"):
+        return None
+    labels = metadata.get("labels") or {}
+    about = [stored for stored in transaction.list(BUDGETS, metadata["namespace"]) if _is_about(stored.object, labels)]
+    if len(about) > 1:
+        raise ApiError(500, "InternalError", _SEVERAL)
+    if not about or _goes_unready(pod, about[0].object):
+        return None
+    stored = about[0]
+    status = stored.object.get("status") or {}
+    name = stored.name
+    if status.get("observedGeneration", 0) < stored.object["metadata"].get("generation", 0):
+        why = f"The disruption budget {name} is still being processed by the server."
+        raise _too_many(why, WAIT_SECONDS)
+    allowed = status.get("disruptionsAllowed", 0)
+    if allowed <= 0:
+        desired, healthy = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+        raise _too_many(f"The disruption budget {name} needs {desired} healthy pods and has {healthy} currently", 0)
+    disrupted = {**(status.get("disruptedPods") or {}), metadata["name"]: now}
+    spent = {**status, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
+    return stored, {**stored.object, "status": spent}
+
+
+def _is_about(budget: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    selector = (budget.get("spec") or {}).get("selector")
+    return selector is not None and view(selector, LabelSelector).matches(labels)
+
+
+def _goes_unready(pod: Mapping[str, Any], budget: Mapping[str, Any]) -> bool:
+    """Return whether a pod that is not ready may go whatever the budget allows."""
+    ready = condition(pod, "Ready")
+    if ready is not None and ready.get("status") == "True":
+        return False
+    if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    status = budget.get("status") or {}
+    desired: int = status.get("desiredHealthy", 0)
+    return desired > 0 and status.get("currentHealthy", 0) >= desired
+
+
+def _too_many(why: str, seconds: int) -> ApiError:
+    cause = Cause("", why, "DisruptionBudget")
+    return ApiError(429, "TooManyRequests", _REFUSED, causes=[cause], retry_after_seconds=seconds)

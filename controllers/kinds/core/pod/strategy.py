@@ -1,0 +1,165 @@
+"""Pods: defaults, priority admission, graceful deletion, and the columns of `kubectl get pods`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, NONE
+from controllers.kinds.core.pod import defaults
+from controllers.kinds.core.pod import validation as rules
+from controllers.registry.strategy import Column, Lookup, Strategy, at, child
+from scheduler_core.api.errors import Cause, forbidden
+
+_PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
+
+_GATED: Final[Mapping[str, str]] = {
+    "type": "PodScheduled",
+    "status": "False",
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
+}
+"""The condition of a pod that is made with gates; the API server says so, the scheduler never looks at it."""
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    status: dict[str, Any] = {"phase": "Pending"}
+    if (document.get("spec") or {}).get("schedulingGates"):
+        status["conditions"] = [dict(_GATED)]
+    document["status"] = status
+
+
+def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
+    """Compute the priority from the PriorityClass; people never write the number (plugin Priority)."""
+    spec = child(document, "spec")
+    name = document["metadata"]["name"]
+    # By now limits without requests have become requests, which decides between two of the classes.
+    child(document, "status")["qosClass"] = defaults.quality_of_service(spec)
+    class_name = spec.get("priorityClassName") or ""
+    found: Mapping[str, Any] | None
+    if class_name:
+        found = lookup.get(_PRIORITY_CLASSES, "", class_name)
+        if found is None:
+            raise forbidden("pods", name, f"no PriorityClass with name {class_name} was found")
+    else:
+        # Two global defaults can only come from a race; the lower one wins, as upstream decides.
+        candidates = [entry for entry in lookup.list(_PRIORITY_CLASSES) if entry.get("globalDefault")]
+        found = min(candidates, key=lambda entry: entry["value"], default=None)
+        if found is not None:
+            spec["priorityClassName"] = found["metadata"]["name"]
+    priority = found["value"] if found is not None else 0
+    policy = (found or {}).get("preemptionPolicy", "PreemptLowerPriority")
+    if spec.get("priority") not in (None, priority):
+        why = (
+            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec; priority admission "
+            f"controller computed {priority} from the given PriorityClass name"
+        )
+        raise forbidden("pods", name, why)
+    if spec.get("preemptionPolicy") not in (None, policy):
+        why = (
+            f"the string value of PreemptionPolicy ({spec['preemptionPolicy']}) must not be provided in pod spec; "
+            f"priority admission controller computed {policy} from the given PriorityClass name"
+        )
+        raise forbidden("pods", name, why)
+    spec["priority"] = priority
+    spec["preemptionPolicy"] = policy
+    return []
+
+
+def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
+    """Keep what admission computed when a plain replacement leaves it out."""
+    spec, before = child(new, "spec"), old.get("spec") or {}
+    for key in ("priority", "preemptionPolicy", "priorityClassName"):
+        if key in before:
+            spec.setdefault(key, before[key])
+    return []
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    defaults.pod(document)
+
+
+def _ready(document: Mapping[str, Any], age: Any) -> str:
+    statuses = at(document, "status", "containerStatuses") or ()
+    sidecars = [
+        entry for entry in at(document, "spec", "initContainers") or () if entry.get("restartPolicy") == "Always"
+    ]
+    total = len(at(document, "spec", "containers") or ()) + len(sidecars)
+    return f"{sum(1 for entry in statuses if entry.get('ready'))}/{total}"
+
+
+def status_word(document: Mapping[str, Any], age: Any = None) -> str:
+    """Return what the STATUS column says: the phase, or the more telling reason of a container."""
+    reason = str(at(document, "status", "reason") or at(document, "status", "phase") or "Unknown")
+    for condition in at(document, "status", "conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("reason") == "SchedulingGated":
+            reason = "SchedulingGated"
+    for entry in reversed(at(document, "status", "containerStatuses") or ()):
+        state = entry.get("state") or {}
+        waiting, ended = state.get("waiting") or {}, state.get("terminated") or {}
+        if waiting.get("reason"):
+            reason = waiting["reason"]
+        elif ended.get("reason"):
+            reason = ended["reason"]
+        elif ended:
+            reason = f"Signal:{ended['signal']}" if ended.get("signal") else f"ExitCode:{ended.get('exitCode', 0)}"
+    if "deletionTimestamp" in document["metadata"]:
+        return "Unknown" if at(document, "status", "reason") == "NodeLost" else "Terminating"
+    return reason
+
+
+def _restarts(document: Mapping[str, Any], age: Callable[[str | None], str]) -> str:
+    statuses = at(document, "status", "containerStatuses") or ()
+    count = sum(entry.get("restartCount", 0) for entry in statuses)
+    ends = [at(entry, "lastState", "terminated", "finishedAt") for entry in statuses]
+    last = max((end for end in ends if end), default=None)
+    return f"{count} ({age(last)} ago)" if count and last else str(count)
+
+
+def _gates_met(document: Mapping[str, Any], age: Any) -> str:
+    gates = at(document, "spec", "readinessGates") or ()
+    if not gates:
+        return NONE
+    true = {entry.get("type") for entry in at(document, "status", "conditions") or () if entry.get("status") == "True"}
+    return f"{sum(1 for gate in gates if gate.get('conditionType') in true)}/{len(gates)}"
+
+
+def _text(*path: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda document: str(at(document, *path) or "")
+
+
+def _or_none(*path: str) -> Callable[[Mapping[str, Any], Any], str]:
+    return lambda document, age: str(at(document, *path) or NONE)
+
+
+STRATEGY: Final = Strategy(
+    prepare=_prepare,
+    defaults=_defaults,
+    admit=_admit,
+    admit_update=_admit_update,
+    validate=rules.validate,
+    validate_update=rules.validate_update,
+    generation=True,
+    graceful=True,
+    columns=(
+        NAME,
+        Column("Ready", "string", "Ready containers of all.", _ready),
+        Column("Status", "string", "Phase, or the reason of what holds it.", status_word),
+        Column("Restarts", "string", "How often containers were started again.", _restarts),
+        AGE,
+        Column("IP", "string", "The pod's address.", _or_none("status", "podIP"), 1),
+        Column("Node", "string", "Where it is bound.", _or_none("spec", "nodeName"), 1),
+        Column("Nominated Node", "string", "Where it hopes to land.", _or_none("status", "nominatedNodeName"), 1),
+        Column("Readiness Gates", "string", "Conditions it waits for.", _gates_met, 1),
+    ),
+    selectable={
+        "spec.nodeName": _text("spec", "nodeName"),
+        "spec.restartPolicy": _text("spec", "restartPolicy"),
+        "spec.schedulerName": _text("spec", "schedulerName"),
+        "spec.serviceAccountName": _text("spec", "serviceAccountName"),
+        "spec.hostNetwork": lambda doc: "true" if at(doc, "spec", "hostNetwork") else "false",
+        "status.phase": _text("status", "phase"),
+        "status.podIP": _text("status", "podIP"),
+        "status.nominatedNodeName": _text("status", "nominatedNodeName"),
+    },
+)

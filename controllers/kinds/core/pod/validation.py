@@ -1,0 +1,226 @@
+"""Rules of pods and pod templates, and of what may change in a pod."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from controllers.kinds.core import resources, scheduling
+from controllers.kinds.core import volumes as storage
+from controllers.kinds.core.pod.containers import containers
+from controllers.log.store import copy_object
+from controllers.registry import fields
+from scheduler_core.api.errors import Cause
+
+_DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+_RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
+
+_CHANGEABLE: Final = (
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+)
+
+
+def validate(document: Mapping[str, Any]) -> list[Cause]:
+    """Check a pod."""
+    spec = document.get("spec") or {}
+    causes = pod_spec("spec", spec)
+    if spec.get("ephemeralContainers"):
+        causes.append(fields.not_allowed("spec.ephemeralContainers", "cannot be set on create"))
+    return causes
+
+
+def template(field: str, document: Mapping[str, Any] | None) -> list[Cause]:
+    """Check a pod template of a workload at `field` (`spec.template`)."""
+    document = document or {}
+    metadata = document.get("metadata") or {}
+    spec = document.get("spec") or {}
+    causes = fields.labels(f"{field}.metadata.labels", metadata.get("labels"))
+    causes += pod_spec(f"{field}.spec", spec)
+    restart = spec.get("restartPolicy")
+    if restart in ("OnFailure", "Never"):
+        causes.append(fields.unsupported(f"{field}.spec.restartPolicy", restart, ("Always",)))
+    if spec.get("activeDeadlineSeconds") is not None:
+        why = "activeDeadlineSeconds in ReplicaSet is not Supported"
+        causes.append(fields.not_allowed(f"{field}.spec.activeDeadlineSeconds", why))
+    return causes
+
+
+def selector_and_template(document: Mapping[str, Any]) -> list[Cause]:
+    """Check that a workload's selector is there, not empty, and selects its template's labels."""
+    from scheduler_core.api.meta import view
+    from scheduler_core.api.selectors import LabelSelector
+
+    spec = document.get("spec") or {}
+    selector = spec.get("selector")
+    if selector is None:
+        return [fields.required("spec.selector")]
+    causes = fields.label_selector("spec.selector", selector)
+    if not selector.get("matchLabels") and not selector.get("matchExpressions"):
+        causes.append(fields.bad("spec.selector", {}, "empty selector is invalid for deployment"))
+    if causes:
+        return causes
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    if not view(selector, LabelSelector).matches(labels):
+        return [fields.bad("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")]
+    return []
+
+
+def pod_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:
+    """Check a pod spec at `field`."""
+    causes, volumes = _volumes(f"{field}.volumes", spec.get("volumes") or ())
+    causes += containers(field, spec, volumes)
+    causes += fields.one_of(f"{field}.restartPolicy", spec.get("restartPolicy"), _RESTART_POLICIES, needed=True)
+    causes += fields.one_of(f"{field}.dnsPolicy", spec.get("dnsPolicy"), _DNS_POLICIES, needed=True)
+    causes += fields.non_negative(f"{field}.terminationGracePeriodSeconds", spec.get("terminationGracePeriodSeconds"))
+    deadline = spec.get("activeDeadlineSeconds")
+    if deadline is not None and not 1 <= deadline < 2**31:
+        causes.append(
+            fields.bad(f"{field}.activeDeadlineSeconds", deadline, "must be between 1 and 2147483647, inclusive")
+        )
+    for key in ("nodeName", "serviceAccountName", "schedulerName", "priorityClassName"):
+        if spec.get(key):
+            causes += fields.subdomain(f"{field}.{key}", spec[key])
+    if spec.get("hostname"):
+        causes += fields.label_name(f"{field}.hostname", spec["hostname"])
+    if spec.get("subdomain"):
+        causes += fields.label_name(f"{field}.subdomain", spec["subdomain"])
+    causes += fields.labels(f"{field}.nodeSelector", spec.get("nodeSelector"))
+    causes += scheduling.affinity(f"{field}.affinity", spec.get("affinity"))
+    causes += scheduling.tolerations(f"{field}.tolerations", spec.get("tolerations"))
+    causes += scheduling.spread(f"{field}.topologySpreadConstraints", spec.get("topologySpreadConstraints"))
+    causes += resources.amounts(f"{field}.overhead", spec.get("overhead"))
+    causes += resources.requirements(f"{field}.resources", spec.get("resources"))
+    policy = spec.get("preemptionPolicy")
+    causes += fields.one_of(f"{field}.preemptionPolicy", policy, ("Never", "PreemptLowerPriority"))
+    return causes + _gates(f"{field}.schedulingGates", spec)
+
+
+def _gates(field: str, spec: Mapping[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    gates = spec.get("schedulingGates") or ()
+    seen: set[str] = set()
+    for index, gate in enumerate(gates):
+        name = gate.get("name") or ""
+        causes += fields.qualified_name(f"{field}[{index}]", name)
+        if name in seen:
+            causes.append(fields.duplicate(f"{field}[{index}]", name))
+        seen.add(name)
+    if gates and spec.get("nodeName"):
+        why = "cannot be set until all schedulingGates have been cleared"
+        causes.append(fields.not_allowed(field.removesuffix("schedulingGates") + "nodeName", why))
+    return causes
+
+
+def _volumes(field: str, volumes: Sequence[Mapping[str, Any]]) -> tuple[list[Cause], frozenset[str]]:
+    causes: list[Cause] = []
+    names: set[str] = set()
+    for index, volume in enumerate(volumes):
+        where = f"{field}[{index}]"
+        name = volume.get("name") or ""
+        causes += fields.label_name(f"{where}.name", name) if name else [fields.required(f"{where}.name")]
+        if name in names:
+            causes.append(fields.duplicate(f"{where}.name", name))
+        names.add(name)
+        sources = sorted(key for key in volume if key != "name")
+        if not sources:
+            causes.append(fields.required(where, "must specify a volume type"))
+        for key in sources[1:]:
+            causes.append(fields.not_allowed(f"{where}.{key}", "may not specify more than 1 volume type"))
+        claim, ephemeral = volume.get("persistentVolumeClaim"), volume.get("ephemeral")
+        if claim is not None and not claim.get("claimName"):
+            causes.append(fields.required(f"{where}.persistentVolumeClaim.claimName"))
+        if ephemeral is not None:
+            template = f"{where}.ephemeral.volumeClaimTemplate"
+            spec = (ephemeral.get("volumeClaimTemplate") or {}).get("spec")
+            causes += [fields.required(template)] if spec is None else storage.claim_spec(f"{template}.spec", spec)
+    return causes, frozenset(names)
+
+
+def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Check that a pod's change touches only what may change."""
+    new_spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
+    if new_spec == old_spec:
+        return []
+    causes: list[Cause] = []
+    allowed = copy_object(dict(old_spec))
+    for key in ("containers", "initContainers"):
+        fresh = new_spec.get(key) or []
+        if len(fresh) != len(allowed.get(key) or []):
+            return [fields.not_allowed(f"spec.{key}", "pod updates may not add or remove containers")]
+        for mine, theirs in zip(allowed.get(key) or [], fresh, strict=True):
+            mine["image"] = theirs.get("image")
+    causes += _deadline(allowed, new_spec)
+    causes += _added_tolerations(allowed, new_spec)
+    causes += _removed_gates(allowed, new_spec)
+    if old_spec.get("schedulingGates"):
+        causes += _narrowed_selector(allowed, new_spec)
+    period = old_spec.get("terminationGracePeriodSeconds")
+    if period is not None and period < 0 and new_spec.get("terminationGracePeriodSeconds") == 1:
+        allowed["terminationGracePeriodSeconds"] = 1
+    if not causes and allowed != new_spec:
+        causes.append(fields.not_allowed("spec", _CHANGEABLE))
+    return causes
+
+
+def _deadline(allowed: dict[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
+    old, new = allowed.get("activeDeadlineSeconds"), spec.get("activeDeadlineSeconds")
+    if new == old:
+        return []
+    if new is None:
+        return [fields.bad("spec.activeDeadlineSeconds", new, "must not update from a positive integer to nil value")]
+    if old is not None and new > old:
+        why = "must be less than or equal to previous value"
+        return [fields.bad("spec.activeDeadlineSeconds", new, why)]
+    allowed["activeDeadlineSeconds"] = new
+    return []
+
+
+def _added_tolerations(allowed: dict[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
+    old, new = allowed.get("tolerations") or [], spec.get("tolerations") or []
+    if new == old:
+        return []
+
+    def without_seconds(entry: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in entry.items() if key != "tolerationSeconds"}
+
+    present = [without_seconds(entry) for entry in new]
+    if any(without_seconds(entry) not in present for entry in old):
+        return [
+            fields.not_allowed(
+                "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
+            )
+        ]
+    allowed["tolerations"] = new
+    return []
+
+
+def _removed_gates(allowed: dict[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
+    old, new = allowed.get("schedulingGates") or [], spec.get("schedulingGates") or []
+    if new == old:
+        return []
+    for index, gate in enumerate(new):
+        if gate not in old:
+            why = f"only deletion is allowed, but found new scheduling gate '{gate.get('name')}'"
+            return [fields.not_allowed(f"spec.schedulingGates[{index}]", why)]
+    if "schedulingGates" in spec:
+        allowed["schedulingGates"] = new
+    else:
+        allowed.pop("schedulingGates", None)
+    return []
+
+
+def _narrowed_selector(allowed: dict[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
+    """Let a gated pod's node selector grow: it can only become harder to place."""
+    old, new = allowed.get("nodeSelector") or {}, spec.get("nodeSelector") or {}
+    if new == old:
+        return []
+    if any(new.get(key) != value for key, value in old.items()):
+        return [
+            fields.bad(
+                "spec.nodeSelector", new, "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+            )
+        ]
+    allowed["nodeSelector"] = new
+    return []

@@ -1,0 +1,63 @@
+"""ReplicationControllers: kept and shown; the scheduler's spreading reads their selectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, REPLICAS, TEMPLATE, pairs
+from controllers.kinds.core.pod import defaults
+from controllers.kinds.core.pod import validation as pod
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Strategy, at, child
+from scheduler_core.api.errors import Cause
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = {"replicas": 0}
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    spec = child(document, "spec")
+    spec.setdefault("replicas", 1)
+    template = child(spec, "template")
+    labels = at(template, "metadata", "labels")
+    if labels:
+        if not spec.get("selector"):
+            spec["selector"] = dict(labels)
+        if not document["metadata"].get("labels"):
+            document["metadata"]["labels"] = dict(labels)
+    defaults.pod_spec(child(template, "spec"))
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    spec = document["spec"]
+    causes = fields.replicas("spec.replicas", spec.get("replicas"))
+    causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
+    selector = spec.get("selector")
+    causes += fields.labels("spec.selector", selector) if selector else [fields.required("spec.selector")]
+    labels = at(spec, "template", "metadata", "labels") or {}
+    if selector and any(labels.get(key) != value for key, value in selector.items()):
+        why = "`selector` does not match template `labels`"
+        causes.append(fields.bad("spec.template.metadata.labels", labels, why))
+    return causes + pod.template("spec.template", spec.get("template"))
+
+
+def _selector(document: Mapping[str, Any], age: Any) -> str:
+    return pairs(at(document, "spec", "selector"))
+
+
+STRATEGY: Final = Strategy(
+    prepare=_prepare,
+    defaults=_defaults,
+    validate=_validate,
+    generation=True,
+    columns=(
+        NAME,
+        *REPLICAS,
+        AGE,
+        *TEMPLATE,
+        Column("Selector", "string", "Pods it counts.", _selector, 1),
+    ),
+    selectable={"status.replicas": lambda doc: str(at(doc, "status", "replicas") or 0)},
+)

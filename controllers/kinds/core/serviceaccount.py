@@ -1,0 +1,16 @@
+"""ServiceAccounts: kept and shown; no token is made from them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from controllers.kinds.columns import AGE, NAME
+from controllers.registry.strategy import Column, Strategy
+
+STRATEGY: Final = Strategy(
+    columns=(
+        NAME,
+        Column("Secrets", "integer", "Secrets it names.", lambda doc, age: len(doc.get("secrets") or ())),
+        AGE,
+    ),
+)

@@ -1,0 +1,67 @@
+"""PodDisruptionBudgets: how many pods of a group must stay; preemption tries to respect them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Strategy, at, child
+from scheduler_core.api.errors import Cause
+
+_POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
+_COUNTS: Final = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = dict.fromkeys(_COUNTS, 0)
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    child(document, "spec")
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    spec = document["spec"]
+    causes: list[Cause] = []
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        causes.append(fields.bad("spec", spec, "minAvailable and maxUnavailable cannot be both set"))
+    for key in ("minAvailable", "maxUnavailable"):
+        if spec.get(key) is None:
+            continue
+        wrong, number = fields.int_or_percent(f"spec.{key}", spec[key])
+        causes += wrong
+        if not wrong and isinstance(spec[key], str) and number > 100:
+            causes.append(fields.bad(f"spec.{key}", spec[key], "must not be greater than 100%"))
+    causes += fields.label_selector("spec.selector", spec.get("selector"))
+    policy = spec.get("unhealthyPodEvictionPolicy")
+    return causes + fields.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
+
+
+def _number(key: str) -> Any:
+    def cell(document: Mapping[str, Any], age: Any) -> str:
+        value = at(document, "spec", key)
+        return "N/A" if value is None else str(value)
+
+    return cell
+
+
+STRATEGY: Final = Strategy(
+    prepare=_prepare,
+    defaults=_defaults,
+    validate=_validate,
+    generation=True,
+    columns=(
+        NAME,
+        Column("Min Available", "string", "Pods that must stay.", _number("minAvailable")),
+        Column("Max Unavailable", "string", "Pods that may be missing.", _number("maxUnavailable")),
+        Column(
+            "Allowed Disruptions",
+            "integer",
+            "How many may go now.",
+            lambda doc, age: at(doc, "status", "disruptionsAllowed") or 0,
+        ),
+        AGE,
+    ),
+)

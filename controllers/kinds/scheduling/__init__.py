@@ -1,0 +1,1 @@
+"""Kinds of the group scheduling.k8s.io."""

@@ -1,0 +1,89 @@
+"""PriorityClasses: a name for a number; the number never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Lookup, Strategy
+from scheduler_core.api.errors import Cause, forbidden
+
+HIGHEST_USER_PRIORITY: Final = 1_000_000_000
+"""The largest priority that people may give; above it is the system's."""
+
+SYSTEM_PREFIX: Final = "system-"
+SYSTEM_CLASSES: Final = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+"""The classes every cluster has."""
+
+_RESOURCE: Final = "priorityclasses.scheduling.k8s.io"
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    document.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    document.setdefault("value", 0)
+
+
+def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
+    if document.get("globalDefault"):
+        for other in lookup.list(_RESOURCE):
+            if other.get("globalDefault"):
+                taken = other["metadata"]["name"]
+                why = f"PriorityClass {taken} is already marked as default. Only one default can exist"
+                raise forbidden(_RESOURCE, document["metadata"]["name"], why)
+    return []
+
+
+def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
+    return [] if old.get("globalDefault") else _admit(new, lookup)
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    name, value = document["metadata"]["name"], document["value"]
+    causes: list[Cause] = []
+    if name.startswith(SYSTEM_PREFIX):
+        if SYSTEM_CLASSES.get(name) != value or document.get("globalDefault"):
+            why = (
+                "priority class names with 'system-' prefix are reserved for system use only. error: "
+                f"{name} with value {value} is not a system class"
+            )
+            causes.append(fields.not_allowed("metadata.name", why))
+    elif value > HIGHEST_USER_PRIORITY:
+        why = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
+        causes.append(fields.not_allowed("value", why))
+    if value < -(2**31):
+        causes.append(fields.bad("value", value, "must fit into 32 bits"))
+    policy = document.get("preemptionPolicy")
+    return causes + fields.one_of("preemptionPolicy", policy, ("Never", "PreemptLowerPriority"), needed=True)
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    if new["value"] != old["value"]:
+        causes.append(fields.not_allowed("value", "may not be changed in an update."))
+    return causes + fields.immutable("preemptionPolicy", new.get("preemptionPolicy"), old.get("preemptionPolicy"))
+
+
+STRATEGY: Final = Strategy(
+    defaults=_defaults,
+    admit=_admit,
+    admit_update=_admit_update,
+    validate=_validate,
+    validate_update=_validate_update,
+    generation=True,
+    columns=(
+        NAME,
+        Column("Value", "integer", "The priority.", lambda doc, age: doc["value"]),
+        Column(
+            "Global-Default",
+            "boolean",
+            "Used by pods that name no class.",
+            lambda doc, age: bool(doc.get("globalDefault")),
+        ),
+        AGE,
+        Column(
+            "PreemptionPolicy", "string", "Whether its pods preempt.", lambda doc, age: doc.get("preemptionPolicy", "")
+        ),
+    ),
+)

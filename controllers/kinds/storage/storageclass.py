@@ -1,0 +1,104 @@
+"""StorageClasses: who makes volumes, and when claims get them.
+
+Source: pkg/apis/storage/validation, pkg/volume/util (the default class), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, UNSET
+from controllers.registry import fields
+from controllers.registry.strategy import Column, Strategy
+from scheduler_core.api.errors import Cause
+
+RESOURCE: Final = "storageclasses.storage.k8s.io"
+
+DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
+"""Annotation: claims that name no class get this one."""
+
+_DEFAULTS: Final = (DEFAULT_CLASS, "storageclass.beta.kubernetes.io/is-default-class")
+_MODES: Final = ("Immediate", "WaitForFirstConsumer")
+
+
+def is_default(document: Mapping[str, Any]) -> bool:
+    """Return whether a class is marked as the default one."""
+    annotations = document["metadata"].get("annotations") or {}
+    return any(annotations.get(key) == "true" for key in _DEFAULTS)
+
+
+def default_class(classes: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the default class, the newest where several are marked (the first by name of equally old ones)."""
+    marked = sorted((one for one in classes if is_default(one)), key=lambda one: str(one["metadata"]["name"]))
+    return max(marked, key=lambda one: str(one["metadata"].get("creationTimestamp", "")), default=None)
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    document.setdefault("reclaimPolicy", "Delete")
+    document.setdefault("volumeBindingMode", "Immediate")
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    provisioner = document.get("provisioner") or ""
+    causes = (
+        fields.qualified_name("provisioner", provisioner.lower()) if provisioner else [fields.required("provisioner")]
+    )
+    causes += fields.one_of("reclaimPolicy", document.get("reclaimPolicy"), ("Delete", "Retain"))
+    causes += fields.one_of("volumeBindingMode", document.get("volumeBindingMode"), _MODES, needed=True)
+    for key in document.get("parameters") or {}:
+        if not key:
+            causes.append(fields.bad("parameters", key, "field can not be empty."))
+    for index, term in enumerate(document.get("allowedTopologies") or ()):
+        seen: set[str] = set()
+        for position, wanted in enumerate(term.get("matchLabelExpressions") or ()):
+            where = f"allowedTopologies[{index}].matchLabelExpressions[{position}]"
+            causes += fields.qualified_name(f"{where}.key", wanted.get("key") or "")
+            if wanted.get("key") in seen:
+                causes.append(fields.duplicate(f"{where}.key", wanted.get("key")))
+            seen.add(wanted.get("key") or "")
+            if not wanted.get("values"):
+                causes.append(fields.required(f"{where}.values"))
+    return causes
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    causes = [
+        fields.not_allowed(key, f"updates to {key} are forbidden.")
+        for key in ("parameters", "provisioner", "reclaimPolicy")
+        if (new.get(key) or None) != (old.get(key) or None)
+    ]
+    mode = "volumeBindingMode"
+    return causes + fields.immutable(mode, new.get(mode), old.get(mode))
+
+
+def _name(document: Mapping[str, Any], age: Any) -> str:
+    name = str(document["metadata"]["name"])
+    return f"{name} (default)" if is_default(document) else name
+
+
+STRATEGY: Final = Strategy(
+    defaults=_defaults,
+    validate=_validate,
+    validate_update=_validate_update,
+    columns=(
+        Column("Name", NAME.type, NAME.description, _name),
+        Column("Provisioner", "string", "Who makes its volumes.", lambda doc, age: doc.get("provisioner", "")),
+        Column(
+            "ReclaimPolicy", "string", "What becomes of volumes without claims.", lambda doc, age: doc["reclaimPolicy"]
+        ),
+        Column(
+            "VolumeBindingMode",
+            "string",
+            "When claims are bound.",
+            lambda doc, age: doc.get("volumeBindingMode") or UNSET,
+        ),
+        Column(
+            "AllowVolumeExpansion",
+            "boolean",
+            "Whether claims may grow.",
+            lambda doc, age: bool(doc.get("allowVolumeExpansion")),
+        ),
+        AGE,
+    ),
+)

@@ -1,0 +1,1 @@
+"""What controllers are made of: client, reflector, informer, work queue, expectations, recorder."""

@@ -1,0 +1,104 @@
+"""How the loop writes: one transaction a tick, every operation through the registry with its own result.
+
+Names and uids that the engine makes are keyed draws over what they are for: the kind and place of the new object, its
+controller's uid, and the simulated time. So a row more or less elsewhere in the log changes no name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from controllers.log.operations import Create, Operation, Result
+from controllers.log.store import Store
+from controllers.loop.loop import Emission
+from controllers.registry.registry import Context, Registry, attempt
+from scheduler_core.api.draw import draw_suffix, draw_uid
+
+RESTART_ORDINALS: Final = 1_000_000
+"""Ordinals an owner leaves to each of its predecessors within one simulated millisecond: a new owner that resumes at
+the very millisecond at which the last one stopped cannot draw a uid that is already taken."""
+
+
+class Client:
+    """Writes the emissions of ticks. `commit` is the loop's `Commit`."""
+
+    def __init__(self, store: Store, *, fence: int | None = None) -> None:
+        """Begin at the store's horizon, under the owner's epoch."""
+        self._store = store
+        self._fence = fence
+        self._registry = Registry()
+        self._began_ms = store.horizon_ms
+        self._made: dict[str, int] = {}
+        self._made_ms = -1
+
+    def commit(self, emissions: Sequence[Emission], now_ms: int, read: int) -> tuple[list[Result], int]:
+        """Write one tick's emissions in one transaction.
+
+        Returns:
+            The operations' results, in order; the last revision written, 0 where nothing was.
+
+        Raises:
+            Fenced: another owner has taken over; nothing was written.
+        """
+        results: list[Result] = []
+        with self._store.transaction("session", now_ms=now_ms, fence=self._fence) as transaction:
+            transaction.read = read
+            before = transaction.revision
+            for emission in emissions:
+                if emission.trace is not None:
+                    transaction.trace(*emission.trace)
+                if emission.operation is not None:
+                    context = self._context(emission.operation, emission.actor, now_ms)
+                    results.append(attempt(self._registry, transaction, emission.operation, context))
+            after = transaction.revision
+        return results, after if after > before else 0
+
+    def apply(self, operation: Operation, actor: str) -> Result:
+        """Write one operation outside the loop's ticks, as a row from elsewhere, stamped at the store's horizon."""
+        with self._store.transaction(actor, fence=self._fence) as transaction:
+            return attempt(self._registry, transaction, operation, self._context(operation, actor, transaction.now_ms))
+
+    def advance_horizon(self, now_ms: int) -> None:
+        """Commit that simulated time has come to `now_ms`; writes no row.
+
+        Raises:
+            Fenced: another owner has taken over.
+        """
+        with self._store.transaction("session", now_ms=now_ms, fence=self._fence):
+            pass
+
+    def _context(self, operation: Operation, actor: str, now_ms: int) -> Context:
+        draws = self._draws(operation, now_ms) if isinstance(operation, Create) else _no_draw
+        return Context(
+            actor=actor,
+            epoch_ms=self._store.epoch_ms,
+            new_uid=lambda: draws(draw_uid),
+            new_suffix=lambda: draws(draw_suffix),
+            field_validation="Ignore",
+        )
+
+    def _draws(self, operation: Create, now_ms: int) -> Callable[[Callable[..., str]], str]:
+        metadata = operation.object.get("metadata") or {}
+        name = metadata.get("name") or metadata.get("generateName") or ""
+        owners: list[dict[str, Any]] = metadata.get("ownerReferences") or []
+        owner = next((str(reference.get("uid", "")) for reference in owners if reference.get("controller")), "")
+        place = f"{operation.resource}/{operation.namespace}/{name}/{owner}/{now_ms}"
+
+        def make(draw: Callable[..., str]) -> str:
+            return draw(self._store.seed, "object", place, self._ordinal(place, now_ms))
+
+        return make
+
+    def _ordinal(self, place: str, now_ms: int) -> int:
+        if now_ms != self._made_ms:
+            self._made_ms = now_ms
+            self._made = {}
+        base = (self._fence or 0) * RESTART_ORDINALS if now_ms == self._began_ms else 0
+        ordinal = self._made.get(place, base)
+        self._made[place] = ordinal + 1
+        return ordinal
+
+
+def _no_draw(draw: Callable[..., str]) -> str:
+    raise AssertionError(f"only a create draws names and uids, {draw.__name__} was asked for")

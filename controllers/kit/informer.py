@@ -1,0 +1,188 @@
+"""Informers: the shared, indexed copies of one component, and the callbacks that turn changes into work.
+
+One `Informers` holds the reflectors and caches of one component, as client-go's shared informer factory does. Objects
+in the caches are shared: read them, never change them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from controllers.kit.reflector import Reflector
+from controllers.log.store import Event, Stored
+from controllers.loop.loop import Tick
+from scheduler_core.api.draw import draw
+
+Document = dict[str, Any]
+Handler = Callable[[Document | None, Document | None], None]
+"""(old, new): (None, new) added, (old, new) modified, (old, None) deleted. `old` is the last state that was known."""
+
+RELIST_TIMER: Final = "informers/relist"
+"""The timer under which `Informers` lists again; the component hands it to `fire`."""
+
+
+def by_controller(document: Document) -> Iterable[str]:
+    """Index by the uid of the controlling owner."""
+    for reference in document["metadata"].get("ownerReferences") or ():
+        if reference.get("controller"):
+            yield reference["uid"]
+
+
+def by_node(document: Document) -> Iterable[str]:
+    """Index pods by the node they are bound to."""
+    node = document["spec"].get("nodeName")
+    if node:
+        yield node
+
+
+class Lister:
+    """The indexed copy of one resource; its read side."""
+
+    def __init__(self, resource: str) -> None:
+        """Begin empty."""
+        self.resource = resource
+        self._objects: dict[tuple[str, str], Document] = {}
+        self._indexes: dict[str, tuple[Callable[[Document], Iterable[str]], dict[str, dict[tuple[str, str], None]]]]
+        self._indexes = {}
+        self._handlers: list[Handler] = []
+
+    def add_index(self, name: str, keys_of: Callable[[Document], Iterable[str]]) -> None:
+        """Keep an index; before the first object arrives, and once a name."""
+        self._indexes.setdefault(name, (keys_of, {}))
+
+    def add_handler(self, handler: Handler) -> None:
+        """Call `handler` at every change, in order of addition."""
+        self._handlers.append(handler)
+
+    def get(self, namespace: str, name: str) -> Document | None:
+        """Return the object."""
+        return self._objects.get((namespace, name))
+
+    def all(self) -> list[Document]:
+        """Return all objects in order of (namespace, name)."""
+        return [self._objects[place] for place in sorted(self._objects)]
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def indexed(self, index: str, key: str) -> list[Document]:
+        """Return the objects under an index key, in order of (namespace, name)."""
+        places = self._indexes[index][1].get(key)
+        return [self._objects[place] for place in sorted(places)] if places else []
+
+    def has_indexed(self, index: str, key: str) -> bool:
+        """Return whether any object is under an index key."""
+        return bool(self._indexes[index][1].get(key))
+
+    # -- the reflector's side ------------------------------------------------------------------------------------
+
+    def replace(self, objects: Sequence[Stored]) -> None:
+        """Take a fresh list: what it lacks was deleted, what differs was modified."""
+        listed = {(stored.namespace, stored.name): stored for stored in objects}
+        for place in [place for place in self._objects if place not in listed]:
+            self.remove(*place, self._objects[place])
+        for (namespace, name), stored in listed.items():
+            known = self._objects.get((namespace, name))
+            if known is None or known["metadata"]["resourceVersion"] != str(stored.revision):
+                self.put(namespace, name, stored.object)
+
+    def put(self, namespace: str, name: str, document: Document) -> None:
+        """Take an added or modified object."""
+        place = (namespace, name)
+        old = self._objects.get(place)
+        if old is not None and old["metadata"]["uid"] != document["metadata"]["uid"]:
+            # Deleted and made again while the watch was away: two changes, not one.
+            self.remove(namespace, name, old)
+            old = None
+        self._objects[place] = document
+        for keys_of, table in self._indexes.values():
+            before = () if old is None else tuple(keys_of(old))
+            after = tuple(keys_of(document))
+            if before != after:
+                self._unindex(table, before, place)
+                for key in after:
+                    table.setdefault(key, {})[place] = None
+        for handler in self._handlers:
+            handler(old, document)
+
+    def remove(self, namespace: str, name: str, document: Document) -> None:
+        """Take a deletion."""
+        place = (namespace, name)
+        old = self._objects.pop(place, None)
+        if old is None:
+            return
+        for keys_of, table in self._indexes.values():
+            self._unindex(table, tuple(keys_of(old)), place)
+        for handler in self._handlers:
+            handler(document, None)
+
+    @staticmethod
+    def _unindex(table: dict[str, dict[tuple[str, str], None]], keys: Iterable[str], place: tuple[str, str]) -> None:
+        for key in keys:
+            places = table.get(key)
+            if places is not None:
+                places.pop(place, None)
+                if not places:
+                    del table[key]
+
+
+class Informers:
+    """All reflectors and copies of one component."""
+
+    def __init__(self, resources: Iterable[str], *, identity: str) -> None:
+        """Name what is watched and for whom (the identity keys the back-off's jitter)."""
+        self._identity = identity
+        self._seed = 0
+        self.listers: dict[str, Lister] = {}
+        self.reflectors: dict[str, Reflector] = {}
+        for resource in sorted(set(resources)):
+            lister = Lister(resource)
+            self.listers[resource] = lister
+            self.reflectors[resource] = Reflector(resource, lister, self._jitter_of(resource))
+
+    @property
+    def resources(self) -> frozenset[str]:
+        """Return what is watched."""
+        return frozenset(self.listers)
+
+    def __getitem__(self, resource: str) -> Lister:
+        return self.listers[resource]
+
+    def start(self, tick: Tick) -> None:
+        """Make the first lists."""
+        self._seed = tick.seed
+        self._list_due(tick)
+
+    def observe(self, rows: Sequence[Event]) -> None:
+        """Take watch rows."""
+        reflectors = self.reflectors
+        for row in rows:
+            reflectors[row.resource].take(row)
+
+    def observe_gone(self, tick: Tick) -> None:
+        """The watch's place is compacted: list again after a wait."""
+        for reflector in self.reflectors.values():
+            reflector.gone(tick.now_ms)
+        self._plan(tick)
+
+    def relist(self, tick: Tick) -> None:
+        """`RELIST_TIMER` has fired."""
+        self._list_due(tick)
+        self._plan(tick)
+
+    def _list_due(self, tick: Tick) -> None:
+        for resource, reflector in self.reflectors.items():
+            if reflector.wants_list(tick.now_ms):
+                reflector.listed(*tick.list(resource))
+
+    def _plan(self, tick: Tick) -> None:
+        due = [at_ms for reflector in self.reflectors.values() if (at_ms := reflector.list_at_ms) is not None]
+        if due:
+            tick.plan(RELIST_TIMER, min(due))
+
+    def _jitter_of(self, resource: str) -> Callable[[int, int], int]:
+        def jitter(attempt: int, below: int) -> int:
+            return draw(self._seed, "relist", f"{self._identity}/{resource}", attempt, below=below)
+
+        return jitter

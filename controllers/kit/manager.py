@@ -1,0 +1,254 @@
+"""The controller manager: one process with shared informers in which many controllers reconcile.
+
+A controller is told what changed by its informers' handlers, which do nothing but add keys to its queue. `reconcile`
+is a generator: it yields the operations that it wants and is sent their results, so that a step may follow from
+another's outcome without anybody waiting.
+
+    class ThingController:
+        NAME = "thing"
+        RESOURCES = ("things", "pods")
+        def __init__(self, setup: Setup) -> None: ...           # indexes and handlers
+        def reconcile(self, key: str, work: Work) -> Reconcile:
+            results = yield [Create(...), Create(...)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Protocol
+
+from controllers.kit.informer import RELIST_TIMER, Informers
+from controllers.kit.recorder import Recorder
+from controllers.kit.workqueue import Workqueue
+from controllers.log.operations import Operation, Result
+from controllers.log.store import Event
+from controllers.loop.loop import Answer, Tick
+from scheduler_core.api.errors import ApiError
+
+WORKERS: Final = 5
+"""Keys of one controller that are worked on at the same time, as kube-controller-manager's concurrent syncs."""
+
+Reconcile = Generator[Sequence[Operation], Sequence[Result], None]
+"""Yields operations, is sent their results in order. Raising ApiError retries the key after its back-off."""
+
+
+@dataclass(slots=True)
+class Setup:
+    """What a controller is made of."""
+
+    informers: Informers
+    queue: Workqueue
+    recorder: Recorder
+
+
+class Work:
+    """The present call, for a generator that outlives it: `tick` is always the one of now."""
+
+    __slots__ = ("_recorder", "queue", "tick")
+
+    def __init__(self, tick: Tick, queue: Workqueue, recorder: Recorder) -> None:
+        self.tick = tick
+        self.queue = queue
+        self._recorder = recorder
+
+    @property
+    def now_ms(self) -> int:
+        """Return simulated milliseconds."""
+        return self.tick.now_ms
+
+    @property
+    def unix_ms(self) -> int:
+        """Return the present wire time in Unix milliseconds."""
+        return self.tick.epoch_ms + self.tick.now_ms
+
+    def event(self, about: dict[str, Any], kind: str, reason: str, message: str, *, event_type: str = "Normal") -> None:
+        """Write an event as this controller."""
+        self._recorder.event(self.tick, about, kind, reason, message, event_type=event_type)
+
+
+class Controller(Protocol):
+    """One reconciler."""
+
+    NAME: ClassVar[str]
+    RESOURCES: ClassVar[tuple[str, ...]]
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Move one key toward what is asked for."""
+
+
+MakeController = Callable[[Setup], Controller]
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerEntry:
+    """One line of the table of controllers."""
+
+    make: MakeController
+    name: str
+    resources: tuple[str, ...]
+    resync_ms: int = 0
+    """Every so often `RESYNC_KEY` is added to the queue; 0: never."""
+
+
+RESYNC_KEY: Final = "\x00resync"
+"""The key under which a controller does its periodic round."""
+
+
+class _Runner:
+    """One controller with its queue, as the manager drives it."""
+
+    __slots__ = ("active", "controller", "entry", "queue", "recorder")
+
+    def __init__(self, entry: ControllerEntry, informers: Informers, identity: str) -> None:
+        self.entry = entry
+        self.queue = Workqueue()
+        self.recorder = Recorder(f"{entry.name}-controller", instance=identity)
+        self.controller = entry.make(Setup(informers, self.queue, self.recorder))
+        self.active = 0
+
+
+class _Batch:
+    """Operations in flight for one key: the token that their answers carry."""
+
+    __slots__ = ("generator", "key", "runner", "work")
+
+    def __init__(self, runner: _Runner, key: str, generator: Reconcile, work: Work) -> None:
+        self.runner = runner
+        self.key = key
+        self.generator = generator
+        self.work = work
+
+
+class ControllerManager:
+    """`Elected` component: all controllers over one set of informers."""
+
+    def __init__(self, identity: str, entries: Sequence[ControllerEntry]) -> None:
+        """Make every controller of the table; nothing runs before `start`."""
+        resources = [resource for entry in entries for resource in entry.resources]
+        self.identity = identity
+        self.informers = Informers(resources, identity=identity)
+        self._runners = {entry.name: _Runner(entry, self.informers, identity) for entry in entries}
+        self._leading = False
+
+    @property
+    def resources(self) -> frozenset[str]:
+        """Return what the shared informers watch."""
+        return self.informers.resources
+
+    def start(self, tick: Tick) -> None:
+        """Fill the caches."""
+        self.informers.start(tick)
+
+    def lead(self, tick: Tick) -> None:
+        """Begin to reconcile."""
+        self._leading = True
+        for name, runner in self._runners.items():
+            if runner.entry.resync_ms:
+                runner.queue.add(RESYNC_KEY)
+                tick.plan(("resync", name), tick.now_ms + runner.entry.resync_ms)
+        self._plan(tick)
+
+    def observe(self, rows: Sequence[Event], tick: Tick) -> None:
+        """Take watch rows."""
+        self.informers.observe(rows)
+        self._plan(tick)
+
+    def observe_gone(self, tick: Tick) -> None:
+        """List again, after a wait."""
+        self.informers.observe_gone(tick)
+
+    def settle(self, answers: Sequence[Answer], tick: Tick) -> None:
+        """Send the results of each key's operations into its generator."""
+        results: dict[int, tuple[_Batch, list[Result]]] = {}
+        for answer in answers:
+            if isinstance(answer.token, _Batch):
+                results.setdefault(id(answer.token), (answer.token, []))[1].append(answer.result)
+        for batch, own in results.values():
+            batch.work.tick = tick
+            self._advance(batch, own, tick)
+        self._plan(tick)
+
+    def fire(self, timer: Hashable, tick: Tick) -> None:
+        """Work on one key, list again, or begin a periodic round."""
+        if timer == RELIST_TIMER:
+            self.informers.relist(tick)
+        else:
+            assert isinstance(timer, tuple), f"no timer of this component: {timer!r}"
+            what, name = timer
+            runner = self._runners[name]
+            if what == "resync":
+                runner.queue.add(RESYNC_KEY)
+                tick.plan(timer, tick.now_ms + runner.entry.resync_ms)
+            else:
+                self._work(runner, tick)
+        self._plan(tick)
+
+    def _work(self, runner: _Runner, tick: Tick) -> None:
+        key = runner.queue.get(tick.now_ms)
+        if key is None:
+            return
+        runner.active += 1
+        work = Work(tick, runner.queue, runner.recorder)
+        batch = _Batch(runner, key, runner.controller.reconcile(key, work), work)
+        self._advance(batch, None, tick)
+
+    def _advance(self, batch: _Batch, results: list[Result] | None, tick: Tick) -> None:
+        """Run a key's generator until it wants something or ends."""
+        runner = batch.runner
+        actor = f"{self.identity}/{runner.entry.name}"
+        try:
+            operations: Sequence[Operation] = ()
+            while not operations:
+                operations = next(batch.generator) if results is None else batch.generator.send(results)
+                results = []
+        except StopIteration:
+            runner.queue.forget(batch.key)
+            self._finish(batch)
+            return
+        except ApiError:
+            runner.queue.add_limited(batch.key, tick.now_ms)
+            self._finish(batch)
+            return
+        for operation in operations:
+            tick.emit(operation, batch, actor=actor)
+
+    @staticmethod
+    def _finish(batch: _Batch) -> None:
+        batch.runner.active -= 1
+        batch.runner.queue.done(batch.key)
+
+    def _plan(self, tick: Tick) -> None:
+        if not self._leading:
+            return
+        for name, runner in self._runners.items():
+            if runner.active >= WORKERS:
+                continue
+            at_ms = runner.queue.next_ms(tick.now_ms)
+            if at_ms is not None:
+                tick.plan(("work", name), at_ms)
+
+
+def must(result: Result) -> dict[str, Any]:
+    """Return what was stored.
+
+    Raises:
+        ApiError: it was refused.
+    """
+    if result.error is not None:
+        raise result.error
+    assert result.object is not None, "a result has an object or an error"
+    return result.object
+
+
+def key_of(document: dict[str, Any]) -> str:
+    """Return `namespace/name`, or the name alone where there is no namespace."""
+    metadata = document["metadata"]
+    namespace = metadata.get("namespace")
+    return f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """Return (namespace, name) of a key."""
+    namespace, _, name = key.rpartition("/")
+    return namespace, name

@@ -1,0 +1,153 @@
+"""What every workload controller asks about pods: active, ready, available, and which to delete first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cmp_to_key
+from typing import Any, Final
+
+from controllers.log.stamps import unix_ms_of
+from controllers.registry.strategy import condition
+
+Document = dict[str, Any]
+
+DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+_PHASE_ORDER: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
+
+
+def is_active(pod: Mapping[str, Any]) -> bool:
+    """Return whether the pod counts: not finished, not on its way out."""
+    phase = (pod.get("status") or {}).get("phase")
+    return phase not in ("Succeeded", "Failed") and "deletionTimestamp" not in pod["metadata"]
+
+
+def ready_since_ms(pod: Mapping[str, Any]) -> int | None:
+    """Return Unix milliseconds since when the pod is ready; None where it is not."""
+    ready = condition(pod, "Ready")
+    if ready is None or ready.get("status") != "True":
+        return None
+    since = ready.get("lastTransitionTime")
+    return unix_ms_of(since) if since else 0
+
+
+def is_available(pod: Mapping[str, Any], min_ready_seconds: int, unix_ms: int) -> bool:
+    """Return whether the pod has been ready for long enough."""
+    since_ms = ready_since_ms(pod)
+    if since_ms is None:
+        return False
+    return min_ready_seconds == 0 or since_ms + min_ready_seconds * 1000 <= unix_ms
+
+
+def controller_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the owner reference of the controlling owner."""
+    for reference in document["metadata"].get("ownerReferences") or ():
+        if reference.get("controller"):
+            found: Mapping[str, Any] = reference
+            return found
+    return None
+
+
+def claims_of_pod(pod: Mapping[str, Any]) -> Iterable[str]:
+    """Yield `namespace/name` of every claim that a pod uses."""
+    for _, key in volumes_of_claims(pod):
+        yield key
+
+
+def volumes_of_claims(pod: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield (name of the volume, `namespace/name` of the claim) of every volume of a pod that is a claim."""
+    metadata = pod["metadata"]
+    namespace = metadata.get("namespace") or "default"
+    for volume in (pod.get("spec") or {}).get("volumes") or ():
+        source = volume.get("persistentVolumeClaim")
+        if source is not None:
+            yield volume["name"], f"{namespace}/{source.get('claimName', '')}"
+        elif volume.get("ephemeral") is not None:
+            yield volume["name"], f"{namespace}/{metadata['name']}-{volume['name']}"
+
+
+def owner_reference(owner: Mapping[str, Any]) -> Document:
+    """Return the reference that makes `owner` the controller of an object."""
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def deletion_order(pods: Sequence[Document], ranks: Mapping[str, int], unix_ms: int) -> list[Document]:
+    """Return the pods with the first to delete in front.
+
+    Args:
+        pods: candidates.
+        ranks: node name → how many related pods run there; more is deleted first.
+        unix_ms: the present wire time.
+
+    Source: `ActivePodsWithRanks`, k8s.io/kubernetes/pkg/controller/controller_utils.go.
+    """
+
+    def compare(one: Document, other: Document) -> int:
+        return _compare(one, other, ranks, unix_ms)
+
+    return sorted(pods, key=cmp_to_key(compare))
+
+
+def _compare(one: Document, other: Document, ranks: Mapping[str, int], unix_ms: int) -> int:
+    first, second = _sort_fields(one, ranks), _sort_fields(other, ranks)
+    if first != second:
+        return -1 if first < second else 1
+    ready_one, ready_other = ready_since_ms(one), ready_since_ms(other)
+    if ready_one is not None and ready_other is not None and ready_one != ready_other:
+        return _compare_ages(ready_one, ready_other, unix_ms) or _by_uid(one, other)
+    restarts = _restarts(other) - _restarts(one)
+    if restarts:
+        return restarts
+    made_one, made_other = _created_ms(one), _created_ms(other)
+    if made_one != made_other:
+        return _compare_ages(made_one, made_other, unix_ms) or _by_uid(one, other)
+    return _by_uid(one, other)
+
+
+def _sort_fields(pod: Document, ranks: Mapping[str, int]) -> tuple[int, int, int, int, int]:
+    node = pod["spec"].get("nodeName") or ""
+    phase = (pod.get("status") or {}).get("phase") or "Pending"
+    return (
+        1 if node else 0,
+        _PHASE_ORDER.get(phase, 2),
+        0 if ready_since_ms(pod) is None else 1,
+        _deletion_cost(pod),
+        -ranks.get(node, 0),
+    )
+
+
+def _deletion_cost(pod: Document) -> int:
+    text = (pod["metadata"].get("annotations") or {}).get(DELETION_COST, "0")
+    try:
+        return int(text)
+    except ValueError:
+        return 0
+
+
+def _compare_ages(one_ms: int, other_ms: int, unix_ms: int) -> int:
+    """Compare ages in powers of two: the younger goes first, about the same age is undecided."""
+    return _age_rank(one_ms, unix_ms) - _age_rank(other_ms, unix_ms)
+
+
+def _age_rank(since_ms: int, unix_ms: int) -> int:
+    age_ns = (unix_ms - since_ms) * 1_000_000
+    return age_ns.bit_length() - 1 if age_ns > 0 else -1
+
+
+def _by_uid(one: Document, other: Document) -> int:
+    return -1 if one["metadata"]["uid"] < other["metadata"]["uid"] else 1
+
+
+def _restarts(pod: Document) -> int:
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    return max((int(status.get("restartCount", 0)) for status in statuses), default=0)
+
+
+def _created_ms(pod: Document) -> int:
+    return unix_ms_of(pod["metadata"]["creationTimestamp"])

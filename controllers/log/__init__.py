@@ -1,0 +1,1 @@
+"""The revision log: the store protocol, the memory store, transactions, operations."""

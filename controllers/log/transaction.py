@@ -1,0 +1,206 @@
+"""The overlay that every store's write transaction is: reads see its own writes, rows gather until the commit."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from controllers.log.store import ADDED, DELETED, MODIFIED, Event, RevisionConflict, Stored, Verb
+from scheduler_core.framework.registry import PluginRegistry
+
+
+class Key(NamedTuple):
+    """What names one object within a session."""
+
+    resource: str
+    namespace: str
+    name: str
+
+
+class Reader(Protocol):
+    """What the overlay reads through: the committed objects, frozen for the length of the transaction."""
+
+    def get(self, resource: str, namespace: str, name: str) -> Stored | None:
+        """Return the committed object."""
+
+    def list(self, resource: str, namespace: str | None = None) -> Iterable[Stored]:
+        """Return the committed objects in order of (namespace, name)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRow:
+    """A scheduling trace to be kept beside the log."""
+
+    revision: int
+    uid: str
+    attempt: int
+    envelope: dict[str, Any]
+    blob: bytes
+
+
+class BufferedTransaction:
+    """A write transaction in memory, over any `Reader`.
+
+    The store that opened it writes `rows` (consecutive revisions after `first_revision`), `objects` (the final state of
+    every touched key, None when it is gone) and `traces`, all or nothing.
+    """
+
+    def __init__(
+        self, reader: Reader, *, revision: int, now_ms: int, actor: str, plugins: PluginRegistry | None = None
+    ) -> None:
+        self.now_ms = now_ms
+        self.actor = actor
+        self.read = 0
+        self.plugins = plugins
+        self.first_revision = revision + 1
+        self.rows: list[Event] = []
+        self.traces: list[TraceRow] = []
+        self.objects: dict[Key, Stored | None] = {}
+        self._reader = reader
+        self._revision = revision
+        self._touched: dict[str, list[tuple[str, str]]] = {}
+
+    @property
+    def revision(self) -> int:
+        """Return the last revision taken, inside this transaction or before it."""
+        return self._revision
+
+    def get(self, resource: str, namespace: str, name: str) -> Stored | None:
+        """Return the object as this transaction sees it."""
+        key = Key(resource, namespace, name)
+        if key in self.objects:
+            return self.objects[key]
+        return self._reader.get(resource, namespace, name)
+
+    def list(self, resource: str, namespace: str | None = None) -> Sequence[Stored]:
+        """Return objects in order of (namespace, name), own writes included."""
+        touched = self._touched.get(resource)
+        committed = self._reader.list(resource, namespace)
+        if not touched:
+            return list(committed)
+        merged = {(stored.namespace, stored.name): stored for stored in committed}
+        for place in touched:
+            if namespace is not None and place[0] != namespace:
+                continue
+            own = self.objects[Key(resource, *place)]
+            if own is None:
+                merged.pop(place, None)
+            else:
+                merged[place] = own
+        return [merged[place] for place in sorted(merged)]
+
+    def put(
+        self, resource: str, namespace: str, name: str, document: dict[str, Any], *, expected: int | None = None
+    ) -> Stored:
+        """Write the whole document under the next revision and set its `metadata.resourceVersion`.
+
+        Raises:
+            RevisionConflict: the expectation does not hold; nothing was written.
+        """
+        current = self.get(resource, namespace, name)
+        at = current.revision if current is not None else 0
+        if expected is not None and expected != at:
+            raise RevisionConflict(f"{resource} {namespace}/{name} is at revision {at}, expected {expected}")
+        revision = self._revision + 1
+        metadata = {**document["metadata"], "resourceVersion": str(revision)}
+        data = msgspec.json.encode({**document, "metadata": metadata})
+        stored = Stored(resource, namespace, name, metadata["uid"], revision, data)
+        self._append(MODIFIED if current is not None else ADDED, stored, current)
+        self._touch(Key(resource, namespace, name), stored)
+        return stored
+
+    def delete(
+        self,
+        resource: str,
+        namespace: str,
+        name: str,
+        *,
+        expected: int | None = None,
+        document: dict[str, Any] | None = None,
+    ) -> Stored:
+        """Remove the object; the DELETED row holds `document` (or the last state) at the deletion's revision.
+
+        Raises:
+            RevisionConflict: it is not there, or not at `expected`.
+        """
+        current = self.get(resource, namespace, name)
+        if current is None:
+            raise RevisionConflict(f"{resource} {namespace}/{name} does not exist")
+        if expected is not None and expected != current.revision:
+            raise RevisionConflict(
+                f"{resource} {namespace}/{name} is at revision {current.revision}, expected {expected}"
+            )
+        last = current.object if document is None else document
+        revision = self._revision + 1
+        metadata = {**last["metadata"], "resourceVersion": str(revision)}
+        data = msgspec.json.encode({**last, "metadata": metadata})
+        stored = Stored(resource, namespace, name, current.uid, revision, data)
+        self._append(DELETED, stored, current)
+        self._touch(Key(resource, namespace, name), None)
+        return stored
+
+    def trace(self, uid: str, attempt: int, envelope: dict[str, Any], blob: bytes) -> None:
+        """Keep a scheduling trace beside the log, at this transaction's revision; the same (uid, attempt) replaces."""
+        self.traces.append(TraceRow(self._revision, uid, attempt, envelope, blob))
+
+    def _append(self, verb: Verb, stored: Stored, previous: Stored | None) -> None:
+        self._revision = stored.revision
+        self.rows.append(
+            Event(
+                stored.resource,
+                stored.namespace,
+                stored.name,
+                stored.uid,
+                stored.revision,
+                stored.data,
+                verb=verb,
+                now_ms=self.now_ms,
+                actor=self.actor,
+                previous_revision=previous.revision if previous is not None else 0,
+                previous_data=previous.data if previous is not None else None,
+                read=self.read,
+            )
+        )
+
+    def _touch(self, key: Key, stored: Stored | None) -> None:
+        if key not in self.objects:
+            self._touched.setdefault(key.resource, []).append((key.namespace, key.name))
+        self.objects[key] = stored
+
+
+class SortedObjects:
+    """The current objects of one resource, kept in order of (namespace, name)."""
+
+    __slots__ = ("_by_place", "_places")
+
+    def __init__(self) -> None:
+        self._by_place: dict[tuple[str, str], Stored] = {}
+        self._places: list[tuple[str, str]] = []
+
+    def get(self, namespace: str, name: str) -> Stored | None:
+        """Return the object at (namespace, name)."""
+        return self._by_place.get((namespace, name))
+
+    def set(self, stored: Stored) -> None:
+        """Put the object at its place."""
+        place = (stored.namespace, stored.name)
+        if place not in self._by_place:
+            insort(self._places, place)
+        self._by_place[place] = stored
+
+    def remove(self, namespace: str, name: str) -> None:
+        """Take the object away, if it is there."""
+        if self._by_place.pop((namespace, name), None) is not None:
+            del self._places[bisect_left(self._places, (namespace, name))]
+
+    def list(self, namespace: str | None = None) -> list[Stored]:
+        """Return the objects in order, all or those of one namespace."""
+        if namespace is None:
+            return [self._by_place[place] for place in self._places]
+        start = bisect_left(self._places, (namespace, ""))
+        end = bisect_left(self._places, (namespace + "\x00", ""))
+        return [self._by_place[place] for place in self._places[start:end]]

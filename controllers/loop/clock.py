@@ -1,0 +1,29 @@
+"""Simulated clocks: the loop's own, and what a replica with a skewed or slow clock believes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+RATE_UNIT: Final = 1000
+"""A replica's clock rate is in thousandths, so that conversions stay in integers: 1000 is a true clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalClock:
+    """What one component's clock shows.
+
+    It showed `local_ms` when the loop's time was `world_ms`, and runs at `rate` thousandths of true speed since.
+    """
+
+    world_ms: int = 0
+    local_ms: int = 0
+    rate: int = RATE_UNIT
+
+    def local(self, world_ms: int) -> int:
+        """Return what this clock shows at the loop's time `world_ms`."""
+        return self.local_ms + (world_ms - self.world_ms) * self.rate // RATE_UNIT
+
+    def world(self, local_ms: int) -> int:
+        """Return the loop's earliest time at which this clock shows at least `local_ms`."""
+        return self.world_ms - (self.local_ms - local_ms) * RATE_UNIT // self.rate

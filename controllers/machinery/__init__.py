@@ -1,1 +1,0 @@
-"""What every controller stands on: store protocol, registry, informers, workqueues, the event loop."""

@@ -1,1 +1,0 @@
-"""How documents of each kind are defaulted, validated, changed and printed."""

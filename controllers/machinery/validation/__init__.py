@@ -1,1 +1,0 @@
-"""Semantic rules: what a well-typed document must still fulfil, worded as upstream words it."""

@@ -1,0 +1,341 @@
+"""A document's way in: from what a client sent to what the store keeps, for creates and for changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from controllers.kinds.table import strategy_of
+from controllers.log.operations import Create
+from controllers.log.stamps import wire_time
+from controllers.log.store import Stored, Transaction, copy_object
+from controllers.registry import metadata as metadata_rules
+from controllers.registry.schema import check, too_deep
+from controllers.registry.strategy import Strategy, child
+from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, forbidden, invalid, not_found
+from scheduler_core.api.kinds import CLUSTERSIM_GROUP, Kind
+
+if TYPE_CHECKING:
+    from controllers.registry.registry import Context
+
+Document = dict[str, Any]
+
+MAX_OBJECT_BYTES: Final = 1_572_864
+"""Bytes of one stored object, etcd's default request limit; a log row and every watcher pay for each."""
+
+GENERATE_NAME_MAX: Final = 58
+"""Letters kept of generateName, so that five more fit a 63 letter label."""
+
+GENERATE_ATTEMPTS: Final = 8
+"""Suffixes tried before a generated name is given up; 27^5 suffixes make even the second one rare."""
+
+CREATED_BY: Final = f"{CLUSTERSIM_GROUP}/created-by"
+"""Annotation with the participant who made the object; nobody can claim another's."""
+
+_KEPT: Final = (
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+"""Metadata that the server owns: a change never touches it."""
+
+
+class Current:
+    """What admission may look up, through the transaction that will hold the write."""
+
+    def __init__(self, transaction: Transaction, unix_ms: int) -> None:
+        self._transaction = transaction
+        self.now = wire_time(unix_ms)
+        self.plugins = transaction.plugins
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return another object."""
+        stored = self._transaction.get(resource, namespace, name)
+        return stored.object if stored is not None else None
+
+    def list(self, resource: str, namespace: str | None = None) -> Sequence[Mapping[str, Any]]:
+        """Return the objects of a resource."""
+        return [stored.object for stored in self._transaction.list(resource, namespace)]
+
+
+def new_document(kind: Kind, operation: Create, context: Context, transaction: Transaction) -> Document:
+    """Return the complete document of a create, accepted but not yet put.
+
+    Raises:
+        ApiError: 400, 403, 404 or 422, with the fields that are wrong.
+    """
+    strategy = strategy_of(kind.resource)
+    document, missing = _decoded(kind, operation.object, {}, context)
+    metadata = child(document, "metadata")
+    if metadata.pop("resourceVersion", ""):
+        raise bad_request("resourceVersion should not be set on objects to be created")
+    _check_namespace(kind, metadata, operation.namespace)
+    _name_it(kind, metadata, operation.namespace, context, transaction)
+    unix_ms = context.epoch_ms + transaction.now_ms
+    metadata["uid"] = context.new_uid()
+    metadata["creationTimestamp"] = wire_time(unix_ms)
+    for key in ("generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
+        metadata.pop(key, None)
+    if strategy.generation:
+        metadata["generation"] = 1
+    if context.creator:
+        metadata["annotations"] = {**metadata.get("annotations", {}), **context.creator}
+    metadata_rules.drop_empty(metadata)
+    strategy.prepare(document)
+    strategy.defaults(document)
+    if kind.namespaced:
+        _check_home(kind, metadata, transaction)
+    causes = strategy.admit(document, Current(transaction, unix_ms))
+    causes += metadata_rules.validate(metadata, strategy.names)
+    _refuse(kind, metadata["name"], missing + causes + strategy.validate(document))
+    return _arranged(document)
+
+
+def changed_document(
+    kind: Kind, stored: Stored, changed: Document, subresource: str, context: Context, transaction: Transaction
+) -> Document:
+    """Return the complete document of an update or patch, accepted but not yet put.
+
+    Raises:
+        ApiError: 400, 409 (another resourceVersion or uid) or 422.
+    """
+    old = stored.object
+    strategy = strategy_of(kind.resource)
+    if not isinstance(changed, dict):
+        raise bad_request("the body is not an object")
+    _check_preconditions(kind, stored, changed)
+    if subresource in ("status", "finalize"):
+        return _changed_part(kind, old, changed, subresource, context)
+    document, missing = _decoded(kind, changed, old, context)
+    # What is equal is shared with the stored document, which others hold: never write into it.
+    metadata = document["metadata"] = dict(child(document, "metadata"))
+    _keep_metadata(metadata, old["metadata"])
+    metadata_rules.drop_empty(metadata)
+    if "status" in kind.subresources:
+        _restore(document, old, "status")
+    if kind.resource == "namespaces":
+        _restore(document, old, "spec")
+    changes = {key for key in document.keys() | old.keys() if document.get(key) != old.get(key)} - {"metadata"}
+    causes = list(missing)
+    if changes:
+        for key, part in document.items():
+            if part is old.get(key) and isinstance(part, dict):
+                document[key] = copy_object(part)
+        strategy.defaults(document)
+        causes += strategy.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
+        causes += strategy.validate(document)
+        causes += strategy.validate_update(document, old)
+    if metadata != old["metadata"]:
+        causes += metadata_rules.validate(metadata, strategy.names)
+        causes += metadata_rules.validate_update(metadata, old["metadata"])
+    _refuse(kind, stored.name, causes)
+    _bump_generation(strategy, document, old)
+    return _arranged(document)
+
+
+def same(document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Return whether a change changes nothing: then it takes no revision."""
+    return document == old
+
+
+def check_size(kind: Kind, document: Document) -> None:
+    """Raise 413 for a document larger than one may be stored."""
+    size = len(msgspec.json.encode(document))
+    if size > MAX_OBJECT_BYTES:
+        name = document["metadata"]["name"]
+        raise ApiError(
+            413,
+            "RequestEntityTooLarge",
+            f'{kind.plural} "{name}" has {size} bytes, at most {MAX_OBJECT_BYTES} can be stored; make it smaller',
+            kind=kind.plural,
+            group=kind.group,
+            name=name,
+        )
+
+
+def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -> tuple[Document, list[Cause]]:
+    """Return a checked copy of a body and the required fields that it lacks; parts equal to `old` are taken as good."""
+    if not isinstance(given, dict):
+        raise bad_request("the body is not an object")
+    if too_deep(given):
+        raise bad_request("the body is nested too deeply")
+    for key, wanted in (("apiVersion", kind.api_version), ("kind", kind.kind)):
+        value = given.get(key)
+        if value and value != wanted:
+            raise bad_request(
+                f"the {key} in the data ({value}) does not match the expected {key} ({wanted}); send {wanted}"
+            )
+    try:
+        fresh = copy_object({key: value for key, value in given.items() if value != old.get(key)})
+    except (TypeError, msgspec.MsgspecError) as error:
+        # Uploaded YAML can hold what JSON cannot, such as a mapping whose key is null.
+        raise bad_request(f"the body cannot be written as JSON: {error}") from error
+    if not isinstance(fresh.get("metadata", {}), dict):
+        raise bad_request("metadata is not an object")
+    report = check(fresh, kind.schema)
+    if report.wrong:
+        listed = ", ".join(
+            f"json: {cause.message}" if cause.reason == "FieldValueTypeInvalid" else f"{cause.field}: {cause.message}"
+            for cause in report.wrong
+        )
+        raise bad_request(f"{_title(kind)}: {listed}", report.wrong)
+    if report.unknown:
+        _report_unknown(kind, report.unknown, context)
+    document = {key: old[key] for key in given if key in old and key not in fresh and given[key] is not None}
+    document.update(fresh)
+    document["apiVersion"] = kind.api_version
+    document["kind"] = kind.kind
+    return document, [cause for cause in report.missing if cause.field not in document]
+
+
+def _title(kind: Kind) -> str:
+    return f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
+
+
+def _report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
+    texts = [f'unknown field "{path}"' for path in unknown]
+    if context.field_validation == "Strict":
+        causes = [Cause(path, "unknown field", "FieldValueInvalid") for path in unknown]
+        raise bad_request(f"{_title(kind)}: strict decoding error: {', '.join(texts)}", causes)
+    if context.field_validation == "Warn":
+        context.warnings.extend(texts)
+
+
+def _check_namespace(kind: Kind, metadata: Document, namespace: str) -> None:
+    if not kind.namespaced:
+        metadata.pop("namespace", None)
+        return
+    if metadata.get("namespace") not in (None, "", namespace):
+        raise bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request; "
+            f"change metadata.namespace to {namespace!r} or send it to its own namespace"
+        )
+    metadata["namespace"] = namespace
+
+
+def _name_it(kind: Kind, metadata: Document, namespace: str, context: Context, transaction: Transaction) -> None:
+    prefix = metadata.get("generateName")
+    if metadata.get("name"):
+        return
+    if not prefix:
+        cause = Cause("metadata.name", "Required value: name or generateName is required", "FieldValueRequired")
+        raise invalid(kind.kind, kind.group, "", [cause])
+    home = namespace if kind.namespaced else ""
+    for _ in range(GENERATE_ATTEMPTS):
+        metadata["name"] = prefix[:GENERATE_NAME_MAX] + context.new_suffix()
+        if transaction.get(kind.resource, home, metadata["name"]) is None:
+            return
+
+
+def _check_home(kind: Kind, metadata: Document, transaction: Transaction) -> None:
+    """Refuse objects in a namespace that is not there or is going away."""
+    name = metadata["namespace"]
+    home = transaction.get("namespaces", "", name)
+    if home is None:
+        raise not_found("namespaces", name)
+    if "deletionTimestamp" in home.object["metadata"]:
+        error = forbidden(
+            kind.resource,
+            metadata["name"],
+            f"unable to create new content in namespace {name} because it is being terminated",
+        )
+        error.causes = [Cause("metadata.namespace", f"namespace {name} is being terminated", "NamespaceTerminating")]
+        raise error
+
+
+def _check_preconditions(kind: Kind, stored: Stored, changed: Document) -> None:
+    metadata = changed.get("metadata")
+    if metadata is None:
+        return
+    if not isinstance(metadata, dict):
+        raise bad_request("metadata is not an object")
+    name = metadata.get("name")
+    if name not in (None, "", stored.name):
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
+    if metadata.get("namespace") not in (None, "", stored.namespace):
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    version = metadata.get("resourceVersion")
+    if version not in (None, "", str(stored.revision)):
+        raise conflict(kind.resource, stored.name)
+    uid = metadata.get("uid")
+    if uid not in (None, "", stored.uid):
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
+        raise conflict(kind.resource, stored.name, why)
+
+
+def _changed_part(kind: Kind, old: Document, changed: Document, subresource: str, context: Context) -> Document:
+    """Return `old` with the part that a subresource writes."""
+    key = "status" if subresource == "status" else "spec"
+    part = changed.get(key)
+    decoded, _ = _decoded(kind, {key: part if part is not None else {}}, {}, context)
+    document = {**old, key: decoded[key]}
+    annotations = (changed.get("metadata") or {}).get("annotations")
+    if kind.resource == "deployments.apps" and isinstance(annotations, dict):
+        # As upstream: a Deployment's status update carries its revision annotation and does not count as a change.
+        metadata = {**old["metadata"], "annotations": dict(annotations)}
+        _refuse(kind, old["metadata"]["name"], metadata_rules.validate(metadata, strategy_of(kind.resource).names))
+        document["metadata"] = metadata
+    if subresource == "finalize":
+        document["spec"] = {**old.get("spec", {}), "finalizers": decoded["spec"].get("finalizers", [])}
+    return document
+
+
+def _keep_metadata(metadata: Document, old: Mapping[str, Any]) -> None:
+    for key in _KEPT:
+        if key in old:
+            metadata[key] = old[key]
+        else:
+            metadata.pop(key, None)
+    for key in ("selfLink", "managedFields"):
+        metadata.pop(key, None)
+    if "generateName" in old:
+        metadata["generateName"] = old["generateName"]
+    author = old.get("annotations", {}).get(CREATED_BY)
+    annotations = dict(metadata.get("annotations") or {})
+    annotations.pop(CREATED_BY, None)
+    if author is not None:
+        annotations[CREATED_BY] = author
+    metadata["annotations"] = annotations
+
+
+def _restore(document: Document, old: Mapping[str, Any], key: str) -> None:
+    if key in old:
+        document[key] = old[key]
+    else:
+        document.pop(key, None)
+
+
+def _bump_generation(strategy: Strategy, document: Document, old: Mapping[str, Any]) -> None:
+    if not strategy.generation:
+        return
+    parts = (document.keys() | old.keys()) - {"metadata", "status"}
+    counts = any(document.get(key) != old.get(key) for key in parts)
+    if strategy.generation_counts_annotations:
+        counts = counts or document["metadata"].get("annotations") != old["metadata"].get("annotations")
+    if counts:
+        document["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _refuse(kind: Kind, name: str, causes: list[Cause]) -> None:
+    seen: set[tuple[str, str]] = set()
+    distinct = []
+    for cause in causes:
+        key = (cause.field, cause.reason)
+        if key not in seen:
+            seen.add(key)
+            distinct.append(cause)
+    if distinct:
+        raise invalid(kind.kind, kind.group, name, distinct)
+
+
+def _arranged(document: Document) -> Document:
+    """Return the document with its envelope first, as people read it."""
+    first = {key: document[key] for key in ("apiVersion", "kind", "metadata")}
+    return {**first, **document}

@@ -1,0 +1,326 @@
+"""The schema: every field of every kind with its type, read lazily from the model classes, and the check against it.
+
+`check` normalises a document that the caller owns: nulls go (as upstream's decoding drops them), numbers given for
+quantities become strings, unknown fields are reported and go.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any, Final, Literal
+
+import msgspec
+
+from scheduler_core.api import quantity
+from scheduler_core.api.errors import Cause
+
+Scalar = Literal["string", "integer", "number", "boolean", "quantity", "int-or-string", "time", "bytes", "any"]
+
+DEPTH_MAX: Final = 64
+"""Levels of nesting in a document; the deepest field of a served kind lies at 14. It bounds recursion."""
+
+QUANTITY_LETTERS_MAX: Final = 48
+"""Letters of a quantity; int64 in nano units has 28. Bounds the arithmetic on hostile input."""
+
+_MAX_INT64: Final = 2**63 - 1
+
+_SCALARS: Final[dict[str, Scalar]] = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "any": "any",
+    "resource.Quantity": "quantity",
+    "util_intstr.IntOrString": "int-or-string",
+    "Time": "time",
+    "MicroTime": "time",
+    "meta_v1.Time": "time",
+    "meta_v1.MicroTime": "time",
+    "FieldsV1": "any",
+    "runtime.RawExtension": "any",
+}
+
+_MAP_VALUES: Final[dict[tuple[str, str], Scalar]] = {
+    ("ConfigMap", "binaryData"): "bytes",
+    ("Secret", "data"): "bytes",
+    ("ContainerStatus", "allocatedResources"): "quantity",
+    ("LimitRangeItem", "default"): "quantity",
+    ("LimitRangeItem", "defaultRequest"): "quantity",
+    ("LimitRangeItem", "max"): "quantity",
+    ("LimitRangeItem", "maxLimitRequestRatio"): "quantity",
+    ("LimitRangeItem", "min"): "quantity",
+    ("NodeStatus", "allocatable"): "quantity",
+    ("NodeStatus", "capacity"): "quantity",
+    ("PersistentVolumeClaimStatus", "allocatedResources"): "quantity",
+    ("PersistentVolumeClaimStatus", "capacity"): "quantity",
+    ("PersistentVolumeSpec", "capacity"): "quantity",
+    ("PodSpec", "overhead"): "quantity",
+    ("ResourceQuotaSpec", "hard"): "quantity",
+    ("ResourceQuotaStatus", "hard"): "quantity",
+    ("ResourceQuotaStatus", "used"): "quantity",
+    ("ResourceRequirements", "limits"): "quantity",
+    ("ResourceRequirements", "requests"): "quantity",
+    ("VolumeResourceRequirements", "limits"): "quantity",
+    ("VolumeResourceRequirements", "requests"): "quantity",
+}
+"""What maps hold where it is not strings; the generated models say only `dict`."""
+
+_GO_NAMES: Final[dict[str, str]] = {
+    "string": "string",
+    "integer": "int64",
+    "number": "float64",
+    "boolean": "bool",
+    "time": "string",
+    "bytes": "[]uint8",
+    "quantity": "resource.Quantity",
+    "int-or-string": "intstr.IntOrString",
+    "any": "object",
+}
+
+_TIME: Final = re.compile(
+    r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldType:
+    """One field: its wire name, what it holds (a scalar or a model's name), and in what container."""
+
+    name: str
+    scalar: Scalar | None
+    model: str
+    container: Literal["", "list", "map"]
+    required: bool
+
+    @property
+    def go_name(self) -> str:
+        """Return the type's name as upstream's decoding errors have it."""
+        inner = _GO_NAMES[self.scalar] if self.scalar else self.model.replace("_", "").split(".")[-1]
+        return {"": inner, "list": f"[]{inner}", "map": f"map[string]{inner}"}[self.container]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One struct of the schema. `key` is `core_v1.PodSpec`."""
+
+    key: str
+    description: str
+    fields: dict[str, FieldType]
+    descriptions: dict[str, str]
+    open: bool
+
+
+@dataclass(slots=True)
+class Report:
+    """What a check found: wrong types (fatal), missing required fields (fatal), unknown fields (as asked)."""
+
+    wrong: list[Cause] = field(default_factory=list)
+    missing: list[Cause] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+
+def _describe(text: str) -> tuple[str, dict[str, str]]:
+    """Return (what the struct is, what each field is) from a model's docstring."""
+    head, _, tail = text.partition("**parameters**")
+    fields: dict[str, str] = {}
+    for match in re.finditer(r"\* \*\*(\S+)\*\* ``[^`]*`` - (.*?)(?=\n\s*\* \*\*|\Z)", tail, re.DOTALL):
+        fields[match[1]] = " ".join(match[2].split())
+    return " ".join(head.split()), fields
+
+
+def _field_type(module: str, owner: str, name: str, annotation: str, default: Any) -> FieldType:
+    required = not annotation.startswith("Optional[")
+    inner = annotation if required else annotation.removeprefix("Optional[").removesuffix("]")
+    container: Literal["", "list", "map"] = ""
+    if inner.startswith("List["):
+        container, inner = "list", inner.removeprefix("List[").removesuffix("]")
+    wire = default["json"] if isinstance(default, dict) and "json" in default else name
+    if inner == "dict":
+        return FieldType(wire, _MAP_VALUES.get((owner, name), "string"), "", "map", required)
+    if inner.startswith("dict["):
+        value = inner.removeprefix("dict[").removesuffix("]")
+        if value == "any":
+            return FieldType(wire, "any", "", container, required)
+        return FieldType(wire, _SCALARS[value], "", "map", required)
+    if inner in _SCALARS:
+        return FieldType(wire, _SCALARS[inner], "", container, required)
+    return FieldType(wire, None, inner if "." in inner else f"{module}.{inner}", container, required)
+
+
+@cache
+def model(key: str) -> Model:
+    """Return the struct `<module>.<class>`, reading its module on first use.
+
+    Raises:
+        KeyError: no such struct.
+    """
+    module, _, name = key.partition(".")
+    try:
+        cls = getattr(import_module(f"controllers.registry.models.{module}"), name)
+    except (ImportError, AttributeError) as error:
+        raise KeyError(key) from error
+    description, descriptions = _describe(cls.__doc__ or "")
+    fields = {}
+    for python_name, annotation in cls.__annotations__.items():
+        entry = _field_type(module, name, python_name, annotation, cls.__dict__.get(python_name))
+        fields[entry.name] = entry
+    return Model(key, description, fields, descriptions, getattr(cls, "open_fields", False))
+
+
+def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:
+    """Return whether a JSON value nests deeper than `limit`, without recursion."""
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for item in level
+            for child in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
+            if isinstance(child, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
+
+
+GOOD_SPECS_MAX: Final = 1_000
+"""Specs remembered as good, so that the pods of one template are checked once; past it all are forgotten."""
+
+GOOD_SPEC_BYTES_MAX: Final = 16_384
+"""Larger specs are checked each time."""
+
+_GOOD_SPECS: set[tuple[str, bool, bytes]] = set()
+
+
+def _remember(known: tuple[str, bool, bytes]) -> None:
+    if len(known[2]) > GOOD_SPEC_BYTES_MAX:
+        return
+    if len(_GOOD_SPECS) >= GOOD_SPECS_MAX:
+        _GOOD_SPECS.clear()
+    _GOOD_SPECS.add(known)
+
+
+def check(document: dict[str, Any], key: str, path: str = "", *, require: bool = True) -> Report:
+    """Check a document (or the part of one at `path`) against a struct and normalise it in place.
+
+    `require` asks for the fields that v1.34 names required; what `status` lacks is never asked for.
+    """
+    report = Report()
+    spec = document.get("spec")
+    known = (key, require, msgspec.json.encode(spec)) if isinstance(spec, dict) and not path else None
+    if known is not None and known in _GOOD_SPECS:
+        _check_struct(document, model(key), path, report, require, good="spec")
+        return report
+    _check_struct(document, model(key), path, report, require)
+    clean = not (report.wrong or report.unknown or report.missing)
+    # Only what the check left as it was: a normalised spec would have to be normalised again.
+    if clean and known is not None and msgspec.json.encode(document["spec"]) == known[2]:
+        _remember(known)
+    return report
+
+
+def _check_struct(
+    document: dict[str, Any], struct: Model, path: str, report: Report, require: bool, good: str = ""
+) -> None:
+    for name in list(document):
+        if name == good:
+            continue
+        value = document[name]
+        entry = struct.fields.get(name)
+        where = f"{path}.{name}" if path else name
+        if entry is None:
+            if not struct.open:
+                report.unknown.append(where)
+                del document[name]
+            continue
+        if value is None:
+            del document[name]
+            continue
+        document[name] = _check_field(value, entry, where, report, require and where != "status")
+    if require:
+        for name, entry in struct.fields.items():
+            if entry.required and name not in document:
+                where = f"{path}.{name}" if path else name
+                report.missing.append(Cause(where, "Required value", "FieldValueRequired"))
+
+
+def _check_field(value: Any, entry: FieldType, path: str, report: Report, require: bool) -> Any:
+    if entry.container == "list":
+        if not isinstance(value, list):
+            return _mismatch(value, entry, path, report)
+        return [
+            _check_item(item, entry, f"{path}[{index}]", report, require)
+            for index, item in enumerate(value)
+            if item is not None
+        ]
+    if entry.container == "map":
+        if not isinstance(value, dict):
+            return _mismatch(value, entry, path, report)
+        return {
+            key: _check_item("" if item is None else item, entry, f"{path}[{key}]", report, require)
+            for key, item in value.items()
+        }
+    return _check_item(value, entry, path, report, require)
+
+
+def _check_item(value: Any, entry: FieldType, path: str, report: Report, require: bool) -> Any:
+    if entry.scalar is None:
+        if not isinstance(value, dict):
+            return _mismatch(value, entry, path, report)
+        _check_struct(value, model(entry.model), path, report, require)
+        return value
+    match entry.scalar:
+        case "string":
+            good = isinstance(value, str)
+        case "integer":
+            good = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _MAX_INT64
+        case "boolean":
+            good = isinstance(value, bool)
+        case "number":
+            good = isinstance(value, (int, float)) and not isinstance(value, bool)
+        case "int-or-string":
+            good = isinstance(value, (int, str)) and not isinstance(value, bool)
+        case "time":
+            good = isinstance(value, str) and _TIME.fullmatch(value) is not None
+        case "bytes":
+            good = isinstance(value, str) and _is_base64(value)
+        case "quantity":
+            return _check_quantity(value, entry, path, report)
+        case "any":
+            good = True
+    return value if good else _mismatch(value, entry, path, report)
+
+
+def _check_quantity(value: Any, entry: FieldType, path: str, report: Report) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return _mismatch(value, entry, path, report)
+    text = value if isinstance(value, str) else repr(value)
+    try:
+        if len(text) > QUANTITY_LETTERS_MAX:
+            raise quantity.QuantityError("quantity is too long")
+        quantity.nano(text)
+    except quantity.QuantityError as error:
+        report.wrong.append(Cause(path, f'Invalid value: "{text[:QUANTITY_LETTERS_MAX]}": {error}'))
+    return text
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True
+
+
+_GIVEN: Final = {bool: "bool", int: "number", float: "number", str: "string", dict: "object", list: "array"}
+
+
+def _mismatch(value: Any, entry: FieldType, path: str, report: Report) -> Any:
+    given = _GIVEN.get(type(value), "null")
+    message = f"cannot unmarshal {given} into {path} of type {entry.go_name}"
+    report.wrong.append(Cause(path, message, "FieldValueTypeInvalid"))
+    return value
