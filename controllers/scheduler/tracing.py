@@ -62,6 +62,8 @@ class Tracer:
         }
         if run.undone:
             envelope["undone"] = {"result": run.result, "fitError": run.message}
+            if run.status.plugin:
+                envelope["undoneBy"] = run.status.plugin
         result = self._result(run, tick.now_ms)
         explained = {**run.explanation, **extenders_account(run)}
         account = run.post_filter.detail if run.post_filter is not None else None

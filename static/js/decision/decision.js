@@ -8,13 +8,12 @@
 /** @import { Mode } from "./heatmap.js" */
 import { clockTime, number, text } from "../lib/text.js";
 import { readColours } from "../dom/colours.js";
-import { byRank, decisionOf, ranking, traceOf } from "./model.js";
+import { byRank, decisionOf, fateOf, ranking, traceOf, versionOf } from "./model.js";
 import { decisionTable, pipeline, plainWords, pointList, sentence, tieCard } from "./parts.js";
 import { h, icon } from "../dom/h.js";
 import { heatmapChart } from "./heatmap.js";
 import { CONFIG, loadPlotly } from "./plotly.js";
 import { preemptionSections } from "./preemption.js";
-import { accountOf } from "./preemption-model.js";
 import { scoresChart } from "./scores.js";
 
 /** Nodes on one page of the heatmap, its table and the bars. */
@@ -54,8 +53,7 @@ export function mountDecision(element, dispatch) {
   function render(next) {
     input = next;
     const trace = traceOf(next.traces, next.selectedTraceId);
-    const key = JSON.stringify([next.traces.map((one) => [one.id, one.point, accountOf(one)?.steps.length]), trace?.id, next.loading, next.theme,
-      next.lang]);
+    const key = JSON.stringify([next.traces.map(versionOf), trace?.id, next.loading, next.theme, next.lang]);
     if (key === look) return;
     look = key;
     if (trace?.id !== shownTrace) page = 0;
@@ -74,8 +72,8 @@ export function mountDecision(element, dispatch) {
     const { trace, decision } = shown;
     const focused = focusPath(body);
     body.replaceChildren(...[
-      attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace.result, lang), pointList(trace.result, decision, lang, trace.era),
-      chartSection(decision, trace), plainWords(decision, trace.result, lang), scoresSection(decision),
+      attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
+      chartSection(decision, trace), plainWords(decision, trace, lang), scoresSection(decision),
       tieCard(decision, lang), sentence(trace.result, lang), ...preemptionSections(trace, lang),
     ].flatMap((part) => part ?? []));
     if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();
@@ -249,10 +247,12 @@ function rowsOf(decision) {
 }
 
 /**
- * A check for a pod that was placed, a clock for a cycle under way, else the sign of a refusal.
+ * A check for a pod that was placed, a clock for a cycle or a wait under way, else the sign of a refusal.
  * @param {Trace} trace
  */
-function attemptIcon({ result }) {
-  if (result.result === "scheduled") return "check";
-  return result.result === undefined && !result.fitError ? "clock" : "no";
+function attemptIcon(trace) {
+  const { result } = trace;
+  const fate = fateOf(trace);
+  if (fate === "bound") return "check";
+  return fate === "assumed" || (result.result === undefined && !result.fitError) ? "clock" : "no";
 }

@@ -5,7 +5,7 @@
 
 /** @import { Trace, TraceResult } from "../lib/types.d.ts" */
 import { compareNames } from "../state/selectors.js";
-import { bestOf, reasonOf, SCORE_MAX, weightOf } from "../lib/trace.js";
+import { POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
 import { fitReasons } from "../lib/sentences.js";
 
 /**
@@ -81,6 +81,30 @@ export function decisionOf(result, scoreMax = SCORE_MAX) {
     chosen: result.chosen ?? "",
     lot: result.lot ?? null,
   };
+}
+
+/**
+ * What has become of the chosen node: nothing chosen yet, the pod only assumed there, bound, or the node given up because
+ * Reserve, Permit or the binding said no.
+ * @param {Pick<Trace, "result" | "undone" | "point" | "era">} trace
+ * @returns {"none" | "assumed" | "bound" | "givenUp"}
+ */
+export function fateOf(trace) {
+  if (!trace.result.chosen) return "none";
+  if (trace.undone) return "givenUp";
+  const at = POINTS.indexOf(placeOf(trace));
+  return at >= POINTS.indexOf("Bind") ? "bound" : "assumed";
+}
+
+/**
+ * Everything of a trace that the panel shows and that may change under the same id: a cycle goes on, a wait at Permit
+ * ends with a no, calls to the API come back.
+ * @param {Trace} trace
+ */
+export function versionOf(trace) {
+  const { result, explanation = result.explanation } = trace;
+  return [trace.id, trace.point, trace.detail, result.result, result.chosen, result.fitError, result.scores?.nodes.length,
+    result.feasible?.length, explanation?.preemption?.steps.length, explanation?.extenders?.length, trace.undoneBy];
 }
 
 /**

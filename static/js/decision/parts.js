@@ -1,13 +1,13 @@
 /** The parts of the Decision panel that are words and tables; charts are in heatmap.js and scores.js. */
 
-/** @import { Lang, Point, TraceResult } from "../lib/types.d.ts" */
+/** @import { Lang, Point, Trace, TraceResult } from "../lib/types.d.ts" */
 /** @import { Decision, NodeRow, SentencePart } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
 import { number, text } from "../lib/text.js";
 import { POINTS, pointName } from "../lib/trace.js";
-import { runnerUp, sentenceParts } from "./model.js";
+import { fateOf, runnerUp, sentenceParts } from "./model.js";
 import { h, icon } from "../dom/h.js";
-import { listOf } from "../lib/names.js";
+import { decisionWords } from "./words.js";
 
 /** Nodes named in a row of the sentence's table. */
 const NODES_SHOWN = 5;
@@ -15,10 +15,11 @@ const NODES_SHOWN = 5;
 /**
  * 12 nodes > 7 feasible > 2 tie at 691 > n2 by lot.
  * @param {Decision} decision
- * @param {TraceResult} result
+ * @param {Trace} trace
  * @param {Lang} lang
  */
-export function pipeline(decision, result, lang) {
+export function pipeline(decision, trace, lang) {
+  const { result } = trace;
   const cell = (/** @type {string} */ value, /** @type {string} */ label, /** @type {string} */ kind) =>
     h("li", { class: `dc-step dc-step-${kind}` }, h("b", { text: value }), h("span", { text: label }));
   const steps = [
@@ -38,8 +39,9 @@ export function pipeline(decision, result, lang) {
     } else if (decision.bestTotal !== null) {
       steps.push(cell(number(lang, decision.bestTotal), text(lang, "pipeline.highest"), "tie"));
     }
-    steps.push(cell(decision.chosen || "?", text(lang, decision.best.length > 1 ? "pipeline.lot" : "pipeline.chosen"),
-      decision.chosen ? "chosen" : "plain"));
+    const givenUp = fateOf(trace) === "givenUp";
+    steps.push(cell(decision.chosen || "?", text(lang, givenUp ? "pipeline.givenUp" : decision.best.length > 1
+      ? "pipeline.lot" : "pipeline.chosen"), givenUp ? "none" : decision.chosen ? "chosen" : "plain"));
   }
   return h("ol", { class: "dc-pipeline" }, ...steps.flatMap((step, index) =>
     (index === 0 ? [step] : [h("li", { class: "dc-arrow", "aria-hidden": "true" }, icon("chevron", 12)), step])));
@@ -47,12 +49,13 @@ export function pipeline(decision, result, lang) {
 
 /**
  * The cycle, point by point; shown where the panel is wide.
- * @param {TraceResult} result
+ * @param {Trace} trace
  * @param {Decision} decision
  * @param {Lang} lang
- * @param {string | undefined} era whose names the points have
  */
-export function pointList(result, decision, lang, era) {
+export function pointList(trace, decision, lang) {
+  const { result, era } = trace;
+  const fate = fateOf(trace);
   const scored = decision.plugins.length > 0;
   /** @type {Partial<Record<Point, string>>} */
   const said = {
@@ -66,7 +69,10 @@ export function pointList(result, decision, lang, era) {
     Score: scored ? text(lang, "points.score", { n: decision.plugins.length, f: number(lang, decision.feasible) })
       : text(lang, decision.feasible === 1 ? "points.oneNode" : "points.skipped"),
     Reserve: decision.chosen ? text(lang, "points.reserve", { node: decision.chosen }) : text(lang, "points.skipped"),
-    Bind: decision.chosen ? text(lang, "points.bind", { node: decision.chosen }) : text(lang, "points.skipped"),
+    ...(fate === "givenUp" ? { Permit: text(lang, trace.undoneBy ? "points.saidNo" : "points.givenUp", {
+      plugin: trace.undoneBy ?? "", node: decision.chosen,
+    }) } : {}),
+    Bind: fate === "bound" ? text(lang, "points.bind", { node: decision.chosen }) : text(lang, "points.skipped"),
   };
   const skipped = (/** @type {Point} */ point) => said[point] === text(lang, "points.skipped")
     || (point === "PostFilter" && decision.feasible > 0) || (point === "Score" && !scored);
@@ -79,11 +85,11 @@ export function pointList(result, decision, lang, era) {
 /**
  * In plain words: where the pod went and why the runner-up lost, or why nothing fits.
  * @param {Decision} decision
- * @param {TraceResult} result
+ * @param {Trace} trace
  * @param {Lang} lang
  */
-export function plainWords(decision, result, lang) {
-  const said = [h("p", { text: outcomeWords(decision, result, lang) })];
+export function plainWords(decision, trace, lang) {
+  const said = [h("p", { text: decisionWords(decision, trace, lang) })];
   const second = runnerUp(decision);
   if (second) {
     const sign = (/** @type {number} */ n) => (n > 0 ? `+${number(lang, n)}` : `−${number(lang, -n)}`);
@@ -99,31 +105,6 @@ export function plainWords(decision, result, lang) {
         number(lang, second.winner.total ?? 0), number(lang, second.loser.total ?? 0), sign(-second.by)], "dc-sum")));
   }
   return h("section", { class: "dc-section dc-plain" }, h("h3", { text: text(lang, "plain.title") }), ...said);
-}
-
-/**
- * @param {Decision} decision
- * @param {TraceResult} result
- * @param {Lang} lang
- */
-function outcomeWords(decision, result, lang) {
-  const values = {
-    nodes: number(lang, decision.nodes), f: number(lang, decision.feasible),
-    total: number(lang, decision.bestTotal ?? 0), node: decision.chosen, names: listOf(decision.best, lang), n: decision.best.length,
-    victims: result.preemption?.victims?.length ?? 0, nominated: result.preemption?.nominatedNode ?? "",
-  };
-  const gates = (result.preEnqueue?.reasons ?? []).join(", ");
-  if (result.result === "gated") return text(lang, "plain.gated", { why: gates });
-  if (result.result === "no_nodes") return text(lang, "plain.noNodes");
-  if (result.result === "error") return text(lang, "plain.error");
-  if (decision.feasible === 0) {
-    if (result.preemption?.nominatedNode) return text(lang, "plain.preempts", values);
-    return text(lang, result.preemption ? "plain.nothing" : "plain.nothingYet", values);
-  }
-  if (result.usedNominatedNode && decision.chosen) return text(lang, "plain.nominated", values);
-  if (decision.bestTotal === null) return text(lang, decision.chosen ? "plain.only" : "plain.filtered", values);
-  if (!decision.chosen) return text(lang, decision.best.length > 1 ? "plain.leadTie" : "plain.lead", values);
-  return text(lang, decision.best.length > 1 ? "plain.lot" : "plain.won", values);
 }
 
 /**
@@ -157,7 +138,7 @@ export function sentence(result, lang) {
       h("span", { class: "dc-chip-bad dc-push" }, icon("no", 11), h("span", { text: result.result === "error"
         ? "SchedulerError" : "Unschedulable" }))),
     h("blockquote", {}, ...quoted(result.fitError, parts)),
-    parts.length > 0 ? h("table", { class: "dc-table" },
+    parts.some((part) => part.nodes.length > 0) ? h("table", { class: "dc-table" },
       row("th", [text(lang, "sentence.count"), text(lang, "sentence.reason"), text(lang, "sentence.plugin"), text(lang,
         "sentence.nodes")]),
       ...parts.map((part) => h("tr", {}, h("td", { class: "dc-count", text: number(lang, part.count) }),

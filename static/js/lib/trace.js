@@ -3,7 +3,7 @@
  * stage and the Decision panel tell the same cycle because both read it here.
  */
 
-/** @import { Cycle, Point, TraceResult } from "./types.d.ts" */
+/** @import { Point, TraceResult } from "./types.d.ts" */
 
 /** Extension points in the order of a cycle, as the rail shows them. @type {readonly Point[]} */
 export const POINTS = [
@@ -28,11 +28,11 @@ export function pointName(point, era) {
 
 /**
  * Today's name of the point where a cycle stands, whatever its era calls it.
- * @param {Pick<Cycle, "point" | "era">} cycle
+ * @param {{point: string, era?: string | undefined}} cycle
  * @returns {Point}
  */
-export function placeOf(cycle) {
-  return POINTS.find((point) => pointName(point, cycle.era) === cycle.point) ?? cycle.point;
+export function placeOf({ point, era }) {
+  return POINTS.find((one) => pointName(one, era) === point) ?? /** @type {Point} */ (point);
 }
 
 /** What the best node gets from one plugin today; a trace of another era says its own. */

@@ -223,6 +223,9 @@ export interface Trace {
   point: string;
   result: TraceResult;
   explanation?: Explanation;
+  /** A node was chosen and then given up; `result` says the same. */
+  undone?: { result: string; fitError: string };
+  undoneBy?: string;
   detail?: "compacted";
 }
 

@@ -168,7 +168,7 @@ export function mountStage(element, dispatch) {
     frame = requestAnimationFrame(loop);
     const layout = viewport.layout();
     if (!now || !layout) return;
-    if (told?.endedMs != null && !now.view.clock?.paused && timeMs - told.endedMs > LINGER_MS) {
+    if (told?.endedMs != null && timeMs - told.endedMs > LINGER_MS) {
       told = null;
       renderParts(timeMs);
     }

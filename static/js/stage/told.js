@@ -2,12 +2,15 @@
  * Which cycle the stage is telling, since when, and which pods should fly: what changes between two views. No DOM.
  */
 
-/** @import { Cycle, Point, View } from "../lib/types.d.ts" */
-import { cycleUnderWay, objectAt } from "../state/selectors.js";
+/** @import { Cycle, View } from "../lib/types.d.ts" */
+import { cycleInHand, cycleUnderWay, objectAt } from "../state/selectors.js";
 import { POINTS, placeOf } from "../lib/trace.js";
 import { BACKOFF_INITIAL_MS, BACKOFF_MAX_MS } from "./lanes-model.js";
 
-/** Real milliseconds for which a finished cycle stays on the stage while time runs; held time keeps it. */
+/**
+ * Real milliseconds for which a finished cycle stays on the stage while time runs. Held time shows what it holds and
+ * nothing else: a cycle that ended inside a step would otherwise stand where it was last seen, for as long as nobody plays.
+ */
 export const LINGER_MS = 1_200;
 
 /**
@@ -32,12 +35,7 @@ export const LINGER_MS = 1_200;
  */
 export function tell(before, view, nowMs) {
   const under = cycleUnderWay(view);
-  if (!under) {
-    if (!before) return { told: null, turns: [] };
-    const endedMs = before.endedMs ?? nowMs;
-    const stays = view.clock?.paused || nowMs - endedMs < LINGER_MS;
-    return { told: stays ? { ...before, endedMs } : null, turns: [] };
-  }
+  if (!under) return { told: before && afterEnd(before, view, nowMs), turns: [] };
   const { cycle } = under;
   const replica = under.replica.metadata.name;
   const same = before?.endedMs === null && before.cycle.uid === cycle.uid && before.cycle.attempt === cycle.attempt
@@ -47,6 +45,20 @@ export function tell(before, view, nowMs) {
     sinceMs: same && before.cycle.point === cycle.point ? before.sinceMs : nowMs,
   };
   return { told, turns: turnsOf(same ? before.cycle : null, cycle) };
+}
+
+/**
+ * What stays of a cycle when the newest view tells none: all of it while its trace is on the way (large clusters), the
+ * end of it for a moment while time runs.
+ * @param {Told} before
+ * @param {View} view
+ * @param {number} nowMs real
+ * @returns {Told | null}
+ */
+function afterEnd(before, view, nowMs) {
+  if (cycleInHand(view)?.cycle.traceId === before.cycle.traceId) return before;
+  const endedMs = before.endedMs ?? nowMs;
+  return !view.clock?.paused && nowMs - endedMs < LINGER_MS ? { ...before, endedMs } : null;
 }
 
 /**
@@ -99,7 +111,7 @@ export function profileOf(view, profile) {
     for (const point of plugin.points ?? []) {
       // The configuration names points as its fields (preFilter), a cycle as upstream's documents do (PreFilter).
       const name = placeOf({
-        point: /** @type {Point} */ (point.charAt(0).toUpperCase() + point.slice(1)), era: String(config?.spec?.["era"] ?? ""),
+        point: point.charAt(0).toUpperCase() + point.slice(1), era: String(config?.spec?.["era"] ?? ""),
       });
       counts[name] = (counts[name] ?? 0) + 1;
     }

@@ -1,17 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decisionOf, ranking, runnerUp, sentenceParts } from "../../../static/js/decision/model.js";
+import { decisionOf, fateOf, ranking, runnerUp, sentenceParts, versionOf } from "../../../static/js/decision/model.js";
+import { decisionWords } from "../../../static/js/decision/words.js";
 import { heatmapChart } from "../../../static/js/decision/heatmap.js";
 import { scoresChart } from "../../../static/js/decision/scores.js";
 import { trace } from "../stage/fixtures.js";
 
-/** @import { TraceResult } from "../../../static/js/lib/types.d.ts" */
+/** @import { Trace, TraceResult } from "../../../static/js/lib/types.d.ts" */
 /** @import { Colours } from "../../../static/js/dom/colours.js" */
 
 const COLOURS = /** @type {Colours} */ (/** @type {unknown} */ ({
   heat: ["h0", "h1", "h2", "h3", "h4", "h5"], plugin: ["p1", "p2", "p3", "p4", "p5", "p6"], font: "sans",
   "heat-low-text": "dark", "heat-high-text": "light",
 }));
+
+/** @param {Partial<Trace>} change @returns {Trace} */
+const envelope = (change) => ({
+  id: "u-1", revision: 9, seenRevision: 3, simTime: 1, pod: "default/web-1", uid: "u", replica: "kube-scheduler-0",
+  profile: "default-scheduler", attempt: 1, point: "Bind", result: trace(), ...change,
+});
 
 /** @returns {TraceResult} */
 const refused = () => ({
@@ -106,4 +113,26 @@ test("the segments of a bar add up to the node's total", () => {
   const bars = /** @type {any[]} */ (scoresChart({ decision, rows, colours: COLOURS, lang: "en", width: 348 }).data)
     .filter((one) => one.type === "bar" && one.name);
   rows.forEach((row, index) => assert.equal(bars.reduce((sum, bar) => sum + bar.x[index], 0), row.total));
+});
+
+test("a pod that waits at Permit has not gone anywhere yet", () => {
+  const waits = envelope({ point: "Permit" });
+  assert.equal(fateOf(waits), "assumed");
+  assert.match(decisionWords(decisionOf(waits.result), waits, "en"), /^The pod is assumed on n3, and not bound yet\. 3 of 4/);
+  assert.equal(fateOf(envelope({})), "bound");
+  assert.match(decisionWords(decisionOf(trace()), envelope({}), "en"), /^The pod went to n3\. 3 of 4/);
+  assert.equal(fateOf(envelope({ result: refused() })), "none");
+});
+
+test("a no of Permit is told as the no of whom it was, and never as a pod that went there", () => {
+  const fitError = "0/1 nodes are available: 1 rejected by Teacher.";
+  const no = envelope({
+    point: "Permit", result: { ...trace(), result: "unschedulable", fitError },
+    undone: { result: "unschedulable", fitError }, undoneBy: "ManualApproval",
+  });
+  assert.equal(fateOf(no), "givenUp");
+  const said = decisionWords(decisionOf(no.result), no, "en");
+  assert.match(said, /^n3 was chosen and then given up, because ManualApproval said no: the pod is on no node\./);
+  assert.doesNotMatch(said, /went to/);
+  assert.notDeepEqual(versionOf(no), versionOf(envelope({ point: "Permit" })), "an open panel sees that it changed");
 });

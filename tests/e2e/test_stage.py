@@ -1,0 +1,75 @@
+"""What the stage and the Decision panel show when time is held, and when a decision is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Classroom, wait_state
+
+APPROVAL = {"profiles": [{"plugins": {"permit": {"enabled": [{"name": "ManualApproval"}]}}}]}
+STEPS_MAX = 20
+
+
+def pod(name: str, cpu: str = "500m", **spec: Any) -> dict[str, Any]:
+    requests = {"cpu": cpu, "memory": "64Mi"}
+    containers = [{"name": "main", "image": "nginx:1.27", "resources": {"requests": requests}}]
+    return {
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": containers, **spec}
+    }  # fmt: skip
+
+
+def quiet(open_classroom: Callable[[str], Classroom], template: str = "three-nodes") -> tuple[Classroom, Page]:
+    """Open a session and wait until what its template brought runs."""
+    classroom = open_classroom(template)
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    teacher = classroom.teacher()
+    wait_state(
+        teacher,
+        lambda now: now["nodes"] and all(one["ready"] for one in now["nodes"])
+        and all(one["phase"] == "Running" for one in now["pods"]),
+        "the nodes are Ready and the template's pods run",
+    )  # fmt: skip
+    return classroom, teacher
+
+
+def hold_at(classroom: Classroom, key: str, point: str) -> dict[str, Any]:
+    """Step point by point until the pod is held at a point; return what is held."""
+    for _ in range(STEPS_MAX):
+        held = classroom.session("POST", "/clock/step", {"by": "point"})["held"] or {}
+        if held.get("pod") == key and held.get("point") == point:
+            return dict(held)
+    raise AssertionError(f"{key} was never held at {point}")
+
+
+def test_held_time_shows_no_cycle_that_is_over(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom, teacher = quiet(open_classroom)
+    classroom.session("PATCH", "/clock", {"paused": True, "pace": 250})
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("web-1"))
+    hold_at(classroom, "default/web-1", "Filter")
+    expect(teacher.locator('.st-point[data-point="Filter"]')).to_have_attribute("data-state", "current")
+    for _ in range(STEPS_MAX):
+        if classroom.session("POST", "/clock/step", {"by": "event", "count": 25})["held"] is None:
+            break
+    wait_state(teacher, lambda now: now["held"] is None, "nothing is held")
+    expect(teacher.locator(".st-point[data-state=current]")).to_have_count(0)
+    expect(teacher.locator(".st-point-line:not(:empty)")).to_have_count(0)
+    expect(teacher.locator(".st-hand")).to_have_count(0)
+
+
+def test_an_open_decision_follows_the_no_of_permit(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom, teacher = quiet(open_classroom)
+    classroom.session("PUT", "/scheduler", APPROVAL)
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("web-1"))
+    lane = teacher.get_by_test_id("queue-lane-permit")
+    lane.locator('[data-pod="default/web-1"]').click()
+    plain = teacher.locator(".dc-plain p").first
+    expect(plain).to_contain_text("and not bound yet")
+    expect(teacher.locator(".dc-attempts .st-icon-check")).to_have_count(0)
+    lane.get_by_test_id("permit-reject").click()
+    expect(plain).to_contain_text("because ManualApproval said no: the pod is on no node.")
+    expect(teacher.locator(".dc-attempts .st-icon-no")).to_have_count(1)
+    expect(teacher.locator(".dc-sentence blockquote")).to_have_text("0/1 nodes are available: 1 rejected by Teacher.")
+    expect(teacher.locator(".dc-body")).not_to_contain_text("went to")
