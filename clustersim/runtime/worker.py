@@ -91,7 +91,7 @@ class Worker:
         for session_id, driver in list(self._drivers.items()):
             if driver.wake_at_ms() <= now_ms:
                 self._guarded(session_id, driver)
-        for session_id in self._housekeeping.idle(self._drivers):
+        for session_id in self._unused():
             self._release(session_id, hibernate=True)
         OWNED.set(len(self._drivers))
         self._sleep()
@@ -104,10 +104,15 @@ class Worker:
         self._wake.clear()
 
     def _take(self, claim: Claim) -> None:
+        # A worker without a session asks the database nothing, and does not notice that it was restarted.
+        close_old_connections()
         try:
             self._drivers[claim.session_id] = Driver(claim.session_id, claim.epoch, self._wake.set)
         except (Fenced, sessions.NoSession):
             self._drop(claim.session_id)
+        except DatabaseFailure as error:
+            self._database_failed(error, claim.session_id)
+            self._drop(claim.session_id, release_epoch=claim.epoch)
         except Exception:
             logger.exception("could not start", extra={"session": claim.session_id})
             FAILURES.inc()
@@ -122,22 +127,34 @@ class Worker:
         except (Fenced, sessions.NoSession) as error:
             logger.info("let go: %s", error, extra={"session": session_id})
             self._drop(session_id)
-        except DatabaseFailure:
+        except DatabaseFailure as error:
             # The last commit may or may not have happened: a new owner reads what did.
-            logger.exception("the database failed", extra={"session": session_id})
-            close_old_connections()
+            self._database_failed(error, session_id)
             self._drop(session_id, release_epoch=driver.epoch)
         except Exception:
             logger.exception("the cluster failed", extra={"session": session_id})
             FAILURES.inc()
             self._drop(session_id, avoid_ms=FAILED_WAIT_MS, release_epoch=driver.epoch)
 
+    def _unused(self) -> list[int]:
+        """Return the owned sessions that nobody uses any more; while the database is away, none."""
+        try:
+            return self._housekeeping.idle(self._drivers)
+        except DatabaseFailure as error:
+            self._database_failed(error)
+            return []
+
+    def _database_failed(self, error: DatabaseFailure, session_id: int | None = None) -> None:
+        """Say so, and let go of the connection if it is broken: it would fail for ever."""
+        logger.warning("the database failed: %s", error, extra={"session": session_id} if session_id else {})
+        close_old_connections()
+
     def _release(self, session_id: int, *, hibernate: bool = False) -> None:
         driver = self._drivers[session_id]
         try:
             sessions.release(session_id, self.identity, epoch=driver.epoch, hibernate=hibernate)
         except DatabaseFailure as error:
-            logger.warning("could not release: %s", error, extra={"session": session_id})
+            self._database_failed(error, session_id)
         logger.info("hibernates" if hibernate else "released", extra={"session": session_id})
         self._drop(session_id)
 
@@ -150,7 +167,7 @@ class Worker:
             try:
                 sessions.release(session_id, self.identity, epoch=release_epoch)
             except DatabaseFailure as error:
-                logger.warning("could not release: %s", error, extra={"session": session_id})
+                self._database_failed(error, session_id)
         self._ownership.dropped(session_id, avoid_ms=avoid_ms)
 
     def _pass_hints(self) -> None:

@@ -10,6 +10,7 @@ import importlib.util
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -44,64 +45,98 @@ def _user() -> str | None:
     return "nobody" if os.getuid() == 0 else None
 
 
+class Postgres:
+    """A server on a unix socket in a temporary folder; it can be stopped and started again on its data."""
+
+    def __init__(self) -> None:
+        self._folder = binaries()
+        self.base = Path(tempfile.mkdtemp(prefix="clustersim-pg-"))
+        self.url = f"postgresql://clustersim@/clustersim?host={self.base}"
+        self._process: subprocess.Popen[bytes] | None = None
+        user = _user()
+        if user is not None:
+            entry = pwd.getpwnam(user)
+            os.chown(self.base, entry.pw_uid, entry.pw_gid)
+        # The folder is the user's own, and the environment carries nothing of the caller's database settings.
+        path = f"{self._folder}:/usr/bin:/bin"
+        self._environment = {"PATH": path, "LC_ALL": "C.UTF-8", "HOME": str(self.base), "TZ": "UTC"}
+        subprocess.run(
+            [
+                *(self._folder / "initdb", "-D", self._data, "-U", "clustersim", "-A", "trust", "-E", "UTF8"),
+                *("--no-sync", "--no-locale"),
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env=self._environment,
+            user=user,
+            cwd=self.base,
+        )
+
+    @property
+    def _data(self) -> Path:
+        return self.base / "data"
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        with (self.base / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    *(self._folder / "postgres", "-D", self._data, "-k", self.base, "-c", "listen_addresses="),
+                    *("-c", "max_connections=60", "-c", "fsync=off", "-c", "shared_buffers=64MB"),
+                ],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self._environment,
+                user=_user(),
+                cwd=self.base,
+                start_new_session=True,
+            )
+        self._wait()
+
+    def stop(self, number: int = signal.SIGINT) -> None:
+        """Stop the server: SIGINT cuts every connection at once, as a restart of the database does."""
+        assert self._process is not None, "it was never started"
+        self._process.send_signal(number)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _wait(self) -> None:
+        import psycopg
+
+        assert self._process is not None
+        deadline = time.monotonic() + START_SECONDS
+        pause = threading.Event()
+        while True:
+            try:
+                where = {"host": str(self.base), "user": "clustersim", "dbname": "postgres"}
+                with psycopg.connect(**where, autocommit=True) as connection:
+                    known = connection.execute("SELECT 1 FROM pg_database WHERE datname = 'clustersim'").fetchone()
+                    if known is None:
+                        connection.execute("CREATE DATABASE clustersim")
+                return
+            except psycopg.OperationalError:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    raise AssertionError(f"PostgreSQL did not start:\n{(self.base / 'log').read_text()}") from None
+                pause.wait(0.05)
+
+
+@contextlib.contextmanager
+def server() -> Iterator[Postgres]:
+    """Start a server with an empty database `clustersim`; stop it and delete it at the end."""
+    started = Postgres()
+    try:
+        started.start()
+        yield started
+    finally:
+        started.stop()
+        shutil.rmtree(started.base, ignore_errors=True)
+
+
 @contextlib.contextmanager
 def running() -> Iterator[str]:
-    """Start a server on a unix socket in a temporary folder; yield a DATABASE_URL to its database `clustersim`."""
-    folder = binaries()
-    base = Path(tempfile.mkdtemp(prefix="clustersim-pg-"))
-    user = _user()
-    if user is not None:
-        entry = pwd.getpwnam(user)
-        os.chown(base, entry.pw_uid, entry.pw_gid)
-    # The folder is the user's own, and the environment carries nothing of the caller's database settings.
-    environment = {"PATH": f"{folder}:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(base), "TZ": "UTC"}
-    data = base / "data"
-    subprocess.run(
-        [folder / "initdb", "-D", data, "-U", "clustersim", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        env=environment,
-        user=user,
-        cwd=base,
-    )
-    log = (base / "log").open("wb")
-    process = subprocess.Popen(
-        [
-            *(folder / "postgres", "-D", data, "-k", base, "-c", "listen_addresses=", "-c", "max_connections=60"),
-            *("-c", "fsync=off", "-c", "shared_buffers=64MB"),
-        ],
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        env=environment,
-        user=user,
-        cwd=base,
-        start_new_session=True,
-    )
-    try:
-        yield _wait(process, base)
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        log.close()
-        shutil.rmtree(base, ignore_errors=True)
-
-
-def _wait(process: subprocess.Popen[bytes], base: Path) -> str:
-    import psycopg
-
-    deadline = time.monotonic() + START_SECONDS
-    pause = threading.Event()
-    while True:
-        try:
-            with psycopg.connect(host=str(base), user="clustersim", dbname="postgres", autocommit=True) as connection:
-                connection.execute("CREATE DATABASE clustersim")
-            break
-        except psycopg.OperationalError:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"PostgreSQL did not start:\n{(base / 'log').read_text()}") from None
-            pause.wait(0.05)
-    return f"postgresql://clustersim@/clustersim?host={base}"
+    """Start a server; yield a DATABASE_URL to its database `clustersim`."""
+    with server() as started:
+        yield started.url
