@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = {
+    "clustersim": "What people send",
     "clustersim.classroom": "People, files, templates",
     "clustersim.sessionapi": "The session API",
     "clustersim.live": "Websockets",
@@ -54,7 +55,7 @@ def limits_of(package: str) -> Iterator[tuple[str, str, str]]:
             value = getattr(module, name, None)
             is_rate = type(value).__name__ == "Rate"
             said = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-            if said and (is_rate or NAME.fullmatch(name)):
+            if said and not isinstance(value, str) and (is_rate or NAME.fullmatch(name)):
                 text = f"{value.burst:,} at once, then {value.per_second:g} a second" if is_rate else shown(value)
                 yield f"{file.stem}.{name}", text, " ".join(str(after.value.value).split())  # type: ignore[attr-defined]
 

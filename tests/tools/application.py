@@ -27,6 +27,15 @@ async def opened(client: httpx.AsyncClient, template: str = "empty", **fields: A
     return dict(answer.json())
 
 
+async def joined(client: httpx.AsyncClient, session: dict[str, Any], name: str) -> dict[str, Any]:
+    """Take a student's seat in a browser of one's own and return the answer."""
+    client.cookies.clear()
+    answer = await client.post(f"/api/sessions/{session['code']}/join", json={"name": name})
+    client.cookies.clear()
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())
+
+
 def bearer(token: str) -> dict[str, str]:
     """Return the header of a token."""
     return {"Authorization": f"Bearer {token}"}

@@ -7,9 +7,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
 from django.core.management.base import BaseCommand, CommandError
 
+from clustersim import documents
 from clustersim.classroom.templates import TEMPLATES
 from clustersim.plugins import installed
 from clustersim.runtime import extenders
@@ -56,8 +56,8 @@ def _load(path: Path) -> Any:
     try:
         if path.stat().st_size > SCENARIO_BYTES_MAX:
             raise CommandError(f"{path} is larger than {SCENARIO_BYTES_MAX} bytes")
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return documents.one_yaml(path.read_bytes())
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path} is no YAML: {error}") from error
+    except ApiError as error:
+        raise CommandError(f"{path}: {error.message}") from error
