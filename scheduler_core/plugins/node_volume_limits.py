@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from scheduler_core.api.pod import Pod
+from scheduler_core.api.pod import Pod, Volume
 from scheduler_core.api.storage import CSINode, PersistentVolumeClaim
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
@@ -18,8 +18,8 @@ from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
-from scheduler_core.volumes.migration import Counting, InTree, handle_of, in_tree_named, in_tree_of
-from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
+from scheduler_core.volumes.migration import Counting, InTree, TranslationError, handle_of, in_tree_named, in_tree_of
+from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, claim_of, names_claim
 
 NAME: Final = "NodeVolumeLimits"
 
@@ -87,9 +87,10 @@ class NodeVolumeLimits:
         for other in info.pods:
             if other.pod.spec.volumes:
                 attached |= self._volumes(other.pod, csi_node, is_new=False)
+        coming = Counter(volume[0] for volume in wanted if volume not in attached)
+        # As upstream, a volume of the new pod's counts twice where it is attached and no pod on the node uses it.
         attached |= dict.fromkeys(attachments)
         there = Counter(driver for driver, _ in attached)
-        coming = Counter(volume[0] for volume in wanted if volume not in attached)
         return any(driver in limits and there[driver] + more > limits[driver] for driver, more in coming.items())
 
     def _volumes(self, pod: Pod, csi_node: CSINode | None, *, is_new: bool) -> Attached:
@@ -97,10 +98,19 @@ class NodeVolumeLimits:
 
         Raises:
             MissingError: a claim of a new pod is not there; those of pods on the node are left out.
-            ValueError: an ephemeral volume's claim was made for another pod.
+            ValueError: a claim has no name or was made for another pod, or a driver cannot serve an inline volume.
         """
         found: Attached = {}
-        for name, ephemeral in claim_names(pod):
+        for own in pod.spec.volumes:
+            named = claim_of(pod, own)
+            if named is None:
+                one = in_tree_of(own)
+                if one is not None and _is_migrated(csi_node, one):
+                    found[one.driver, _inline_handle(one, own)] = None
+                continue
+            name, ephemeral = named
+            if not name:
+                raise ValueError("PersistentVolumeClaim had no name")
             try:
                 claim = self._objects.claim(pod.namespace, name)
             except MissingError as missing:
@@ -114,10 +124,6 @@ class NodeVolumeLimits:
             volume = self._volume_of(claim, csi_node)
             if all(volume):
                 found[volume] = None
-        for own in pod.spec.volumes:
-            one = in_tree_of(own)
-            if one is not None and _is_migrated(csi_node, one):
-                found[one.driver, handle_of(one, own, {})] = None
         return found
 
     def _volume_of(self, claim: PersistentVolumeClaim, csi_node: CSINode | None) -> tuple[str, str]:
@@ -133,7 +139,10 @@ class NodeVolumeLimits:
         one = in_tree_of(volume.spec)
         if one is None or not _is_migrated(csi_node, one):
             return "", ""
-        return one.driver, handle_of(one, volume.spec, volume.metadata.labels)
+        try:
+            return one.driver, handle_of(one, volume.spec, volume.metadata.labels)
+        except TranslationError:
+            return "", ""
 
     def _volume_to_come(self, claim: PersistentVolumeClaim, csi_node: CSINode | None) -> tuple[str, str]:
         """Return the volume that the claim's class will make, called by the claim's name for now."""
@@ -170,19 +179,26 @@ class NodeVolumeLimits:
             ),
             EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE), _after_pod_deleted),
             EventRegistration(claim, _after_claim),
-            EventRegistration(ClusterEvent(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE), self._after_detached),
+            EventRegistration(ClusterEvent(EventResource.VOLUME_ATTACHMENT, ActionType.DELETE), _after_detached),
         )
 
-    def _after_detached(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
-        """Queue where the detached volume is the pod's own, or an inline one of its has that driver."""
-        spec = old["spec"]
-        volume = (spec.get("source") or {}).get("persistentVolumeName")
-        for name, _ in claim_names(pod.pod):
-            if self._objects.claim(pod.pod.namespace, name).spec.volume_name == volume:
-                return QueueingHint.QUEUE
-        inline = (in_tree_of(one) for one in pod.pod.spec.volumes)
-        shares = any(one is not None and one.driver == spec.get("attacher") for one in inline)
-        return QueueingHint.QUEUE if shares else QueueingHint.SKIP
+
+def _inline_handle(one: InTree, volume: Volume) -> str:
+    try:
+        return handle_of(one, volume, {})
+    except TranslationError as wrong:
+        raise ValueError(f"converting volume({volume.name}) from inline to csi: {wrong}") from wrong
+
+
+def _after_detached(pod: PodInfo, old: Any, new: Any) -> QueueingHint:
+    """Queue where the pod has a claim, whichever volume it is bound to, or an inline volume of that driver."""
+    for volume in pod.pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            return QueueingHint.QUEUE
+        one = in_tree_of(volume)
+        if one is not None and one.driver == old["spec"].get("attacher"):
+            return QueueingHint.QUEUE
+    return QueueingHint.SKIP
 
 
 def _after_csi_node(pod: PodInfo, old: Any, new: Any) -> QueueingHint:

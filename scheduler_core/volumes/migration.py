@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
+from urllib.parse import unquote
 
 import msgspec
 
@@ -44,7 +45,7 @@ class InTree:
         driver: the CSI driver that serves it.
         source: member of `Volume` and `PersistentVolumeSpec` that holds its volumes.
         handle: key of the source that the driver calls a volume by.
-        zone: label by which the driver tells zones apart; empty when it has none of its own.
+        zone: label by which the driver tells zones apart; empty where a volume's topology is left as it is written.
         counting: when nodes' limits count its volumes.
     """
 
@@ -65,13 +66,7 @@ _IN_TREE: Final = (
         "volumeID",
         "topology.ebs.csi.aws.com/zone",
     ),
-    InTree(
-        "kubernetes.io/azure-disk",
-        "disk.csi.azure.com",
-        "azure_disk",
-        "diskURI",
-        "topology.disk.csi.azure.com/zone",
-    ),
+    InTree("kubernetes.io/azure-disk", "disk.csi.azure.com", "azure_disk", "diskURI"),
     InTree(
         "kubernetes.io/cinder",
         "cinder.csi.openstack.org",
@@ -105,51 +100,113 @@ def in_tree_named(plugin: str) -> InTree | None:
     return _BY_PLUGIN.get(plugin)
 
 
+class TranslationError(ValueError):
+    """An in-tree volume that its driver cannot serve; the text is upstream's."""
+
+
 def handle_of(one: InTree, holder: Volume | PersistentVolumeSpec, labels: Mapping[str, str]) -> str:
-    """Return what the driver calls the volume; `labels` are the PersistentVolume's, none for a pod's own volume."""
+    """Return what the driver calls the volume; `labels` are the PersistentVolume's, none for a pod's own volume.
+
+    Raises:
+        TranslationError: the driver cannot serve it.
+    """
     source: Mapping[str, Any] = getattr(holder, one.source)
     name = str(source.get(one.handle, ""))
     if one.source == "gce_persistent_disk":
-        zones = [zone for zone in labels.get(_zone_label(labels), "").split(ZONE_DELIMITER) if zone]
-        if len(zones) > 1:
-            return f"projects/UNSPECIFIED/regions/{zones[0].rpartition('-')[0]}/disks/{name}"
-        return f"projects/UNSPECIFIED/zones/{zones[0] if zones else 'UNSPECIFIED'}/disks/{name}"
-    if one.source == "aws_elastic_block_store" and name.startswith("aws://"):
-        return name.rpartition("/")[2]
+        return f"projects/UNSPECIFIED/{_place_of_gce_disk(labels)}/disks/{name}"
+    if one.source == "aws_elastic_block_store":
+        return _ebs_volume_id(name)
+    kind = source.get("kind")
+    if one.source == "azure_disk" and kind is not None and str(kind).lower() != "managed":
+        raise TranslationError(f"kind({kind}) is not supported in csi migration")
     return name
 
 
-def _zone_label(labels: Mapping[str, str]) -> str:
-    return BETA_ZONE if BETA_ZONE in labels and ZONE not in labels else ZONE
+def _place_of_gce_disk(labels: Mapping[str, str]) -> str:
+    zones = (labels.get(BETA_ZONE) or labels.get(ZONE) or "").split(ZONE_DELIMITER)
+    if len(zones) == 1:
+        return f"zones/{zones[0] or 'UNSPECIFIED'}"
+    regions = set()
+    for zone in zones:
+        parts = zone.split("-")
+        if len(parts) != 3:
+            wanted = "{locale}-{region}-{zone}"
+            raise TranslationError(
+                f"failed to get region from zones: zone in unexpected format, expected: {wanted}, got: {zone}"
+            )
+        regions.add("-".join(parts[:2]))
+    if len(regions) != 1:
+        got = " ".join(f"{region}:{{}}" for region in sorted(regions))
+        raise TranslationError(
+            f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{got}]"
+        )
+    return f"regions/{regions.pop()}"
+
+
+def _ebs_volume_id(name: str) -> str:
+    """Return `vol-…` of `aws://<zone>/vol-…`, `aws:///vol-…` or `vol-…`."""
+    if not name.startswith("aws://"):
+        return name
+    own = unquote(name.removeprefix("aws://").partition("?")[0].partition("#")[0].partition("/")[2]).strip("/")
+    if not own.startswith("vol-") or "/" in own:
+        raise TranslationError(
+            f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({name})"
+        )
+    return own
 
 
 def translated_affinity(volume: PersistentVolume, csi_node: CSINode | None) -> NodeSelector | None:
-    """Return the volume's required node affinity, in the driver's labels where a driver serves it on the node."""
+    """Return the volume's required node affinity, in the driver's labels where a driver serves it on the node.
+
+    Raises:
+        TranslationError: the driver cannot serve it.
+    """
     affinity = volume.spec.node_affinity
     required = affinity.required if affinity is not None else None
     one = in_tree_of(volume.spec)
-    if one is None or not one.zone or csi_node is None or not csi_node.has_migrated(one.plugin):
+    if one is None or one.counting is Counting.NEVER or csi_node is None or not csi_node.has_migrated(one.plugin):
         return required
-    terms = required.node_selector_terms if required is not None else ()
-    used = {wanted.key for term in terms for wanted in term.match_expressions}
     labels = volume.metadata.labels
-    zone = BETA_ZONE if BETA_ZONE in used | labels.keys() and ZONE not in used | labels.keys() else ZONE
-    if zone in used:
-        renamed = {zone: one.zone, BETA_REGION: REGION} if zone == BETA_ZONE else {zone: one.zone}
-        return NodeSelector(node_selector_terms=tuple(_renamed(term, renamed) for term in terms))
-    if zone not in labels:
+    try:
+        handle_of(one, volume.spec, labels)
+    except TranslationError as wrong:
+        raise TranslationError(f"could not translate pv: {wrong}") from wrong
+    return required if not one.zone else _with_drivers_zone(required, labels, one.zone)
+
+
+def _with_drivers_zone(
+    required: NodeSelector | None, labels: Mapping[str, str], driver_zone: str
+) -> NodeSelector | None:
+    """Return the affinity with the driver's zone label for Kubernetes' own.
+
+    The affinity's own zones count; where it names none (no expression on the zone, or none with values), those of the
+    volume's labels are added.
+    """
+    terms = required.node_selector_terms if required is not None else ()
+    expressions = [wanted for term in terms for wanted in term.match_expressions]
+    used = {wanted.key for wanted in expressions}
+    said = {wanted.key for wanted in expressions if wanted.values}
+    zone = next((key for keys in (used, labels) for key in (ZONE, BETA_ZONE) if key in keys), ZONE)
+    renamed = {zone: driver_zone} if zone in said else {}
+    if zone == BETA_ZONE and BETA_REGION in said:
+        renamed[BETA_REGION] = REGION
+    zones = (
+        ()
+        if zone in said
+        else tuple(sorted({one.strip() for one in labels.get(zone, "").split(ZONE_DELIMITER)} - {""}))
+    )
+    if not renamed and not zones:
         return required
-    here = SelectorRequirement(key=one.zone, operator="In", values=tuple(labels[zone].split(ZONE_DELIMITER)))
+    here = tuple(SelectorRequirement(key=driver_zone, operator="In", values=zones) for _ in range(bool(zones)))
     return NodeSelector(
         node_selector_terms=tuple(
-            msgspec.structs.replace(term, match_expressions=(*term.match_expressions, here))
+            msgspec.structs.replace(term, match_expressions=(*_renamed(term, renamed), *here))
             for term in terms or (NodeSelectorTerm(),)
         )
     )
 
 
-def _renamed(term: NodeSelectorTerm, renamed: Mapping[str, str]) -> NodeSelectorTerm:
-    expressions = tuple(
+def _renamed(term: NodeSelectorTerm, renamed: Mapping[str, str]) -> list[SelectorRequirement]:
+    return [
         msgspec.structs.replace(wanted, key=renamed.get(wanted.key, wanted.key)) for wanted in term.match_expressions
-    )
-    return msgspec.structs.replace(term, match_expressions=expressions)
+    ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
 from scheduler_core.api.meta import Document, View, view
-from scheduler_core.api.pod import Pod
+from scheduler_core.api.pod import Pod, Volume
 from scheduler_core.api.storage import (
     CSIDriver,
     CSINode,
@@ -122,13 +122,21 @@ class StorageObjects:
         return self._list(ATTACHMENTS, VolumeAttachment)
 
 
+def claim_of(pod: Pod, volume: Volume) -> tuple[str, bool] | None:
+    """Return (claim's name, whether it is an ephemeral volume's) of a pod's volume, None where that is no claim."""
+    if volume.persistent_volume_claim is not None:
+        return volume.persistent_volume_claim.claim_name, False
+    if volume.ephemeral is not None:
+        return f"{pod.name}-{volume.name}", True
+    return None
+
+
 def claim_names(pod: Pod) -> Iterator[tuple[str, bool]]:
-    """Yield (claim's name, whether it is an ephemeral volume's) of each volume that is a claim."""
+    """Yield `claim_of` of each volume that is a claim."""
     for volume in pod.spec.volumes:
-        if volume.persistent_volume_claim is not None:
-            yield volume.persistent_volume_claim.claim_name, False
-        elif volume.ephemeral is not None:
-            yield f"{pod.name}-{volume.name}", True
+        named = claim_of(pod, volume)
+        if named is not None:
+            yield named
 
 
 def check_owner(pod: Pod, claim: PersistentVolumeClaim) -> None:
