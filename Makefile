@@ -8,6 +8,7 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet
 NODE_BIN = $(shell $(PY) tests/tools/prepare.py node-bin)
 PYTEST_ARGS ?=
+PYTEST_WORKERS ?= auto
 
 .PHONY: run test lint walls types js py bench fmt lock prepare clean
 
@@ -52,7 +53,7 @@ js: node_modules/.stamp
 
 py: prepare
 	$(PY) manage.py collectstatic --noinput --verbosity 0
-	$(PY) -m pytest $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(PYTEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 bench: .venv/test.stamp prepare
 	$(PY) -m tests.bench

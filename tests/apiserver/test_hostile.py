@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from scheduler_core.api.kinds import KINDS
 from tests.tools.apiserver import Api
+from tests.tools.patience import PATIENCE_SECONDS
 
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
@@ -142,7 +143,7 @@ def _replaced(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def client(api: Api) -> Iterator[httpx.Client]:
-    with httpx.Client(headers={"Authorization": f"Bearer {api.made['teacher']}"}, timeout=30) as opened:
+    with httpx.Client(headers={"Authorization": f"Bearer {api.made['teacher']}"}, timeout=PATIENCE_SECONDS) as opened:
         yield opened
 
 

@@ -179,7 +179,7 @@ def test_rollout_status_waits_until_the_controller_has_been_there(kubectl: Kubec
     patch = {"status": status}
     code, _, _ = api.request("PATCH", path + "/status", patch, content_type="application/merge-patch+json")
     assert code == 200
-    assert "successfully rolled out" in kubectl("rollout", "status", "deployment/web", "--timeout=10s")
+    assert "successfully rolled out" in kubectl("rollout", "status", "deployment/web", "--timeout=120s")
 
 
 def test_delete_waits_until_the_object_is_gone(kubectl: Kubectl) -> None:
@@ -216,12 +216,12 @@ def test_watch_shows_what_happens(kubectl: Kubectl, api: Api, namespace: str) ->
 def test_wait_sees_a_condition(kubectl: Kubectl, api: Api, namespace: str) -> None:
     kubectl("run", "one", "--image=nginx")
     environment = {"KUBECONFIG": str(api.kubeconfig()), "HOME": str(api.data), "PATH": "/usr/bin:/bin"}
-    command = [api.kubectl_binary, "-n", namespace, "wait", "--for=condition=Ready", "pod/one", "--timeout=15s"]
+    command = [api.kubectl_binary, "-n", namespace, "wait", "--for=condition=Ready", "pod/one", "--timeout=120s"]
     waiter = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     patch = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
     path = f"/api/v1/namespaces/{namespace}/pods/one/status"
     api.request("PATCH", path, patch, content_type="application/strategic-merge-patch+json")
-    wait_for(lambda: waiter.poll() is not None, 20, "kubectl wait ends")
+    wait_for(lambda: waiter.poll() is not None, what="kubectl wait ends")
     assert waiter.returncode == 0
 
 

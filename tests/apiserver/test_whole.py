@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.tools.kubectl import binaries
+from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import Server, running, wait_for
 
 SHOP = Path(__file__).with_name("shop.yaml")
@@ -40,7 +41,7 @@ def session(server: Server) -> dict[str, Any]:
 def _kubeconfig(server: Server, code: str, token: str, file: Path) -> Path:
     request = urllib.request.Request(f"{server.url}/api/sessions/{code}/kubeconfig")
     request.add_header("Authorization", f"Bearer {token}")
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
         file.write_bytes(answer.read())
     return file
 
@@ -49,7 +50,9 @@ def _runner(binary: str, kubeconfig: Path, home: Path) -> Kubectl:
     environment = {**os.environ, "KUBECONFIG": str(kubeconfig), "HOME": str(home)}
 
     def run(*arguments: str, fails: bool = False) -> str:
-        done = subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True, timeout=90)
+        done = subprocess.run(
+            [binary, *arguments], env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+        )
         text = done.stdout + done.stderr
         assert (done.returncode != 0) is fails, f"{arguments}: {text}"
         return text
@@ -66,10 +69,10 @@ def kubectl(server: Server, session: dict[str, Any], tmp_path: Path, request: py
 def test_a_manifest_runs_and_goes_away_again(kubectl: Kubectl) -> None:
     assert kubectl("get", "nodes", "--no-headers").count(" Ready ") == 3
     assert kubectl("apply", "-f", str(SHOP)).count("created") == 5
-    assert "successfully rolled out" in kubectl("rollout", "status", "deployment/front", "--timeout=60s")
+    assert "successfully rolled out" in kubectl("rollout", "status", "deployment/front", "--timeout=120s")
     assert kubectl("apply", "-f", str(SHOP)).count("unchanged") == 5
     kubectl("scale", "deployment", "front", "--replicas=2")
-    kubectl("wait", "--for=condition=Ready", "pod", "-l", "app=front", "--timeout=60s")
+    kubectl("wait", "--for=condition=Ready", "pod", "-l", "app=front", "--timeout=120s")
     pods = json.loads(kubectl("get", "pods", "-l", "app=front", "-o", "json"))["items"]
     nodes = json.loads(kubectl("get", "nodes", "-o", "json"))["items"]
     assert {pod["spec"]["nodeName"] for pod in pods} <= {node["metadata"]["name"] for node in nodes}
@@ -80,15 +83,15 @@ def test_a_manifest_runs_and_goes_away_again(kubectl: Kubectl) -> None:
     assert "Successfully assigned default/front-" in text
     assert "Lease" in kubectl("describe", "node", pods[0]["spec"]["nodeName"])
     kubectl("set", "image", "deployment/front", "server=example.dev/front:v2")
-    assert "successfully rolled out" in kubectl("rollout", "status", "deployment/front", "--timeout=60s")
+    assert "successfully rolled out" in kubectl("rollout", "status", "deployment/front", "--timeout=120s")
     assert "REVISION" in kubectl("rollout", "history", "deployment/front")
     assert kubectl("delete", "-f", str(SHOP)).count("deleted") == 5
-    wait_for(lambda: "No resources" in kubectl("get", "pods", "-l", "app=front"), 60, "the pods are gone")
+    wait_for(lambda: "No resources" in kubectl("get", "pods", "-l", "app=front"), what="the pods are gone")
 
 
 def test_a_drained_node_is_empty_and_cordoned(kubectl: Kubectl) -> None:
     node = kubectl("get", "nodes", "-o", "name").split()[0].removeprefix("node/")
-    kubectl("drain", node, "--ignore-daemonsets", "--force", "--timeout=80s")
+    kubectl("drain", node, "--ignore-daemonsets", "--force", "--timeout=120s")
     assert "SchedulingDisabled" in kubectl("get", "node", node)
     assert "No resources" in kubectl("get", "pods", "-A", "--field-selector", f"spec.nodeName={node}")
     kubectl("uncordon", node)
@@ -97,8 +100,8 @@ def test_a_drained_node_is_empty_and_cordoned(kubectl: Kubectl) -> None:
 def test_a_namespace_goes_with_everything_in_it(kubectl: Kubectl) -> None:
     kubectl("create", "namespace", "short")
     kubectl("-n", "short", "create", "deployment", "web", "--image=nginx:1", "--replicas=2")
-    kubectl("-n", "short", "rollout", "status", "deployment/web", "--timeout=60s")
-    kubectl("delete", "namespace", "short", "--timeout=80s")
+    kubectl("-n", "short", "rollout", "status", "deployment/web", "--timeout=120s")
+    kubectl("delete", "namespace", "short", "--timeout=120s")
     assert "NotFound" in kubectl("get", "namespace", "short", fails=True)
 
 

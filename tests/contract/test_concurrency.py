@@ -15,6 +15,7 @@ from django.db import connection, connections
 
 from clustersim.store import open_store, sessions
 from controllers.log.store import Fenced, RevisionConflict
+from tests.tools.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WRITERS = 8
@@ -65,7 +66,7 @@ def go(process: subprocess.Popen) -> None:
 
 def end(process: subprocess.Popen) -> None:
     assert process.stdout.readline() == "done\n"
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE_SECONDS) == 0
     process.stdin.close()
     process.stdout.close()
 

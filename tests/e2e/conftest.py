@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import Server
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -27,7 +28,9 @@ CHROMIUM_FLAGS = (
     "--disable-sync",
 )
 VIEWPORT = {"width": 1440, "height": 900}
-WAIT_SECONDS = 25.0
+
+
+expect.set_options(timeout=PATIENCE_SECONDS * 1000)
 
 
 class Classroom:
@@ -47,6 +50,7 @@ class Classroom:
     def context(self, **options: Any) -> BrowserContext:
         """Return a fresh browser profile, closed with the classroom."""
         context = self.browser.new_context(**{"viewport": VIEWPORT, "locale": "en-GB", **options})
+        context.set_default_timeout(PATIENCE_SECONDS * 1000)
         self.contexts.append(context)
         return context
 
@@ -74,7 +78,7 @@ class Classroom:
 
     def api(self, method: str, path: str, body: Any = None) -> Any:
         """Return the decoded answer of a request as the teacher; the request must succeed."""
-        status, answer = self.server.request(method, path, body, self.token)
+        status, answer = self.server.obeyed(method, path, body, self.token)
         assert 200 <= status < 300, f"{method} {path}: {status} {answer}"
         return answer
 
@@ -97,7 +101,7 @@ def state(page: Page) -> dict[str, Any]:
 
 
 def wait_state(
-    page: Page, condition: Callable[[dict[str, Any]], Any], what: str, seconds: float = WAIT_SECONDS
+    page: Page, condition: Callable[[dict[str, Any]], Any], what: str, seconds: float = PATIENCE_SECONDS
 ) -> dict[str, Any]:
     """Return the first state of a page for which the condition holds."""
     deadline = time.monotonic() + seconds
@@ -115,7 +119,8 @@ def picture(page: Page, name: str) -> Path:
     """Keep a screenshot among the test artefacts."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     path = SCREENSHOTS / f"{name}.png"
-    page.screenshot(path=path)
+    # Transitions that end are shown at their end.
+    page.screenshot(path=path, animations="disabled")
     return path
 
 

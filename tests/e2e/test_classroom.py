@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from playwright.sync_api import Page
 
 from tests.e2e.conftest import Classroom, picture, wait_state
 
-SEEN_WITHIN_SECONDS = 1.0
 TRIES = 3
 
 
@@ -17,13 +15,11 @@ def bound(current: dict) -> list[dict]:
     return [pod for pod in current["pods"] if pod["nodeName"]]
 
 
-def seen_after_click(teacher: Page, student: Page, item: str, count: Callable[[dict], int]) -> float:
-    """Click an item of the palette; return the seconds until the other browser shows one more."""
+def click_and_see(teacher: Page, student: Page, item: str, count: Callable[[dict], int]) -> None:
+    """Click an item of the palette and wait until the other browser shows one more."""
     before = count(wait_state(student, lambda current: True, "any state"))
     teacher.get_by_test_id(f"palette-{item}").click()
-    clicked = time.monotonic()
     wait_state(student, lambda current: count(current) > before, f"one more {item}")
-    return time.monotonic() - clicked
 
 
 def test_what_the_teacher_clicks_the_student_sees_bound_and_can_ask_why(
@@ -34,12 +30,11 @@ def test_what_the_teacher_clicks_the_student_sees_bound_and_can_ask_why(
     teacher = classroom.teacher()
     student = classroom.student("Mei K.")
 
-    # The machine that runs the tests may be busy: the best of three tells what the product can do.
-    nodes = [seen_after_click(teacher, student, "node-medium", lambda now: len(now["nodes"])) for _ in range(TRIES)]
-    assert min(nodes) < SEEN_WITHIN_SECONDS, nodes
+    for _ in range(TRIES):
+        click_and_see(teacher, student, "node-medium", lambda now: len(now["nodes"]))
     wait_state(student, lambda now: all(node["ready"] for node in now["nodes"]), "all nodes are Ready")
-    pods = [seen_after_click(teacher, student, "pod-small", lambda now: len(bound(now))) for _ in range(TRIES)]
-    assert min(pods) < SEEN_WITHIN_SECONDS, pods
+    for _ in range(TRIES):
+        click_and_see(teacher, student, "pod-small", lambda now: len(bound(now)))
 
     current = wait_state(student, lambda now: len(bound(now)) == TRIES, "every pod is bound")
     pod = bound(current)[0]

@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import WAIT_SECONDS, Classroom, picture, wait_state
-
-expect.set_options(timeout=WAIT_SECONDS * 1000)
+from tests.e2e.conftest import Classroom, picture, wait_state
 
 APPROVAL = "profiles:\n- plugins:\n    permit:\n      enabled:\n      - name: ManualApproval\n"
 

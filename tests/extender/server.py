@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.tools.patience import PATIENCE_SECONDS
+
 Answer = Callable[[Any], Any]
 """Body of a call, decoded → what is answered: bytes go out as they are, everything else as JSON."""
 
@@ -49,7 +51,7 @@ def _handler(extender: Extender) -> type[BaseHTTPRequestHandler]:
             told = extender.answers[verb](body)
             odd = told if isinstance(told, Odd) else Odd(body=told if isinstance(told, bytes) else _encoded(told))
             if odd.wait is not None:
-                odd.wait.wait(30)
+                odd.wait.wait(PATIENCE_SECONDS)
             with contextlib.suppress(OSError):
                 self.send_response(odd.status)
                 for name, value in odd.headers.items():

@@ -15,6 +15,7 @@ from scheduler_core.scheduler.replay import extenders_account, outcome_of
 from scheduler_core.snapshot.node_info import PodInfo
 from tests.extender.server import Odd, extender, keep, names_in, score
 from tests.scheduler.kit import Hand, node, pod, scheduler
+from tests.tools.patience import PATIENCE_SECONDS
 
 
 def hand(configured, over_http, *documents, nodes=("a", "b", "c"), drop=()):
@@ -124,7 +125,7 @@ def test_scores_are_scaled_weighted_and_added(configured, over_http) -> None:
 
 
 def test_scoring_extenders_are_asked_at_the_same_time_and_not_about_a_single_node(configured, over_http) -> None:
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=PATIENCE_SECONDS)
 
     def together(body):
         both.wait()

@@ -45,7 +45,7 @@ def configure(session: Session, *extenders: Any, expect: int = 200) -> Any:
 def decision_of(session: Session, name: str) -> Any:
     """Return the newest decision on a pod, once there is one."""
     path = f"/api/sessions/{session.code}/decisions?pod=default/{name}"
-    return wait_for(lambda: session.call("GET", path), 30, "a decision")[0]
+    return wait_for(lambda: session.call("GET", path), what="a decision")[0]
 
 
 def test_an_extender_decides_and_the_decision_shows_it(server: Server, outside: Extender) -> None:
@@ -60,7 +60,7 @@ def test_an_extender_decides_and_the_decision_shows_it(server: Server, outside: 
     document = {"urlPrefix": outside.url, "filterVerb": "filter", "prioritizeVerb": "rank", "weight": 100}
     configure(session, document)
     session.create_pod("web")
-    wait_for(lambda: session.bound().get("web") == nodes[-1], 30, "the pod on the extender's node")
+    wait_for(lambda: session.bound().get("web") == nodes[-1], what="the pod on the extender's node")
     told = decision_of(session, "web")
     assert [(one["verb"], one["nodesIn"], one["nodesOut"]) for one in told["explanation"]["extenders"]] == [
         ("filter", len(nodes), len(nodes) - 1),
@@ -74,10 +74,10 @@ def test_an_extender_decides_and_the_decision_shows_it(server: Server, outside: 
     session.create_pod("stepped")
     while not (held := session.clock().get("held")) or held["point"] != "Filter":
         session.step("point")
-        wait_for(lambda: session.clock().get("held"), 10, "a cycle at a point")
+        wait_for(lambda: session.clock().get("held"), what="a cycle at a point")
     assert len(outside.calls) == calls + 1
     session.clock(paused=False)
-    wait_for(lambda: "stepped" in session.bound(), 30, "the stepped pod bound")
+    wait_for(lambda: "stepped" in session.bound(), what="the stepped pod bound")
     session.clock(paused=True)
     log, seed, epoch_ms, fence = read_log(server.data / "clustersim.sqlite3", session.code)
     calls = len(outside.calls)
@@ -102,13 +102,13 @@ def test_an_extender_binds_through_the_session_s_api(server: Server, outside: Ex
     outside.answers = {"bind": bind}
     configure(session, {"urlPrefix": outside.url, "bindVerb": "bind"})
     session.create_pod("web")
-    wait_for(lambda: "web" in session.bound(), 30, "the pod bound")
+    wait_for(lambda: "web" in session.bound(), what="the pod bound")
 
     def accounts() -> list[Any]:
         found: list[Any] = decision_of(session, "web").get("explanation", {}).get("extenders", [])
         return found
 
-    wait_for(accounts, 10, "the extender's account")
+    wait_for(accounts, what="the extender's account")
     assert [(one["verb"], one["nodesOut"]) for one in accounts()] == [("bind", 1)]
     events = session.api("/api/v1/namespaces/default/events")["items"]
     assert "Scheduled" in {event["reason"] for event in events}
@@ -148,7 +148,7 @@ def test_the_example_extender_places_vetoes_and_binds(server: Server, example_po
         verbs = {"filterVerb": "filter", "prioritizeVerb": "prioritize", "preemptVerb": "preempt", "bindVerb": "bind"}
         configure(session, {"urlPrefix": url, "weight": 3, **verbs})
         create("seated", {"tier": "front", "protected": "true"})
-        wait_for(lambda: session.bound().get("seated") == "n1", 30, "the pod on the node of its tier")
+        wait_for(lambda: session.bound().get("seated") == "n1", what="the pod on the node of its tier")
         create("boss", {"tier": "front"}, priorityClassName="high")
         told = decision_of(session, "boss")
     assert told["result"]["firstFail"]["n2"]["reasons"] == ["node is of tier back"]
@@ -171,10 +171,10 @@ def test_a_pod_says_why_its_extender_failed_and_is_tried_again(server: Server, o
         events = session.api("/api/v1/namespaces/default/events")["items"]
         return [event["message"] for event in events if event["reason"] == "FailedScheduling"]
 
-    wait_for(lambda: messages(), 30, "FailedScheduling")
+    wait_for(lambda: messages(), what="FailedScheduling")
     assert messages()[0] == f"failed filter with extender at URL {outside.url}/filter, code 500"
     outside.answers = {"filter": lambda body: keep(*names_in(body))(body)}
-    wait_for(lambda: "web" in session.bound(), 30, "the pod bound after all")
+    wait_for(lambda: "web" in session.bound(), what="the pod bound after all")
 
 
 def test_an_origin_that_is_not_allowed_is_refused_by_every_way_in(server: Server, outside: Extender) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from clustersim.runtime import redisserver
+from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import running, wait_for
 
 
@@ -33,7 +34,7 @@ class Redis:
         if self.process is not None:
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(number)
-            self.process.wait(10)
+            self.process.wait(PATIENCE_SECONDS)
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_everything_goes_on_without_redis_and_recovers(redis):
         def bind(name: str) -> None:
             container = {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "10m"}}}
             call("POST", pods, {"metadata": {"name": name}, "spec": {"containers": [container]}})
-            wait_for(lambda: call("GET", f"{pods}/{name}")["spec"].get("nodeName"), 10, f"{name} bound")
+            wait_for(lambda: call("GET", f"{pods}/{name}")["spec"].get("nodeName"), what=f"{name} bound")
 
         wait_for(lambda: call("PATCH", f"/api/sessions/{code}/clock", {"pace": 0})["pace"] == 0, what="pace 0")
         bind("with-redis")
@@ -78,7 +79,7 @@ def test_everything_goes_on_without_redis_and_recovers(redis):
         wait_for(lambda: server.log.read_text().count(" claimed ") == 2, what="the new session's owner")
 
         redis.start()
-        wait_for(server.ready, 10, "ready again")
+        wait_for(server.ready, what="ready again")
         bind("redis-again")
         assert "Traceback" not in server.tail(2000)
 
@@ -89,7 +90,7 @@ def test_a_redis_that_hangs_stops_nobody(redis):
         code, token = body["code"].replace("-", ""), body["token"]
         redis.process.send_signal(signal.SIGSTOP)
         path = f"/api/sessions/{code}/clock"
-        wait_for(lambda: server.request("PATCH", path, {"rate": 3}, token=token)[0] == 200, 20, "obeyed")
+        wait_for(lambda: server.request("PATCH", path, {"rate": 3}, token=token)[0] == 200, what="obeyed")
         before = server.request("GET", path, token=token)[1]["simTime"]
-        wait_for(lambda: server.request("GET", path, token=token)[1]["simTime"] > before + 2, 10, "time passes")
+        wait_for(lambda: server.request("GET", path, token=token)[1]["simTime"] > before + 2, what="time passes")
         assert server.request("GET", "/readyz")[0] == 503

@@ -42,7 +42,7 @@ def test_a_live_session_run_again_from_its_log_gives_the_same_log():
                 session.step("event", 3)
                 session.clock(paused=False, rate=20)
         session.call("DELETE", f"/clusters/{session.code}/api/v1/namespaces/default/pods/p3")
-        wait_for(lambda: len(session.bound()) >= 14, 60, "bound")
+        wait_for(lambda: len(session.bound()) >= 14, what="bound")
         revision = session.clock(paused=True)["revision"]
         database = server.data / "clustersim.sqlite3"
         log, seed, epoch_ms, fence = read_log(database, session.code)

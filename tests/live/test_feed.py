@@ -19,6 +19,7 @@ from clustersim.feed.view import EVENTS_LISTED_MAX, SlimView
 from clustersim.store import open_store, sessions
 from controllers.log.memory import MemoryStore
 from controllers.log.store import Gone
+from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import wait_for
 
 
@@ -40,7 +41,7 @@ async def session_id() -> int:
 async def names(subscription: hub.Subscription, until: int) -> list[str]:
     """Return the names in everything up to a revision; fail on a gap, a repetition or a stop."""
     found: list[str] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while subscription.position < until:
             before = subscription.position
             batch = await subscription.get()
@@ -162,7 +163,7 @@ async def test_hints_arrive_from_another_process(
             assert await process.wait() == 0
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize("data", [b"", b"log", b"log x 1", b"log 1 x", b"fly 1 1", b"\xff\xfe 1 1"])

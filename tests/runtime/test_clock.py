@@ -13,7 +13,7 @@ def test_time_passes_at_the_rate_that_is_asked_and_stands_when_paused(live_serve
     session = Session(live_server_up, "empty")
     fast = session.clock(rate=100)
     assert (fast["rate"], fast["paused"]) == (100, False)
-    wait_for(lambda: session.clock()["simTime"] > fast["simTime"] + 100, 20, "100 simulated seconds")
+    wait_for(lambda: session.clock()["simTime"] > fast["simTime"] + 100, what="100 simulated seconds")
     stopped = session.clock(paused=True)
     assert stopped["paused"]
     again = session.clock()
@@ -23,7 +23,7 @@ def test_time_passes_at_the_rate_that_is_asked_and_stands_when_paused(live_serve
     going = session.clock(paused=False, rate=1)
     assert not going["paused"]
     later = wait_for(
-        lambda: (clock := session.clock())["simTime"] > going["simTime"] + 1 and clock, 20, "another second"
+        lambda: (clock := session.clock())["simTime"] > going["simTime"] + 1 and clock, what="another second"
     )
     assert later["simTime"] < going["simTime"] + 60, "the pause must not be made up for"
 
@@ -33,7 +33,7 @@ def test_the_log_never_runs_ahead_of_the_clock_nor_back(live_server_up):
     session.clock(rate=20, pace=0)
     for number in range(12):
         session.create_pod(f"p{number}")
-    wait_for(lambda: len(session.bound()) >= 12, 30, "bound")
+    wait_for(lambda: len(session.bound()) >= 12, what="bound")
     with contextlib.closing(sqlite3.connect(live_server_up.data / "clustersim.sqlite3")) as connection:
         rows = connection.execute(
             "SELECT r.revision, r.now_ms, r.actor FROM store_revision r JOIN store_session s ON s.id = r.session_id "
@@ -71,7 +71,7 @@ def test_a_busy_session_does_not_hold_up_another(server_tool):
         served = 0
         while len(busy.bound()) < 1500:
             quiet.create_pod(f"p{served}")
-            wait_for(lambda name=f"p{served}": name in quiet.bound(), 10, "the quiet session's pod")
+            wait_for(lambda name=f"p{served}": name in quiet.bound(), what="the quiet session's pod")
             assert quiet.clock(rate=1 + served % 2)["rate"] == 1 + served % 2
             served += 1
         assert served >= 2
@@ -88,13 +88,13 @@ def test_a_session_that_nobody_uses_hibernates_and_wakes_where_it_was(server_too
                 return connection.execute(sql).fetchone()
 
         ask("UPDATE store_session SET touched_ms = touched_ms - 3600000")
-        wait_for(lambda: ask("SELECT hibernated, owner FROM store_session") == (1, ""), 20, "hibernation")
+        wait_for(lambda: ask("SELECT hibernated, owner FROM store_session") == (1, ""), what="hibernation")
         horizon_ms, revision = ask("SELECT horizon_ms, revision FROM store_session")
         assert wait_for(lambda: "hibernates" in server.tail(), what="the log line")
         assert ask("SELECT horizon_ms, revision FROM store_session") == (horizon_ms, revision)
         woken = session.clock()
         assert woken["simTime"] < horizon_ms / 1000 + 2, "no time passed while it slept"
-        wait_for(lambda: session.clock()["simTime"] > horizon_ms / 1000 + 1, 15, "time passes again")
+        wait_for(lambda: session.clock()["simTime"] > horizon_ms / 1000 + 1, what="time passes again")
         session.clock(pace=0)
         session.create_pod("awake")
-        wait_for(lambda: "awake" in session.bound(), 40, "bound")
+        wait_for(lambda: "awake" in session.bound(), what="bound")

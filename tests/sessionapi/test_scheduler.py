@@ -10,6 +10,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.tools.application import bearer, http, opened
+from tests.tools.http import PatientClient
+from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import Server, wait_for
 
 
@@ -56,7 +58,7 @@ class Teacher:
 
 @pytest.fixture
 def teacher(live_server_up: Server) -> Iterator[Teacher]:
-    with httpx.Client(base_url=live_server_up.url, timeout=30) as client:
+    with PatientClient(live_server_up.url) as client:
         session = client.post("/api/sessions", json={"title": "Scheduler", "template": "three-nodes"}).json()
         client.headers.update(bearer(session["token"]))
         client.cookies.clear()
@@ -183,7 +185,7 @@ def test_what_cannot_be_read_is_refused(teacher: Teacher, body: str, code: int) 
 
 @pytest.mark.django_db(transaction=True)
 async def test_only_the_teacher_may_and_nothing_changes_without_an_owner() -> None:
-    async with http(timeout=30) as client:
+    async with http(timeout=PATIENCE_SECONDS) as client:
         session = await opened(client)
         path = f"/api/sessions/{session['code']}/scheduler"
         client.cookies.clear()

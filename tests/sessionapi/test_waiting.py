@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.tools.application import bearer
+from tests.tools.http import PatientClient
 from tests.tools.server import Server, wait_for
 
 PERMIT = {"profiles": [{"plugins": {"permit": {"enabled": [{"name": "ManualApproval"}]}}}]}
@@ -46,7 +47,7 @@ class Teacher:
 
 @pytest.fixture
 def teacher(live_server_up: Server) -> Iterator[Teacher]:
-    with httpx.Client(base_url=live_server_up.url, timeout=30) as client:
+    with PatientClient(live_server_up.url) as client:
         session = client.post("/api/sessions", json={"title": "Permit", "template": "three-nodes"}).json()
         client.headers.update(bearer(session["token"]))
         client.cookies.clear()

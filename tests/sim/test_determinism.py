@@ -16,6 +16,7 @@ from controllers.log.operations import Delete, Patch
 from controllers.rerun import first_difference, rerun
 from scheduler_core.api.errors import ApiError
 from tests.tools.lab import Lab, node, pod, workload
+from tests.tools.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "clustersim" / "runtime" / "scenarios").glob("*.yaml"))
@@ -25,7 +26,9 @@ CLOCKS = "clocks.clustersim.io"
 def simulate(path: Path, seed: int, hash_seed: str) -> dict[str, Any]:
     command = [sys.executable, "manage.py", "simulate", str(path), "--seed", str(seed), "--json"]
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
+    )
     summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return summary
 

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import ROOT, free_port, wait_for
-
-READY_SECONDS = 40.0
 
 _MAKE = """
 import json
@@ -84,7 +83,7 @@ class Api:
         for name, value in (headers or {}).items():
             request.add_header(name, value)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
                 text = answer.read()
                 return answer.status, json.loads(text) if text else None, answer.headers
         except urllib.error.HTTPError as error:
@@ -102,7 +101,7 @@ class Api:
         request = urllib.request.Request(self.base + path)
         request.add_header("Authorization", f"Bearer {self.made[role]}")
         request.add_header("Accept", accept)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
             for line in answer:
                 yield json.loads(line)
 
@@ -134,7 +133,12 @@ class Api:
             "KUBECACHEDIR": str(self.data / "kube-cache"),
         }
         done = subprocess.run(
-            [self.kubectl_binary, *arguments], env=environment, input=stdin, capture_output=True, text=True, timeout=60
+            [self.kubectl_binary, *arguments],
+            env=environment,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
         )
         if check and done.returncode != 0:
             raise AssertionError(f"kubectl {' '.join(arguments)}: {done.returncode}\n{done.stdout}\n{done.stderr}")
@@ -167,9 +171,9 @@ def serving(data: Path, environment: Mapping[str, str] | None = None) -> Iterato
         )
     api = Api(port, data, made)
     try:
-        wait_for(lambda: api.answers() or process.poll() is not None, READY_SECONDS, "the web process answers")
+        wait_for(lambda: api.answers() or process.poll() is not None, PATIENCE_SECONDS, "the web process answers")
         assert process.poll() is None, log.read_text(errors="replace")[-3000:]
         yield api
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE_SECONDS)

@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 from channels.testing import WebsocketCommunicator
 
+from tests.tools.patience import PATIENCE_SECONDS
+
 HOST = "testserver.localhost"
 
 
@@ -53,12 +55,12 @@ class Socket:
         self._pongs = pongs
 
     async def __aenter__(self) -> Socket:
-        connected, _ = await self._communicator.connect(timeout=10)
+        connected, _ = await self._communicator.connect(timeout=PATIENCE_SECONDS)
         assert connected
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._communicator.disconnect(timeout=10)
+        await self._communicator.disconnect(timeout=PATIENCE_SECONDS)
 
     async def send(self, **frame: Any) -> None:
         """Send one frame."""
@@ -71,7 +73,7 @@ class Socket:
     async def next(self) -> dict[str, Any]:
         """Return the next frame; a close comes as `{"type": "close", "code"}`."""
         while True:
-            output = await self._communicator.receive_output(timeout=10)
+            output = await self._communicator.receive_output(timeout=PATIENCE_SECONDS)
             if output["type"] == "websocket.close":
                 return {"type": "close", "code": output.get("code")}
             frame: dict[str, Any] = json.loads(output["text"])
@@ -86,7 +88,7 @@ class Socket:
 
     async def until(self, *types: str) -> dict[str, Any]:
         """Return the next frame of one of these types."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
                 frame = await self.next()
                 if frame["type"] in types:

