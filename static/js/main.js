@@ -2,12 +2,12 @@
 
 /** @import { DecisionPanel, Lang, Slim, Stage, Theme, Ui, View } from "./lib/types.d.ts" */
 import { createYamlTab } from "./forms/yaml_tab.js";
-import { createIntents, saveYaml } from "./intents.js";
+import { createIntents, saveYaml } from "./act/intents.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
 import { text } from "./lib/text.js";
-import { Actions, refusalOf } from "./net/actions.js";
-import { DecisionLoader, HandLoader } from "./net/decisions.js";
-import { ModelLoader } from "./net/model.js";
+import { Actions, refusalOf } from "./act/actions.js";
+import { DecisionLoader, HandLoader } from "./act/decisions.js";
+import { ModelLoader } from "./act/model.js";
 import { dockHeight, mayReloadFor, rememberSession } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
 import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";

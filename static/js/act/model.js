@@ -1,8 +1,8 @@
 /** What the formal model says of the selected pod, fetched when pods or nodes have changed. */
 
 /** @import { ModelAnswer, ModelState, View } from "../lib/types.d.ts" */
-import { ApiError } from "./rest.js";
-/** @import { SessionApi } from "./rest.js" */
+import { ApiError } from "../net/rest.js";
+/** @import { SessionApi } from "../net/rest.js" */
 
 /** Milliseconds between two questions: in a busy cluster every batch changes some pod. */
 const FETCH_EVERY_MS = 1_000;

@@ -1,20 +1,20 @@
 /** What each intent does: a change of Ui, a request, or a dialog. Part of the wiring, so it may know every folder. */
 
-/** @import { Intent, Ui, View } from "./lib/types.d.ts" */
-/** @import { DecisionLoader } from "./net/decisions.js" */
-import { openCode } from "./forms/code_dialog.js";
-import { openExpression } from "./forms/expression_dialog.js";
-import { openImport, openOpenb } from "./forms/import_dialog.js";
-import { openNodeForm, openObjectForm } from "./forms/object_form.js";
-import { openScheduler } from "./forms/scheduler_dialog.js";
-import { readCommand } from "./lib/commands.js";
-import { itemOf } from "./lib/items.js";
-import { kindOfResource, splitKey } from "./lib/kinds.js";
-import { number, text } from "./lib/text.js";
-import { Actions, refusalOf } from "./net/actions.js";
-import { rememberDockHeight, rememberLanguage, rememberTheme } from "./net/recent.js";
-import { ApiError, request } from "./net/rest.js";
-import { objectsOf } from "./state/selectors.js";
+/** @import { Intent, Ui, View } from "../lib/types.d.ts" */
+/** @import { DecisionLoader } from "./decisions.js" */
+import { openCode } from "../forms/code_dialog.js";
+import { openExpression } from "../forms/expression_dialog.js";
+import { openImport, openOpenb } from "../forms/import_dialog.js";
+import { openNodeForm, openObjectForm } from "../forms/object_form.js";
+import { openScheduler } from "../forms/scheduler_dialog.js";
+import { readCommand } from "../lib/commands.js";
+import { itemOf } from "../lib/items.js";
+import { kindOfResource, splitKey } from "../lib/kinds.js";
+import { number, text } from "../lib/text.js";
+import { Actions, refusalOf } from "./actions.js";
+import { rememberDockHeight, rememberLanguage, rememberTheme } from "../net/recent.js";
+import { ApiError, request } from "../net/rest.js";
+import { objectsOf } from "../state/selectors.js";
 
 /** Milliseconds a trace of 1,523 nodes and 8,152 pods may take to be stored. */
 const REPLAY_TIMEOUT_MS = 180_000;

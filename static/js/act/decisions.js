@@ -1,7 +1,7 @@
 /** The decisions about the selected pod: fetched when they may have changed, with the cycle in hand put before them. */
 
 /** @import { Trace, View } from "../lib/types.d.ts" */
-/** @import { SessionApi } from "./rest.js" */
+/** @import { SessionApi } from "../net/rest.js" */
 import { cycleInHand, cycleUnderWay, objectAt } from "../state/selectors.js";
 
 /** Milliseconds between two fetches for one pod: a paced cycle changes its status at every point. */

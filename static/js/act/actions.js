@@ -3,13 +3,13 @@
 /** @import { Command } from "../lib/commands.js" */
 /** @import { Item, Values } from "../lib/items.js" */
 /** @import { Slim, View } from "../lib/types.d.ts" */
-/** @import { SessionApi } from "./rest.js" */
+/** @import { SessionApi } from "../net/rest.js" */
 import { changeTaints } from "../lib/commands.js";
 import { HIGH_PRIORITY_CLASS, itemOf } from "../lib/items.js";
 import { kindNamed, kindOfResource, splitKey } from "../lib/kinds.js";
 import { numberedName, workloadName } from "../state/names.js";
 import { objectAt, objectsOf, zones } from "../state/selectors.js";
-import { ApiError } from "./rest.js";
+import { ApiError } from "../net/rest.js";
 
 /** @typedef {{message: string, causes: {field: string, message: string}[], code: number}} Refused */
 
