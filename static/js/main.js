@@ -1,13 +1,14 @@
 /** Wiring of the session page: the socket feeds the view, each frame paints the newest one, intents go out. */
 
-/** @import { DecisionPanel, Lang, Slim, Stage, Theme, Ui, View } from "./lib/types.d.ts" */
+/** @import { DecisionPanel, Lang, Message, Slim, Stage, Theme, Ui, View } from "./lib/types.d.ts" */
+import { Actions, refusalOf } from "./act/actions.js";
+import { DecisionLoader } from "./act/decisions.js";
+import { HandLoader } from "./act/hand.js";
+import { createIntents } from "./act/intents.js";
+import { ModelLoader } from "./act/model.js";
 import { createYamlTab } from "./forms/yaml_tab.js";
-import { createIntents, saveYaml } from "./act/intents.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
 import { text } from "./lib/text.js";
-import { Actions, refusalOf } from "./act/actions.js";
-import { DecisionLoader, HandLoader } from "./act/decisions.js";
-import { ModelLoader } from "./act/model.js";
 import { dockHeight, mayReloadFor, rememberSession } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
 import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";
@@ -51,30 +52,35 @@ const setUi = (change) => {
   dirty = true;
 };
 
+/**
+ * The one way into the view.
+ * @param {Message} message
+ */
+function fold(message) {
+  view = applyMessage(view, message);
+  dirty = true;
+}
+
 const toast = mountToast(region("toasts"));
 const decisions = new DecisionLoader(api, () => setUi({ decisions: decisions.state }));
 const model = new ModelLoader(api, () => setUi({ model: model.state }));
-const hand = new HandLoader(api, (traced) => {
-  view = { ...view, hand: traced };
-  dirty = true;
-});
+const hand = new HandLoader(api, fold);
 const actions = new Actions(api, () => view);
 const dispatch = createIntents({
   actions, decisions, setUi,
   view: () => view,
   ui: () => ui,
   toast: toast.show,
-  openTab: (tab) => inspector.openTab(tab),
-  focusInspector: () => inspector.focus(),
+  inspector: { openTab: (tab) => inspector.openTab(tab), focus: () => inspector.focus() },
   session: () => ({ code: START.code, joinUrl }),
 });
 
 const yamlTab = createYamlTab({
   load: (object) => api.get(.../** @type {Parameters<typeof api.get>} */ (addressOf(object))),
   save: (object, yaml) => refusalOf(async () => {
-    await saveYaml(actions, object.resource, keyed(object), yaml);
+    await actions.saveYaml(object.resource, keyed(object), yaml);
     const kind = kindOfResource(object.resource)?.kind ?? object.resource;
-    toast.show(text(ui.lang, "done_save", { kind, name: object.metadata.name }), false, text(ui.lang, "close"));
+    toast.show(text(ui.lang, "done_save", { kind, name: object.metadata.name }), "done", text(ui.lang, "close"));
   }, text(ui.lang, "unreachable")),
 });
 /** @param {Slim} object */
@@ -157,9 +163,8 @@ function connect() {
         });
       }
       const wasGone = view.gone;
-      view = applyMessage(view, frame);
+      fold(frame);
       if (view.gone && !wasGone) socket?.resubscribe();
-      dirty = true;
     },
   });
 }
@@ -183,6 +188,8 @@ function paint() {
 }
 
 function renderFrame() {
+  document.documentElement.lang = ui.lang === "zh-hans" ? "zh-Hans" : "en";
+  document.documentElement.dataset["theme"] = ui.theme;
   const banner = region("banner");
   const key = ui.connection === "offline" ? "offline" : view.ready ? "" : ui.connection === "live" ? "loading" : "connecting";
   banner.hidden = !key;
@@ -220,7 +227,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   event.stopPropagation();
   const reason = refused.getAttribute("title");
-  if (reason) toast.show(reason, true, text(ui.lang, "close"));
+  if (reason) toast.show(reason, "bad", text(ui.lang, "close"));
 }, true);
 window.addEventListener("pagehide", () => {
   if (view.session && view.me)

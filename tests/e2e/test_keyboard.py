@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
-from tests.e2e.conftest import Classroom, state, wait_state
+from tests.e2e.conftest import Classroom, picture, state, wait_state
 
 PLAIN_POD = {"spec": {"containers": [{"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "10m"}}}]}}
 
@@ -45,3 +45,32 @@ def test_search_selects_what_exists_and_creates_only_when_asked(open_classroom: 
         teacher, lambda now: {pod["name"] for pod in now["pods"]} - names, "the pod that was asked for is there"
     )
     assert [pod["priority"] > 0 for pod in made["pods"] if pod["name"] not in names] == [True]
+
+
+def test_a_node_is_deleted_by_a_decision_not_by_a_slip(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("three-nodes")
+    teacher = classroom.teacher()
+    wait_state(teacher, lambda now: len(now["nodes"]) == 3, "three nodes")
+    node = state(teacher)["nodes"][0]["name"]
+    teacher.keyboard.press("/")
+    teacher.keyboard.type(node)
+    teacher.keyboard.press("Enter")
+    wait_state(teacher, lambda now: now["selected"] == {"resource": "nodes", "key": node}, "the node is selected")
+    dialog = teacher.get_by_test_id("delete-dialog")
+    teacher.get_by_test_id("inspector-delete").focus()
+    teacher.keyboard.press("Enter")
+    dialog.wait_for()
+    picture(teacher, "delete-node")
+    teacher.keyboard.press("Enter")
+    dialog.wait_for(state="detached")
+    assert focused(teacher, "data-testid") == "inspector-delete", "the focus is back where it was"
+    teacher.keyboard.press("Enter")
+    dialog.wait_for()
+    teacher.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    classroom.cluster("GET", f"/api/v1/nodes/{node}")
+
+    teacher.get_by_test_id("inspector-delete").click()
+    teacher.get_by_test_id("dialog-submit").click()
+    wait_state(teacher, lambda now: [one["name"] for one in now["nodes"]].count(node) == 0, "the node is gone")
+    teacher.wait_for_function("() => document.activeElement?.id === 'inspector'")

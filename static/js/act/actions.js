@@ -160,6 +160,19 @@ export class Actions {
   }
 
   /**
+   * Save an edited object; the refusal carries the field paths.
+   * @param {string} resource
+   * @param {string} key
+   * @param {string} yaml
+   */
+  saveYaml(resource, key, yaml) {
+    const kind = kindOfResource(resource);
+    if (!kind) throw new ApiError({ kind: "Status", code: 404, reason: "NotFound", message: resource });
+    const { namespace, name } = splitKey(key);
+    return this.api.putYaml(kind, namespace, name, yaml);
+  }
+
+  /**
    * @param {string} yaml
    * @param {Item} item its kind says where the document goes
    */

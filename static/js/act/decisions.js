@@ -2,7 +2,7 @@
 
 /** @import { Trace, View } from "../lib/types.d.ts" */
 /** @import { SessionApi } from "../net/rest.js" */
-import { cycleInHand, cycleUnderWay, objectAt } from "../state/selectors.js";
+import { cycleUnderWay, objectAt } from "../state/selectors.js";
 
 /** Milliseconds between two fetches for one pod: a paced cycle changes its status at every point. */
 const FETCH_EVERY_MS = 300;
@@ -28,7 +28,8 @@ export class DecisionLoader {
     this.version = "";
     this.chosen = "";
     this.fetchedAtMs = -FETCH_EVERY_MS;
-    this.timer = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
     /** @type {Trace[]} */
     this.fetched = [];
   }
@@ -66,11 +67,11 @@ export class DecisionLoader {
   schedule(view) {
     clearTimeout(this.timer);
     const wait = Math.max(0, this.fetchedAtMs + FETCH_EVERY_MS - performance.now());
-    this.timer = window.setTimeout(() => void this.fetch(view), wait);
+    this.timer = setTimeout(() => void this.ask(view), wait);
   }
 
   /** @param {View} view */
-  async fetch(view) {
+  async ask(view) {
     const { pod } = this.state;
     const version = this.version;
     this.fetchedAtMs = performance.now();
@@ -115,41 +116,5 @@ export class DecisionLoader {
     const kept = traces.some((trace) => trace.id === this.chosen) ? this.chosen : (traces[0]?.id ?? "");
     this.state = { ...this.state, traces, selectedTraceId: kept };
     this.onChange();
-  }
-}
-
-/** Fetches the trace of the cycle in hand where its status is too small to carry it, at each point that it reaches. */
-export class HandLoader {
-  /**
-   * @param {SessionApi} api
-   * @param {(hand: NonNullable<View["hand"]>) => void} onTrace
-   */
-  constructor(api, onTrace) {
-    this.api = api;
-    this.onTrace = onTrace;
-    this.wanted = "";
-    this.busy = false;
-  }
-
-  /** @param {View} view */
-  follow(view) {
-    const cycle = cycleInHand(view)?.cycle;
-    const key = cycle && !cycle.trace ? `${cycle.traceId} ${cycle.point}` : "";
-    if (key === this.wanted || this.busy) return;
-    this.wanted = key;
-    if (cycle && key) void this.fetch(cycle.traceId);
-  }
-
-  /** @param {string} id */
-  async fetch(id) {
-    this.busy = true;
-    try {
-      const trace = await this.api.decision(id);
-      this.onTrace({ id, trace: trace.explanation ? { ...trace.result, explanation: trace.explanation } : trace.result });
-    } catch {
-      // It may have ended between its status and this request; the next view says so.
-    } finally {
-      this.busy = false;
-    }
   }
 }

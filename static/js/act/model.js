@@ -24,7 +24,8 @@ export class ModelLoader {
     /** @type {unknown} */
     this.nodes = null;
     this.fetchedAtMs = -FETCH_EVERY_MS;
-    this.timer = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
     this.told = "";
     this.tookMs = 0;
     this.asking = false;
@@ -58,11 +59,11 @@ export class ModelLoader {
     this.stale = this.asking;
     if (!pod || this.asking) return;
     const wait = Math.max(0, this.fetchedAtMs + Math.max(FETCH_EVERY_MS, REST_FACTOR * this.tookMs) - performance.now());
-    this.timer = window.setTimeout(() => void this.fetch(pod), wait);
+    this.timer = setTimeout(() => void this.ask(pod), wait);
   }
 
   /** @param {string} pod */
-  async fetch(pod) {
+  async ask(pod) {
     this.fetchedAtMs = performance.now();
     /** @type {ModelAnswer | null} */
     let answer = null;

@@ -107,6 +107,16 @@ export function syncList(parent, items, keyOf, create, update) {
 }
 
 /**
+ * Give the keyboard back to where it was, or to the nearest region around that where it is gone or hidden by now.
+ * @param {Element | null} before
+ */
+export function returnFocus(before) {
+  for (let at = before; at; at = at.parentElement)
+    if (at instanceof HTMLElement && at.checkVisibility() && (at === before || at.tabIndex >= 0 || at.hasAttribute("tabindex")))
+      return at.focus();
+}
+
+/**
  * Arrow keys, Home and End among the buttons of a tab list: focus moves and the tab opens.
  * @param {HTMLElement} tablist
  */

@@ -1,7 +1,7 @@
 /** The join code over the whole screen: QR, address and code, readable from the last row. */
 
 /** @import { Translate } from "./dialog.js" */
-import { element, icon } from "../dom/dom.js";
+import { element, icon, returnFocus } from "../dom/dom.js";
 
 /**
  * @param {{code: string, title: string, joinUrl: string, t: Translate}} options
@@ -29,7 +29,7 @@ export function openCode({ code, title, joinUrl, t }) {
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => {
     dialog.remove();
-    if (before instanceof HTMLElement) before.focus();
+    returnFocus(before);
   });
   document.body.append(dialog);
   dialog.showModal();

@@ -1,6 +1,6 @@
 /** A modal dialog with title, body and one main action; errors of the server appear in it. */
 
-import { append, element, icon, setText } from "../dom/dom.js";
+import { append, element, icon, returnFocus, setText } from "../dom/dom.js";
 
 /** @typedef {(key: string, values?: Record<string, string | number>) => string} Translate */
 
@@ -48,7 +48,7 @@ export function openDialog({ title, action, cancel, closeLabel, className, testI
   no.addEventListener("click", close);
   dialog.addEventListener("close", () => {
     dialog.remove();
-    if (before instanceof HTMLElement && before.isConnected) before.focus();
+    returnFocus(before);
   });
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) close();

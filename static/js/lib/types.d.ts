@@ -374,6 +374,9 @@ export type Frame =
   | { type: "people"; people: Person[] }
   | { type: "ping"; id: number };
 
+/** What changes a view: the server's frames, and what the page fetched beside them. */
+export type Message = Frame | { type: "hand"; id: string; trace: TraceResult };
+
 export type Objects = ReadonlyMap<string, ReadonlyMap<string, Slim>>;
 
 /**
@@ -465,7 +468,7 @@ export interface ModelNode {
   engine: { feasible: boolean; plugin: string; reasons: string[]; total: number | null } | null;
 }
 
-/** What a click means. main.js turns intents into requests or into changes of Ui. */
+/** What a click means. act/ turns intents into requests, dialogs or changes of Ui. */
 export type Intent =
   /** `focus`: the keyboard goes along to the inspector. */
   | { type: "select"; resource: string; key: string; tab?: string; focus?: boolean }

@@ -76,10 +76,13 @@ export function mount(root, dispatch, guests) {
       setAttribute(root, "aria-label", text(ui.lang, "inspector"));
       const selected = ui.selected;
       const object = selected && objectAt(view, selected.resource, selected.key);
+      const hadFocus = !object && content.contains(document.activeElement);
       empty.hidden = Boolean(object);
       content.hidden = !object;
       if (!object) {
         renderEmpty(ui, Boolean(selected) && view.ready);
+        // What held the keyboard went with the object.
+        if (hadFocus) root.focus();
         shownHead = shownBody = shownTabs = "";
         return;
       }

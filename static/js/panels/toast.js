@@ -1,5 +1,7 @@
 /** Short notices at the foot of the palette: what was done, or why not. They leave by themselves; errors stay longer. */
 
+/** @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused */
+
 import { element, icon } from "../dom/dom.js";
 
 /** Milliseconds a notice stays; one with an error can also be closed. */
@@ -7,18 +9,20 @@ const NOTICE_MS = 3_500;
 const ERROR_MS = 12_000;
 /** Notices shown at once; older ones leave. */
 const NOTICES_MAX = 3;
+const ICONS = { done: "check", note: "info", bad: "warn" };
 
 /** @param {HTMLElement} root */
 export function mount(root) {
   /**
    * @param {string} message
-   * @param {boolean} bad
+   * @param {Tone} tone
    * @param {string} closeLabel
    */
-  const show = (message, bad, closeLabel) => {
+  const show = (message, tone, closeLabel) => {
+    const bad = tone === "bad";
     const close = element("button", { class: "ghost", type: "button", "aria-label": closeLabel }, icon("close"));
-    const toast = element("div", { class: bad ? "toast bad" : "toast", role: bad ? "alert" : "status" }, [
-      icon(bad ? "warn" : "check"), element("span", {}, message), close,
+    const toast = element("div", { class: `toast ${tone}`, role: bad ? "alert" : "status" }, [
+      icon(ICONS[tone]), element("span", {}, message), close,
     ]);
     const leave = () => toast.remove();
     close.addEventListener("click", leave);

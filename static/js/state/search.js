@@ -92,5 +92,5 @@ function itemsNamed(view, lang, query) {
  */
 export function fullName(item, lang) {
   const label = text(lang, item.label);
-  return item.kind === "Node" || item.kind === "Pod" ? `${item.kind}, ${label}` : label;
+  return label.includes(item.kind) ? label : `${item.kind}, ${label}`;
 }

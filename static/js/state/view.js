@@ -1,9 +1,10 @@
 /**
- * The folded state of one session: applyMessage(view, frame) returns the next view. Pure: no DOM, clock or network.
+ * The folded state of one session: applyMessage(view, message) returns the next view, and nothing else makes one. Pure: no
+ * DOM, clock or network.
  * Old view + messages = fresh list; tests/golden/watch holds both sides.
  */
 
-/** @import { Clock, Frame, LogRow, Objects, Slim, View } from "../lib/types.d.ts" */
+/** @import { Clock, Frame, LogRow, Message, Objects, Slim, View } from "../lib/types.d.ts" */
 
 /** Newest log rows kept for the event list and for motion; older ones fall off the front. */
 export const ROWS_KEPT = 400;
@@ -40,32 +41,34 @@ export function keyOf(object) {
 }
 
 /**
- * The view after one frame. A batch that does not start where the view stands changes nothing but `gone`, because a
+ * The view after one message. A batch that does not start where the view stands changes nothing but `gone`, because a
  * gap must never be painted over: the caller subscribes again.
  * @param {View} view
- * @param {Frame} frame
+ * @param {Message} message
  * @returns {View}
  */
-export function applyMessage(view, frame) {
-  switch (frame.type) {
+export function applyMessage(view, message) {
+  switch (message.type) {
     case "hello":
       return {
         ...view,
-        epochMs: frame.epochMs,
-        release: frame.release,
-        session: frame.session,
-        me: frame.me,
-        clock: view.clock ?? frame.clock,
+        epochMs: message.epochMs,
+        release: message.release,
+        session: message.session,
+        me: message.me,
+        clock: view.clock ?? message.clock,
         listing: null,
       };
     case "list":
-      return applyList(view, frame);
+      return applyList(view, message);
     case "events":
-      return applyEvents(view, frame);
+      return applyEvents(view, message);
     case "gone":
       return { ...view, gone: true, listing: null };
     case "people":
-      return { ...view, people: frame.people };
+      return { ...view, people: message.people };
+    case "hand":
+      return { ...view, hand: { id: message.id, trace: message.trace } };
     case "ping":
       return view;
   }

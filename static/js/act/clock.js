@@ -1,0 +1,26 @@
+/** Intents of the teacher's clock, of replicas and of pods that Permit holds: one request of the session API each. */
+
+/** @import { Table, World } from "./world.js" */
+import { speak } from "./world.js";
+
+/**
+ * @param {World} world
+ * @returns {Pick<Table, "play" | "pause" | "step" | "clock" | "fault" | "judge">}
+ */
+export function clockIntents(world) {
+  const { api } = world.actions;
+  const { t, say, attempt } = speak(world);
+  return {
+    play: () => void attempt(() => api.clock({ paused: false })),
+    pause: () => void attempt(() => api.clock({ paused: true })),
+    step: ({ by, count }) => void attempt(async () => {
+      const { stepped } = await api.step(by, count);
+      if (stepped === 0) say(t("nothing_to_step", { by: t(`step_${by}`) }), "note");
+    }),
+    clock({ type: _type, ...change }) {
+      void attempt(() => api.clock(change));
+    },
+    fault: ({ identity, kind }) => void attempt(() => api.fault(identity, kind), t(`done_fault_${kind}`, { identity })),
+    judge: ({ uid, plugin, verdict }) => void attempt(() => api.judge(uid, plugin, verdict), t(`done_${verdict}`)),
+  };
+}

@@ -1,0 +1,71 @@
+/** Intents that open a dialog of the session: files, the scheduler's configuration, expressions, the join code. */
+
+/** @import { View } from "../lib/types.d.ts" */
+/** @import { Table, World } from "./world.js" */
+import { openCode } from "../forms/code_dialog.js";
+import { openExpression } from "../forms/expression_dialog.js";
+import { openImport, openOpenb } from "../forms/import_dialog.js";
+import { openScheduler } from "../forms/scheduler_dialog.js";
+import { number } from "../lib/text.js";
+import { request } from "../net/rest.js";
+import { objectsOf } from "../state/selectors.js";
+import { speak } from "./world.js";
+
+/** Milliseconds a trace of 1,523 nodes and 8,152 pods may take to be stored. */
+const REPLAY_TIMEOUT_MS = 180_000;
+/** Pods that one may try an expression on: those that wait for a node first. */
+const PODS_TO_TRY = 200;
+
+/**
+ * @param {World} world
+ * @returns {Pick<Table, "openImport" | "openScheduler" | "openExpression" | "showCode">}
+ */
+export function dialogIntents(world) {
+  const { actions, view, ui, session } = world;
+  const { api } = actions;
+  const { t, say, attempt, answer, refused } = speak(world);
+
+  const importManifests = () => openImport({
+    t,
+    namespace: actions.namespace,
+    apply: (body, type) => answer("outcome", () => api.importText(body, type)),
+  });
+
+  const replayTrace = () => openOpenb({
+    t,
+    start: (body) => answer("started", async () => {
+      const started = await request("POST", `${api.session}/replays`, body, { timeoutMs: REPLAY_TIMEOUT_MS });
+      const { created, unchanged } = started.nodes;
+      const count = (/** @type {number} */ value) => number(ui().lang, value);
+      say(t("openb_done", { nodes: count(created + unchanged), pods: count(started.pods) }));
+    }),
+  });
+
+  return {
+    openImport: ({ kind }) => (kind === "yaml" ? importManifests() : replayTrace()),
+    openScheduler: () => void attempt(async () => openScheduler({
+      t,
+      scheduler: await api.scheduler(),
+      apply: (body) => refused(async () => {
+        const { title } = await api.setScheduler(body);
+        say(t("done_scheduler", { title }));
+      }),
+    })),
+    openExpression: () => openExpression({
+      t,
+      pods: podsToTry(view()),
+      ask: (body) => answer("tried", () => api.tryExpression(body)),
+    }),
+    showCode: () => openCode({ ...session(), title: view().session?.title ?? "", t }),
+  };
+}
+
+/**
+ * @param {View} view
+ * @returns {string[]} namespace/name
+ */
+function podsToTry(view) {
+  const pods = [...objectsOf(view, "pods")].map(([key, pod]) => ({ key, placed: pod.spec?.["nodeName"] ? 1 : 0 }));
+  pods.sort((a, b) => a.placed - b.placed || (a.key < b.key ? -1 : 1));
+  return pods.slice(0, PODS_TO_TRY).map(({ key }) => key);
+}

@@ -1,0 +1,35 @@
+/** Intents that change what this browser shows, and nothing else. */
+
+/** @import { Table, World } from "./world.js" */
+import { rememberDockHeight, rememberLanguage, rememberTheme } from "../net/recent.js";
+
+/**
+ * @param {World} world
+ * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "colourBy" | "tab" | "lang" | "theme" | "dockHeight">}
+ */
+export function pageIntents({ decisions, inspector, setUi }) {
+  return {
+    select({ resource, key, tab, focus }) {
+      setUi({ selected: { resource, key } });
+      if (tab) inspector.openTab(tab);
+      if (focus) inspector.focus();
+    },
+    deselect: () => setUi({ selected: null }),
+    selectTrace: ({ id }) => decisions.select(id),
+    colourBy: ({ by }) => setUi({ colourBy: by }),
+    // The panel has turned its own page; the next frame draws it.
+    tab: () => setUi({}),
+    lang({ lang }) {
+      rememberLanguage(lang);
+      setUi({ lang });
+    },
+    theme({ theme }) {
+      rememberTheme(theme);
+      setUi({ theme });
+    },
+    dockHeight({ height }) {
+      rememberDockHeight(height);
+      setUi({ dockHeight: height });
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** What every intent is given, and the way in which each tells how its work went. */
+
+/** @import { Intent, Ui, View } from "../lib/types.d.ts" */
+/** @import { Actions, Refused } from "./actions.js" */
+/** @import { DecisionLoader } from "./decisions.js" */
+import { text } from "../lib/text.js";
+import { refusalOf } from "./actions.js";
+
+/**
+ * @typedef {object} World
+ * @property {Actions} actions
+ * @property {Pick<DecisionLoader, "select">} decisions
+ * @property {() => View} view
+ * @property {() => Ui} ui
+ * @property {(change: Partial<Ui>) => void} setUi
+ * @property {(message: string, tone: Tone, closeLabel: string) => void} toast
+ * @property {{openTab: (tab: string) => void, focus: () => void}} inspector
+ * @property {() => {code: string, joinUrl: string}} session
+ *
+ * @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused
+ *
+ * @typedef {{[Type in Intent["type"]]: (intent: Extract<Intent, {type: Type}>) => void}} Table
+ */
+
+/**
+ * The words of one world: texts in its language, notices, and work whose refusal is said.
+ * @param {World} world
+ */
+export function speak({ ui, toast }) {
+  /** @param {string} key @param {Record<string, string | number>} [values] */
+  const t = (key, values) => text(ui().lang, key, values);
+  /** @param {string} message @param {Tone} [tone] */
+  const say = (message, tone = "done") => toast(message, tone, t("close"));
+  /** @param {() => Promise<unknown>} work */
+  const refused = (work) => refusalOf(work, t("unreachable"));
+
+  return {
+    t,
+    say,
+    refused,
+    /**
+     * Do some work and say how it went.
+     * @param {() => Promise<unknown>} work
+     * @param {string} [done]
+     */
+    async attempt(work, done) {
+      const refusal = await refused(work);
+      if (refusal) say(refusal.message, "bad");
+      else if (done) say(done);
+    },
+    /**
+     * What some work answers, under a name, or its refusal.
+     * @param {string} name
+     * @param {() => Promise<any>} work
+     * @returns {Promise<any>} `{[name]: value}` or `{refusal: Refused}`
+     */
+    async answer(name, work) {
+      /** @type {any} */
+      let value = null;
+      const refusal = await refused(async () => {
+        value = await work();
+      });
+      return refusal ? { refusal } : { [name]: value };
+    },
+  };
+}

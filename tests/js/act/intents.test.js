@@ -1,0 +1,141 @@
+// The table of intents against a session API that writes down what it is asked: requests, changes of Ui, notices.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Actions } from "../../../static/js/act/actions.js";
+import { createIntents } from "../../../static/js/act/intents.js";
+import { ApiError } from "../../../static/js/net/rest.js";
+import { applyMessage, emptyView } from "../../../static/js/state/view.js";
+
+const TEACHER = { role: "teacher", namespace: "", slug: "teacher" };
+
+/** A world whose API answers from `answers` by method name (a value, or a function of the call) and records every call. */
+function worldOf({ objects = [], answers = {}, me = TEACHER } = {}) {
+  const calls = [];
+  const api = new Proxy({}, {
+    get: (_none, method) => async (...rest) => {
+      calls.push([method, ...rest]);
+      const answer = answers[method];
+      return typeof answer === "function" ? answer(...rest) : (answer ?? { metadata: { name: "made" } });
+    },
+  });
+  const view = { ...applyMessage(emptyView(), { type: "list", revision: 9, objects, last: true }), me };
+  const world = { ui: { lang: "en", selected: null }, notices: [], inspector: [], chosen: [] };
+  const dispatch = createIntents({
+    actions: new Actions(api, () => view),
+    decisions: { select: (id) => world.chosen.push(id) },
+    view: () => view,
+    ui: () => world.ui,
+    setUi: (change) => {
+      world.ui = { ...world.ui, ...change };
+    },
+    toast: (message, tone) => world.notices.push([tone, message]),
+    inspector: { openTab: (tab) => world.inspector.push(tab), focus: () => world.inspector.push("focus") },
+    session: () => ({ code: "K7Q-M2X", joinUrl: "" }),
+  });
+  /** Dispatch and wait until what the intent began is done. */
+  const does = async (intent) => {
+    dispatch(intent);
+    await new Promise((settled) => setImmediate(settled));
+    return world;
+  };
+  return { does, calls, world };
+}
+
+const refuse = (message) => () => {
+  throw new ApiError({ kind: "Status", code: 403, reason: "Forbidden", message });
+};
+
+test("selecting changes only this browser, turns the tab and takes the keyboard along when asked", async () => {
+  const { does, calls } = worldOf();
+  let { ui, inspector } = await does({ type: "select", resource: "pods", key: "default/web" });
+  assert.deepEqual(ui.selected, { resource: "pods", key: "default/web" });
+  assert.deepEqual(inspector, []);
+  ({ inspector } = await does({ type: "select", resource: "pods", key: "default/web", tab: "yaml", focus: true }));
+  assert.deepEqual(inspector, ["yaml", "focus"]);
+  ({ ui } = await does({ type: "deselect" }));
+  assert.equal(ui.selected, null);
+  assert.deepEqual(calls, []);
+});
+
+test("play and pause ask for the clock's state, not for a change of it", async () => {
+  const { does, calls } = worldOf();
+  await does({ type: "play" });
+  await does({ type: "pause" });
+  await does({ type: "clock", rate: 10 });
+  assert.deepEqual(calls, [["clock", { paused: false }], ["clock", { paused: true }], ["clock", { rate: 10 }]]);
+});
+
+test("a step that found nothing is a note, not a success", async () => {
+  const nothing = worldOf({ answers: { step: { stepped: 0 } } });
+  const { notices } = await nothing.does({ type: "step", by: "cycle" });
+  assert.equal(notices.length, 1);
+  assert.equal(notices[0][0], "note");
+  const one = worldOf({ answers: { step: { stepped: 1 } } });
+  assert.deepEqual((await one.does({ type: "step", by: "cycle", count: 1 })).notices, []);
+  assert.deepEqual(one.calls, [["step", "cycle", 1]]);
+});
+
+test("a refusal is said in the server's words", async () => {
+  const { does } = worldOf({ answers: { clock: refuse("the clock is the teacher's") } });
+  assert.deepEqual((await does({ type: "play" })).notices, [["bad", "the clock is the teacher's"]]);
+});
+
+test("no answer at all is said in the page's words", async () => {
+  const lost = () => {
+    throw new ApiError({ kind: "Status", code: 0, reason: "Unreachable", message: "fetch failed" });
+  };
+  const { notices } = await worldOf({ answers: { judge: lost } }).does({ type: "judge", uid: "u", plugin: "P", verdict: "allow" });
+  assert.equal(notices[0][0], "bad");
+  assert.doesNotMatch(notices[0][1], /fetch/);
+});
+
+test("a click of the palette creates the item under a free name and says so", async () => {
+  const objects = [{ resource: "nodes", metadata: { name: "n1" } }];
+  const { does, calls } = worldOf({ objects, answers: { create: (_kind, document) => document } });
+  const { notices } = await does({ type: "create", item: "node-small" });
+  const [[, kind, document]] = calls;
+  assert.deepEqual([kind.kind, document.metadata.name], ["Node", "n2"]);
+  assert.deepEqual(notices, [["done", "Node n2 created"]]);
+});
+
+test("a name that was taken meanwhile gives way to the next, a name that was asked for does not", async () => {
+  const taken = (_kind, document) => {
+    if (document.metadata.name === "n1") throw new ApiError({ kind: "Status", code: 409, reason: "AlreadyExists", message: "n1 exists" });
+    return document;
+  };
+  const clicked = worldOf({ answers: { create: taken } });
+  assert.deepEqual((await clicked.does({ type: "create", item: "node-small" })).notices, [["done", "Node n2 created"]]);
+  const typed = worldOf({ answers: { create: taken } });
+  assert.deepEqual((await typed.does({ type: "command", line: "create node n1" })).notices, [["bad", "n1 exists"]]);
+});
+
+test("a typed command is read, done, and what it got is selected", async () => {
+  const { does, calls } = worldOf({ objects: [{ resource: "nodes", metadata: { name: "n1" }, spec: {} }] });
+  await does({ type: "command", line: "kubectl cordon n1" });
+  assert.equal(calls[0][0], "patch");
+  assert.deepEqual(calls[0].slice(2), ["", "n1", { spec: { unschedulable: true } }]);
+  assert.deepEqual((await does({ type: "command", line: "get pod web" })).ui.selected, { resource: "pods", key: "default/web" });
+  const { notices } = await does({ type: "command", line: "dance pod web" });
+  assert.equal(notices.at(-1)[0], "bad");
+  assert.equal(calls.length, 2, "what was misread asked nothing");
+});
+
+test("a fault and a verdict on a waiting pod ask their own routes", async () => {
+  const { does, calls } = worldOf();
+  await does({ type: "fault", identity: "kube-scheduler-0", kind: "crash" });
+  await does({ type: "judge", uid: "u-1", plugin: "Gang", verdict: "reject" });
+  assert.deepEqual(calls, [["fault", "kube-scheduler-0", "crash"], ["judge", "u-1", "Gang", "reject"]]);
+});
+
+test("language and theme are Ui that the next page load knows; an attempt is chosen among the decisions", async () => {
+  const written = [];
+  globalThis.document = { set cookie(text) { written.push(text.split(";")[0]); } };
+  const { does } = worldOf();
+  await does({ type: "lang", lang: "zh-hans" });
+  await does({ type: "theme", theme: "dark" });
+  await does({ type: "colourBy", by: "person" });
+  const { ui, chosen } = await does({ type: "selectTrace", id: "t-1" });
+  assert.deepEqual([ui.lang, ui.theme, ui.colourBy, chosen], ["zh-hans", "dark", "person", ["t-1"]]);
+  assert.deepEqual(written, ["django_language=zh-hans", "clustersim_theme=dark"]);
+});
