@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from asgiref.local import Local
 from django.core.management import call_command
 from django.db import connections
 
@@ -31,5 +32,5 @@ def using(url: str, data: Path) -> Iterator[None]:
 def _switch(settings: dict[str, Any]) -> None:
     connections["default"].close()
     connections.settings["default"] = settings
-    # This thread's wrapper is made anew from the settings; threads that start from now on make theirs from them.
-    del connections["default"]
+    # Every thread's wrapper is made anew from the settings, those of threads that live on (the application's) too.
+    connections._connections = Local(connections.thread_critical)
