@@ -193,6 +193,14 @@ def selects(selector: Selector, labels: Mapping[str, str]) -> bool:
     return selector is not None and all(one.matches(labels) for one in selector)
 
 
+def deciding_labels(selector: Selector) -> tuple[tuple[str, str], ...] | None:
+    """Return (key, value) labels of which every label set that the selector selects has one; None: it names none."""
+    if selector is None:
+        return ()
+    wanted = next((one for one in selector if one.operator == "In"), None)
+    return None if wanted is None else tuple((wanted.key, value) for value in wanted.values)
+
+
 class NodeSelectorTerm(View, frozen=True):
     """v1.NodeSelectorTerm: all its conditions must hold; an empty term matches no node."""
 

@@ -51,6 +51,12 @@ class PodTerms:
     preferred_anti: Weighted = ()
     error: str = ""
 
+    @property
+    def spoken(self) -> tuple[AffinityTerm, ...]:
+        """Return the terms by which the pod likes or dislikes others: all but required anti-affinity."""
+        weighted = (*self.preferred, *self.preferred_anti)
+        return (*self.affinity, *(term for _, term in weighted))
+
 
 NO_TERMS: Final = PodTerms()
 

@@ -23,6 +23,9 @@ from scheduler_core.snapshot.affinity_terms import NO_TERMS, PodTerms, terms_of
 HostPort = tuple[str, str, int]
 """(protocol, host IP, port)"""
 
+Kin = tuple[str, frozenset[tuple[str, str]], bool]
+"""(namespace, labels, whether deletion has begun): all that counting by labels looks at."""
+
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 
 
@@ -72,7 +75,7 @@ def _shape_of(pod: Pod) -> bytes:
 class PodInfo:
     """A pod and what scheduling derives from it. Treat it as frozen."""
 
-    __slots__ = ("_kept_sums", "_kept_terms", "_shape", "pod", "priority", "uid")
+    __slots__ = ("_kept_kin", "_kept_sums", "_kept_terms", "_shape", "pod", "priority", "uid")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
@@ -81,6 +84,7 @@ class PodInfo:
         self._shape: bytes | None = None
         self._kept_sums: PodSums | None = None
         self._kept_terms: PodTerms | None = None
+        self._kept_kin: Kin | None = None
 
     @classmethod
     def of(cls, document: Document) -> PodInfo:
@@ -126,6 +130,14 @@ class PodInfo:
         return self._kept_terms
 
     @property
+    def kin(self) -> Kin:
+        """Return a key that is equal for pods that nobody who counts by labels can tell apart."""
+        if self._kept_kin is None:
+            pod = self.pod
+            self._kept_kin = (pod.namespace, frozenset(pod.metadata.labels.items()), pod.is_terminating)
+        return self._kept_kin
+
+    @property
     def claims_node(self) -> bool:
         """Return whether the pod takes up room on a node: it runs there, or is nominated."""
         return bool(self.pod.spec.node_name or self.pod.status.nominated_node_name)
@@ -148,6 +160,7 @@ class PodInfo:
         copy = PodInfo(pod)
         copy._kept_sums = self.sums
         copy._kept_terms = self._kept_terms
+        copy._kept_kin = self._kept_kin
         return copy
 
     def __repr__(self) -> str:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from scheduler_core.api.quantity import AMOUNT_MAX
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
-from scheduler_core.snapshot.pod_columns import AffinityIndex, PodColumn
+from scheduler_core.snapshot.pod_columns import PodColumn
+from scheduler_core.snapshot.pod_index import PodIndex
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -77,7 +78,7 @@ class Snapshot:
         self._node_columns: dict[Hashable, tuple[Callable[[NodeInfo], int], Ints]] = {}
         self._topology_ids: dict[str, dict[str, int]] = {}
         self._pod_columns: OrderedDict[Hashable, PodColumn] = OrderedDict()
-        self._affinity = AffinityIndex()
+        self._pods: PodIndex | None = None
         self.node_log: list[int] = []
         self.pod_log: list[int] = []
         self.rebuild(infos)
@@ -102,6 +103,7 @@ class Snapshot:
         self.__dict__.pop("order", None)
         self._node_columns.clear()
         self._topology_ids.clear()
+        self._pods = None
         self._reset_log()
 
     def _make_columns(self) -> None:
@@ -139,6 +141,8 @@ class Snapshot:
             self.requested[:, row] = 0
             self._write_pods(row, info)
             self.pod_log.append(row)
+            if self._pods is not None:
+                self._pods.replace(row, old.pods, info.pods)
         self._bound_log()
 
     def _bound_log(self) -> None:
@@ -175,8 +179,9 @@ class Snapshot:
     def add_pod(self, row: int, pod: PodInfo) -> None:
         """Count one more pod on a row of a dry run's snapshot."""
         info = self._own(row)
+        before = info.pods
         info.add_pod(pod)
-        self._pods_changed(row, info)
+        self._pods_changed(row, info, before)
 
     def remove_pod(self, row: int, uid: str) -> None:
         """Stop counting a pod on a row of a dry run's snapshot.
@@ -185,8 +190,9 @@ class Snapshot:
             KeyError: the pod is not there.
         """
         info = self._own(row)
+        before = info.pods
         info.remove_pod(uid)
-        self._pods_changed(row, info)
+        self._pods_changed(row, info, before)
 
     def _own(self, row: int) -> NodeInfo:
         """Return a row's info for changing: rows of a dry run are shared with its origin until the first change."""
@@ -195,7 +201,9 @@ class Snapshot:
             self.infos[row] = self.infos[row].clone()
         return self.infos[row]
 
-    def _pods_changed(self, row: int, info: NodeInfo) -> None:
+    def _pods_changed(self, row: int, info: NodeInfo, before: tuple[PodInfo, ...]) -> None:
+        if self._pods is not None:
+            self._pods.replace(row, before, info.pods)
         if not info.requested.keys() <= self._resource_columns.keys():
             self._grow_columns(info)
         self._write_pods(row, info)
@@ -302,12 +310,14 @@ class Snapshot:
                 self._pod_columns.popitem(last=False)
         else:
             self._pod_columns.move_to_end(key)
-        return found.level(self)
+        return found.level(self.infos, self.epoch, self.pod_log)
 
-    def affinity(self) -> AffinityIndex:
-        """Return which terms the pods on the nodes have, brought level."""
-        self._affinity.level(self)
-        return self._affinity
+    @property
+    def pods(self) -> PodIndex:
+        """Return which pods are where; made when first asked for, and kept level from then on."""
+        if self._pods is None:
+            self._pods = PodIndex(self.infos)
+        return self._pods
 
 
 _MADE_LATE: Final = frozenset({"_resource_columns", "allocatable", "requested", "non_zero", "pod_count", "pod_limit"})
@@ -325,9 +335,9 @@ class _Trial(Snapshot):
         self._make_columns()
         return self.__dict__[name]
 
-    def _pods_changed(self, row: int, info: NodeInfo) -> None:
-        if "requested" in self.__dict__:
-            super()._pods_changed(row, info)
+    def _pods_changed(self, row: int, info: NodeInfo, before: tuple[PodInfo, ...]) -> None:
+        if "requested" in self.__dict__ or self._pods is not None:
+            super()._pods_changed(row, info, before)
         else:
             self.pod_log.append(row)
             self._bound_log()

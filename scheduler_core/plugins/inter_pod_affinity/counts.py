@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
 
-from scheduler_core.api.selectors import selects
+from scheduler_core.api.selectors import deciding_labels, selects
 from scheduler_core.framework.interface import Listers
 from scheduler_core.snapshot.affinity_terms import AffinityTerm
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.pod_index import Counting
 from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Snapshot
 
 NAME: Final = "InterPodAffinity"
@@ -58,13 +60,16 @@ def means_all(terms: Terms, pod: PodInfo) -> bool:
 
 
 def pods_meant(snapshot: Snapshot, terms: Terms) -> Ints:
-    """Return (N,) how many pods on each node all of the terms mean."""
-
-    def count(info: NodeInfo) -> int:
-        return sum(1 for one in info.pods if means_all(terms, one))
-
+    """Return (N,) how many pods on each node all of the terms mean; treat it as frozen."""
     identity = tuple((term.namespaces, term.namespace_selector, term.selector) for term in terms)
-    return snapshot.pod_column((NAME, identity), count)
+    return snapshot.pods.column((NAME, identity), partial(_counting, terms))
+
+
+def _counting(terms: Terms) -> Counting:
+    def counts(namespace: str, labels: Mapping[str, str], terminating: bool) -> bool:
+        return bool(terms) and all(term.matches(namespace, labels, NO_LABELS) for term in terms)
+
+    return Counting(counts, deciding_labels(terms[0].selector) if terms else ())
 
 
 @dataclass(slots=True)

@@ -20,6 +20,7 @@ from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, 
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.plugins.inter_pod_affinity import counts
 from scheduler_core.plugins.inter_pod_affinity.counts import (
+    NO_LABELS,
     NodeSums,
     PerPlace,
     Terms,
@@ -95,23 +96,21 @@ class InterPodAffinity:
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Count pods for and against each place; Skip where nobody demands anything."""
-        own = pod.terms
-        if own is NO_TERMS and not snapshot.affinity().groups:
+        own, demanding = pod.terms, snapshot.pods.demanding
+        if own is NO_TERMS and not len(demanding):
             return None, SKIP
         if own.error:
             return None, unresolvable(f"parsing pod: {own.error}")
         affinity = resolved(own.affinity, self._listers)
         anti_affinity = resolved(own.anti_affinity, self._listers)
-        groups = snapshot.affinity().groups
-        demanding = [terms for terms in groups if terms.anti_affinity]
-        if not (affinity or anti_affinity or demanding):
+        if not (affinity or anti_affinity or len(demanding)):
             return None, SKIP
         namespace_labels = labels_of_namespace(pod.pod.namespace, self._listers)
         meant = NodeSums()
-        for terms in demanding:
+        for terms, held in demanding.about(pod.pod.metadata.labels).items():
             for term in terms.anti_affinity:
                 if means(term, pod, namespace_labels):
-                    meant.add(term.topology_key, groups[terms].counts, 1)
+                    meant.add(term.topology_key, held.counts, 1)
         existing = meant.places(snapshot)
         if not (affinity or anti_affinity or existing.any):
             return None, SKIP
@@ -172,8 +171,8 @@ class InterPodAffinity:
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Sum the weights that speak for and against each place; Skip where nothing speaks."""
-        own = pod.terms
-        if own is NO_TERMS and not snapshot.affinity().groups:
+        own, speaking = pod.terms, snapshot.pods.speaking
+        if own is NO_TERMS and not len(speaking):
             return SKIP
         affinity = pod.pod.spec.affinity
         near = affinity.pod_affinity.preferred if affinity is not None and affinity.pod_affinity is not None else ()
@@ -188,9 +187,8 @@ class InterPodAffinity:
             terms = resolved((term for _, term in weighted), self._listers)
             for (weight, _), term in zip(weighted, terms, strict=True):
                 sums.add(term.topology_key, pods_meant(snapshot, (term,)), sign * weight)
-        groups = snapshot.affinity().groups
-        namespace_labels = labels_of_namespace(pod.pod.namespace, self._listers) if groups else {}
-        for theirs, held in groups.items():
+        namespace_labels = labels_of_namespace(pod.pod.namespace, self._listers) if len(speaking) else NO_LABELS
+        for theirs, held in speaking.about(pod.pod.metadata.labels).items():
             for weight, term in self._spoken(theirs):
                 if means(term, pod, namespace_labels):
                     sums.add(term.topology_key, held.counts, weight)

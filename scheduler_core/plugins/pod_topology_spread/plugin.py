@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import log
 from typing import Any, ClassVar, Final
 
@@ -15,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.api.selectors import Selector, SelectorError, selects
+from scheduler_core.api.selectors import Selector, SelectorError, deciding_labels, selects
 from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, first_untolerated
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
@@ -33,6 +34,7 @@ from scheduler_core.plugins.pod_topology_spread.constraints import (
 )
 from scheduler_core.plugins.pod_topology_spread.hints import registrations
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.pod_index import Counting
 from scheduler_core.snapshot.required_affinity import required_of
 from scheduler_core.snapshot.snapshot import EMPTY_VALUE, NO_VALUE, Ints, Mask, Rows, Snapshot
 
@@ -92,16 +94,14 @@ def matching_pods(snapshot: Snapshot, namespace: str, selector: Selector) -> Int
         # Upstream counts nothing for the empty selector, as for none.
         return np.zeros(len(snapshot), dtype=np.int64)
 
-    def count(info: NodeInfo) -> int:
-        return sum(
-            1
-            for one in info.pods
-            if one.pod.namespace == namespace
-            and not one.pod.is_terminating
-            and selects(selector, one.pod.metadata.labels)
-        )
+    return snapshot.pods.column((NAME, namespace, selector), partial(_counting, namespace, selector))
 
-    return snapshot.pod_column((NAME, namespace, selector), count)
+
+def _counting(namespace: str, selector: Selector) -> Counting:
+    def counts(of: str, labels: Mapping[str, str], terminating: bool) -> bool:
+        return of == namespace and not terminating and selects(selector, labels)
+
+    return Counting(counts, deciding_labels(selector))
 
 
 def _all_keys(snapshot: Snapshot, constraints: Constraints) -> Mask:

@@ -167,8 +167,8 @@ def check_cache(cache: Cache, mirror: Snapshot) -> None:
     assert np.array_equal(fresh.non_zero, level.non_zero)
     ours, theirs = level.topology(ZONE), fresh.topology(ZONE)
     assert len({*zip(ours.tolist(), theirs.tolist(), strict=True)}) == len(set(ours.tolist())), "zones"
-    held = {terms: one.counts.tolist() for terms, one in level.affinity().groups.items()}
-    assert held == {terms: one.counts.tolist() for terms, one in fresh.affinity().groups.items()}, "terms held"
+    held = {terms: one.counts.tolist() for terms, one in level.pods.groups.items()}
+    assert held == {terms: one.counts.tolist() for terms, one in fresh.pods.groups.items()}, "terms held"
 
 
 def check_nominations(core: Scheduler) -> None:
