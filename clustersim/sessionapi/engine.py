@@ -13,6 +13,7 @@ from clustersim.runtime import metrics as runtime_metrics
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from controllers.log.stamps import unix_ms_of
 from controllers.scheduler.decisions import find, whole
+from controllers.scheduler.past import Past
 from scheduler_core.api.errors import ApiError, Cause, not_found
 
 LEASES: Final = "leases.coordination.k8s.io"
@@ -40,7 +41,8 @@ def decisions(call: Call) -> HttpResponse:
     text = call.request.GET.get("limit", str(DECISIONS_DEFAULT))
     if not text.isdecimal() or not 1 <= int(text) <= DECISIONS_MAX:
         raise refuse(Cause("limit", f"give a whole number from 1 to {DECISIONS_MAX}"))
-    return answer([whole(call.store, *found) for found in call.store.traces(_uid(call), int(text))])
+    past = Past(call.store)
+    return answer([whole(past, *found) for found in call.store.traces(_uid(call), int(text))])
 
 
 def _uid(call: Call) -> str:
@@ -59,7 +61,7 @@ def _uid(call: Call) -> str:
 def decision(call: Call, decision: str) -> HttpResponse:
     """Answer `GET …/decisions/<id>`."""
     _ = call.principal
-    found = find(call.store, decision)
+    found = find(Past(call.store), decision)
     if found is not None:
         return answer(found)
     raise ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")

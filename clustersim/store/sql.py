@@ -225,6 +225,14 @@ class SqlStore:
         )
         return [(msgspec.json.decode(bytes(envelope)), bytes(data)) for envelope, data in rows]
 
+    def trace(self, uid: str, attempt: int) -> tuple[dict[str, Any], bytes] | None:
+        """Return (envelope, blob) of one attempt's trace, None where there is none."""
+        rows = _fetch(
+            "SELECT envelope, data FROM store_trace WHERE session_id = %s AND uid = %s AND attempt = %s",
+            [self.session_id, uid, attempt],
+        )
+        return (msgspec.json.decode(bytes(rows[0][0])), bytes(rows[0][1])) if rows else None
+
     def _read_events(self, after: int, limit: int) -> Sequence[Event]:
         rows = _fetch(
             f"SELECT s.compacted, {_ROW} FROM store_session s "

@@ -126,6 +126,10 @@ class MemoryStore:
         kept = self._traces.get(uid, {})
         return [kept[attempt] for attempt in sorted(kept, reverse=True)[:limit]]
 
+    def trace(self, uid: str, attempt: int) -> tuple[dict[str, Any], bytes] | None:
+        """Return (envelope, blob) of one attempt's trace, None where there is none."""
+        return self._traces.get(uid, {}).get(attempt)
+
     def _check_fence(self, fence: int | None) -> None:
         if fence is not None and fence != self.fence:
             raise Fenced(f"epoch {fence} is over, the session is at epoch {self.fence}")

@@ -223,3 +223,6 @@ class Store(Protocol):
 
     def traces(self, uid: str, limit: int = 50) -> Sequence[tuple[dict[str, Any], bytes]]:
         """Return (envelope, blob) of a pod's traces, newest first."""
+
+    def trace(self, uid: str, attempt: int) -> tuple[dict[str, Any], bytes] | None:
+        """Return (envelope, blob) of one attempt's trace, None where there is none."""

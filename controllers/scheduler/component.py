@@ -36,7 +36,7 @@ from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import ProfileError
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.replay import snapshot_of
+from scheduler_core.scheduler.replay import Seen
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
@@ -399,14 +399,14 @@ class SchedulerComponent:
         if current is None or current.pod.spec.node_name or given.configuration != self._settings.hash:
             return False
         try:
-            nodes = [stored.object for stored in tick.list_at("nodes", given.seen_revision)]
-            pods = [stored.object for stored in tick.list_at("pods", given.seen_revision)]
+            nodes, pods = (tick.list_at(resource, given.seen_revision) for resource in ("nodes", "pods"))
         except Gone:
             return False
-        info = next((PodInfo.of(pod) for pod in pods if pod["metadata"]["uid"] == left["uid"]), None)
+        seen = Seen.of((one.object for one in nodes), (one.object for one in pods))
+        info = seen.pods.get(left["uid"])
         if info is None:
             return False
-        run = self.scheduler.begin_again(left["uid"], given, info, snapshot_of(nodes, pods, given))
+        run = self.scheduler.begin_again(left["uid"], given, info, seen.snapshot(given))
         if run is None:
             return False
         self.driver.resume(run, left["point"], tick)

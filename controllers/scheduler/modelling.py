@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from controllers.log.store import Gone, Store
-from controllers.scheduler.decisions import RevisionListers
-from controllers.scheduler.settings import NAME, RESOURCE, Settings
+from controllers.machinery.store import Gone
+from controllers.scheduler.past import Past
+from controllers.scheduler.settings import NAME
 from scheduler_core.api.errors import Cause, gone, invalid, not_found
 from scheduler_core.api.node import Node
 from scheduler_core.framework.profile import ProfileError
@@ -51,26 +51,20 @@ def _profiles_that_run() -> Iterator[None]:
 class Modelling:
     """A session's cluster at one revision, as the model sees it."""
 
-    def __init__(self, store: Store, revision: int) -> None:
+    def __init__(self, past: Past) -> None:
         """Read the objects.
 
         Raises:
             ApiError: 410, the revision is no longer kept.
         """
-        self._store = store
-        self.revision = revision
-        self.listers = RevisionListers(store, revision)
+        self._store = past.store
+        self.revision = past.revision
+        self.listers = past
         try:
-            nodes = [one.object for one in store.list_at("nodes", revision)]
-            pods = [one.object for one in store.list_at("pods", revision)]
-            configurations = store.list_at(RESOURCE, revision)
-            self.objects, self.leaving = objects_of(
-                nodes, pods, self.listers.list(BUDGETS), self.listers.list("namespaces")
-            )
+            self.objects, self.leaving = objects_of(past.nodes, past.pods, past.list(BUDGETS), past.list("namespaces"))
+            self.settings = past.settings
         except Gone as lost:
-            raise gone(f"revision {revision} is no longer kept; ask without revision=") from lost
-        spec = next((one.object.get("spec") for one in configurations if one.name == NAME), None)
-        self.settings = Settings.of(spec, store.plugins)
+            raise gone(f"revision {past.revision} is no longer kept; ask without revision=") from lost
 
     def of_pod(self, namespace: str, name: str) -> Document:
         """Return what the definitions say of a pod, see docs/model.md.

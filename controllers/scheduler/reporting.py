@@ -9,6 +9,7 @@ from controllers.log.operations import Patch
 from controllers.scheduler.driver import Driver, Job
 from scheduler_core.framework.events import ClusterEvent
 from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.queued import Lane, QueuedPod
 
@@ -92,23 +93,52 @@ def _base(queued: QueuedPod) -> dict[str, Any]:
     return {"pod": queued.key, "uid": queued.uid, "priority": queued.priority, "movedBy": queued.moved_by}
 
 
+def attempt_of(run: Run, point: str) -> dict[str, Any]:
+    """Return what names an attempt and its input, as a trace's envelope and a replica's cycle hold it."""
+    return {
+        "pod": run.info.key,
+        "uid": run.uid,
+        "attempt": run.given.attempt,
+        "point": point,
+        "profile": run.framework.name,
+        "era": run.framework.rules.era,
+        "scoreMax": run.framework.rules.score_max,
+        "input": run.given.as_dict(),
+    }
+
+
+def envelope_of(attempt: Mapping[str, Any], identity: str, revision: int, at_ms: int) -> dict[str, Any]:
+    """Return the envelope of an attempt's trace.
+
+    Args:
+        attempt: as `attempt_of` gave it, or the cycle in a replica's status, which holds the same members.
+        identity: the replica.
+        revision: the log's newest when the trace was taken.
+        at_ms: simulated time of it.
+    """
+    return {
+        "id": f"{attempt['uid']}-{attempt['attempt']}",
+        "revision": revision,
+        "seenRevision": attempt["input"]["seenRevision"],
+        "simTime": at_ms / 1000,
+        "replica": identity,
+        **{member: attempt[member] for member in _OF_AN_ATTEMPT if member in attempt},
+    }
+
+
+_OF_AN_ATTEMPT: Final = ("pod", "uid", "profile", "era", "scoreMax", "attempt", "point", "input")
+
+
 def cycle_status(job: Job, trace: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return `status.cycle` of the replica for the cycle in hand; `trace` is its result so far."""
     run = job.run
     assert run is not None
     shown: dict[str, Any] = {
-        "pod": run.info.key,
-        "uid": run.uid,
-        "attempt": run.given.attempt,
-        "point": run.point,
+        **attempt_of(run, run.point),
         "startedAtMs": job.begun_ms,
         "dueAtMs": job.due_ms,
-        "profile": run.framework.name,
-        "era": run.framework.rules.era,
-        "scoreMax": run.framework.rules.score_max,
         "seenRevision": run.given.seen_revision,
         "traceId": f"{run.uid}-{run.given.attempt}",
-        "input": run.given.as_dict(),
     }
     if run.chosen:
         shown["node"] = run.chosen

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from controllers.loop.loop import Tick
+from controllers.machinery.loop import Tick
+from controllers.scheduler.reporting import attempt_of, envelope_of
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import extenders_account, outcome_of, state_account
@@ -45,21 +46,7 @@ class Tracer:
 
     def write(self, run: Run, point: str, tick: Tick) -> None:
         """Keep the attempt's trace, as it stands at a point, in the transaction of what was emitted around it."""
-        envelope: dict[str, Any] = {
-            "id": f"{run.uid}-{run.given.attempt}",
-            "revision": tick.revision,
-            "seenRevision": run.given.seen_revision,
-            "simTime": tick.now_ms / 1000,
-            "pod": run.info.key,
-            "uid": run.uid,
-            "replica": self._identity,
-            "profile": run.framework.name,
-            "era": run.framework.rules.era,
-            "scoreMax": run.framework.rules.score_max,
-            "attempt": run.given.attempt,
-            "point": point,
-            "input": run.given.as_dict(),
-        }
+        envelope = envelope_of(attempt_of(run, point), self._identity, tick.revision, tick.now_ms)
         if run.undone:
             envelope["undone"] = {"result": run.result, "fitError": run.message}
             if run.status.plugin:

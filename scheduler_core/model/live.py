@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scheduler_core.api.meta import Document, view
+from scheduler_core.api.meta import Document
 from scheduler_core.api.node import Node
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import FilterOutcome
@@ -54,23 +54,23 @@ BOUND: Final = "Bound"
 
 
 def objects_of(
-    nodes: Sequence[Document],
-    pods: Sequence[Document],
+    nodes: Sequence[Node],
+    pods: Sequence[PodInfo],
     budgets: Sequence[Document] = (),
     namespaces: Sequence[Document] = (),
 ) -> tuple[Objects, tuple[PodInfo, ...]]:
     """Return the model's state of a cluster, and the pods that are leaving; those that have finished are neither.
 
     Args:
-        nodes: Node documents.
-        pods: Pod documents.
+        nodes: all of them.
+        pods: all of them.
         budgets: PodDisruptionBudget documents.
         namespaces: Namespace documents.
     """
-    infos = [info for info in map(PodInfo.of, pods) if not info.pod.is_finished]
+    infos = [info for info in pods if not info.pod.is_finished]
     objects = Objects(
         tuple(info for info in infos if not info.pod.is_terminating),
-        tuple(view(document, Node) for document in nodes),
+        tuple(nodes),
         budgets_of(budgets),
         {one["metadata"]["name"]: one["metadata"].get("labels") or {} for one in namespaces},
     )

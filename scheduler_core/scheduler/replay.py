@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scheduler_core.api.meta import Document, view
@@ -48,30 +48,52 @@ def outcome_of(core: Scheduler, run: Run) -> Outcome:
     )
 
 
-def snapshot_of(nodes: Sequence[Document], pods: Sequence[Document], given: CycleInput) -> Snapshot:
-    """Return the nodes as an attempt saw them.
+class Seen:
+    """Nodes and pods at one revision, read and counted once for all the attempts that saw them."""
 
-    Args:
-        nodes: Node documents at the input's revision.
-        pods: Pod documents at that revision.
-        given: the attempt's input: what was assumed, and the order of rows where it counts.
-    """
-    cache = Cache()
-    for document in nodes:
-        cache.add_node(view(document, Node))
-    for info in map(PodInfo.of, pods):
-        if info.pod.is_finished:
-            continue
-        if info.pod.spec.node_name:
-            cache.add_pod(info)
-        elif info.uid in given.assumed:
-            cache.assume_pod(info.placed(given.assumed[info.uid]), given.assumed[info.uid])
-    return cache.snapshot(given.order)
+    def __init__(self, nodes: Iterable[Node], pods: Iterable[PodInfo]) -> None:
+        """Take the objects; nothing is worked out before a snapshot is asked for."""
+        self._nodes = nodes
+        self.pods = {info.uid: info for info in pods}
+        self._counted: Cache | None = None
+
+    @classmethod
+    def of(cls, nodes: Iterable[Document], pods: Iterable[Document]) -> Seen:
+        """Return what documents hold.
+
+        Raises:
+            ApiError: 400, one cannot be read.
+        """
+        return cls((view(document, Node) for document in nodes), map(PodInfo.of, pods))
+
+    def snapshot(self, given: CycleInput) -> Snapshot:
+        """Return the nodes as an attempt saw them: with what was assumed then, rows in its order where that counts."""
+        cache = self._cache()
+        assumed = [
+            info.placed(node_name)
+            for uid, node_name in given.assumed.items()
+            if (info := self.pods.get(uid)) is not None and not info.pod.spec.node_name and not info.pod.is_finished
+        ]
+        for info in assumed:
+            cache.assume_pod(info, info.pod.spec.node_name)
+        snapshot = cache.snapshot(given.order)
+        for info in assumed:
+            cache.forget_pod(info.uid)
+        return snapshot
+
+    def _cache(self) -> Cache:
+        if self._counted is None:
+            cache = self._counted = Cache()
+            for node in self._nodes:
+                cache.add_node(node)
+            for info in self.pods.values():
+                if info.pod.spec.node_name and not info.pod.is_finished:
+                    cache.add_pod(info)
+        return self._counted
 
 
 def replay(
-    nodes: Sequence[Document],
-    pods: Sequence[Document],
+    seen: Seen,
     uid: str,
     given: Mapping[str, Any],
     configuration: SchedulerConfiguration,
@@ -84,9 +106,8 @@ def replay(
     """Run an attempt again and return (result, explanation), equal to what its trace held.
 
     Args:
-        nodes: Node documents at `given["seenRevision"]`.
-        pods: Pod documents at that revision, the pod itself among them.
-        uid: the pod.
+        seen: the nodes and pods at `given["seenRevision"]`.
+        uid: the pod, one of them.
         given: the trace's `input`.
         configuration: the one that `given["configuration"]` names.
         registry: how to build its plugins.
@@ -95,10 +116,10 @@ def replay(
         until: stop at this extension point; empty: decide.
 
     Raises:
-        KeyError: the pod is not among `pods`.
+        KeyError: the pod is not there.
     """
     known = CycleInput.of(dict(given))
-    infos = {info.uid: info for info in map(PodInfo.of, pods)}
+    infos = seen.pods
     nominator = Nominator()
     for nominated, node_name in known.nominations.items():
         if nominated in infos:
@@ -122,7 +143,7 @@ def replay(
     info = core.pods[uid] = infos[uid]
     queued = QueuedPod(info, known.now_ms, 0)
     queued.attempts = known.attempt
-    run = Run(queued, info, built.frameworks[known.profile], snapshot_of(nodes, pods, known), known, built.extenders)
+    run = Run(queued, info, built.frameworks[known.profile], seen.snapshot(known), known, built.extenders)
     for item in decide(core, run):
         # Where the record of answers ends the attempt had come no further.
         if run.point == until or isinstance(item, CallExtenders):

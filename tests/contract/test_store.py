@@ -300,6 +300,9 @@ def test_traces_come_newest_first_and_the_same_attempt_replaces(backend):
     ]
     assert store.traces("uid-a")[1][0]["point"] == "Bind"
     assert len(store.traces("uid-a", 1)) == 1
+    assert store.trace("uid-a", 1) == store.traces("uid-a")[1]
+    assert store.trace("uid-a", 3) is None
+    assert store.trace("nobody", 1) is None
     assert store.revision == 1, "a trace takes no revision"
 
 

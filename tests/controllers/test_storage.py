@@ -6,6 +6,7 @@ import pytest
 
 from controllers.log.operations import Delete, Patch
 from controllers.scheduler.decisions import whole
+from controllers.scheduler.past import Past
 from tests.tools.lab import Document, Lab, node, pod
 from tests.tools.storage import (
     HOST,
@@ -156,7 +157,7 @@ class TestFirstConsumer:
         traces = [list(lab.store.traces(lab.get("pods", name)["metadata"]["uid"])) for name in ("p", "q")]
         (_, _), (envelope, blob) = sorted((found[-1] for found in traces), key=lambda one: "volumes" in one[0]["input"])
         assert list(envelope["input"]["volumes"]) == ["disk"]
-        kept, replayed = whole(lab.store, envelope, blob), whole(lab.store, envelope, b"")
+        kept, replayed = whole(Past(lab.store), envelope, blob), whole(Past(lab.store), envelope, b"")
         assert replayed["result"] == kept["result"]
         assert kept["result"]["result"] == "unschedulable"
 

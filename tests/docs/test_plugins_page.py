@@ -17,6 +17,7 @@ from clustersim.plugins import Found, Installed, discover
 from clustersim.runtime import extenders
 from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import whole
+from controllers.scheduler.past import Past
 from scheduler_core.cel.check import _LIGHT, _TEXTS
 from scheduler_core.cel.kinds import VARIABLES
 from scheduler_core.framework.registry import Handle
@@ -75,7 +76,7 @@ def placed(configuration: dict[str, Any], example: Installed, pods: list[dict[st
     for stored in store.list("pods")[0]:
         for envelope, blob in store.traces(stored.uid):
             assert blob
-            assert whole(store, envelope, b"") == whole(store, envelope, blob)
+            assert whole(Past(store), envelope, b"") == whole(Past(store), envelope, blob)
         found[stored.name] = stored.object["spec"].get("nodeName", "")
         if not found[stored.name]:
             message = stored.object["status"]["conditions"][0]["message"]

@@ -14,6 +14,7 @@ from controllers.log.store import Event
 from controllers.rerun import first_difference, rerun
 from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import find, whole
+from controllers.scheduler.past import Past
 from scheduler_core.extender import wire
 from scheduler_core.extender.calls import ExtenderCall, HttpAnswer, Record
 from tests.extender.server import keep, names_in
@@ -82,7 +83,7 @@ def test_an_answer_at_once_decides_at_the_same_simulated_time() -> None:
     lab.run(1)
     assert node_of(lab, "web") == "n3"
     ((envelope, blob),) = traces_of(lab, "web")
-    kept = whole(lab.store, envelope, blob)
+    kept = whole(Past(lab.store), envelope, blob)
     assert [(one["verb"], one["nodesIn"]) for one in kept["explanation"]["extenders"]] == [
         ("filter", 4),
         ("prioritize", 3),
@@ -105,7 +106,7 @@ def test_a_replayed_trace_is_the_kept_one_and_calls_nobody() -> None:
     calls = len(made)
     for name in ("web", "wide"):
         for envelope, blob in traces_of(lab, name):
-            assert whole(lab.store, envelope, b"") == whole(lab.store, envelope, blob)
+            assert whole(Past(lab.store), envelope, b"") == whole(Past(lab.store), envelope, blob)
     assert len(made) == calls == 3
 
 
@@ -234,7 +235,7 @@ def test_a_new_owner_takes_the_held_cycle_up_and_asks_nobody_again() -> None:
     assert taken["trace"] == left["trace"]
     assert taken["input"] == left["input"]
     assert again.made == []
-    shown = find(second.store, taken["traceId"])
+    shown = find(Past(second.store), taken["traceId"])
     assert shown is not None
     assert shown["result"]["feasible"] == ["n0", "n2", "n3"]
     second.step("point", 2)
@@ -330,7 +331,7 @@ def test_a_policy_s_extender_scores_in_the_range_of_its_era() -> None:
     lab.run(2)
     assert node_of(lab, "web") == "n3"
     ((envelope, blob),) = traces_of(lab, "web")
-    part = whole(lab.store, envelope, blob)["result"]["scores"]["plugins"][URL]
+    part = whole(Past(lab.store), envelope, blob)["result"]["scores"]["plugins"][URL]
     assert (part["raw"], part["normalized"], part["weighted"]) == ([0, 1, 2], [0, 1, 2], [0, 5, 10])
 
 

@@ -14,7 +14,7 @@ from scheduler_core.framework.profile import PluginSet
 from scheduler_core.oracle import _RESOURCES, CaseListers
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
-from scheduler_core.scheduler.replay import replay
+from scheduler_core.scheduler.replay import Seen, replay
 from tests.conformance.comparer import differences
 
 DATA = Path(__file__).parents[1] / "conformance" / "data"
@@ -56,7 +56,7 @@ def decided(case: dict[str, Any]) -> dict[str, Any]:
     listers = CaseListers({_RESOURCES[name]: items or () for name, items in objects.items() if name in _RESOURCES})
     nodes = sorted(objects.get("nodes") or (), key=lambda one: one["metadata"]["name"])
     result, _ = replay(
-        nodes, [*pods, preemptor], uid, given, replace(configuration, profiles=profiles), registry,
+        Seen.of(nodes, [*pods, preemptor]), uid, given, replace(configuration, profiles=profiles), registry,
         seed=1, listers=listers,
     )  # fmt: skip
     return json.loads(json.dumps(result))

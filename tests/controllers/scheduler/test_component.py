@@ -6,6 +6,7 @@ import pytest
 from controllers.log.operations import Bind, Patch
 from controllers.scheduler.component import STEP_TIMER
 from controllers.scheduler.decisions import whole
+from controllers.scheduler.past import Past
 from scheduler_core.scheduler.run import POINTS
 from tests.controllers.scheduler.plane import IDENTITY, Plane
 
@@ -115,7 +116,7 @@ def test_a_binding_that_comes_too_late_is_undone(store, make_plane, seen: bool) 
     ((envelope, blob),) = plane.store.traces(uid)
     assert envelope["undone"]["result"] == msgspec.json.decode(blob)["result"] == "error"
     assert 'pod web is already assigned to node "b"' in envelope["undone"]["fitError"]
-    assert whole(plane.store, envelope, b"") == whole(plane.store, envelope, blob)
+    assert whole(Past(plane.store), envelope, b"") == whole(Past(plane.store), envelope, blob)
     plane.pod("next")
     plane.run(2_000)
     assert plane.node_of("next") == "a"
@@ -260,6 +261,6 @@ def test_at_a_high_rate_traces_keep_their_input_alone_and_are_replayed(plane: Pl
     assert not kept[-1]
     assert all(kept[: kept.index(False)])
     assert not any(kept[kept.index(False) :])
-    told = whole(plane.store, *traces[-1])
+    told = whole(Past(plane.store), *traces[-1])
     assert told["result"]["chosen"] == plane.node_of("p0899")
     assert told["result"]["lot"]["of"][told["result"]["lot"]["draw"]] == plane.node_of("p0899")

@@ -13,6 +13,7 @@ from controllers.log.memory import MemoryStore
 from controllers.log.operations import Patch
 from controllers.scenario import Start, read, run
 from controllers.scheduler.decisions import whole
+from controllers.scheduler.past import Past
 from scheduler_core.legacy.conflicts import conflicts_of
 from scheduler_core.snapshot.node_info import PodInfo
 from tests.controllers.scheduler.plane import IDENTITY, AlwaysLeading, Plane
@@ -40,8 +41,8 @@ def traces(plane: Plane, uid: str) -> list[dict[str, Any]]:
     """Return a pod's traces, newest first, after seeing that each is replayed from its input as it was kept."""
     shown = []
     for envelope, blob in plane.store.traces(uid):
-        told = whole(plane.store, envelope, blob)
-        assert whole(plane.store, envelope, b"") == told
+        told = whole(Past(plane.store), envelope, blob)
+        assert whole(Past(plane.store), envelope, b"") == told
         shown.append(told["result"])
     return shown
 

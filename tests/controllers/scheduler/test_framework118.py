@@ -6,6 +6,7 @@ import pytest
 
 from controllers.log.operations import Create, Patch
 from controllers.scheduler.decisions import find, whole
+from controllers.scheduler.past import Past
 from tests.controllers.scheduler.plane import Plane
 
 CONFIGS = "schedulerconfigs.clustersim.io"
@@ -40,10 +41,10 @@ def test_a_preemption_is_carried_out_and_its_trace_replayed(era: Plane) -> None:
     (event,) = era.events("Preempted")
     assert event["message"] == "Preempted by default/boss on node a"
     ((envelope, blob),) = era.store.traces(uid)
-    kept = whole(era.store, envelope, blob)
+    kept = whole(Past(era.store), envelope, blob)
     assert kept["point"] == "Preemption"
     assert kept["explanation"]["preemption"]["reasons"][0]["helps"]
-    assert whole(era.store, envelope, b"") == kept
+    assert whole(Past(era.store), envelope, b"") == kept
     era.delete("pods", "go", grace=0)
     era.run(15_000)
     assert era.node_of("boss") == "a"
@@ -59,7 +60,7 @@ def test_a_held_cycle_stands_at_the_era_s_points_and_is_taken_up_there(era: Plan
     assert "scores" not in era.cycle()["trace"]
     second = make_plane(era.store, hold=True)
     assert second.scheduler.held == {"pod": "default/web", "point": "PostFilter", "replica": "kube-scheduler-0"}
-    found, shown = find(era.store, second.cycle()["traceId"]), dict(second.cycle()["trace"])
+    found, shown = find(Past(era.store), second.cycle()["traceId"]), dict(second.cycle()["trace"])
     assert found["explanation"] == shown.pop("explanation")
     assert found["result"] == shown
     assert second.step() == "Score"

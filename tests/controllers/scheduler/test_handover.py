@@ -5,6 +5,7 @@ import pytest
 
 from controllers.log.operations import Create, Patch
 from controllers.scheduler.decisions import find, whole
+from controllers.scheduler.past import Past
 from scheduler_core.scheduler.run import POINTS
 from tests.controllers.scheduler.plane import IDENTITY, Plane
 
@@ -29,7 +30,7 @@ def test_a_new_owner_shows_the_held_cycle_at_the_same_point_with_the_same_scores
     second = make_plane(store, hold=True)
     assert second.scheduler.held == {"pod": "default/web", "point": point, "replica": "kube-scheduler-0"}
     taken = second.cycle()
-    live = find(store, taken["traceId"])
+    live = find(Past(store), taken["traceId"])
     assert {**live["result"], **({"explanation": live["explanation"]} if "explanation" in live else {})} == (
         taken.get("trace") or {}
     )
@@ -85,8 +86,8 @@ def test_replaying_a_trace_s_input_gives_the_trace(plane: Plane) -> None:
     compared = 0
     for uid in uids:
         for envelope, blob in plane.store.traces(uid):
-            kept = whole(plane.store, envelope, blob)
-            again = whole(plane.store, envelope, b"")
+            kept = whole(Past(plane.store), envelope, blob)
+            again = whole(Past(plane.store), envelope, b"")
             assert kept["result"] == msgspec.json.decode(blob)
             assert again == kept
             compared += 1
@@ -99,7 +100,7 @@ def test_a_trace_whose_revision_is_compacted_says_so(plane: Plane) -> None:
     plane.run(0)
     plane.store.compact(plane.store.revision)
     ((envelope, _),) = plane.store.traces(uid)
-    assert whole(plane.store, envelope, b"")["detail"] == "compacted"
+    assert whole(Past(plane.store), envelope, b"")["detail"] == "compacted"
 
 
 def test_a_pod_left_waiting_at_permit_goes_on_waiting_until_its_time_is_up(store, make_plane) -> None:

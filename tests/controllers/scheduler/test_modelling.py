@@ -6,6 +6,7 @@ from typing import Any
 
 from controllers.scenario import Start, read, run
 from controllers.scheduler.modelling import Modelling
+from controllers.scheduler.past import Past
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.status import SUCCESS
 
@@ -31,7 +32,7 @@ def test_the_model_and_the_optimum_know_installed_plugins() -> None:
     }
     scenario = {"nodes": [{"name": "n", "count": 2}], "objects": [pod], "scheduler": scheduler, "until": 5}
     store, _ = run(read(scenario, {"empty": Start((), 1, 0)}, registry), seed=1, plugins=registry)
-    modelling = Modelling(store, store.revision)
+    modelling = Modelling(Past(store))
     (bound,) = (stored.object for stored in store.list("pods")[0])
     assert modelling.of_pod("default", "p")["boundTo"] == bound["spec"]["nodeName"]
     assert modelling.optima(lambda one: True)["difference"]["pods"] == 0

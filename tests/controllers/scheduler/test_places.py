@@ -8,6 +8,7 @@ import pytest
 
 from controllers.log.operations import Create
 from controllers.scheduler.decisions import whole
+from controllers.scheduler.past import Past
 from tests.controllers.scheduler.plane import Plane
 
 
@@ -37,7 +38,7 @@ def test_pods_of_a_service_are_spread_over_hosts(plane: Plane, served: bool, nod
     envelope, blob = plane.store.traces(plane.get("two")["metadata"]["uid"])[0]
     # Replayed from its input alone, the decision is the same: the Services of that revision are seen then, too.
     assert blob
-    assert whole(plane.store, envelope, b"")["result"] == whole(plane.store, envelope, blob)["result"]
+    assert whole(Past(plane.store), envelope, b"")["result"] == whole(Past(plane.store), envelope, blob)["result"]
 
 
 def test_a_pod_waits_until_the_one_that_it_shuns_is_gone(plane: Plane) -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from controllers.log.operations import Create, Patch
 from controllers.scheduler.decisions import whole
+from controllers.scheduler.past import Past
 from scheduler_core.state.queued import Lane
 from tests.controllers.scheduler.plane import Plane
 
@@ -124,7 +125,7 @@ def test_the_trace_tells_what_came_of_it_however_it_is_read(ranked: Plane) -> No
     uid = ranked.pod("boss", "2", priorityClassName="high")
     ranked.run(0)
     ((envelope, blob),) = ranked.store.traces(uid)
-    kept, replayed = whole(ranked.store, envelope, blob), whole(ranked.store, envelope, b"")
+    kept, replayed = whole(Past(ranked.store), envelope, blob), whole(Past(ranked.store), envelope, b"")
     assert replayed == kept
     steps = [step["step"] for step in kept["explanation"]["preemption"]["steps"]]
     assert steps == [
@@ -142,14 +143,14 @@ def test_both_verdicts_on_a_node_that_others_hope_for_are_in_the_trace(ranked: P
     uid = ranked.pod("late", "3", priorityClassName="mid")
     ranked.run(0)
     ((envelope, blob),) = ranked.store.traces(uid)
-    ((both,), trace) = envelope["explanation"]["nominated"], whole(ranked.store, envelope, b"")
+    ((both,), trace) = envelope["explanation"]["nominated"], whole(Past(ranked.store), envelope, b"")
     assert both == {
         "node": "a",
         "pods": ["default/boss"],
         "with": {"code": "Unschedulable", "reasons": ["Insufficient cpu"], "plugin": "NodeResourcesFit"},
         "without": {"code": "Success", "reasons": []},
     }
-    assert trace == whole(ranked.store, envelope, blob)
+    assert trace == whole(Past(ranked.store), envelope, blob)
 
 
 def test_while_victims_are_told_the_preemptor_is_held_back(ranked: Plane) -> None:
