@@ -38,7 +38,6 @@ from scheduler_core.framework.profile import ProfileError
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import Seen
 from scheduler_core.scheduler.run import CycleInput, Run
-from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.waiting import WaitingPods
 from scheduler_core.volumes.assumed import AssumedVolumes

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controllers.machinery.store import Gone
+from controllers.log.store import Gone
 from controllers.scheduler.past import Past
 from controllers.scheduler.reporting import REPLICAS, envelope_of
 from scheduler_core.scheduler.replay import replay

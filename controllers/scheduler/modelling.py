@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from controllers.machinery.store import Gone
+from controllers.log.store import Gone
 from controllers.scheduler.past import Past
 from controllers.scheduler.settings import NAME
 from scheduler_core.api.errors import Cause, gone, invalid, not_found

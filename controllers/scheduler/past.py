@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from controllers.machinery.store import Store, Stored
+from controllers.log.store import Store, Stored
 from controllers.scheduler.settings import NAME, RESOURCE, Settings
 from controllers.scheduler.watching import WATCHED
 from scheduler_core.api.errors import ApiError
@@ -14,8 +14,9 @@ from scheduler_core.api.meta import parsed
 from scheduler_core.api.node import Node
 from scheduler_core.api.pod import Pod
 from scheduler_core.api.quantity import QuantityError
-from scheduler_core.framework.node_info import PodInfo
+from scheduler_core.api.requests import amounts
 from scheduler_core.scheduler.replay import Seen
+from scheduler_core.snapshot.node_info import PodInfo
 
 _OTHERS: Final = WATCHED - {"nodes", "pods", RESOURCE}
 
@@ -104,8 +105,10 @@ class Past:
     def _node(self, stored: Stored) -> Node | None:
         if stored.revision not in self._nodes:
             try:
-                self._nodes[stored.revision] = parsed(stored.data, Node)
-            except ApiError:
+                node = parsed(stored.data, Node)
+                amounts(node.status.allocatable)
+                self._nodes[stored.revision] = node
+            except (ApiError, QuantityError):
                 self._nodes[stored.revision] = None
         return self._nodes[stored.revision]
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controllers.machinery.loop import Tick
+from controllers.loop.loop import Tick
 from controllers.scheduler.reporting import attempt_of, envelope_of
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.scheduler.core import Scheduler
