@@ -107,10 +107,10 @@ test("a cycle whose status is too small for its trace is shown once the trace ha
   const view = viewOf(replica("kube-scheduler-0", { leading: true, state: "Running", cycle }));
   assert.equal(cycleInHand(view).cycle, cycle);
   assert.equal(cycleUnderWay(view), null);
-  const traced = { ...view, hand: { id: "u-1", trace: { feasible: ["n1"] } } };
+  const traced = { ...view, hand: { id: "u-1", point: "Filter", trace: { feasible: ["n1"] } } };
   assert.deepEqual(cycleUnderWay(traced).cycle.trace.feasible, ["n1"]);
   assert.equal(cycleUnderWay(traced).cycle, cycleUnderWay(traced).cycle, "the same answer while nothing changed");
-  assert.equal(cycleUnderWay({ ...view, hand: { id: "u-0", trace: {} } }), null, "another cycle's trace is not this one's");
+  assert.equal(cycleUnderWay({ ...view, hand: { id: "u-0", point: "Filter", trace: {} } }), null, "another cycle's trace is not this one's");
 });
 
 test("a lease counts from its last renewal, wherever that is told", () => {

@@ -32,6 +32,10 @@ export class DecisionLoader {
     this.timer = undefined;
     /** @type {Trace[]} */
     this.fetched = [];
+    /** @type {View | null} */
+    this.view = null;
+    /** @type {import("../lib/types.d.ts").Cycle | null} */
+    this.inHand = null;
   }
 
   /** @param {string} id */
@@ -51,7 +55,12 @@ export class DecisionLoader {
     const held = cycleUnderWay(view)?.cycle;
     const inHand = held && held.uid === object?.metadata.uid ? held : null;
     const version = [pod, object?.metadata.uid, object?.metadata.resourceVersion, inHand?.traceId, inHand?.point].join("|");
-    if (version === this.version) return;
+    this.view = view;
+    if (version === this.version) {
+      // The trace of a large cluster's cycle comes after the news of its point.
+      if (inHand?.trace !== this.inHand?.trace) this.merge(view);
+      return;
+    }
     this.version = version;
     if (pod !== this.state.pod) {
       this.chosen = "";
@@ -60,32 +69,30 @@ export class DecisionLoader {
       this.fetchedAtMs = -FETCH_EVERY_MS;
     }
     this.merge(view);
-    if (pod) this.schedule(view);
+    if (pod) this.schedule();
   }
 
-  /** @param {View} view */
-  schedule(view) {
+  schedule() {
     clearTimeout(this.timer);
     const wait = Math.max(0, this.fetchedAtMs + FETCH_EVERY_MS - performance.now());
-    this.timer = setTimeout(() => void this.ask(view), wait);
+    this.timer = setTimeout(() => void this.ask(), wait);
   }
 
-  /** @param {View} view */
-  async ask(view) {
+  async ask() {
     const { pod } = this.state;
-    const version = this.version;
     this.fetchedAtMs = performance.now();
     try {
       const traces = await this.api.decisions(pod);
       if (pod !== this.state.pod) return;
-      this.fetched = traces;
+      // One that is no longer kept has no result; the panel says so by its detail.
+      this.fetched = traces.map((/** @type {Trace} */ trace) => ({ ...trace, result: trace.result ?? {} }));
     } catch {
       // A pod without any cycle answers 404; the panel says that none has taken it.
       if (pod !== this.state.pod) return;
     }
     this.state = { ...this.state, loading: false };
-    if (version === this.version) this.merge(view);
-    this.onChange();
+    if (this.view) this.merge(this.view);
+    else this.onChange();
   }
 
   /**
@@ -95,6 +102,7 @@ export class DecisionLoader {
   merge(view) {
     const under = cycleUnderWay(view);
     const cycle = under?.cycle;
+    this.inHand = cycle ?? null;
     let traces = this.fetched;
     if (under && cycle && cycle.pod === this.state.pod && cycle.trace) {
       /** @type {Trace} */
@@ -107,9 +115,12 @@ export class DecisionLoader {
         uid: cycle.uid,
         replica: under.replica.metadata.name,
         profile: cycle.profile,
+        ...(cycle.era === undefined ? {} : { era: cycle.era }),
+        ...(cycle.scoreMax === undefined ? {} : { scoreMax: cycle.scoreMax }),
         attempt: cycle.attempt,
         point: cycle.point,
         result: cycle.trace,
+        coming: view.hand?.id === cycle.traceId && view.hand.point !== cycle.point,
       };
       traces = [current, ...traces.filter((trace) => trace.id !== current.id)];
     }

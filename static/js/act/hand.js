@@ -29,8 +29,8 @@ export class HandLoader {
   async ask(id) {
     this.busy = true;
     try {
-      const { result, explanation } = await this.api.decision(id);
-      this.fold({ type: "hand", id, trace: explanation ? { ...result, explanation } : result });
+      const { point, result, explanation } = await this.api.decision(id);
+      this.fold({ type: "hand", id, point, trace: explanation ? { ...result, explanation } : result });
     } catch {
       // It may have ended between its status and this request; the next view says so.
     } finally {

@@ -73,7 +73,7 @@ export function mountDecision(element, dispatch) {
     const focused = focusPath(body);
     body.replaceChildren(...[
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
-      chartSection(decision, trace), plainWords(decision, trace, lang), scoresSection(decision),
+      chartSection(decision, trace), plainWords(decision, trace, lang), trace.detail === "compacted" ? null : scoresSection(decision),
       tieCard(decision, lang), sentence(trace.result, lang), ...preemptionSections(trace, lang),
     ].flatMap((part) => part ?? []));
     if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();
@@ -118,7 +118,7 @@ export function mountDecision(element, dispatch) {
       // With one feasible node the scheduler scores nothing; the place says so instead of standing empty.
       return h("section", { class: "dc-section dc-scores", "data-testid": "decision-scores" },
         h("header", { class: "dc-head" }, h("h3", { text: text(lang, "decision.scores") })),
-        h("p", { class: "dc-note", text: text(lang, decision.feasible > 1 ? "decision.notYet"
+        h("p", { class: "dc-note", text: text(lang, decision.feasible > 1 || decision.nodes === 0 ? "decision.notYet"
           : decision.feasible === 1 ? "decision.notScored" : "decision.noScores") }));
     }
     return h("section", { class: "dc-section dc-scores" },

@@ -13,13 +13,14 @@ import { decisionWords } from "./words.js";
 const NODES_SHOWN = 5;
 
 /**
- * 12 nodes > 7 feasible > 2 tie at 691 > n2 by lot.
+ * 12 nodes > 7 feasible > 2 tie at 691 > n2 by lot; null while no node has been looked at.
  * @param {Decision} decision
  * @param {Trace} trace
  * @param {Lang} lang
  */
 export function pipeline(decision, trace, lang) {
   const { result } = trace;
+  if (decision.nodes === 0) return null;
   const cell = (/** @type {string} */ value, /** @type {string} */ label, /** @type {string} */ kind) =>
     h("li", { class: `dc-step dc-step-${kind}` }, h("b", { text: value }), h("span", { text: label }));
   const steps = [
@@ -60,8 +61,8 @@ export function pointList(trace, decision, lang) {
   /** @type {Partial<Record<Point, string>>} */
   const said = {
     PreFilter: text(lang, "points.preFilter", { skipped: result.preFilter?.skip?.length ?? 0 }),
-    Filter: text(lang, "points.filter", { n: number(lang, decision.nodes), f: number(lang, decision.feasible) }),
-    PostFilter: decision.feasible > 0 ? text(lang, "points.skippedFits")
+    Filter: decision.nodes === 0 ? text(lang, "points.skipped") : text(lang, "points.filter", { n: number(lang, decision.nodes), f: number(lang, decision.feasible) }),
+    PostFilter: decision.nodes === 0 ? text(lang, "points.skipped") : decision.feasible > 0 ? text(lang, "points.skippedFits")
       : result.preemption?.nominatedNode ? text(lang, "points.preempt", { node: result.preemption.nominatedNode })
         : text(lang, "points.noHelp"),
     PreScore: scored ? text(lang, "points.preScore", { n: decision.plugins.length, skipped: decision.skipped.length })

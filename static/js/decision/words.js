@@ -1,6 +1,6 @@
 /** A decision in one or two sentences, for people who do not read tables. Pure. */
 
-/** @import { Lang, Trace, TraceResult } from "../lib/types.d.ts" */
+/** @import { Lang, Trace } from "../lib/types.d.ts" */
 /** @import { Decision } from "./model.js" */
 import { listOf } from "../lib/names.js";
 import { number, text } from "../lib/text.js";
@@ -13,7 +13,7 @@ import { fateOf } from "./model.js";
  * @param {Lang} lang
  */
 export function decisionWords(decision, trace, lang) {
-  return `${fateWords(decision, trace, lang)} ${outcomeWords(decision, trace.result, lang)}`.trim();
+  return `${fateWords(decision, trace, lang)} ${outcomeWords(decision, trace, lang)}`.trim();
 }
 
 /**
@@ -32,19 +32,23 @@ function fateWords(decision, trace, lang) {
 /**
  * Why that node, or why none.
  * @param {Decision} decision
- * @param {TraceResult} result
+ * @param {Trace} trace
  * @param {Lang} lang
  */
-function outcomeWords(decision, result, lang) {
+function outcomeWords(decision, trace, lang) {
+  const { result } = trace;
   const values = {
     nodes: number(lang, decision.nodes), f: number(lang, decision.feasible),
     total: number(lang, decision.bestTotal ?? 0), node: decision.chosen, names: listOf(decision.best, lang), n: decision.best.length,
     victims: result.preemption?.victims?.length ?? 0, nominated: result.preemption?.nominatedNode ?? "",
   };
+  if (trace.detail === "compacted") return "";
+  if (trace.coming) return text(lang, "plain.coming");
   const gates = (result.preEnqueue?.reasons ?? []).join(", ");
   if (result.result === "gated") return text(lang, "plain.gated", { why: gates });
   if (result.result === "no_nodes") return text(lang, "plain.noNodes");
   if (result.result === "error" && !decision.chosen) return text(lang, "plain.error");
+  if (decision.nodes === 0) return text(lang, "plain.notYet");
   if (decision.feasible === 0) {
     if (result.preemption?.nominatedNode) return text(lang, "plain.preempts", values);
     return text(lang, result.preemption ? "plain.nothing" : "plain.nothingYet", values);

@@ -226,6 +226,8 @@ export interface Trace {
   /** A node was chosen and then given up; `result` says the same. */
   undone?: { result: string; fitError: string };
   undoneBy?: string;
+  /** Set by the page: what the cycle in hand found at its newest point is still on the way. */
+  coming?: boolean;
   detail?: "compacted";
 }
 
@@ -375,7 +377,7 @@ export type Frame =
   | { type: "ping"; id: number };
 
 /** What changes a view: the server's frames, and what the page fetched beside them. */
-export type Message = Frame | { type: "hand"; id: string; trace: TraceResult };
+export type Message = Frame | { type: "hand"; id: string; point: string; trace: TraceResult };
 
 export type Objects = ReadonlyMap<string, ReadonlyMap<string, Slim>>;
 
@@ -398,8 +400,11 @@ export interface View {
   rows: readonly LogRow[];
   /** False until the first list is whole. */
   ready: boolean;
-  /** The trace of a cycle in hand whose status carries none (large clusters), fetched beside the log. */
-  hand: { id: string; trace: TraceResult } | null;
+  /**
+   * The trace of a cycle in hand whose status carries none (large clusters), fetched beside the log; it may be that of
+   * an earlier `point` for a moment.
+   */
+  hand: { id: string; point: string; trace: TraceResult } | null;
   /** What has arrived of a list under way; replaces `objects` when whole. */
   listing: ReadonlyMap<string, Map<string, Slim>> | null;
   /** The server has compacted our place: subscribe again without a revision. */

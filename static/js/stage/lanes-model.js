@@ -52,7 +52,9 @@ const UNSEEN_ROWS_MAX = 500;
  * @returns {Lane[]}
  */
 export function laneModels(queue, unseen, inHand, nowMs, backoff = { initialMs: BACKOFF_INITIAL_MS, maxMs: BACKOFF_MAX_MS }) {
-  const fresh = unseen.slice(0, UNSEEN_ROWS_MAX).map((pod) => ({
+  // Lists are cut, and nobody can tell a pod beyond the cut from one that no queue has taken in: then only counts hold.
+  const cutOff = beyondCut(queue);
+  const fresh = (cutOff > 0 ? [] : unseen.slice(0, UNSEEN_ROWS_MAX)).map((pod) => ({
     pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
     uid: pod.metadata.uid ?? "",
     priority: pod.spec?.priority ?? 0,
@@ -77,7 +79,7 @@ export function laneModels(queue, unseen, inHand, nowMs, backoff = { initialMs: 
   const stillListed = queue.active.some((entry) => entry.pod === inHand) ? 1 : 0;
   return [
     lane("active", [...hand, ...active], count(cut["active"], queue.active) - stillListed + open.length
-      + Math.max(0, unseen.length - UNSEEN_ROWS_MAX), byPriority),
+      + Math.max(0, unseen.length - (cutOff || UNSEEN_ROWS_MAX)), byPriority),
     lane("backoff", queue.backoff.map((entry) => backoffRow(entry, backoff)), count(cut["backoff"], queue.backoff),
       (rows) => byTimeLeft(rows, nowMs)),
     lane("unschedulable", queue.unschedulable.map((entry) => rowOf(entry, "queued")),
@@ -88,6 +90,15 @@ export function laneModels(queue, unseen, inHand, nowMs, backoff = { initialMs: 
     ], count(cut["gated"], queue.gated) + gates.length, byPlugin),
     lane("permit", waiting, count(cut["waiting"], queue.waiting), byPlugin),
   ];
+}
+
+/**
+ * Pods that the queue counts and does not list.
+ * @param {QueueStatus} queue
+ */
+function beyondCut(queue) {
+  const lists = /** @type {const} */ (["active", "backoff", "unschedulable", "gated", "waiting", "binding"]);
+  return lists.reduce((sum, name) => sum + Math.max(0, (queue.counts[name] ?? 0) - queue[name].length), 0);
 }
 
 /**

@@ -68,7 +68,7 @@ export function applyMessage(view, message) {
     case "people":
       return { ...view, people: message.people };
     case "hand":
-      return { ...view, hand: { id: message.id, trace: message.trace } };
+      return { ...view, hand: { id: message.id, point: message.point, trace: message.trace } };
     case "ping":
       return view;
   }

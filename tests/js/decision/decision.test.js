@@ -136,3 +136,12 @@ test("a no of Permit is told as the no of whom it was, and never as a pod that w
   assert.doesNotMatch(said, /went to/);
   assert.notDeepEqual(versionOf(no), versionOf(envelope({ point: "Permit" })), "an open panel sees that it changed");
 });
+
+test("before the filters nothing is said of nodes, and what is on the way is said to be", () => {
+  const early = envelope({ point: "PreFilter", result: { preFilter: { code: "Success" } } });
+  assert.equal(decisionWords(decisionOf(early.result), early, "en"), "No node has been looked at yet.");
+  const { chosen: _chosen, scores: _scores, best: _best, lot: _lot, ...filtered } = trace();
+  const late = envelope({ point: "Score", result: filtered, coming: true });
+  assert.equal(decisionWords(decisionOf(late.result), late, "en"), "What this point found is on its way.");
+  assert.notDeepEqual(versionOf(late), versionOf({ ...late, coming: false }));
+});

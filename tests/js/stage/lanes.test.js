@@ -42,6 +42,17 @@ test("more than eight pods become counts by group, and the lane says how many it
   assert.equal(one.listed, 50);
 });
 
+test("pods beyond the cut of the queue's lists are counted once, and never as new ones", () => {
+  const listed = Array.from({ length: 50 }, (_, index) => ({ pod: `a/p${index}`, uid: `${index}`, priority: 0 }));
+  const unlisted = /** @type {PodSlim[]} */ (Array.from({ length: 173 }, (_, index) => pod(`q${index}`)));
+  const lanes = laneModels(queue({ active: listed, counts: { active: 214, unschedulable: 9 } }), unlisted, "", 0);
+  assert.equal(lane(lanes, "active").count, 214, "164 active and 9 unschedulable ones are not listed");
+  assert.ok(lane(lanes, "active").rows.every((row) => row.state === "queued"));
+  const more = /** @type {PodSlim[]} */ ([...unlisted, pod("new-1"), pod("new-2")]);
+  const grown = laneModels(queue({ active: listed, counts: { active: 214, unschedulable: 9 } }), more, "", 0);
+  assert.equal(lane(grown, "active").count, 216, "two have come since");
+});
+
 test("a pod in hand that the queue still lists is counted neither twice nor as waiting", () => {
   const one = lane(laneModels(queue({ active: [{ pod: "a/hand", uid: "1" }], counts: { active: 1 } }), [], "a/hand", 0), "active");
   assert.equal(one.count, 0);

@@ -227,6 +227,8 @@ export const EN = {
   "plain.lead": "{names} leads with {total} points.",
   "plain.only": "Of {nodes} nodes only {node} could take it, so nothing was scored.",
   "plain.filtered": "{f} of {nodes} nodes can take the pod. Nothing has been scored yet.",
+  "plain.coming": "What this point found is on its way.",
+  "plain.notYet": "No node has been looked at yet.",
   "plain.nothing":
     "None of {nodes} nodes could take the pod, and evicting pods of lower priority would not help. It waits until something changes.",
   "plain.nothingYet": "None of {nodes} nodes can take the pod.",

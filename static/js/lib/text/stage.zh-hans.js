@@ -226,6 +226,8 @@ export const ZH_HANS = {
   "plain.lead": "{names} 以 {total} 分领先。",
   "plain.only": "{nodes} 个 Node 中只有 {node} 可行，因此未打分。",
   "plain.filtered": "{nodes} 个 Node 中 {f} 个可行。尚未打分。",
+  "plain.coming": "此扩展点的结果正在传来。",
+  "plain.notYet": "还没有查看任何 Node。",
   "plain.nothing": "{nodes} 个 Node 都不可行，驱逐低优先级的 Pod 也无济于事。它等待变化。",
   "plain.nothingYet": "{nodes} 个 Node 都不可行。",
   "plain.preempts": "{nodes} 个 Node 都没有空间。驱逐 {nominated} 上 {victims} 个低优先级的 Pod 可腾出空间，因此 Pod 被提名到那里并等待它们离开。",
