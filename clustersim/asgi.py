@@ -13,8 +13,9 @@ django_application = get_asgi_application()
 
 # These import models, so they come after Django's start.
 from channels.routing import URLRouter  # noqa: E402
+from django.urls import Resolver404, resolve  # noqa: E402
 
-from clustersim import hosts  # noqa: E402
+from clustersim import bodies, hosts  # noqa: E402
 from clustersim.apiserver.asgi import application as apiserver  # noqa: E402
 from clustersim.live.routing import websocket_urlpatterns  # noqa: E402
 
@@ -29,6 +30,17 @@ def _host(scope: Scope) -> str:
     return next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "localhost")
 
 
+def body_bytes_max(path: str) -> int:
+    """Return how many bytes the body of a request to this path may have: the route says it, else BODY_BYTES_MAX."""
+    if path.startswith(bodies.CLUSTERS):
+        return bodies.CLUSTER_BODY_BYTES_MAX
+    try:
+        view = resolve(path).func
+    except Resolver404:
+        return bodies.BODY_BYTES_MAX
+    return int(getattr(view, "body_bytes_max", bodies.BODY_BYTES_MAX))
+
+
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Route by protocol and path.
 
@@ -36,14 +48,25 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """
     if scope["type"] == "websocket":
         # kubectl exec tries a websocket first; refused, it asks by HTTP and prints that answer's reason.
-        if hosts.is_allowed(_host(scope)) and not scope["path"].startswith("/clusters/"):
+        if hosts.is_allowed(_host(scope)) and not scope["path"].startswith(bodies.CLUSTERS):
             await _websockets(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 4400})
-    elif scope["type"] == "http" and scope["path"].startswith("/clusters/"):
-        if hosts.is_allowed(_host(scope)):
-            await apiserver(scope, receive, send)
-        else:
-            await django_application(scope, receive, send)
+    elif scope["type"] == "http":
+        await _http(scope, receive, send)
     else:
         await django_application(scope, receive, send)
+
+
+async def _http(scope: Scope, receive: Receive, send: Send) -> None:
+    path = scope["path"]
+    most = body_bytes_max(path)
+    if bodies.is_declared_too_large(scope["headers"], most):
+        await bodies.refuse(send, bodies.too_large(path, most))
+        return
+    is_cluster = path.startswith(bodies.CLUSTERS) and hosts.is_allowed(_host(scope))
+    try:
+        await (apiserver if is_cluster else django_application)(scope, bodies.bounded(receive, most), send)
+    except bodies.BodyTooLarge:
+        # Both read a body whole before they begin to answer.
+        await bodies.refuse(send, bodies.too_large(path, most))

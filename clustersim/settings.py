@@ -84,8 +84,8 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 
-# A large real manifest list is 3 MB as kubectl sends it; the API refuses more than this with 413.
-DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+# Bodies are bounded by their routes while they come in (clustersim.bodies).
+DATA_UPLOAD_MAX_MEMORY_SIZE = None
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SILENCED_SYSTEM_CHECKS: list[str] = []
 

@@ -17,7 +17,6 @@ from django.db import OperationalError, close_old_connections
 
 from clustersim.apiserver.flow import gate
 from clustersim.apiserver.handling import Watch, handle, meter, still_allowed
-from clustersim.apiserver.limits import MAX_BODY_BYTES
 from clustersim.apiserver.messages import JSON, Request, Response, error_response, parse_cookies, parse_query
 from clustersim.apiserver.watching import stream
 from clustersim.store import sessions
@@ -83,7 +82,8 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
     """Return the request, None when the client went away while sending it.
 
     Raises:
-        ApiError: 400, 408, 413.
+        ApiError: 400, 408.
+        BodyTooLarge: as `bounded` says.
     """
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
@@ -93,9 +93,6 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
         query = parse_query(scope.get("query_string", b"").decode("utf-8"))
     except UnicodeDecodeError as error:
         raise bad_request("the query is not UTF-8") from error
-    declared = headers.get("content-length", "0")
-    if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
-        raise _too_large()
     try:
         body = await asyncio.wait_for(_body(receive), BODY_SECONDS)
     except TimeoutError as error:
@@ -108,23 +105,13 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
 
 async def _body(receive: Receive) -> bytes | None:
     chunks: list[bytes] = []
-    size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
-        chunk = message.get("body", b"")
-        size += len(chunk)
-        if size > MAX_BODY_BYTES:
-            raise _too_large()
-        chunks.append(chunk)
+        chunks.append(message.get("body", b""))
         if not message.get("more_body", False):
             return b"".join(chunks)
-
-
-def _too_large() -> ApiError:
-    message = f"Request entity too large: limit is {MAX_BODY_BYTES} bytes; send objects one by one"
-    return ApiError(413, "RequestEntityTooLarge", message)
 
 
 async def _send(send: Send, response: Response) -> None:

@@ -1,4 +1,4 @@
-"""How much one client may ask: requests a second, watches at once, bytes of a body."""
+"""How much one client may ask: requests a second, watches at once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from collections import OrderedDict
 from typing import Final
 
 from scheduler_core.api.errors import ApiError
-
-MAX_BODY_BYTES: Final = 3 * 1024 * 1024
-"""Bytes of a request, as upstream's limit for JSON; the largest object that is stored has half of that."""
 
 REQUESTS_PER_SECOND: Final = 1_500.0
 """Sustained requests of one participant; a classroom of scripts under one token stays below it."""

@@ -9,19 +9,17 @@ from functools import cached_property
 from typing import Any, Final
 
 import msgspec
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 
+from clustersim.bodies import BODY_BYTES_MAX
 from clustersim.classroom import auth
 from clustersim.classroom import roles as roles_module
 from clustersim.classroom.auth import Principal
 from clustersim.store import SqlStore, open_store, sessions
 from clustersim.store.sessions import SessionRow
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, unauthorized
-
-BODY_BYTES_MAX: Final = 64 * 1024
-"""Bytes of a JSON body, except where a route takes files; more is refused with 413."""
 
 COOKIE_SECONDS: Final = 30 * 24 * 3600
 """How long a browser keeps its seat; every new sign-in starts it again."""
@@ -115,19 +113,19 @@ class Call:
         roles_module.require(self.principal, *roles)
         return self.principal
 
-    def body(self, fields: Sequence[str], *, most: int = BODY_BYTES_MAX) -> Document:
+    def body(self, fields: Sequence[str]) -> Document:
         """Return the JSON object of the body; an empty body is an empty object.
 
         Raises:
-            ApiError: 400, 413, 415, or 422 for fields that the route does not know.
+            ApiError: 400, 415, or 422 for fields that the route does not know.
         """
-        data = self.raw(most)
+        data = self.request.body
         kind = self.request.content_type or ""
         if data and kind and kind not in ("application/json", "text/plain", "application/octet-stream"):
             raise ApiError(415, "UnsupportedMediaType", f"send application/json, not {kind}")
         try:
             value = msgspec.json.decode(data) if data.strip() else {}
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise bad_request(f"the body is no JSON: {error}") from error
         if not isinstance(value, dict):
             raise bad_request("the body is no JSON object; send {…}")
@@ -137,35 +135,6 @@ class Call:
                 *(Cause(name[:80], f"there is no such field; known are {', '.join(fields)}") for name in unknown)
             )
         return value
-
-    def check_length(self, most: int) -> None:
-        """Refuse a body by what its length is said to be, before any of it is read.
-
-        Raises:
-            ApiError: 413.
-        """
-        length = self.headers.get("content-length", "")
-        if length.isdecimal() and int(length) > most:
-            raise _too_large(most)
-
-    def raw(self, most: int) -> bytes:
-        """Return the bytes of the body.
-
-        Raises:
-            ApiError: 413.
-        """
-        self.check_length(most)
-        try:
-            data = self.request.body
-        except RequestDataTooBig as error:
-            raise _too_large(most) from error
-        if len(data) > most:
-            raise _too_large(most)
-        return data
-
-
-def _too_large(most: int) -> ApiError:
-    return ApiError(413, "RequestEntityTooLarge", f"the body is larger than {most:,} bytes; send less")
 
 
 def refuse(*causes: Cause) -> ApiError:
@@ -192,8 +161,11 @@ def refusal(error: ApiError) -> HttpResponse:
     return response
 
 
-def route(**methods: View) -> Callable[..., HttpResponse]:
-    """Return the Django view of one path, a function for each method it has."""
+def route(*, body_bytes_max: int = BODY_BYTES_MAX, **methods: View) -> Callable[..., HttpResponse]:
+    """Return the Django view of one path, a function for each method it has.
+
+    `body_bytes_max` bounds the body of a request; `clustersim.asgi` refuses more of it while it comes in.
+    """
     allowed = ", ".join(methods)
 
     def view(request: HttpRequest, code: str = "", **arguments: str) -> HttpResponse:
@@ -208,8 +180,8 @@ def route(**methods: View) -> Callable[..., HttpResponse]:
             response = refusal(error)
         except sessions.NoSession:
             response = refusal(ApiError(404, "NotFound", "the session was deleted"))
-        except (RequestDataTooBig, MultiPartParserError) as error:
-            response = refusal(ApiError(413 if isinstance(error, RequestDataTooBig) else 400, "BadRequest", str(error)))
+        except (SuspiciousOperation, MultiPartParserError) as error:
+            response = refusal(bad_request(f"the form cannot be read: {error}"))
         except Exception:
             _logger.exception("%s %s failed", request.method, request.path)
             response = refusal(
@@ -219,6 +191,7 @@ def route(**methods: View) -> Callable[..., HttpResponse]:
             response["Allow"] = allowed
         return response
 
+    view.body_bytes_max = body_bytes_max  # type: ignore[attr-defined]
     return view
 
 

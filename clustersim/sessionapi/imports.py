@@ -11,11 +11,14 @@ from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 
-TRACE_BYTES_MAX: Final = 16 * 1024 * 1024
-"""Bytes of a request with both lists of a trace; more is refused with 413."""
-
 FORM_BYTES: Final = 64 * 1024
 """Bytes that a form's own fields and boundaries may add to its files."""
+
+IMPORT_BYTES_MAX: Final = manifests.MANIFEST_BYTES_MAX + FORM_BYTES
+"""Bytes of a request with a file of objects; more is refused with 413."""
+
+REPLAY_BYTES_MAX: Final = 16 * 1024 * 1024 + FORM_BYTES
+"""Bytes of a request with both lists of a trace; more is refused with 413."""
 
 DIVISOR_MAX: Final = 1_000_000_000
 SECONDS_MAX: Final = 7 * 86_400
@@ -51,15 +54,11 @@ def _file(call: Call) -> bytes:
     if kind == "application/x-www-form-urlencoded":
         raise ApiError(415, "UnsupportedMediaType", "send application/yaml, application/json or a form with the file")
     if kind != "multipart/form-data":
-        return call.raw(manifests.MANIFEST_BYTES_MAX)
-    call.check_length(manifests.MANIFEST_BYTES_MAX + FORM_BYTES)
+        return call.request.body
     names = list(call.request.FILES)
     if not names:
         raise bad_request("the form has no file")
-    data = _uploaded(call, names[0])
-    if len(data) > manifests.MANIFEST_BYTES_MAX:
-        raise ApiError(413, "RequestEntityTooLarge", f"at most {manifests.MANIFEST_BYTES_MAX:,} bytes are read")
-    return data
+    return _uploaded(call, names[0])
 
 
 def _uploaded(call: Call, field: str) -> bytes:
@@ -92,8 +91,7 @@ def replay(call: Call) -> HttpResponse:
 def _trace_body(call: Call) -> dict[str, Any]:
     fields = ("nodes", "pods", "seconds", "divisor", "limit", "name")
     if call.request.content_type != "multipart/form-data":
-        return call.body(fields, most=TRACE_BYTES_MAX)
-    call.check_length(TRACE_BYTES_MAX + FORM_BYTES)
+        return call.body(fields)
     body: dict[str, Any] = {}
     for field in fields:
         if field in call.request.FILES:

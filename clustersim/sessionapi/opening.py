@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from typing import Any
+from typing import Any, Final
 
 import segno
 import yaml
@@ -20,12 +20,15 @@ from clustersim.sessionapi import addresses, clock
 from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
 from scheduler_core.api.errors import ApiError, Cause, unauthorized
 
+OPENING_BYTES_MAX: Final = MANIFEST_BYTES_MAX
+"""Bytes of a request that opens a session, the file that it is filled from included; more is refused with 413."""
+
 
 def create(call: Call) -> HttpResponse:
     """Answer `POST /api/sessions`."""
     call.check_foreign_page()
     limits.spend(limits.OPENINGS, call.address)
-    body = call.body(("title", "template", "seed", "name", "manifest"), most=MANIFEST_BYTES_MAX)
+    body = call.body(("title", "template", "seed", "name", "manifest"))
     title = people.clean_name(body.get("title"), field="title", longest=opening.TITLE_LENGTH_MAX)
     template = text_field(body, "template", 40)
     seed = number_field(body, "seed", 0, opening.SEED_MAX, whole=True)

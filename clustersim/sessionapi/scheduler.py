@@ -13,7 +13,7 @@ from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
 from clustersim.plugins import installed
 from clustersim.runtime import commands
-from clustersim.sessionapi.http import BODY_BYTES_MAX, Call, answer, refuse
+from clustersim.sessionapi.http import Call, answer, refuse
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.profiles.configuration import KIND
@@ -71,7 +71,7 @@ def show(call: Call) -> HttpResponse:
 def change(call: Call) -> HttpResponse:
     """Answer `PUT …/scheduler`, after the owner has obeyed; it takes effect at the next cycle."""
     principal = call.require(TEACHER)
-    spec, path = _spec(call.raw(BODY_BYTES_MAX))
+    spec, path = _spec(call.request.body)
     try:
         read_spec(spec, call.store.plugins)
         causes = extenders.refusals(spec)

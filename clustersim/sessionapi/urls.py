@@ -5,6 +5,8 @@ from django.urls import path, re_path
 
 from clustersim.sessionapi import clock, engine, expressions, imports, model, opening, people, scheduler, waiting
 from clustersim.sessionapi.http import refusal, route
+from clustersim.sessionapi.imports import IMPORT_BYTES_MAX, REPLAY_BYTES_MAX
+from clustersim.sessionapi.opening import OPENING_BYTES_MAX
 from scheduler_core.api.errors import ApiError
 
 
@@ -13,7 +15,7 @@ def _nowhere(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [
-    path("sessions", route(POST=opening.create)),
+    path("sessions", route(POST=opening.create, body_bytes_max=OPENING_BYTES_MAX)),
     path("sessions/<str:code>", route(GET=opening.info)),
     path("sessions/<str:code>/join", route(POST=opening.join)),
     path("sessions/<str:code>/enter", route(POST=opening.enter)),
@@ -35,7 +37,7 @@ urlpatterns = [
     path("sessions/<str:code>/scheduler", route(GET=scheduler.show, PUT=scheduler.change)),
     path("sessions/<str:code>/waiting/<str:uid>", route(POST=waiting.judge)),
     path("sessions/<str:code>/expressions", route(POST=expressions.try_it)),
-    path("sessions/<str:code>/import", route(POST=imports.apply_file)),
-    path("sessions/<str:code>/replays", route(POST=imports.replay)),
+    path("sessions/<str:code>/import", route(POST=imports.apply_file, body_bytes_max=IMPORT_BYTES_MAX)),
+    path("sessions/<str:code>/replays", route(POST=imports.replay, body_bytes_max=REPLAY_BYTES_MAX)),
     re_path(r"^.*$", _nowhere),
 ]

@@ -16,7 +16,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGES = {
-    "clustersim": "What people send",
+    "clustersim.documents": "YAML",
+    "clustersim.bodies": "Bodies of requests",
     "clustersim.classroom": "People, files, templates",
     "clustersim.sessionapi": "The session API",
     "clustersim.live": "Websockets",
@@ -42,8 +43,9 @@ Every limit, its value, and what happens at it. The page is made from the consta
 
 
 def limits_of(package: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (module.NAME, value, what happens at it)."""
-    for file in sorted((ROOT / package.replace(".", "/")).rglob("*.py")):
+    """Yield (module.NAME, value, what happens at it) of a module, or of a package's modules."""
+    room = ROOT / package.replace(".", "/")
+    for file in [room.with_suffix(".py")] if not room.is_dir() else sorted(room.rglob("*.py")):
         module = importlib.import_module(
             ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         )

@@ -28,16 +28,17 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         # Daphne first: its import installs the asyncio reactor, which must come before any other Twisted import.
-        from daphne.server import Server
+        from clustersim.runtime.webserver import Server  # isort: skip
         from django.conf import settings
 
-        from clustersim.asgi import application
+        from clustersim.asgi import application, body_bytes_max
         from clustersim.runtime import lifeline
 
         lifeline.watch()
         folder = settings.DATA / "tls"
         Server(
             application=application,
+            body_bytes_max=body_bytes_max,
             endpoints=endpoints(
                 settings.HOST,
                 settings.PORT,
