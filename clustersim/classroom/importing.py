@@ -14,7 +14,7 @@ from controllers.log.operations import Create, Operation, Patch
 from controllers.log.store import Transaction
 from controllers.registry.registry import Context, Registry, attempt
 from scheduler_core.api.errors import ApiError, Cause, bad_request, forbidden
-from scheduler_core.api.kinds import CLUSTERSIM_GROUP, Kind, find_kind
+from scheduler_core.api.kinds import CLUSTERSIM_GROUP, KINDS, Kind, find_kind
 
 Document = dict[str, Any]
 
@@ -192,7 +192,7 @@ def _kind(document: Document) -> Kind:
         raise ApiError(
             404,
             "NotFound",
-            f'no matches for kind "{name}" in version "{api_version}": this cluster does not have it; leave it out',
+            f'no matches for kind "{name}" in version "{api_version}": {_instead(name)}',
             kind=name,
             group=api_version.partition("/")[0] if "/" in api_version else "",
         )
@@ -203,6 +203,14 @@ def _kind(document: Document) -> Kind:
             "the page and the session API command the engine (clock, faults, scheduler); leave it out of the file",
         )
     return kind
+
+
+def _instead(name: str) -> str:
+    """Return what to do about an apiVersion and kind that is not served, by what is served under that name."""
+    served = [kind.api_version for kind in KINDS if kind.kind == name and kind.group != CLUSTERSIM_GROUP]
+    if served:
+        return f"this cluster serves {name} as {' and '.join(served)}; write that as its apiVersion"
+    return f"this cluster has no {name}; leave it out"
 
 
 def _operation(

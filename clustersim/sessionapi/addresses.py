@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from django.conf import settings
@@ -46,6 +46,20 @@ def join_base(request: HttpRequest) -> str:
         return base(request)
     plain_port = str(settings.PORT) if on_tls_port else port
     return f"http://{_bracketed(outside or name)}:{plain_port}"
+
+
+def network(request: HttpRequest, session: SessionRow) -> dict[str, Any]:
+    """Return who can open the join address: `reachable` by other devices, and the `joinUrl` that they open.
+
+    Where the server listens on this machine alone, that is the address once it is started with HOST=0.0.0.0, and None
+    on a machine that no network reaches.
+    """
+    base_url = join_base(request)
+    if not _is_loopback(host_name(base_url.partition("://")[2])):
+        return {"reachable": True, "joinUrl": join_url(request, session)}
+    outside = lan_address()
+    path = f"/join/{session.display_code}"
+    return {"reachable": False, "joinUrl": f"http://{outside}:{settings.PORT}{path}" if outside else None}
 
 
 def page_url(request: HttpRequest, session: SessionRow, secret: str) -> str:

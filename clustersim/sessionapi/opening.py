@@ -76,6 +76,7 @@ def info(call: Call) -> HttpResponse:
             "role": principal.role,
             "release": settings.RELEASE,
             "joinUrl": addresses.join_url(call.request, session),
+            "network": addresses.network(call.request, session),
             "apiServer": addresses.api_server(call.request, session),
             "revision": now["revision"],
             "simTime": now["simTime"],

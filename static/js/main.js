@@ -40,8 +40,9 @@ let ui = {
   phone: PHONE.matches, fps: 0, dockHeight: dockHeight(),
   decisions: { pod: "", traces: [], selectedTraceId: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
+  // Until the session has told: no warning that may be wrong.
+  join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
-let joinUrl = `${location.origin}/join/${START.code}`;
 /** Server time minus this browser's, so that simulated time agrees on every screen. */
 let serverOffsetMs = 0;
 let dirty = true;
@@ -72,7 +73,7 @@ const dispatch = createIntents({
   ui: () => ui,
   toast: toast.show,
   inspector: { openTab: (tab) => inspector.openTab(tab), focus: () => inspector.focus() },
-  session: () => ({ code: START.code, joinUrl }),
+  code: START.code,
 });
 
 const yamlTab = createYamlTab({
@@ -245,7 +246,8 @@ async function start() {
   }
   try {
     const session = await api.read();
-    joinUrl = session.joinUrl;
+    const { reachable, joinUrl: networkUrl } = session.network;
+    setUi({ join: { url: session.joinUrl, reachable, networkUrl } });
   } catch (problem) {
     const code = problem instanceof ApiError ? problem.status.code : 0;
     if (code === 401 || code === 403) return location.replace(`/join/${START.code}`);

@@ -274,3 +274,30 @@ async def test_a_wrong_trace_is_refused_with_its_field(nodes: str, pods: str, mo
         assert answer.status_code == 422, answer.text
         assert answer.json()["details"]["causes"][0]["field"] == field
         assert (await client.get(f"/api/sessions/{session['code']}")).json()["revision"] == before
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "advice"),
+    [
+        pytest.param(
+            "scheduling.k8s.io/v1beta1",
+            "PriorityClass",
+            "this cluster serves PriorityClass as scheduling.k8s.io/v1; write that as its apiVersion",
+            id="a version of long ago is named beside the one of today",
+        ),
+        pytest.param(
+            "extensions/v1beta1",
+            "Deployment",
+            "this cluster serves Deployment as apps/v1; write that as its apiVersion",
+            id="a kind that moved to another group is named where it is",
+        ),
+        pytest.param("example.com/v1", "Widget", "this cluster has no Widget; leave it out", id="a kind nobody has"),
+    ],
+)
+async def test_what_is_not_served_says_what_to_write_instead(api_version: str, kind: str, advice: str) -> None:
+    async with http() as client:
+        session = await opened(client, "empty")
+        document = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "one"}}
+        (result,) = (await send(client, session, json.dumps(document))).json()["results"]
+        assert result["action"] == "failed"
+        assert result["error"]["message"] == f'no matches for kind "{kind}" in version "{api_version}": {advice}'

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from clustersim.classroom import people
 from clustersim.classroom.templates import TEMPLATES
+from clustersim.sessionapi import addresses
 from tests.tools.application import bearer, http, opened
 
 CODE = re.compile(r"[ACDEFGHJKMNPQRTWXY234679]{3}-[ACDEFGHJKMNPQRTWXY234679]{3}")
@@ -304,3 +305,36 @@ async def test_every_refusal_is_a_status(method: str, path: str, code: int) -> N
     status = answer.json()
     assert (status["kind"], status["code"]) == ("Status", code)
     assert status["message"]
+
+
+@pytest.mark.parametrize(
+    ("listens_on", "lan", "join", "network"),
+    [
+        pytest.param(
+            "127.0.0.1", "192.0.2.7", "http://127.0.0.1:8000", (False, "http://192.0.2.7:8000"),
+            id="alone on this machine: nobody else, until it is opened",
+        ),
+        pytest.param("127.0.0.1", None, "http://127.0.0.1:8000", (False, None), id="no network at all"),
+        pytest.param(
+            "0.0.0.0", "192.0.2.7", "http://192.0.2.7:8000", (True, "http://192.0.2.7:8000"),
+            id="open to the network: its address, though the teacher came over the loopback",
+        ),
+        pytest.param("0.0.0.0", None, "http://127.0.0.1:8000", (False, None), id="open, but on no network"),
+    ],
+)  # fmt: skip
+async def test_the_join_address_says_whom_it_reaches(
+    monkeypatch: pytest.MonkeyPatch,
+    listens_on: str,
+    lan: str | None,
+    join: str,
+    network: tuple[bool, str | None],
+) -> None:
+    monkeypatch.setattr(settings, "HOST", listens_on)
+    monkeypatch.setattr(settings, "PORT", 8000)
+    monkeypatch.setattr(addresses, "lan_address", lambda: lan)
+    async with http() as client:
+        code = (await opened(client))["code"]
+        info = (await client.get(f"/api/sessions/{code}")).json()
+    reachable, address = network
+    assert info["joinUrl"] == f"{join}/join/{code}"
+    assert info["network"] == {"reachable": reachable, "joinUrl": address and f"{address}/join/{code}"}

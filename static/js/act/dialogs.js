@@ -21,7 +21,7 @@ const PODS_TO_TRY = 200;
  * @returns {Pick<Table, "openImport" | "openScheduler" | "openExpression" | "showCode">}
  */
 export function dialogIntents(world) {
-  const { actions, view, ui, session } = world;
+  const { actions, view, ui, code } = world;
   const { api } = actions;
   const { t, say, attempt, answer, refused } = speak(world);
 
@@ -56,7 +56,7 @@ export function dialogIntents(world) {
       pods: podsToTry(view()),
       ask: (body) => answer("tried", () => api.tryExpression(body)),
     }),
-    showCode: () => openCode({ ...session(), title: view().session?.title ?? "", t }),
+    showCode: () => openCode({ code, join: ui().join, title: view().session?.title ?? "", t }),
   };
 }
 

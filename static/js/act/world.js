@@ -15,7 +15,7 @@ import { refusalOf } from "./actions.js";
  * @property {(change: Partial<Ui>) => void} setUi
  * @property {(message: string, tone: Tone, closeLabel: string) => void} toast
  * @property {{openTab: (tab: string) => void, focus: () => void}} inspector
- * @property {() => {code: string, joinUrl: string}} session
+ * @property {string} code of the session
  *
  * @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused
  *

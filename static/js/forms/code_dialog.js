@@ -1,29 +1,28 @@
 /** The join code over the whole screen: QR, address and code, readable from the last row. */
 
+/** @import { Ui } from "../lib/types.d.ts" */
 /** @import { Translate } from "./dialog.js" */
 import { element, icon, returnFocus } from "../dom/dom.js";
 
-/**
- * @param {{code: string, title: string, joinUrl: string, t: Translate}} options
- */
-export function openCode({ code, title, joinUrl, t }) {
+/** @param {{code: string, title: string, join: Ui["join"], t: Translate}} options */
+export function openCode({ code, title, join, t }) {
   const before = document.activeElement;
   const copy = element("button", { class: "button", type: "button" }, [icon("copy"), element("span", {}, t("copy_link"))]);
   const close = element("button", { class: "button code-close", type: "button" }, [icon("close"), t("close")]);
   const dialog = element("dialog", { class: "code-dialog", "aria-label": title, "data-testid": "code-dialog" }, [
-    element("img", { alt: "QR", src: `/api/sessions/${code}/qr.svg` }),
+    join.reachable ? element("img", { alt: t("qr_alt"), src: `/api/sessions/${code}/qr.svg` }) : closed(join.networkUrl, t),
     element("div", {}, [
       element("h2", {}, title),
-      element("p", { class: "hint" }, t("join_at")),
-      element("p", { class: "code-address" }, joinUrl.replace(/^https?:\/\//, "").replace(/\/join\/.*$/, "")),
+      element("p", { class: "hint" }, t(join.reachable ? "join_at" : "join_at_here")),
+      element("p", { class: "code-address" }, hostOf(join.url)),
       element("p", { class: "hint" }, t("or_code")),
       element("p", { class: "code-large mono" }, code),
-      element("p", { class: "code-link" }, [copy, element("code", {}, joinUrl)]),
+      element("p", { class: "code-link" }, [copy, element("code", {}, join.url)]),
     ]),
     close,
   ]);
   copy.addEventListener("click", async () => {
-    await navigator.clipboard?.writeText(joinUrl);
+    await navigator.clipboard?.writeText(join.url);
     copy.lastElementChild?.replaceChildren(t("copied"));
   });
   close.addEventListener("click", () => dialog.close());
@@ -33,4 +32,24 @@ export function openCode({ code, title, joinUrl, t }) {
   });
   document.body.append(dialog);
   dialog.showModal();
+}
+
+/**
+ * What stands where the QR would: a phone that scanned it would find nothing, so how to open the network.
+ * @param {string | null} networkUrl
+ * @param {Translate} t
+ */
+function closed(networkUrl, t) {
+  return element("section", { class: "code-closed", role: "note", "data-testid": "join-closed" }, [
+    element("h3", {}, [icon("warn"), t("join_closed")]),
+    element("p", {}, t("join_closed_why")),
+    element("p", {}, t("join_closed_how")),
+    element("pre", { class: "mono" }, "HOST=0.0.0.0 make run"),
+    networkUrl ? element("p", {}, [t("join_closed_then"), " ", element("b", {}, hostOf(networkUrl))]) : element("p", {}, t("join_no_network")),
+  ]);
+}
+
+/** @param {string} url */
+function hostOf(url) {
+  return url.replace(/^https?:\/\//, "").replace(/\/join\/.*$/, "");
 }

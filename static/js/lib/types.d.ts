@@ -431,6 +431,8 @@ export interface Ui {
   decisions: { pod: string; traces: Trace[]; selectedTraceId: string; loading: boolean };
   model: ModelState;
   fps: number;
+  /** How others join; `networkUrl` is what they open, once the server listens to more than this computer. */
+  join: { url: string; reachable: boolean; networkUrl: string | null };
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
 }

@@ -23,8 +23,9 @@ export function mount(root, dispatch, session) {
   const qr = element("img", {
     class: "code-qr", alt: "", width: 32, height: 32, src: `/api/sessions/${session.code}/qr.svg`,
   });
+  const shut = element("span", { class: "code-shut", "data-testid": "join-warning" }, icon("warn"));
   const code = element("button", { class: "code-button", type: "button", "data-testid": "join-code" }, [
-    qr, element("span", { class: "mono" }, session.code),
+    qr, shut, element("span", { class: "mono" }, session.code),
   ]);
   code.addEventListener("click", () => dispatch({ type: "showCode" }));
   const role = element("span", { class: "chip accent role-chip" });
@@ -62,8 +63,11 @@ export function mount(root, dispatch, session) {
         setText(title, view.session.title);
         setText(subtitle, subtitleOf(view, ui));
       }
-      setAttribute(code, "aria-label", `${session.code}: ${text(lang, "show_code")}`);
-      setAttribute(code, "title", text(lang, "show_code"));
+      setAttribute(code, "aria-label", `${session.code}: ${text(lang, ui.join.reachable ? "show_code" : "join_closed")}`);
+      // A QR that no other device can open is not shown.
+      qr.hidden = !ui.join.reachable;
+      shut.hidden = ui.join.reachable;
+      setAttribute(code, "title", text(lang, ui.join.reachable ? "show_code" : "join_closed"));
       role.hidden = !view.me;
       if (view.me) setText(role, text(lang, `role_${view.me.role}`));
       setAttribute(english, "aria-pressed", String(lang === "en"));

@@ -31,7 +31,7 @@ function worldOf({ objects = [], answers = {}, me = TEACHER } = {}) {
     },
     toast: (message, tone) => world.notices.push([tone, message]),
     inspector: { openTab: (tab) => world.inspector.push(tab), focus: () => world.inspector.push("focus") },
-    session: () => ({ code: "K7Q-M2X", joinUrl: "" }),
+    code: "K7Q-M2X",
   });
   /** Dispatch and wait until what the intent began is done. */
   const does = async (intent) => {
