@@ -13,13 +13,14 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from django.db import OperationalError, close_old_connections
+from django.db import close_old_connections
 
 from clustersim.apiserver.flow import gate
 from clustersim.apiserver.handling import Watch, handle, meter, still_allowed
 from clustersim.apiserver.messages import JSON, Request, Response, error_response, parse_cookies, parse_query
 from clustersim.apiserver.watching import stream
 from clustersim.store import sessions
+from clustersim.store.failures import unavailable
 from scheduler_core.api.errors import ApiError, bad_request
 
 Scope = dict[str, Any]
@@ -69,11 +70,11 @@ def _in_thread(request: Request) -> Response | Watch:
         return error_response(error)
     except sessions.NoSession:
         return error_response(ApiError(404, "NotFound", "the session is gone"))
-    except OperationalError as error:
-        _logger.warning("the database did not answer %s %s: %s", request.method, request.path, error)
-        message = "the database is busy or away; try again in a second"
-        return error_response(ApiError(503, "ServiceUnavailable", message, retry_after_seconds=1))
-    except Exception:
+    except Exception as error:
+        refusal = unavailable(error)
+        if refusal is not None:
+            _logger.warning("the database failed %s %s: %s", request.method, request.path, error)
+            return error_response(refusal)
         _logger.exception("%s %s failed", request.method, request.path)
         return error_response(ApiError(500, "InternalError", "this is a fault of the server; its log says more"))
 

@@ -12,10 +12,12 @@ import redis.asyncio
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import Error as DatabaseFailure
-from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
+
+from clustersim.store import workers
+from clustersim.store.failures import explain
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +35,8 @@ async def readyz(request: HttpRequest) -> JsonResponse:
     probes: dict[str, Callable[[], Awaitable[str]]] = {"database": _database, "redis": _redis, "worker": _worker}
     answers = await asyncio.gather(*(_probe(name, probe) for name, probe in probes.items()))
     body = dict(zip(probes, answers, strict=True))
+    if body["database"] != "ok" and body["worker"] != "ok":
+        body["worker"] = "waits for the database"
     response = JsonResponse(body, status=200 if all(answer == "ok" for answer in answers) else 503)
     # Asked every few moments while something is away: the part that is away logs that, not every question about it.
     response._has_been_logged = True  # type: ignore[attr-defined]
@@ -54,16 +58,15 @@ async def _probe(name: str, probe: Callable[[], Awaitable[str]]) -> str:
             return await probe()
     except (TimeoutError, OSError, redis.RedisError, DatabaseFailure) as error:
         logger.debug("%s is not ready: %s", name, error)
+        cause = explain(error)
+        if cause is not None:
+            return f"{cause} ({error})"
         return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 async def _database() -> str:
-    def ask() -> str:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-            return "ok" if cursor.fetchone() == (1,) else "answered something else than 1"
-
-    return await sync_to_async(ask)()
+    await sync_to_async(workers.probe)()
+    return "ok"
 
 
 async def _redis() -> str:
@@ -76,7 +79,5 @@ async def _redis() -> str:
 
 
 async def _worker() -> str:
-    from clustersim.store import workers
-
     alive = await sync_to_async(workers.alive)()
     return "ok" if alive else "no worker has renewed its lease: look at the log of `manage.py up`"

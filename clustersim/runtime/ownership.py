@@ -54,6 +54,7 @@ class Ownership:
         self._stop = threading.Event()
         self._seen_unowned_ms: dict[int, int] = {}
         self._not_before_ms: dict[int, int] = {}
+        self._told_failure = ""
         self._thread = threading.Thread(target=self._run, name="ownership", daemon=True)
 
     def start(self) -> None:
@@ -85,9 +86,9 @@ class Ownership:
                 self._check_loop()
                 try:
                     self._turn()
+                    self._told_failure = ""
                 except DatabaseFailure as error:
-                    logger.warning("the database does not answer: %s", error)
-                    close_old_connections()
+                    self._database_failed(error)
                 self._look.wait(LOOK_EVERY_MS / 1000)
                 self._look.clear()
             self._leases.give_up()
@@ -95,6 +96,13 @@ class Ownership:
             logger.warning("the lease was not given up: %s", error)
         finally:
             connection.close()
+
+    def _database_failed(self, error: DatabaseFailure) -> None:
+        """Say so once, not at every turn: where the disk is full the log has no room either."""
+        if str(error) != self._told_failure:
+            self._told_failure = str(error)
+            logger.warning("the database failed: %s", error)
+        close_old_connections()
 
     def _turn(self) -> None:
         was_held = self._leases.held

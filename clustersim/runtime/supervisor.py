@@ -29,6 +29,12 @@ RESTART_MOST_SECONDS: Final = 5.0
 STOP_SECONDS: Final = 8.0
 """How long a child may take to end before it is killed."""
 
+LOOK_SECONDS: Final = 5.0
+"""Children are looked at this often though no signal came."""
+
+STANDS_SECONDS: Final = 1.5
+"""A child that stands still (SIGSTOP) for so long is killed and started again: it may hold what others wait for."""
+
 LIFELINE: Final = "CLUSTERSIM_LIFELINE"
 """Variable that tells a child the pipe's file descriptor."""
 
@@ -50,6 +56,7 @@ class Child:
     restart_at: float = 0.0
     wait_seconds: float = RESTART_FIRST_SECONDS
     restarts: int = 0
+    stands_since: float | None = None
 
     def start(self) -> None:
         """Start the process."""
@@ -61,10 +68,12 @@ class Child:
             pass_fds=() if self.lifeline is None else (self.lifeline,),
         )
         self.started_at = time.monotonic()
+        self.stands_since = None
 
     def look(self, now: float) -> None:
-        """Note a death and start again when its wait is over."""
+        """End a child that stands still; note a death and start again when its wait is over."""
         if self.process is not None and self.process.poll() is None:
+            self._look_at_standing(self.process, now)
             return
         if self.process is not None:
             logger.warning("%s ended with %s", self.name, _how(self.process.returncode))
@@ -76,6 +85,22 @@ class Child:
         if now >= self.restart_at:
             self.restarts += 1
             self.start()
+
+    def next_look(self) -> float | None:
+        """Return the monotonic time at which `look` has something to do, unless a signal tells of more."""
+        if self.process is None:
+            return self.restart_at
+        return None if self.stands_since is None else self.stands_since + STANDS_SECONDS
+
+    def _look_at_standing(self, process: subprocess.Popen[bytes], now: float) -> None:
+        if not _stands(process.pid):
+            self.stands_since = None
+        elif self.stands_since is None:
+            self.stands_since = now
+        elif now >= self.stands_since + STANDS_SECONDS:
+            logger.warning("%s stands still and is ended", self.name)
+            process.kill()
+            process.wait()
 
     def signal(self, number: int) -> None:
         """Send a signal, if it runs."""
@@ -92,6 +117,16 @@ class Child:
             logger.warning("%s did not stop in %g s and is killed", self.name, STOP_SECONDS)
             self.process.kill()
             self.process.wait()
+
+
+def _stands(pid: int) -> bool:
+    """Return whether a child was stopped and not continued (where the system can say so)."""
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return False
 
 
 def _how(code: int) -> str:
@@ -126,7 +161,7 @@ class Supervisor:
                 if not announced and is_ready():
                     announced = True
                     on_ready()
-                self._pause(0.5 if announced else 0.03)
+                self._pause(self._wait_seconds() if announced else 0.03)
         finally:
             self.shut_down()
 
@@ -138,6 +173,11 @@ class Supervisor:
                 child.signal(signal.SIGTERM)
             for child in group:
                 child.wait(deadline)
+
+    def _wait_seconds(self) -> float:
+        """Return how long nothing has to be looked at: deaths, stops and signals wake this process by themselves."""
+        looks = [at for at in (child.next_look() for child in self.children) if at is not None]
+        return min(LOOK_SECONDS, max(0.0, min(looks) - time.monotonic())) if looks else LOOK_SECONDS
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._stopping = True

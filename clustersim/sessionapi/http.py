@@ -18,6 +18,7 @@ from clustersim.classroom import auth
 from clustersim.classroom import roles as roles_module
 from clustersim.classroom.auth import Principal
 from clustersim.store import SqlStore, open_store, sessions
+from clustersim.store.failures import unavailable
 from clustersim.store.sessions import SessionRow
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, unauthorized
 
@@ -182,17 +183,24 @@ def route(*, body_bytes_max: int = BODY_BYTES_MAX, **methods: View) -> Callable[
             response = refusal(ApiError(404, "NotFound", "the session was deleted"))
         except (SuspiciousOperation, MultiPartParserError) as error:
             response = refusal(bad_request(f"the form cannot be read: {error}"))
-        except Exception:
-            _logger.exception("%s %s failed", request.method, request.path)
-            response = refusal(
-                ApiError(500, "InternalError", "something broke on the server; its log has the details; try again")
-            )
+        except Exception as error:
+            response = refusal(_failed(request, error))
         if response.status_code == 405:
             response["Allow"] = allowed
         return response
 
     view.body_bytes_max = body_bytes_max  # type: ignore[attr-defined]
     return view
+
+
+def _failed(request: HttpRequest, error: Exception) -> ApiError:
+    """Return the answer to what no route expects: the database fails (503), or the program does (500)."""
+    away = unavailable(error)
+    if away is not None:
+        _logger.warning("the database failed %s %s: %s", request.method, request.path, error)
+        return away
+    _logger.error("%s %s failed", request.method, request.path, exc_info=error)
+    return ApiError(500, "InternalError", "something broke on the server; its log has the details; try again")
 
 
 def sign_in(response: HttpResponse, call: Call, token: str) -> HttpResponse:

@@ -61,6 +61,17 @@ def alive() -> Sequence[str]:
     return [lease.identity for lease in every() if now_ms - int(lease.record.get("renewMs", 0)) <= ALIVE_MS]
 
 
+def probe() -> None:
+    """Write and take back one row, so that a database which can be read but not written is found out.
+
+    Raises:
+        DatabaseError: it cannot be written.
+    """
+    with transaction.atomic():
+        Worker.objects.create(identity="probe", record={})
+        Worker.objects.filter(pk="probe").delete()
+
+
 def loads() -> dict[str, int]:
     """Return how many awake sessions each worker owns."""
     rows = Session.objects.filter(hibernated=False).exclude(owner="").values_list("owner").annotate(Count("pk"))

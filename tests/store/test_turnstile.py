@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import OperationalError, connection, connections, transaction
 
 from clustersim.store import sessions
 from clustersim.store.models import Session
+from clustersim.store.sqlite import turnstile as turnstile_module
 from clustersim.store.sqlite.turnstile import Turnstile
 
 
@@ -88,3 +89,21 @@ def test_a_single_statement_waits_for_its_turn(database):
     assert done.is_set()
     assert sessions.get(row.id).title == "renamed"
     assert not connection._own_turnstile().held
+
+
+def test_waiting_is_bounded_and_what_was_given_up_is_let_go(tmp_path, monkeypatch):
+    monkeypatch.setattr(turnstile_module, "WAIT_SECONDS", 0.2)
+    path = str(tmp_path / "db")
+    stands, first, second = Turnstile(path), Turnstile(path), Turnstile(path)
+    stands.enter()
+    for waiter in (first, second, first):  # behind the lock, behind the gate, and once more
+        with pytest.raises(OperationalError, match="stands still"):
+            waiter.enter()
+        assert not waiter.held
+    stands.close()
+    monkeypatch.undo()
+    for waiter in (first, second):
+        waiter.enter()
+        assert waiter.held
+        waiter.leave()
+        waiter.close()

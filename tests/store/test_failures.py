@@ -1,0 +1,90 @@
+"""What each failure of a database is told as, from what SQLite and PostgreSQL really raise."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.test import Client
+
+from clustersim.store import failures, sessions, workers
+
+PAGE_BYTES = 4096
+
+
+def _fill(path: Path) -> None:
+    """Let the open connection add no page to the file, as a full disk does."""
+    pages = connection.cursor().execute("PRAGMA page_count").fetchone()[0]
+    connection.cursor().execute(f"PRAGMA max_page_count = {pages}")
+
+
+def _lock(path: Path) -> None:
+    connection.cursor().execute("PRAGMA query_only = ON")
+
+
+def _damage(path: Path) -> None:
+    connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    with path.open("r+b") as file:
+        file.seek(PAGE_BYTES)
+        file.write(b"\xff" * (path.stat().st_size - PAGE_BYTES))
+
+
+def _open_many() -> None:
+    for _ in range(500):
+        sessions.create("x" * 100, "empty")
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("harm", "told"), [(_fill, failures.FULL), (_lock, failures.READ_ONLY), (_damage, failures.DAMAGED)]
+)
+def test_what_sqlite_says_is_told_as_what_it_means(database, harm, told):
+    harm(Path(database.removeprefix("sqlite:///")))
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - its class is Django's choice
+        _open_many()
+    assert failures.explain(caught.value) == told
+    refusal = failures.unavailable(caught.value)
+    assert refusal is not None
+    assert (refusal.code, refusal.message) == (503, told)
+    connection.close()
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_what_postgresql_says_is_told_as_what_it_means(database):
+    def fail() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            sessions.create("t", "empty")
+
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - its class is Django's choice
+        fail()
+    assert failures.explain(caught.value) == failures.READ_ONLY
+
+
+def test_a_fault_of_the_program_is_no_fault_of_the_database():
+    assert failures.explain(IntegrityError("UNIQUE constraint failed")) is None
+    assert failures.explain(KeyError("x")) is None
+    assert failures.explain(sqlite3.OperationalError("database or disk is full")) is None, "Django's are meant"
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"], indirect=True)
+def test_a_probe_writes_and_leaves_nothing(database):
+    workers.probe()
+    assert workers.every() == []
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_route_answers_503_and_says_why(database, monkeypatch):
+    _fill(Path())
+    client = Client()
+    status, answer = 201, {}
+    for _ in range(500):
+        response = client.post("/api/sessions", {"title": "t", "template": "empty"}, content_type="application/json")
+        status, answer = response.status_code, response.json()
+        if status != 201:
+            break
+        _fill(Path())
+    assert (status, answer["message"]) == (503, failures.FULL)
