@@ -52,9 +52,7 @@ const UNSEEN_ROWS_MAX = 500;
  * @returns {Lane[]}
  */
 export function laneModels(queue, unseen, inHand, nowMs, backoff = { initialMs: BACKOFF_INITIAL_MS, maxMs: BACKOFF_MAX_MS }) {
-  // Lists are cut, and nobody can tell a pod beyond the cut from one that no queue has taken in: then only counts hold.
-  const cutOff = beyondCut(queue);
-  const fresh = (cutOff > 0 ? [] : unseen.slice(0, UNSEEN_ROWS_MAX)).map((pod) => ({
+  const fresh = unseen.slice(0, UNSEEN_ROWS_MAX).map((pod) => ({
     pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
     uid: pod.metadata.uid ?? "",
     priority: pod.spec?.priority ?? 0,
@@ -79,7 +77,7 @@ export function laneModels(queue, unseen, inHand, nowMs, backoff = { initialMs: 
   const stillListed = queue.active.some((entry) => entry.pod === inHand) ? 1 : 0;
   return [
     lane("active", [...hand, ...active], count(cut["active"], queue.active) - stillListed + open.length
-      + Math.max(0, unseen.length - (cutOff || UNSEEN_ROWS_MAX)), byPriority),
+      + Math.max(0, unseen.length - UNSEEN_ROWS_MAX), byPriority),
     lane("backoff", queue.backoff.map((entry) => backoffRow(entry, backoff)), count(cut["backoff"], queue.backoff),
       (rows) => byTimeLeft(rows, nowMs)),
     lane("unschedulable", queue.unschedulable.map((entry) => rowOf(entry, "queued")),
@@ -93,12 +91,20 @@ export function laneModels(queue, unseen, inHand, nowMs, backoff = { initialMs: 
 }
 
 /**
- * Pods that the queue counts and does not list.
+ * Pending pods that no queue has taken in yet. While the queue's lists are whole, those that none of them names. Where
+ * they are cut nobody can tell a pod beyond the cut from a new one by its name, but by its age: only what was written
+ * after the queue was is new.
+ * @param {readonly PodSlim[]} pending without a node
  * @param {QueueStatus} queue
+ * @param {ReadonlySet<string>} taken uids that the queue, the hand or a binding names
+ * @param {number} revision of the queue's status
+ * @returns {PodSlim[]}
  */
-function beyondCut(queue) {
+export function unseenPods(pending, queue, taken, revision) {
   const lists = /** @type {const} */ (["active", "backoff", "unschedulable", "gated", "waiting", "binding"]);
-  return lists.reduce((sum, name) => sum + Math.max(0, (queue.counts[name] ?? 0) - queue[name].length), 0);
+  const cut = lists.some((name) => (queue.counts[name] ?? 0) > queue[name].length);
+  return pending.filter((pod) => !taken.has(pod.metadata.uid ?? "")
+    && (!cut || Number(pod.metadata.resourceVersion ?? 0) > revision));
 }
 
 /**

@@ -5,10 +5,12 @@
 
 /** @import { NodeSlim, PodSlim, PodState, QueueStatus, Slim, Taint, Ui, View } from "../lib/types.d.ts" */
 import {
-  GPU_RESOURCE, ZONE_LABEL, authorOf, compareNames, conditionOf, cycleUnderWay, isTerminal, objectsOf, ownerOf,
+  GPU_RESOURCE, ZONE_LABEL, authorOf, compareNames, conditionOf, cycleUnderWay, isTerminal, leader, objectAt, objectsOf,
+  ownerOf,
   podRequests, podState, queueOfLeader, resourcesOf,
 } from "../state/selectors.js";
 import { OWNER_HUES } from "../dom/colours.js";
+import { unseenPods } from "./lanes-model.js";
 
 /**
  * @typedef {object} Glyph one pod as it is drawn
@@ -113,12 +115,22 @@ export function modelMaker() {
     }
     const waiting = byNode.get("") ?? [];
     waiting.forEach(glyphOf);
-    const unseen = waiting.filter((pod) => !taken.has(pod.metadata.uid ?? "") && !isTerminal(pod));
+    const unseen = unseenPods(waiting.filter((pod) => !isTerminal(pod)), queue, taken, queueRevision(view));
     lastNodes = nodes;
     const model = { nodes, zones: zonesOf(nodes), pods: podMap, groups: sortedGroups(groups, podMap), queue, unseen };
     last = { inputs, model };
     return model;
   };
+}
+
+/**
+ * The revision at which the leading scheduler wrote its queue; 0 while nobody leads.
+ * @param {View} view
+ */
+function queueRevision(view) {
+  const leading = leader(view, "kube-scheduler");
+  const queue = leading && objectAt(view, "queues.clustersim.io", leading.metadata.name);
+  return Number(queue?.metadata.resourceVersion ?? 0);
 }
 
 /**

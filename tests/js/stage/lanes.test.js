@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventNames, fitReasons } from "../../../static/js/lib/sentences.js";
-import { laneModels, movedWords } from "../../../static/js/stage/lanes-model.js";
+import { laneModels, movedWords, unseenPods } from "../../../static/js/stage/lanes-model.js";
 import { pod } from "./fixtures.js";
 
 /** @import { PodSlim, QueueStatus } from "../../../static/js/lib/types.d.ts" */
@@ -42,15 +42,18 @@ test("more than eight pods become counts by group, and the lane says how many it
   assert.equal(one.listed, 50);
 });
 
-test("pods beyond the cut of the queue's lists are counted once, and never as new ones", () => {
-  const listed = Array.from({ length: 50 }, (_, index) => ({ pod: `a/p${index}`, uid: `${index}`, priority: 0 }));
-  const unlisted = /** @type {PodSlim[]} */ (Array.from({ length: 173 }, (_, index) => pod(`q${index}`)));
-  const lanes = laneModels(queue({ active: listed, counts: { active: 214, unschedulable: 9 } }), unlisted, "", 0);
-  assert.equal(lane(lanes, "active").count, 214, "164 active and 9 unschedulable ones are not listed");
-  assert.ok(lane(lanes, "active").rows.every((row) => row.state === "queued"));
-  const more = /** @type {PodSlim[]} */ ([...unlisted, pod("new-1"), pod("new-2")]);
-  const grown = laneModels(queue({ active: listed, counts: { active: 214, unschedulable: 9 } }), more, "", 0);
-  assert.equal(lane(grown, "active").count, 216, "two have come since");
+test("pods beyond the cut of the queue's lists are no new ones, pods written after the queue are", () => {
+  const active = Array.from({ length: 50 }, (_, index) => ({ pod: `a/p${index}`, uid: `${index}`, priority: 0 }));
+  const pending = /** @type {PodSlim[]} */ (["known", "late"].map((name, index) => {
+    const made = pod(name);
+    return { ...made, metadata: { ...made.metadata, resourceVersion: String(100 + 10 * index) } };
+  }));
+  const whole = queue({ active, counts: { active: 50 } });
+  const cut = queue({ active, counts: { active: 214 } });
+  const names = (/** @type {QueueStatus} */ of) => unseenPods(pending, of, new Set(), 105).map((one) => one.metadata.name);
+  assert.deepEqual(names(whole), ["known", "late"]);
+  assert.deepEqual(names(cut), ["late"]);
+  assert.equal(lane(laneModels(cut, unseenPods(pending, cut, new Set(), 105), "", 0), "active").count, 215);
 });
 
 test("a pod in hand that the queue still lists is counted neither twice nor as waiting", () => {
