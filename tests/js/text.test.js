@@ -51,3 +51,9 @@ test("simulated time stands in UTC, to the millisecond when asked", () => {
   assert.equal(clockTime(Date.UTC(2030, 0, 1, 10, 42, 21, 300), true), "10:42:21.300");
   assert.equal(clockTime(Date.UTC(2030, 0, 1, 10, 42, 21, 300)), "10:42:21");
 });
+
+test("one is told in the singular", () => {
+  assert.equal(text("en", "decision.counts", { n: 1, f: 1 }), "1 node, 1 feasible");
+  assert.equal(text("en", "decision.counts", { n: "1,000", f: 1 }), "1,000 nodes, 1 feasible");
+  assert.equal(text("en", "plain.lost", { loser: "n1", winner: "n2", n: 1 }), "n1 lost to n2 by 1 point.");
+});

@@ -74,7 +74,7 @@ export function mountDecision(element, dispatch) {
     body.replaceChildren(...[
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
       chartSection(decision, trace), plainWords(decision, trace, lang), trace.detail === "compacted" ? null : scoresSection(decision),
-      tieCard(decision, lang), sentence(trace.result, lang), ...preemptionSections(trace, lang),
+      tieCard(decision, trace, lang), sentence(trace.result, lang), ...preemptionSections(trace, lang),
     ].flatMap((part) => part ?? []));
     if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();
     draw();
@@ -90,7 +90,7 @@ export function mountDecision(element, dispatch) {
     if (decision.rows.length === 0) return null;
     const switcher = h("div", { class: "dc-segmented", role: "group", "aria-label": text(lang, "decision.mode") },
       ...MODES.map((name) => h("button", {
-        type: "button", "data-mode": name, "aria-pressed": String(name === mode), text: text(lang, `decision.${name}`),
+        type: "button", "data-mode": name, "aria-pressed": String(name === mode), text: text(lang, `decision.${name}`, { max: decision.scoreMax }),
         onclick: () => {
           mode = name;
           rebuild();

@@ -112,16 +112,16 @@ function cells({ decision, rows, mode, colours, lang }, rowHeight) {
   const dark = [];
   rows.forEach((row, y) => row.cells.forEach((cell, index) => {
     const shown = { x: index + 1, y, text: number(lang, cell[mode], 0).replace(/,/g, "") };
-    (heatStep(cell.normalized) > 3 ? dark : light).push(shown);
+    (heatStep((100 * cell.normalized) / decision.scoreMax) > 3 ? dark : light).push(shown);
   }));
   const size = rowHeight > 22 ? 12 : 11;
   return [
     {
-      type: "heatmap", zmin: 0, zmax: 100, colorscale: scale, showscale: false, xgap: 2, ygap: 2,
+      type: "heatmap", zmin: 0, zmax: decision.scoreMax, colorscale: scale, showscale: false, xgap: 2, ygap: 2,
       x: plugins.map((_, index) => index + 1),
       y: rows.map((_, index) => index),
       z: rows.map((row) => plugins.map((_, index) => (row.cells.length > 0 ? row.cells[index]?.normalized ?? null : null))),
-      customdata: rows.map((row) => plugins.map((plugin, index) => hover(row, plugin, index, lang))),
+      customdata: rows.map((row) => plugins.map((plugin, index) => hover(row, plugin, index, decision.scoreMax, lang))),
       hovertemplate: "%{customdata}<extra></extra>",
       hoverongaps: false,
     },
@@ -134,12 +134,13 @@ function cells({ decision, rows, mode, colours, lang }, rowHeight) {
  * @param {NodeRow} row
  * @param {{name: string, weight: number}} plugin
  * @param {number} index
+ * @param {number} scoreMax
  * @param {Lang} lang
  */
-function hover(row, plugin, index, lang) {
+function hover(row, plugin, index, scoreMax, lang) {
   const cell = row.cells[index];
   if (!cell) return "";
-  return `<b>${escapeText(row.node)}</b> · ${plugin.name}<br>${text(lang, "decision.raw")} ${cell.raw}<br>0–100 `
+  return `<b>${escapeText(row.node)}</b> · ${plugin.name}<br>${text(lang, "decision.raw")} ${cell.raw}<br>0–${scoreMax} `
     + `${cell.normalized}<br>× ${plugin.weight} = ${cell.weighted} ${text(lang, "stage.pts")}`;
 }
 

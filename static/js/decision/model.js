@@ -27,6 +27,7 @@ import { fitReasons } from "../lib/sentences.js";
  * @property {readonly NodeRow[]} rows in natural order of name
  * @property {readonly {name: string, weight: number}[]} plugins that scored, in running order
  * @property {readonly string[]} skipped plugins whose PreScore returned Skip
+ * @property {number} scoreMax what the best node gets from one plugin, before its weight
  * @property {number} pointsMax
  * @property {number} nodes how many the cycle saw
  * @property {number} feasible
@@ -73,6 +74,7 @@ export function decisionOf(result, scoreMax = SCORE_MAX) {
     rows,
     plugins,
     skipped: scores?.skip ?? [],
+    scoreMax,
     pointsMax: plugins.reduce((sum, plugin) => sum + scoreMax * plugin.weight, 0),
     nodes: names.length || fitReasons(result.fitError ?? "").nodes,
     feasible: feasible.size,

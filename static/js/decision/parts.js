@@ -4,7 +4,7 @@
 /** @import { Decision, NodeRow, SentencePart } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
 import { number, text } from "../lib/text.js";
-import { POINTS, pointName } from "../lib/trace.js";
+import { POINTS, TODAY, eraOf, pointName } from "../lib/trace.js";
 import { fateOf, runnerUp, sentenceParts } from "./model.js";
 import { h, icon } from "../dom/h.js";
 import { decisionWords } from "./words.js";
@@ -24,7 +24,7 @@ export function pipeline(decision, trace, lang) {
   const cell = (/** @type {string} */ value, /** @type {string} */ label, /** @type {string} */ kind) =>
     h("li", { class: `dc-step dc-step-${kind}` }, h("b", { text: value }), h("span", { text: label }));
   const steps = [
-    cell(number(lang, decision.nodes), text(lang, "pipeline.nodes"), "plain"),
+    cell(number(lang, decision.nodes), text(lang, "pipeline.nodes", { n: decision.nodes }), "plain"),
     cell(number(lang, decision.feasible), text(lang, "pipeline.feasible"), decision.feasible > 0 ? "good" : "none"),
   ];
   if (decision.feasible === 0) {
@@ -110,9 +110,10 @@ export function plainWords(decision, trace, lang) {
 
 /**
  * @param {Decision} decision
+ * @param {Trace} trace
  * @param {Lang} lang
  */
-export function tieCard(decision, lang) {
+export function tieCard(decision, trace, lang) {
   if (decision.best.length < 2) return null;
   const { lot } = decision;
   return h("section", { class: "dc-section dc-tie" },
@@ -122,7 +123,7 @@ export function tieCard(decision, lang) {
       ? text(lang, "tieCard.drawn", {
         draw: lot.draw, range: Array.from({ length: Math.min(lot.below, 8) }, (_, index) => index).join(", ")
           + (lot.below > 8 ? " …" : ""), node: decision.chosen,
-      })
+      }) + (eraOf(trace) === TODAY ? ` ${text(lang, "tieCard.today")}` : "")
       : text(lang, "tieCard.open") }));
 }
 

@@ -11,7 +11,8 @@ const TEXTS = {
 };
 
 /**
- * The text of a key, with `{name}` replaced from values; English where a language lacks it, the key where both do.
+ * The text of a key, with `{name}` replaced from values and `{name|node|nodes}` by the word for one or for any other
+ * number; English where a language lacks it, the key where both do.
  * @param {Lang} lang
  * @param {string} key
  * @param {Record<string, string | number>} [values]
@@ -19,7 +20,9 @@ const TEXTS = {
 export function text(lang, key, values) {
   const pattern = TEXTS[lang][key] ?? TEXTS.en[key] ?? key;
   if (!values) return pattern;
-  return pattern.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+  return pattern
+    .replace(/\{(\w+)\|([^|}]*)\|([^|}]*)\}/g, (_, name, one, many) => (String(values[name]) === "1" ? one : many))
+    .replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
 /** Every key by language, for the test that asks both languages to say the same things. */

@@ -35,6 +35,17 @@ export function placeOf({ point, era }) {
   return POINTS.find((one) => pointName(one, era) === point) ?? /** @type {Point} */ (point);
 }
 
+/** The era of today's scheduler. */
+export const TODAY = "v1.34";
+
+/**
+ * The era of a cycle or a trace; one that says none is of today.
+ * @param {{era?: string | undefined}} told
+ */
+export function eraOf({ era }) {
+  return era || TODAY;
+}
+
 /** What the best node gets from one plugin today; a trace of another era says its own. */
 export const SCORE_MAX = 100;
 

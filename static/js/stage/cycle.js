@@ -4,6 +4,7 @@
  */
 
 /** @import { Cycle, Point, TraceResult } from "../lib/types.d.ts" */
+/** @import { Profile } from "./told.js" */
 import { POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
 
 export const DIM_MS = 160;
@@ -159,18 +160,18 @@ function scoring(trace, weights, { elapsedMs, budgetMs }, scoreMax = SCORE_MAX) 
  * @typedef {object} RailStep
  * @property {Point} point
  * @property {"done" | "current" | "skipped" | "ahead"} state
- * @property {"ratio" | "arrow" | "priority" | "skipped" | "next" | "tie" | "node" | "none" | "preempt" | "refused"
+ * @property {"ratio" | "arrow" | "sort" | "skipped" | "next" | "tie" | "node" | "none" | "preempt" | "refused"
  *   | "ok"} line which sentence the second line is
  * @property {Record<string, string | number>} values for that sentence
  */
 
 /**
  * @param {Cycle} cycle
- * @param {Readonly<Record<string, number>>} counts how many plugins a point has, by point
+ * @param {Pick<Profile, "counts" | "sort">} profile
  * @param {number} nodeCount
  * @returns {RailStep[]}
  */
-export function railSteps(cycle, counts, nodeCount) {
+export function railSteps(cycle, profile, nodeCount) {
   const trace = cycle.trace ?? {};
   const at = POINTS.indexOf(placeOf(cycle));
   const skipped = skippedPoints(trace, at);
@@ -182,7 +183,7 @@ export function railSteps(cycle, counts, nodeCount) {
       nextTaken = true;
       return { point, state: "ahead", line, values: {} };
     }
-    return { point, state: index === at ? "current" : "done", ...lineOf(point, trace, counts, nodeCount) };
+    return { point, state: index === at ? "current" : "done", ...lineOf(point, trace, profile, nodeCount) };
   });
 }
 
@@ -205,11 +206,11 @@ function skippedPoints(trace, at) {
 /**
  * @param {Point} point
  * @param {TraceResult} trace
- * @param {Readonly<Record<string, number>>} counts
+ * @param {Pick<Profile, "counts" | "sort">} profile
  * @param {number} nodeCount
  * @returns {Pick<RailStep, "line" | "values">}
  */
-function lineOf(point, trace, counts, nodeCount) {
+function lineOf(point, trace, { counts, sort }, nodeCount) {
   const count = counts[point] ?? 0;
   /** @type {(n: number, of: number) => Pick<RailStep, "line" | "values">} */
   const ratio = (n, of) => (of > 0 ? { line: "ratio", values: { n, of } } : { line: "none", values: {} });
@@ -217,7 +218,7 @@ function lineOf(point, trace, counts, nodeCount) {
     case "PreEnqueue":
       return ratio(count, count);
     case "QueueSort":
-      return { line: "priority", values: {} };
+      return { line: "sort", values: { plugin: sort.replace(/Sort$/, "") } };
     case "PreFilter":
       return ratio(Math.max(0, count - (trace.preFilter?.skip?.length ?? 0)), count);
     case "Filter":

@@ -8,11 +8,15 @@ export const LANE_ROWS_MAX = 8;
 /** kube-scheduler's backoff where its configuration says nothing: one second, doubled with each attempt, at most ten. */
 export const BACKOFF_INITIAL_MS = 1_000;
 export const BACKOFF_MAX_MS = 10_000;
+/** The plugin that orders the active queue by priority; any other one has an order of its own. */
+export const PRIORITY_SORT = "PrioritySort";
 /** Labels that tell nothing: the pod is new, or its attempt failed. */
 const UNTOLD = new Set(["UnschedulablePodAdd", "ScheduleAttemptFailure"]);
 
 /** Labels of time and of the queue itself; every other one is a cluster event. */
 const MOVED_BY_TIME = new Set(["BackoffComplete", "UnschedulableTimeout", "ForceActivate", "PopFromBackoffQ"]);
+
+const USUAL = { backoff: { initialMs: BACKOFF_INITIAL_MS, maxMs: BACKOFF_MAX_MS }, sort: PRIORITY_SORT };
 
 /** Pods that no queue has taken in yet are looked at one by one up to here; the rest only add to the lane's count. */
 const UNSEEN_ROWS_MAX = 500;
@@ -48,10 +52,10 @@ const UNSEEN_ROWS_MAX = 500;
  * @param {readonly PodSlim[]} unseen pending pods that no queue has taken in yet
  * @param {string} inHand key of the pod in hand, or ""
  * @param {number} nowMs simulated
- * @param {{initialMs: number, maxMs: number}} [backoff] as the scheduler is configured
+ * @param {{backoff: {initialMs: number, maxMs: number}, sort: string}} [configured] backoff, and who orders the queue
  * @returns {Lane[]}
  */
-export function laneModels(queue, unseen, inHand, nowMs, backoff = { initialMs: BACKOFF_INITIAL_MS, maxMs: BACKOFF_MAX_MS }) {
+export function laneModels(queue, unseen, inHand, nowMs, { backoff, sort } = USUAL) {
   const fresh = unseen.slice(0, UNSEEN_ROWS_MAX).map((pod) => ({
     pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
     uid: pod.metadata.uid ?? "",
@@ -63,7 +67,8 @@ export function laneModels(queue, unseen, inHand, nowMs, backoff = { initialMs: 
   const active = [
     ...queue.active.filter((entry) => entry.pod !== inHand).map((entry) => rowOf(entry, "queued")),
     ...open.map((entry) => rowOf(entry, "unseen")),
-  ].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
+  ];
+  if (sort === PRIORITY_SORT) active.sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
   const hand = inHand ? [rowOf(handEntry(queue, inHand), "hand")] : [];
   const waiting = queue.waiting.map((entry) => ({
     ...rowOf({ pod: entry.pod, uid: entry.uid }, "assumed"),

@@ -9,7 +9,7 @@ import { setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { eventNames, fitReasons } from "../lib/sentences.js";
-import { movedWords } from "./lanes-model.js";
+import { PRIORITY_SORT, movedWords } from "./lanes-model.js";
 
 const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "no", gated: "lock", permit: "people" };
 
@@ -20,6 +20,7 @@ const WAKES_SHOWN = 3;
  * @typedef {object} LanesInput
  * @property {readonly Lane[]} lanes
  * @property {(key: string) => Glyph | null} glyphOf
+ * @property {string} sort the plugin that orders the active queue
  * @property {string} selectedPod
  * @property {Colours} colours
  * @property {Lang} lang
@@ -92,7 +93,7 @@ export function mountLanes(element, dispatch) {
     const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (section.querySelector(`.st-lane-${name}`));
     setText(part("name"), text(lang, `lane.${lane.name}`));
     setText(part("count"), number(lang, lane.count));
-    setText(part("means"), text(lang, lane.groups.length > 0 ? `lane.${lane.name}.by` : `lane.${lane.name}.means`));
+    setText(part("means"), meaning(lane, input));
     section.setAttribute("aria-label", `${text(lang, `lane.${lane.name}`)}, ${lane.count}`);
     const rows = /** @type {(LaneRow | LaneGroup)[]} */ ([...lane.rows, ...lane.groups]);
     section.dataset["empty"] = String(rows.length === 0);
@@ -120,7 +121,7 @@ export function mountLanes(element, dispatch) {
     const glyph = input.glyphOf(row.key);
     const name = glyph?.label ?? row.key.split("/").pop() ?? row.key;
     const look = `${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
-      + `${row.wakes.join()} ${row.movedBy} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key}`;
+      + `${row.wakes.join()} ${row.movedBy} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.sort}`;
     if (item.dataset["look"] !== look) {
       const focused = item.contains(document.activeElement);
       item.dataset["look"] = look;
@@ -138,12 +139,13 @@ export function mountLanes(element, dispatch) {
    * @param {Glyph | null} glyph
    * @param {LanesInput} input
    */
-  function rowButton(row, lane, name, glyph, { lang, colours }) {
+  function rowButton(row, lane, name, glyph, { lang, colours, sort }) {
     const hand = row.state === "hand";
     const state = row.state === "assumed" ? "assumed" : row.state === "gated" ? "gated" : "queued";
     const drawing = glyphElement({ state, hue: glyph?.hue ?? 4, ring: glyph?.ring ?? false }, 12, colours);
+    const unordered = lane.name === "active" && sort !== PRIORITY_SORT;
     const value = lane.name === "gated" ? row.message.replace(/^waiting for scheduling gates: /, "") || row.plugin
-      : row.readyAtMs > 0 ? "" : row.priority === null ? "" : number(lang, row.priority);
+      : row.readyAtMs > 0 || unordered ? "" : row.priority === null ? "" : number(lang, row.priority);
     const label = hand ? text(lang, "lane.inHand", { pod: name }) : name;
     return h("button", {
       type: "button", class: `st-row st-row-${row.state}`, "data-pod": row.key, title: row.key,
@@ -180,6 +182,17 @@ export function mountLanes(element, dispatch) {
  */
 function rowKey(row, _input) {
   return "count" in row ? `group ${row.label} ${Object.values(row.values).join(" ")}` : row.key;
+}
+
+/**
+ * What the numbers at the right of a lane mean.
+ * @param {Lane} lane
+ * @param {LanesInput} input
+ */
+function meaning(lane, { lang, sort }) {
+  if (lane.groups.length > 0) return text(lang, `lane.${lane.name}.by`);
+  if (lane.name !== "active" || sort === PRIORITY_SORT) return text(lang, `lane.${lane.name}.means`);
+  return sort === "FIFO" ? text(lang, "lane.active.fifo") : text(lang, "lane.active.sorted", { plugin: sort });
 }
 
 /**

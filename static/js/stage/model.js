@@ -5,9 +5,9 @@
 
 /** @import { NodeSlim, PodSlim, PodState, QueueStatus, Slim, Taint, Ui, View } from "../lib/types.d.ts" */
 import {
-  GPU_RESOURCE, ZONE_LABEL, authorOf, compareNames, conditionOf, cycleUnderWay, isTerminal, leader, objectAt, objectsOf,
+  GPU_RESOURCE, authorOf, compareNames, conditionOf, cycleUnderWay, isTerminal, leader, objectAt, objectsOf,
   ownerOf,
-  podRequests, podState, queueOfLeader, resourcesOf,
+  podRequests, podState, queueOfLeader, resourcesOf, zoneOf,
 } from "../state/selectors.js";
 import { OWNER_HUES } from "../dom/colours.js";
 import { unseenPods } from "./lanes-model.js";
@@ -283,7 +283,7 @@ function nodeModel(node, glyphs, before) {
   const gpus = allocatable.extended[GPU_RESOURCE] ?? 0;
   return {
     name: node.metadata.name,
-    zone: node.metadata.labels?.[ZONE_LABEL] ?? "",
+    zone: zoneOf(node),
     ready: conditionOf(node.status?.conditions, "Ready")?.status === "True",
     unschedulable: Boolean(node.spec?.unschedulable),
     taints: node.spec?.taints ?? [],

@@ -2,6 +2,7 @@
 
 /** @import { Cycle, Lang, Point } from "../lib/types.d.ts" */
 /** @import { RailStep } from "./cycle.js" */
+/** @import { Profile } from "./told.js" */
 import { setText } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { POINTS, pointName } from "../lib/trace.js";
@@ -27,22 +28,24 @@ export function mountRail(element) {
 
   /**
    * @param {Cycle | null} cycle
-   * @param {Readonly<Record<string, number>>} counts plugins by point
+   * @param {Profile} profile
    * @param {number} nodeCount
    * @param {Lang} lang
    */
-  function render(cycle, counts, nodeCount, lang) {
+  function render(cycle, profile, nodeCount, lang) {
     element.setAttribute("aria-label", text(lang, "rail.label"));
-    const told = cycle ? railSteps(cycle, counts, nodeCount) : null;
+    const told = cycle ? railSteps(cycle, profile, nodeCount) : null;
     steps.forEach(({ step, name, line }, index) => {
       const one = told?.[index];
+      const point = /** @type {Point} */ (POINTS[index]);
+      step.hidden = !profile.points.includes(point);
       const state = one?.state ?? "ahead";
       step.dataset["state"] = state;
-      setText(name, pointName(/** @type {Point} */ (POINTS[index]), cycle?.era));
+      setText(name, pointName(point, cycle?.era));
       if (state === "current") step.setAttribute("aria-current", "step");
       else step.removeAttribute("aria-current");
       setText(line, one ? lineText(one, lang) : "");
-      step.title = text(lang, `point.${POINTS[index]}`);
+      step.title = text(lang, `point.${point}`);
     });
   }
   return { render };

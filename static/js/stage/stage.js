@@ -99,10 +99,13 @@ export function mountStage(element, dispatch) {
     const under = told && told.endedMs === null ? told : null;
     const mayNot = refusedCluster(view.me);
     const selectedPod = ui.selected?.resource === "pods" ? ui.selected.key : "";
-    rail.render(told?.cycle ?? null, profileOf(view, told?.cycle.profile ?? "").counts, model.nodes.size, ui.lang);
+    const profile = profileOf(view, told?.cycle.profile ?? "");
+    rail.render(told?.cycle ?? null, profile, model.nodes.size, ui.lang);
     banner.render({ layout, count: model.nodes.size, lang: ui.lang });
     lanes.render({
-      lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", simNow(), backoffOf(view)),
+      lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", simNow(), {
+        backoff: backoffOf(view), sort: profile.sort,
+      }), sort: profile.sort,
       glyphOf: (key) => model.pods.get(key) ?? null, selectedPod, colours, lang: ui.lang,
       paused: view.clock?.paused ?? true, refused: mayNot ? text(ui.lang, mayNot) : "",
     });

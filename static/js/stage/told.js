@@ -2,10 +2,15 @@
  * Which cycle the stage is telling, since when, and which pods should fly: what changes between two views. No DOM.
  */
 
-/** @import { Cycle, View } from "../lib/types.d.ts" */
+/**
+ * @typedef {{schedulerName: string, plugins: {name: string, weight?: number, points?: string[]}[],
+ *   order?: {point: string, plugins: string[]}[]}} ProfileStatus a profile in the status of the configuration
+ */
+
+/** @import { Cycle, Point, View } from "../lib/types.d.ts" */
 import { cycleInHand, cycleUnderWay, objectAt } from "../state/selectors.js";
 import { POINTS, placeOf } from "../lib/trace.js";
-import { BACKOFF_INITIAL_MS, BACKOFF_MAX_MS } from "./lanes-model.js";
+import { BACKOFF_INITIAL_MS, BACKOFF_MAX_MS, PRIORITY_SORT } from "./lanes-model.js";
 
 /**
  * Real milliseconds for which a finished cycle stays on the stage while time runs. Held time shows what it holds and
@@ -92,15 +97,28 @@ export function backoffOf(view) {
 }
 
 /**
- * Weights of scores and the number of plugins by extension point, as the profile of a cycle is configured.
+ * What the profile of a cycle is made of.
+ * @typedef {object} Profile
+ * @property {Record<string, number>} weights of scores by plugin
+ * @property {Record<string, number>} counts how many plugins a point has
+ * @property {readonly Point[]} points that its era has, under today's names
+ * @property {string} sort the plugin that orders the active queue
+ */
+
+/**
  * @param {View} view
  * @param {string} profile
- * @returns {{weights: Record<string, number>, counts: Record<string, number>}}
+ * @returns {Profile}
  */
 export function profileOf(view, profile) {
   const config = objectAt(view, "schedulerconfigs.clustersim.io", "default");
-  const profiles = /** @type {{schedulerName: string, plugins: {name: string, weight?: number, points?: string[]}[]}[]} */ (
-    config?.status?.["profiles"] ?? []);
+  const era = String(config?.spec?.["era"] ?? "");
+  /**
+   * The configuration names points as its fields (preFilter), a cycle as upstream's documents do (PreFilter).
+   * @type {(point: string) => Point}
+   */
+  const today = (point) => placeOf({ point: point.charAt(0).toUpperCase() + point.slice(1), era });
+  const profiles = /** @type {ProfileStatus[]} */ (config?.status?.["profiles"] ?? []);
   const found = profiles.find((one) => one.schedulerName === profile) ?? profiles[0];
   /** @type {Record<string, number>} */
   const weights = {};
@@ -109,14 +127,16 @@ export function profileOf(view, profile) {
   for (const plugin of found?.plugins ?? []) {
     if (plugin.weight) weights[plugin.name] = plugin.weight;
     for (const point of plugin.points ?? []) {
-      // The configuration names points as its fields (preFilter), a cycle as upstream's documents do (PreFilter).
-      const name = placeOf({
-        point: point.charAt(0).toUpperCase() + point.slice(1), era: String(config?.spec?.["era"] ?? ""),
-      });
+      const name = today(point);
       counts[name] = (counts[name] ?? 0) + 1;
     }
   }
-  return { weights, counts };
+  const order = found?.order ?? [];
+  const has = new Set(order.map(({ point }) => today(point)));
+  return {
+    weights, counts, points: order.length > 0 ? POINTS.filter((point) => has.has(point)) : POINTS,
+    sort: order.find(({ point }) => point === "queueSort")?.plugins[0] ?? PRIORITY_SORT,
+  };
 }
 
 /**

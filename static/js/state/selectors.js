@@ -13,6 +13,16 @@ import { cpuMilli, memoryBytes, parseQuantity } from "../lib/quantity.js";
 const NOTHING = new Map();
 
 export const ZONE_LABEL = "topology.kubernetes.io/zone";
+/** What the zone's label was called before Kubernetes 1.17; nodes of old clusters have it alone. */
+const ZONE_LABEL_BETA = "failure-domain.beta.kubernetes.io/zone";
+
+/**
+ * @param {Slim} node
+ * @returns {string} "" where it says none
+ */
+export function zoneOf(node) {
+  return node.metadata.labels?.[ZONE_LABEL] ?? node.metadata.labels?.[ZONE_LABEL_BETA] ?? "";
+}
 export const GPU_RESOURCE = "nvidia.com/gpu";
 
 /**
@@ -138,7 +148,7 @@ function summarise(node, pods) {
   return {
     name: node.metadata.name,
     key: node.metadata.name,
-    zone: node.metadata.labels?.[ZONE_LABEL] ?? "",
+    zone: zoneOf(node),
     ready: conditionOf(node.status?.conditions, "Ready")?.status === "True",
     unschedulable: Boolean(node.spec?.unschedulable),
     taints: node.spec?.taints ?? [],

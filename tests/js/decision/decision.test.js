@@ -145,3 +145,14 @@ test("before the filters nothing is said of nodes, and what is on the way is sai
   assert.equal(decisionWords(decisionOf(late.result), late, "en"), "What this point found is on its way.");
   assert.notDeepEqual(versionOf(late), versionOf({ ...late, coming: false }));
 });
+
+test("an era's scores are coloured and told on its own scale", () => {
+  const old = { ...trace(), scores: { ...trace().scores, plugins: {
+    Least: { raw: [10, 10, 5], normalized: [10, 10, 5], weighted: [10, 10, 5] },
+  }, total: [10, 10, 5], nodes: ["n1", "n3", "n4"] } };
+  const decision = decisionOf(old, 10);
+  assert.deepEqual([decision.scoreMax, decision.pointsMax], [10, 10]);
+  const chart = heatmapChart({ decision, rows: decision.rows, mode: "normalized", colours: COLOURS, lang: "en", width: 600 });
+  const heat = /** @type {any} */ (chart.data.find((one) => /** @type {any} */ (one).type === "heatmap"));
+  assert.deepEqual([heat.zmin, heat.zmax], [0, 10]);
+});

@@ -102,8 +102,18 @@ test("candidates of a preemption stay in the running, the nominated one is chose
     [["chosen", 1, 0], ["candidate", 2, 0], ["", 0, 1]]);
 });
 
+/** @param {Record<string, number>} counts */
+const profile = (counts, sort = "PrioritySort") => ({ counts, sort });
+
+test("the rail names who orders the queue: a first-come queue has no priority", () => {
+  const sorted = (/** @type {string} */ by) => railSteps(cycle(), profile({}, by), 4)
+    .find((step) => step.point === "QueueSort");
+  assert.deepEqual(sorted("PrioritySort")?.values, { plugin: "Priority" });
+  assert.deepEqual(sorted("FIFO")?.values, { plugin: "FIFO" });
+});
+
 test("the rail says what each point did, what is skipped and what comes next", () => {
-  const steps = railSteps(cycle(), { PreEnqueue: 2, PreFilter: 10, PreScore: 7 }, 4);
+  const steps = railSteps(cycle(), profile({ PreEnqueue: 2, PreFilter: 10, PreScore: 7 }), 4);
   const by = Object.fromEntries(steps.map((step) => [step.point, step]));
   assert.deepEqual(by["Filter"], { point: "Filter", state: "done", line: "arrow", values: { from: 4, to: 3 } });
   assert.equal(by["PostFilter"]?.state, "skipped");
@@ -115,9 +125,9 @@ test("the rail says what each point did, what is skipped and what comes next", (
 
 test("with one feasible node the scores are skipped; with none everything after PostFilter is", () => {
   const { scores: _scores, ...rest } = trace();
-  const one = railSteps(cycle({ point: "Reserve", trace: { ...rest, feasible: ["n1"], best: ["n1"], chosen: "n1" } }), {}, 4);
+  const one = railSteps(cycle({ point: "Reserve", trace: { ...rest, feasible: ["n1"], best: ["n1"], chosen: "n1" } }), profile({}), 4);
   assert.deepEqual(one.filter((step) => step.state === "skipped").map((step) => step.point),
     ["PostFilter", "PreScore", "Score"]);
-  const none = railSteps(cycle({ point: "PostFilter", trace: { feasible: [], firstFail: {} } }), {}, 4);
+  const none = railSteps(cycle({ point: "PostFilter", trace: { feasible: [], firstFail: {} } }), profile({}), 4);
   assert.equal(none.filter((step) => step.state === "skipped").length, 7);
 });

@@ -26,6 +26,13 @@ test("the active lane stands in order of priority, the pod in hand on top and no
   assert.equal(active.count, 2);
 });
 
+test("a queue that another plugin orders stands in its order", () => {
+  const active = [{ pod: "a/first", uid: "1", priority: 0 }, { pod: "a/second", uid: "2", priority: 1000 }];
+  const configured = { backoff: { initialMs: 1000, maxMs: 60_000 }, sort: "FIFO" };
+  assert.deepEqual(lane(laneModels(queue({ active }), [], "", 0, configured), "active").rows.map((row) => row.key),
+    ["a/first", "a/second"]);
+});
+
 test("a pod that no queue has taken in yet waits in active, a gated one in gated", () => {
   const fresh = /** @type {PodSlim[]} */ ([pod("new"), pod("shut", { schedulingGates: [{ name: "quota" }] })]);
   const lanes = laneModels(queue({}), fresh, "", 0);
@@ -85,7 +92,9 @@ test("where grouping would tell nothing, the first names stand instead", () => {
 
 test("backoff is that of the scheduler's configuration, and a row at Permit has each plugin's timer", () => {
   const backoff = [1, 2, 4].map((attempts) => ({ pod: `a/p${attempts}`, uid: `${attempts}`, attempts, readyAtMs: 5000 }));
-  const lanes = laneModels(queue({ backoff }), [], "", 0, { initialMs: 3000, maxMs: 12000 });
+  const lanes = laneModels(queue({ backoff }), [], "", 0, {
+    backoff: { initialMs: 3000, maxMs: 12000 }, sort: "PrioritySort",
+  });
   assert.deepEqual(lane(lanes, "backoff").rows.map((row) => row.spanMs), [3000, 6000, 12000]);
   const plugins = [{ name: "One", untilMs: 9000 }, { name: "Two", untilMs: 7000 }];
   const held = laneModels(queue({ waiting: [{ pod: "a/w", uid: "u", node: "n", plugins }] }), [], "", 0);

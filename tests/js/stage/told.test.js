@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { POINTS } from "../../../static/js/lib/trace.js";
 import { LINGER_MS, pointBudgetMs, profileOf, tell } from "../../../static/js/stage/told.js";
 import { cycle, scheduler, trace, viewOf } from "./fixtures.js";
 
@@ -70,8 +71,20 @@ test("weights and counts come from the profile of the cycle", () => {
     ] }] },
   }]);
   assert.deepEqual(profileOf(view, "default-scheduler"), {
-    weights: { TaintToleration: 3 }, counts: { Filter: 2, Score: 1 },
+    weights: { TaintToleration: 3 }, counts: { Filter: 2, Score: 1 }, points: POINTS, sort: "PrioritySort",
   });
+});
+
+test("a profile says which points its era has, and who orders its queue", () => {
+  const order = [["queueSort", "FIFO"], ["filter", "A"], ["postFilter", "A"], ["preemption", "A"], ["score", "A"]];
+  const view = viewOf([{
+    resource: "schedulerconfigs.clustersim.io", metadata: { name: "default" }, spec: { era: "framework-1.18" },
+    status: { profiles: [{ schedulerName: "default-scheduler", plugins: [],
+      order: order.map(([point, plugin]) => ({ point, plugins: [plugin] })) }] },
+  }]);
+  const { points, sort } = profileOf(view, "default-scheduler");
+  assert.deepEqual(points, ["QueueSort", "Filter", "PostFilter", "PreScore", "Score"], "under today's names, in their order");
+  assert.equal(sort, "FIFO");
 });
 
 test("held time tells what it holds: a cycle that ended inside a step leaves the stage at once", () => {
