@@ -58,8 +58,12 @@ TEMPLATES = [
 
 DATABASES = {"default": environment.database(os.environ.get("DATABASE_URL", ""), DATA)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+# Carries hints between processes (clustersim/feed/hints.py, docs/adr/0009): one channel a process.
 CHANNEL_LAYERS = {
-    "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "clustersim", "expiry": 10, "group_expiry": 600, "capacity": 1_000},
+    }
 }
 
 LANGUAGE_CODE = "en"

@@ -1,34 +1,38 @@
 """Hints: "look at the log now". A hint holds a kind, a session and a revision, never an object.
 
-They go to the feeds of this process directly and to other processes through Redis. A lost one costs at most the poll
-of the feed (`hub.POLL_MS`), so nothing here retries and nothing here fails the caller.
+They go to the listeners of this process directly and to other processes over the channel layer: every process has one
+channel in one group, whatever it serves, and hints that wait for their turn there are folded into one message. A lost
+one costs at most the poll of the feed (`hub.POLL_MS`), so nothing here retries and nothing here fails the caller.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import threading
-import time
-from collections.abc import Callable
-from typing import Final
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import redis
-import redis.asyncio
-from django.conf import settings
+from channels.layers import get_channel_layer
 
-CHANNEL: Final = "clustersim.hints"
+GROUP: Final = "clustersim.hints"
+MESSAGE: Final = "hints"
 LOG: Final = "log"
 PEOPLE: Final = "people"
 METRICS: Final = "metrics"
 """Asks the session's owner for its schedulers' metrics; the number names the question."""
 
 RETRY_SECONDS: Final = 1.0
-"""While Redis does not answer it is left alone this long, so that a dead one does not slow every write."""
+"""While Redis does not answer it is left alone this long."""
 
-CONNECT_SECONDS: Final = 0.25
-"""How long a writer waits for Redis before it goes on without."""
+SEND_SECONDS: Final = 0.5
+"""How long one message may take on its way into Redis."""
+
+REJOIN_SECONDS: Final = 300.0
+"""How often a process says that its channel still belongs to the group: those of dead ones are forgotten
+(`group_expiry` in the settings is twice as long)."""
 
 Listener = Callable[[str, int, int], None]
 """Called with (kind, session id, revision), from any thread."""
@@ -38,37 +42,86 @@ _listeners: set[Listener] = set()
 _lock = threading.Lock()
 
 
-class _Publisher:
-    """The way out of this process: one client, and a pause after a failure."""
+class _Relay:
+    """The channel layer's end in this process: a thread with a loop of its own, which sends and receives.
+
+    It starts with the first listener or hint, so a command that does neither needs no Redis.
+    """
 
     def __init__(self) -> None:
-        self._client: redis.Redis | None = None
-        self._silent_until = 0.0
+        self.name = f"{MESSAGE}.{uuid.uuid4().hex}"
+        self._lock = threading.Lock()
+        self._outbox: dict[tuple[str, int, int], int] = {}
+        self._filled = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def publish(self, text: str) -> None:
-        if time.monotonic() < self._silent_until:
-            return
-        try:
-            if self._client is None:
-                self._client = redis.Redis.from_url(
-                    settings.REDIS_URL, socket_connect_timeout=CONNECT_SECONDS, socket_timeout=CONNECT_SECONDS
-                )
-            self._client.publish(CHANNEL, text)
-        except (redis.RedisError, OSError) as error:
-            if self._silent_until == 0.0:
-                _logger.info("hints stay in this process: Redis does not answer (%s)", error)
-            self._silent_until = time.monotonic() + RETRY_SECONDS
-            return
-        self._silent_until = 0.0
+    def start(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                loop = self._loop = asyncio.new_event_loop()
+                threading.Thread(target=lambda: loop.run_until_complete(self._run()), name="hints", daemon=True).start()
+            return self._loop
+
+    def post(self, kind: str, session_id: int, number: int) -> None:
+        """Have a hint told to the other processes; of one session's log only the newest revision counts."""
+        loop = self.start()
+        key = (kind, session_id, number if kind == METRICS else 0)
+        with self._lock:
+            waiting = bool(self._outbox)
+            self._outbox[key] = max(number, self._outbox.get(key, 0))
+        if not waiting:
+            loop.call_soon_threadsafe(self._filled.set)
+
+    async def _run(self) -> None:
+        await asyncio.gather(self._send(), self._receive())
+
+    async def _send(self) -> None:
+        silent = False
+        while True:
+            await self._filled.wait()
+            self._filled.clear()
+            with self._lock:
+                posted, self._outbox = self._outbox, {}
+            told = [[kind, session_id, number] for (kind, session_id, _), number in posted.items()]
+            message = {"type": MESSAGE, "from": self.name, "hints": told}
+            try:
+                async with asyncio.timeout(SEND_SECONDS):
+                    await get_channel_layer().group_send(GROUP, message)
+                silent = False
+            except (redis.RedisError, OSError) as error:  # a TimeoutError is an OSError
+                if not silent:
+                    _logger.info("hints stay in this process: Redis does not answer (%s)", error)
+                silent = True
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _receive(self) -> None:
+        """Pass on what other processes say; come back by itself when Redis does."""
+        while True:
+            try:
+                layer = get_channel_layer()
+                await layer.group_add(GROUP, self.name)
+                rejoin_at = asyncio.get_running_loop().time() + REJOIN_SECONDS
+                while asyncio.get_running_loop().time() < rejoin_at:
+                    try:
+                        async with asyncio.timeout_at(rejoin_at):
+                            message = await layer.receive(self.name)
+                    except TimeoutError:
+                        break
+                    if message.get("from") != self.name:
+                        pass_on(message)
+            except (redis.RedisError, OSError) as error:
+                _logger.debug("no hints from other processes: %s", error)
+                await asyncio.sleep(RETRY_SECONDS)
 
 
-_publisher = _Publisher()
+_relay = _Relay()
 
 
 def listen(listener: Listener) -> None:
-    """Have `listener` called for the hints of this process and those that `relay` hears."""
+    """Have `listener` called for the hints of this process and of others."""
     with _lock:
         _listeners.add(listener)
+    _relay.start()
 
 
 def unlisten(listener: Listener) -> None:
@@ -84,45 +137,30 @@ def _tell(kind: str, session_id: int, revision: int) -> None:
         listener(kind, session_id, revision)
 
 
+def _hint(kind: str, session_id: int, number: int) -> None:
+    _tell(kind, session_id, number)
+    _relay.post(kind, session_id, number)
+
+
 def wake(session_id: int, revision: int) -> None:
     """Say after a commit that the session's log has reached `revision`."""
-    _tell(LOG, session_id, revision)
-    _publisher.publish(f"{LOG} {session_id} {revision}")
+    _hint(LOG, session_id, revision)
 
 
 def wake_people(session_id: int) -> None:
     """Say that somebody came, went or was renamed."""
-    _tell(PEOPLE, session_id, 0)
-    _publisher.publish(f"{PEOPLE} {session_id} 0")
+    _hint(PEOPLE, session_id, 0)
 
 
 def want_metrics(session_id: int, number: int) -> None:
     """Ask the session's owner for its schedulers' metrics."""
-    _tell(METRICS, session_id, number)
-    _publisher.publish(f"{METRICS} {session_id} {number}")
+    _hint(METRICS, session_id, number)
 
 
-async def relay() -> None:
-    """Pass on what other processes say, until cancelled; come back by itself when Redis does."""
-    while True:
-        client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=CONNECT_SECONDS)
-        try:
-            async with client.pubsub() as subscription:
-                await subscription.subscribe(CHANNEL)
-                async for message in subscription.listen():
-                    if message["type"] == "message":
-                        pass_on(message["data"])
-        except (redis.RedisError, OSError) as error:
-            _logger.debug("no hints from other processes: %s", error)
-        finally:
-            with contextlib.suppress(redis.RedisError, OSError):
-                await client.aclose()
-        await asyncio.sleep(RETRY_SECONDS)
-
-
-def pass_on(data: bytes) -> None:
+def pass_on(message: Mapping[str, Any]) -> None:
     """Tell this process's listeners what another one said; anything that is no hint is passed over."""
-    kind, _, rest = data.decode("ascii", "replace").partition(" ")
-    session, _, revision = rest.partition(" ")
-    if kind in (LOG, PEOPLE, METRICS) and session.isdecimal() and revision.isdecimal():
-        _tell(kind, int(session), int(revision))
+    hints = message.get("hints")
+    for hint in hints if isinstance(hints, list) else ():
+        match hint:
+            case [str(kind), int(session_id), int(number)] if kind in (LOG, PEOPLE, METRICS):
+                _tell(kind, session_id, number)

@@ -258,7 +258,7 @@ class _Hub:
         self.people_listeners: dict[int, set[asyncio.Event]] = {}
         self._hinted: set[int] = set()
         self._wake = asyncio.Event()
-        self._tasks = [self.loop.create_task(self._run()), self.loop.create_task(hints.relay())]
+        self._task = self.loop.create_task(self._run())
         hints.listen(self._on_hint)
 
     def _on_hint(self, kind: str, session_id: int, revision: int) -> None:
@@ -314,9 +314,8 @@ class _Hub:
     def stop(self) -> None:
         """End the tasks; the next `feed_for` starts a new hub."""
         hints.unlisten(self._on_hint)
-        for task in self._tasks:
-            if task is not asyncio.current_task():
-                task.cancel()
+        if self._task is not asyncio.current_task():
+            self._task.cancel()
         with _hubs_lock:
             if _hubs.get(self.loop) is self:
                 del _hubs[self.loop]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import secrets
@@ -65,7 +64,6 @@ class Worker:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         hints.listen(self._on_hint)
-        threading.Thread(target=lambda: asyncio.run(hints.relay()), name="hints", daemon=True).start()
         self._ownership.start()
         logger.info("worker is up", extra={"worker": self.identity})
         try:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.conf import settings
+from channels.layers import channel_layers
+from channels_redis.core import RedisChannelLayer
 
 from clustersim.feed import hints, hub
 from clustersim.feed.batch import Batch
@@ -144,37 +147,52 @@ async def test_hints_arrive_from_another_process(
     server = subprocess.Popen([redisserver.executable(), "--port", "0", "--unixsocket", str(path), "--save", ""])
     try:
         wait_for(path.exists, what="the Redis socket")
-        monkeypatch.setattr(settings, "REDIS_URL", address)
+        monkeypatch.setitem(channel_layers.backends, "default", RedisChannelLayer(hosts=[address], prefix="clustersim"))
         monkeypatch.setattr(hub, "POLL_MS", 60_000)
         feed = hub.feed_for(session_id)
         await feed.start()
         with feed.subscribe(0) as subscription:
             revision = await sync_to_async(write)(session_id, "a")
+            # The other process says it again until it is stopped: this one may not have joined the group yet.
             told = textwrap.dedent(
                 f"""
-                import threading, redis
-                client = redis.Redis.from_url({address!r})
-                while not client.publish({hints.CHANNEL!r}, "log {session_id} {revision}"):
-                    threading.Event().wait(0.02)
+                import threading, django
+                django.setup()
+                from clustersim.feed import hints
+                while True:
+                    hints.wake({session_id}, {revision})
+                    threading.Event().wait(0.05)
                 """
             )
-            process = await asyncio.create_subprocess_exec(sys.executable, "-c", told)
+            environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "clustersim.settings", "REDIS_URL": address}
+            process = await asyncio.create_subprocess_exec(sys.executable, "-c", told, env=environment)
             assert await names(subscription, revision) == ["a"]
-            assert await process.wait() == 0
+            process.kill()
+            await process.wait()
     finally:
         server.terminate()
         server.wait(PATIENCE_SECONDS)
 
 
-@pytest.mark.parametrize("data", [b"", b"log", b"log x 1", b"log 1 x", b"fly 1 1", b"\xff\xfe 1 1"])
-def test_what_is_no_hint_is_passed_over(data: bytes) -> None:
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {"hints": "log 7 12"},
+        {"hints": ["log"]},
+        {"hints": [["log", "7", 12]]},
+        {"hints": [["log", 7]]},
+        {"hints": [["fly", 1, 1]]},
+    ],
+)
+def test_what_is_no_hint_is_passed_over(message: dict[str, Any]) -> None:
     heard: list[tuple[str, int, int]] = []
     listener = lambda *hint: heard.append(hint)  # noqa: E731
     hints.listen(listener)
     try:
-        hints.pass_on(data)
+        hints.pass_on(message)
         assert heard == []
-        hints.pass_on(b"log 7 12")
+        hints.pass_on({"hints": [["log", 7, 12]]})
         assert heard == [("log", 7, 12)]
     finally:
         hints.unlisten(listener)
