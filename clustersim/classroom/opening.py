@@ -15,7 +15,7 @@ from clustersim.store import open_store, sessions
 from clustersim.store.sessions import SessionRow
 from controllers.bootstrap import initial_objects
 from controllers.log.operations import Create
-from scheduler_core.api.errors import Cause, invalid
+from scheduler_core.api.errors import ApiError, Cause, invalid
 from scheduler_core.api.kinds import by_kind
 
 TITLE_LENGTH_MAX: Final = sessions.TITLE_LENGTH_MAX
@@ -43,8 +43,12 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
     """Make a session with the template's objects in it and its teacher's seat.
 
     Raises:
-        ApiError: 422 an unknown template; 400, 413 a file that cannot be read. Nothing is made then.
+        ApiError: 503 too many are awake; 422 an unknown template; 400, 413 a file that cannot be read. Nothing is
+            made then.
     """
+    if sessions.awake_count() >= sessions.AWAKE_MAX:
+        message = f"{sessions.AWAKE_MAX} sessions are awake, and no more fit: try again in a minute, when one sleeps"
+        raise ApiError(503, "ServiceUnavailable", message, retry_after_seconds=60)
     objects = None
     if template == IMPORT:
         if not manifest:

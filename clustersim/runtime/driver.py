@@ -24,8 +24,8 @@ PULL_EVERY_MS: Final = 100
 SLICE_MS: Final = 20
 """How long one session runs before the others of this worker have their turn."""
 
-BATCH_EVENTS: Final = 64
-"""Events between two looks at the wall clock."""
+BATCH_EVENTS: Final = 1
+"""Events after which the wall clock is looked at; a tick of the loop is always run to its end."""
 
 BEHIND_MS: Final = 500
 """Real milliseconds that simulated time may lag; past it the clock slips, and `effectiveRate` shows it."""

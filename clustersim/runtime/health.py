@@ -21,6 +21,9 @@ from clustersim.store.failures import explain
 
 logger = logging.getLogger(__name__)
 
+TAKING_UP: Final = "sessions are being taken up"
+"""How the answer of `worker` begins while sessions wait for a worker, as after a restart of everything."""
+
 PROBE_SECONDS: Final = 2.0
 """A part that has not answered by then is reported as not ok."""
 
@@ -79,5 +82,10 @@ async def _redis() -> str:
 
 
 async def _worker() -> str:
-    alive = await sync_to_async(workers.alive)()
-    return "ok" if alive else "no worker has renewed its lease: look at the log of `manage.py up`"
+    def ask() -> str:
+        if not workers.alive():
+            return "no worker has renewed its lease: look at the log of `manage.py up`"
+        waiting = workers.waiting()
+        return f"{TAKING_UP}: {waiting} still {'waits' if waiting == 1 else 'wait'}" if waiting else "ok"
+
+    return await sync_to_async(ask)()

@@ -24,6 +24,10 @@ IDLE_MS: Final = 600_000
 """A session that nobody has used for this long hibernates."""
 
 
+IDLE_CROWDED_MS: Final = 60_000
+"""The same while more than `sessions.CROWDED` sessions are awake: room is for those that are used."""
+
+
 class Housekeeping:
     """Timers beside the loop."""
 
@@ -49,7 +53,8 @@ class Housekeeping:
         if now_ms < self._idle_at_ms or not drivers:
             return []
         self._idle_at_ms = now_ms + IDLE_LOOK_EVERY_MS
-        unused = sessions.unused(list(drivers), before_ms=realtime.unix_ms() - IDLE_MS)
+        idle_ms = IDLE_CROWDED_MS if sessions.awake_count() > sessions.CROWDED else IDLE_MS
+        unused = sessions.unused(list(drivers), before_ms=realtime.unix_ms() - idle_ms)
         return [session_id for session_id in unused if not _replays(drivers[session_id])]
 
 

@@ -13,7 +13,7 @@ from django.db import Error as DatabaseFailure
 from django.db import close_old_connections, connection
 
 from clustersim.runtime import realtime
-from clustersim.runtime.leases import SETTINGS, Leases
+from clustersim.runtime.leases import Leases
 from clustersim.store import sessions, workers
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,8 @@ YIELD_MS: Final = 600
 """How long a worker with more sessions than another leaves an unowned one to that other."""
 
 STUCK_MS: Final = 30_000
-"""A loop that has not come round for this long is taken for dead: the process ends and its sessions move on."""
+"""A loop that has not moved for this long is taken for dead: the process ends and its sessions move on. It moves with
+every piece of work that it has done, however many are left."""
 
 STUCK_EXIT_CODE: Final = 70
 
@@ -38,14 +39,19 @@ class Claim(NamedTuple):
 
 
 class Ownership:
-    """Renews the lease and claims sessions, in a thread; the loop takes the claims."""
+    """Renews the lease and claims sessions, in a thread; the loop takes the claims up.
+
+    A session is claimed only while the loop has none to take up: after a restart of everything, sessions are taken up
+    one by one by whoever has a hand free, and a worker that dies over one has not taken the others with it.
+    """
 
     def __init__(self, identity: str, on_claim: Callable[[], None]) -> None:
         self.identity = identity
         self.claims: queue.SimpleQueue[Claim] = queue.SimpleQueue()
         self.lost = threading.Event()
         """Set when the lease was lost: the loop drops all sessions, then clears it."""
-        self.loop_came_round_ms = realtime.monotonic_ms()
+        self._progress_ms = realtime.monotonic_ms()
+        self._is_taking = False
         self._on_claim = on_claim
         self._leases = Leases(identity)
         self._held: set[int] = set()
@@ -60,6 +66,15 @@ class Ownership:
     def start(self) -> None:
         """Start the thread."""
         self._thread.start()
+
+    def progress(self) -> None:
+        """Note that the loop lives; it says so between any two pieces of work."""
+        self._progress_ms = realtime.monotonic_ms()
+
+    def taken_up(self) -> None:
+        """Note that the loop is done with its claim; the next session may be claimed."""
+        self._is_taking = False
+        self._look.set()
 
     def look(self) -> None:
         """Look for sessions without an owner now."""
@@ -121,7 +136,7 @@ class Ownership:
         self._elsewhere = frozenset(owned - self._held)
         orphans = [row for row in rows if row.id not in owned and now_ms >= self._not_before_ms.get(row.id, 0)]
         self._seen_unowned_ms = {row.id: self._seen_unowned_ms.get(row.id, now_ms) for row in orphans}
-        if not orphans:
+        if not orphans or self._is_taking:
             return
         loads = workers.loads()
         load = loads.get(self.identity, 0)
@@ -131,12 +146,12 @@ class Ownership:
                 continue
             epoch = sessions.claim(row.id, self.identity, epoch=row.epoch)
             if epoch is not None:
-                load += 1
-                loads[self.identity] = load
                 self._held.add(row.id)
+                self._is_taking = True
                 logger.info("claimed", extra={"session": row.id, "epoch": epoch})
                 self.claims.put(Claim(row.id, epoch))
                 self._on_claim()
+                return
 
     def _is_orphan(self, row: sessions.SessionRow) -> bool:
         if row.owner == self.identity:
@@ -145,6 +160,6 @@ class Ownership:
 
     def _check_loop(self) -> None:
         """End the process when the loop hangs: renewing for it would hide that from the others."""
-        if realtime.monotonic_ms() - self.loop_came_round_ms > STUCK_MS + SETTINGS.lease_duration_ms:
-            logger.critical("the loop has not come round for %d s; ending this worker", STUCK_MS // 1000)
+        if realtime.monotonic_ms() - self._progress_ms > STUCK_MS:
+            logger.critical("the loop has not moved for %d s; ending this worker", STUCK_MS // 1000)
             os._exit(STUCK_EXIT_CODE)

@@ -20,6 +20,7 @@ from clustersim.runtime import metrics, realtime
 from clustersim.runtime.driver import Driver
 from clustersim.runtime.housekeeping import Housekeeping
 from clustersim.runtime.ownership import Claim, Ownership
+from clustersim.runtime.shares import Shares
 from clustersim.store import sessions
 from controllers.log.store import Fenced
 
@@ -58,6 +59,7 @@ class Worker:
         self._stopping = False
         self._ownership = Ownership(self.identity, self._wake.set)
         self._housekeeping = Housekeeping()
+        self._shares = Shares()
 
     def run(self) -> None:
         """Run until SIGTERM or SIGINT; then release all sessions and the lease."""
@@ -76,19 +78,21 @@ class Worker:
         logger.info("worker is down", extra={"worker": self.identity})
 
     def _round(self) -> None:
-        self._ownership.loop_came_round_ms = realtime.monotonic_ms()
+        self._ownership.progress()
         if self._ownership.lost.is_set():
             # No writing: whoever owns them now has a newer epoch, and what is in memory here is stale.
             for session_id in list(self._drivers):
                 self._drop(session_id)
             self._ownership.lost.clear()
-        while not self._ownership.claims.empty():
+        if not self._ownership.claims.empty():
             self._take(self._ownership.claims.get())
+            self._ownership.taken_up()
         self._pass_hints()
         now_ms = realtime.monotonic_ms()
-        for session_id, driver in list(self._drivers.items()):
-            if driver.wake_at_ms() <= now_ms:
-                self._guarded(session_id, driver)
+        due = [session_id for session_id, driver in self._drivers.items() if driver.wake_at_ms() <= now_ms]
+        for session_id in self._shares.choose(due, now_ms):
+            self._guarded(session_id, self._drivers[session_id])
+            self._ownership.progress()
         for session_id in self._unused():
             self._release(session_id, hibernate=True)
         OWNED.set(len(self._drivers))
@@ -118,10 +122,13 @@ class Worker:
 
     def _guarded(self, session_id: int, driver: Driver) -> None:
         """Run one slice; whatever it raises costs this session its owner, not the worker its other sessions."""
+        began_ns = realtime.timer_ns()
         try:
-            with SLICES.time():
-                driver.run_slice()
+            driver.run_slice()
             self._housekeeping.after_slice(driver)
+            used_ms = (realtime.timer_ns() - began_ns) / 1_000_000
+            SLICES.observe(used_ms / 1000)
+            self._shares.charge(session_id, used_ms)
         except (Fenced, sessions.NoSession) as error:
             logger.info("let go: %s", error, extra={"session": session_id})
             self._drop(session_id)
@@ -161,6 +168,7 @@ class Worker:
         if driver is not None:
             driver.close()
         self._housekeeping.forget(session_id)
+        self._shares.forget(session_id)
         if release_epoch is not None:
             try:
                 sessions.release(session_id, self.identity, epoch=release_epoch)

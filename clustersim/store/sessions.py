@@ -27,6 +27,13 @@ TOUCH_EVERY_MS: Final = 30_000
 """A session's last use is written at most this often: it is read in minutes."""
 
 
+AWAKE_MAX: Final = 400
+"""Sessions that may be awake at once; past it none is opened or woken (503) until one sleeps."""
+
+CROWDED: Final = 200
+"""Awake sessions from which on those that nobody uses sleep early."""
+
+
 class NoSession(Exception):
     """There is no session with this id."""
 
@@ -156,15 +163,25 @@ def remove(session_id: int) -> None:
 
 
 def touch(session_id: int) -> bool:
-    """Note that somebody uses the session; return whether that woke it from hibernation."""
+    """Note that somebody uses the session; return whether that woke it from hibernation.
+
+    While AWAKE_MAX sessions are awake it sleeps on: it can be read, and commands are answered with 503.
+    """
     now_ms = real_ms()
     stale = Session.objects.filter(pk=session_id, touched_ms__lt=now_ms - TOUCH_EVERY_MS)
     stale.update(touched_ms=now_ms)
     asleep = Session.objects.filter(pk=session_id, hibernated=True)
+    if not asleep.exists() or awake_count() >= AWAKE_MAX:
+        return False
     return bool(asleep.update(hibernated=False, touched_ms=now_ms))
 
 
 # -- ownership ---------------------------------------------------------------------------------------------------------
+
+
+def awake_count() -> int:
+    """Return how many sessions are awake."""
+    return Session.objects.filter(hibernated=False).count()
 
 
 def awake() -> Sequence[SessionRow]:

@@ -16,6 +16,10 @@ ALIVE_MS: Final = 3_000
 """A lease that was renewed longer ago than this does not count as a live worker for `/readyz`."""
 
 
+PATIENCE_MS: Final = 5_000
+"""A session that was opened or woken less long ago is on its way to its owner and does not count as waiting."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lease:
     """A worker's lease: the elector's record as JSON (`renewMs` in Unix milliseconds) and its version."""
@@ -59,6 +63,12 @@ def alive() -> Sequence[str]:
     """Return the identities of workers whose lease is fresh by the wall clock."""
     now_ms = real_ms()
     return [lease.identity for lease in every() if now_ms - int(lease.record.get("renewMs", 0)) <= ALIVE_MS]
+
+
+def waiting() -> int:
+    """Return how many awake sessions have no live owner, though somebody used them PATIENCE_MS ago."""
+    rows = Session.objects.filter(hibernated=False, touched_ms__lt=real_ms() - PATIENCE_MS)
+    return rows.exclude(owner__in=alive()).count()
 
 
 def probe() -> None:

@@ -51,7 +51,6 @@ BACKLOG_ROWS_MAX: Final = 20_000
 """Rows that may wait in memory for one component; past it they are dropped, and the component reads them from the
 store when its watch goes on (or lists again, if they are compacted by then)."""
 
-
 _Kind = Literal["recover", "start", "observe", "settle", "fire"]
 
 
@@ -204,7 +203,8 @@ class Loop:
     def run_tick(self, until_ms: int) -> int:
         """Run one tick at the earliest time ≤ `until_ms` that has entries; return how many events ran (0: none).
 
-        Urgent entries make a tick of their own, so that what they ask for holds for the next entry already.
+        Urgent entries make a tick of their own, so that what they ask for holds for the next entry already; so does a
+        component's start, which lists all that it watches.
         """
         while True:
             at_ms = self._reach(until_ms)
@@ -219,11 +219,11 @@ class Loop:
         urgent = self.run_urgent()
         if urgent:
             return urgent
-        limit = 1 if self.single_events else TICK_EVENTS_MAX
+        limit = 1 if self.single_events or self._heap[0].kind == "start" else TICK_EVENTS_MAX
         count = 0
         while count < limit and len(self.emitted) < TICK_OPERATIONS_MAX:
             due_ms = self._due_ms()
-            if due_ms is None or due_ms > self.now_ms:
+            if due_ms is None or due_ms > self.now_ms or (count and self._heap[0].kind == "start"):
                 break
             self._dispatch(heappop(self._heap))
             count += 1

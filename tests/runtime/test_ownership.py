@@ -9,6 +9,7 @@ import pytest
 from django.db import connections
 
 from clustersim.runtime import leases
+from clustersim.runtime import ownership as ownership_module
 from clustersim.runtime.leases import Leases
 from clustersim.runtime.ownership import Ownership
 from clustersim.store import sessions, workers
@@ -18,14 +19,19 @@ from tests.tools.server import wait_for
 
 @dataclass
 class Candidate:
-    """An ownership thread whose loop takes every claim at once."""
+    """An ownership thread whose loop takes every claim up at once, unless it is busy."""
 
     name: str
+    busy: bool = False
     ownership: Ownership = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ownership = Ownership(self.name, lambda: None)
+        self.ownership = Ownership(self.name, self._claimed)
         self.ownership.start()
+
+    def _claimed(self) -> None:
+        if not self.busy:
+            self.ownership.taken_up()
 
     def owned(self) -> set[int]:
         return {row.id for row in sessions.every() if row.owner == self.name}
@@ -40,8 +46,8 @@ class Candidate:
 def candidates(database):
     made: list[Candidate] = []
 
-    def make(name: str) -> Candidate:
-        made.append(Candidate(name))
+    def make(name: str, *, busy: bool = False) -> Candidate:
+        made.append(Candidate(name, busy))
         return made[-1]
 
     yield make
@@ -70,6 +76,40 @@ def test_sessions_are_shared_out(candidates):
         sessions.create("t", "empty")
     wait_for(lambda: not [row for row in sessions.every() if not row.owner], what="owners for all")
     assert sorted(len(each.owned()) for each in both) == [3, 3]
+
+
+def test_a_worker_claims_no_second_session_before_the_first_is_taken_up(candidates):
+    busy = candidates("busy", busy=True)
+    wait_for(lambda: workers.alive() == ["busy"], what="a live worker")
+    rows = [sessions.create("t", "empty") for _ in range(3)]
+    wait_for(busy.owned, what="one of them")
+    free = candidates("free")
+    wait_for(lambda: len(free.owned()) == 2, what="the others, with whoever has a hand free")
+    assert len(busy.owned()) == 1
+    rows.append(sessions.create("t", "empty"))
+    rows.append(sessions.create("t", "empty"))
+    wait_for(lambda: len(free.owned()) == 4, what="all but the one that is being taken up")
+    assert len(busy.owned()) == 1
+    free.ownership.stop()
+    busy.ownership.taken_up()
+    wait_for(lambda: len(busy.owned()) == 2, 20, "the next one")
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_loop_that_moves_is_not_taken_for_dead_however_long_its_round(database, monkeypatch):
+    clock = {"now": 1_000_000}
+    ended: list[int] = []
+    monkeypatch.setattr(ownership_module.realtime, "monotonic_ms", lambda: clock["now"])
+    monkeypatch.setattr(ownership_module.os, "_exit", ended.append)
+    ownership = Ownership("w1", lambda: None)
+    for _ in range(10):
+        clock["now"] += ownership_module.STUCK_MS - 1
+        ownership._check_loop()
+        ownership.progress()
+    assert ended == []
+    clock["now"] += ownership_module.STUCK_MS + 1
+    ownership._check_loop()
+    assert ended == [ownership_module.STUCK_EXIT_CODE]
 
 
 def test_a_dead_workers_sessions_move_on_with_a_higher_epoch(candidates):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import json
 import os
 import shutil
 import time
@@ -17,7 +18,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from clustersim import environment
-from clustersim.runtime import certificates, redisserver, supervisor
+from clustersim.runtime import certificates, health, redisserver, supervisor
 
 
 class Command(BaseCommand):
@@ -117,12 +118,16 @@ def _forget_releases(current: Path) -> None:
 
 
 def _ready() -> bool:
+    """Return whether people may come: everything answers, though sessions of the last run may still be on their way."""
     host = settings.HOST if settings.HOST not in ("0.0.0.0", "") else "127.0.0.1"
     client = http.client.HTTPConnection("::1" if host == "::" else host, settings.PORT, timeout=3)
     try:
         client.request("GET", "/readyz")
-        return client.getresponse().status == 200
-    except OSError:
+        response = client.getresponse()
+        answer = json.loads(response.read())
+        told = [text for text in answer.values() if text != "ok"]
+        return all(text.startswith(health.TAKING_UP) for text in told)
+    except (OSError, ValueError):
         return False
     finally:
         client.close()
