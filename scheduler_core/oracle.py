@@ -7,36 +7,31 @@ or a `sequence` of pods placed one after another. All nodes are scored; ties are
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TextIO
 
 import msgspec
-import numpy as np
 
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
-from scheduler_core.extender.extending import KEY as EXTENDING
-from scheduler_core.extender.extending import Extending
 from scheduler_core.framework.asks import complete, refuse
-from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, fit_error
-from scheduler_core.framework.interface import Ask, PreFilterResult, Reply
+from scheduler_core.framework.interface import Ask, Reply
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
-from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.status import SUCCESS, Code, Status
-from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
+from scheduler_core.framework.status import Code
 from scheduler_core.plugins import default_preemption
-from scheduler_core.preemption.evaluator import why_not_eligible
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
-from scheduler_core.scheduler.configuration import with_extenders
+from scheduler_core.scheduler.configuration import Configuration
+from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.scheduler.cycle import Cycle, decide
+from scheduler_core.scheduler.replay import outcome_of
+from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
-from scheduler_core.trace.result import preemption_object, verdict_table
+from scheduler_core.volumes.assumed import AssumedVolumes
 
 _RESOURCES: Final = {
     "priorityclasses": "priorityclasses.scheduling.k8s.io",
@@ -86,11 +81,16 @@ class CaseListers:
         return self._by_name.get((resource, namespace, name))
 
 
+def listers_of(objects: Mapping[str, Sequence[Document]]) -> CaseListers:
+    """Return a case's objects that are neither nodes nor pods."""
+    return CaseListers({_RESOURCES[name]: items or () for name, items in objects.items() if name in _RESOURCES})
+
+
 class Oracle:
-    """One case's cluster and scheduler."""
+    """One case's cluster and the scheduler that runs in it."""
 
     def __init__(self, case: Document, carry_out: Callable[[Ask], Reply] = refuse) -> None:
-        """Build the cluster.
+        """Start the scheduler and show it the cluster.
 
         Args:
             case: the case.
@@ -100,155 +100,111 @@ class Oracle:
             ApiError: the case's configuration or an object cannot be read.
         """
         objects: Mapping[str, Sequence[Document]] = case.get("objects") or {}
-        self.cache = Cache()
-        self.nominator = Nominator()
+        configuration = read_configuration(case.get("config") or {})
+        registry, nominator = in_tree_registry(), Nominator()
+        volumes = AssumedVolumes(listers_of(objects))
+        built = Configuration(
+            [_available(profile, registry) for profile in configuration.profiles],
+            registry,
+            hash="",
+            listers=volumes,
+            nominator=nominator,
+            reuse="sequence" in case,
+            extenders=configuration.extenders,
+        )
+        self._carry_out = carry_out
+        self.core = Scheduler(built, nominator, seed=0, volumes=volumes)
         # An API server lists nodes by name; the order decides which node's word on an image's size counts.
         for node in sorted(objects.get("nodes") or (), key=lambda one: str(one["metadata"]["name"])):
-            self.cache.add_node(view(node, Node))
+            self.core.observe_node(view(node, Node))
         for document in objects.get("pods") or ():
-            info = PodInfo.of(document)
-            if info.pod.spec.node_name:
-                self.cache.add_pod(info)
-            else:
-                self.nominator.add(info)
-        documents = {_RESOURCES[name]: items or () for name, items in objects.items() if name in _RESOURCES}
-        configuration = read_configuration(case.get("config") or {})
-        self._extenders, self._carry_out = configuration.extenders, carry_out
-        registry = in_tree_registry()
-        listers = CaseListers(documents)
-        self._listers = listers
-        self._frameworks = {
-            profile.scheduler_name: Framework(
-                _available(profile, registry),
-                registry,
-                listers=listers,
-                nominator=self.nominator,
-                reuse="sequence" in case,
-            )
-            for profile in with_extenders(configuration.profiles, self._extenders)
-        }
-        self.snapshot = self.cache.snapshot()
+            self.core.observe_pod(PodInfo.of(document))
 
     def decide(self, info: PodInfo, *, detailed: bool = True) -> dict[str, Any]:
-        """Return the decision on one pod, without carrying it out.
+        """Return the decision on one pod, which is forgotten again.
 
         Args:
             info: the pod.
             detailed: whether to report every filter's verdict and every plugin's scores.
         """
-        # A pod that names no profile of the configuration is decided by the first: cases hold one pod for one profile.
-        first_profile = next(iter(self._frameworks.values()))
-        framework = self._frameworks.get(info.pod.spec.scheduler_name, first_profile)
-        gate = framework.run_pre_enqueue(info)
-        if not gate.ok:
-            return {"result": "gated", "preEnqueue": gate.as_dict()}
-        if not len(self.snapshot):
-            return {"result": "no_nodes", "fitError": NO_NODES_MESSAGE}
-        state, snapshot = CycleState(), self.snapshot
-        extending = Extending(self._extenders, self._listers, [])
-        state.write(EXTENDING, extending)
-        left, status, narrowing = framework.run_pre_filter(state, info, snapshot)
-        record: dict[str, Any] = {}
-        if detailed:
-            names = left.node_names if status.ok else None
-            record["preFilter"] = {
-                **status.as_dict(),
-                "allNodes": names is None,
-                "nodeNames": sorted(names or ()),
-                "skip": sorted(state.skip_filter),
-            }
-        if not status.ok and not status.rejected:
-            return {"result": "error", "fitError": status.message, **record}
-        if not status.ok:
-            first = np.full(len(snapshot), ABSENT, dtype=np.int8)
-            outcome = FilterOutcome(snapshot, (), {}, first, absent_status=status)
-            return {"result": "unschedulable", **record, **self._fail(framework, state, info, outcome, status.message)}
-        outcome, status = self._filter(framework, state, info, left, narrowing)
-        if detailed:
-            record["filters"] = verdict_table(outcome)
-        if not status.ok:
-            return {"result": "error", "fitError": status.message, **record}
-        record["firstFail"] = {snapshot.names[row]: one.as_dict() for row, one in outcome.failed()}
-        record["feasible"] = sorted(snapshot.names[row] for row in outcome.feasible)
-        record["usedNominatedNode"] = outcome.used_nominated_node
-        if not record["feasible"]:
-            return {"result": "unschedulable", **record, **self._fail(framework, state, info, outcome, "")}
-        return {**record, **self._score(framework, state, info, outcome, detailed)}
-
-    def _filter(
-        self,
-        framework: Framework,
-        state: CycleState,
-        info: PodInfo,
-        left: PreFilterResult,
-        narrowing: frozenset[str],
-        *,
-        nominated_first: bool = True,
-    ) -> tuple[FilterOutcome, Status]:
-        """Run the filters and the extenders; where these refuse the nominated node, all nodes have their turn."""
-        outcome = framework.run_filter(state, info, self.snapshot, left, narrowing, nominated_first=nominated_first)
-        broken = outcome.rows_with(Code.ERROR)
-        if broken:
-            return outcome, outcome.status_of(broken[0])
-        extending: Extending = state.read(EXTENDING)
-        status = complete(extending.filter(info, outcome), self._carry_out)
-        if outcome.used_nominated_node and not (status.ok and len(outcome.feasible)):
-            return self._filter(framework, state, info, left, narrowing, nominated_first=False)
-        return outcome, status
-
-    def _score(
-        self, framework: Framework, state: CycleState, info: PodInfo, outcome: FilterOutcome, detailed: bool
-    ) -> dict[str, Any]:
-        rows = outcome.feasible
-        names = self.snapshot.names
-        if len(rows) == 1:
-            return {"result": "scheduled", "best": [names[rows[0]]]}
-        status = framework.run_pre_score(state, info, self.snapshot, rows)
-        scores = None
-        if status.ok:
-            scores, status = framework.run_score(state, info, self.snapshot, outcome)
-        if scores is None:
-            return {"result": "error", "fitError": status.message}
-        extending: Extending = state.read(EXTENDING)
-        complete(extending.prioritize(info, self.snapshot, scores), self._carry_out)
-        table = scores.as_dict(names)
-        if not detailed:
-            del table["plugins"]
-        return {"result": "scheduled", "scores": table, "best": sorted(names[row] for row in scores.best())}
-
-    def _fail(
-        self, framework: Framework, state: CycleState, info: PodInfo, outcome: FilterOutcome, pre_filter: str
-    ) -> dict[str, Any]:
-        record: dict[str, Any] = {}
-        text = ""
-        plugins = framework.profile.at("postFilter")
-        if plugins:
-            result, status = complete(framework.run_post_filter(state, info, outcome), self._carry_out)
-            text = status.message
-            row = self.snapshot.row_of.get(info.pod.status.nominated_node_name)
-            tried = SUCCESS if row is None else outcome.status_of(row)
-            # Eligibility is told even where DefaultPreemption had no turn, but not where the profile lacks it.
-            eligible = default_preemption.NAME in plugins and not why_not_eligible(info, self.snapshot, tried)
-            record["preemption"] = {"eligible": eligible, **preemption_object(result, status)}
-        reasons = {} if pre_filter else outcome.reasons()
-        record["fitError"] = fit_error(len(self.snapshot), reasons, pre_filter=pre_filter, post_filter=text)
+        record, _ = self._attempt(info, detailed=detailed)
+        self._drop(info)
         return record
 
-    def place(self, info: PodInfo, node_name: str, step: int) -> None:
-        """Put a decided pod on its node, as a sequence has it."""
-        started = f"2030-01-01T{step // 3600:02}:{step // 60 % 60:02}:{step % 60:02}Z"
-        self.cache.add_pod(info.placed(node_name, started))
-        self.cache.update_snapshot(self.snapshot)
+    def step(self, info: PodInfo, number: int) -> dict[str, Any]:
+        """Return the decision on a sequence's pod, and place it where it says."""
+        record, run = self._attempt(info, detailed=False)
+        if run is None or run.result != "scheduled":
+            self._drop(info)
+            return record
+        run.chosen = record["chosen"] = min(record["best"])
+        self.core.assume(run)
+        started = f"2030-01-01T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z"
+        self.core.observe_pod(info.placed(run.chosen, started))
+        return record
+
+    def _attempt(self, info: PodInfo, *, detailed: bool) -> tuple[dict[str, Any], Run | None]:
+        core, frameworks = self.core, self.core.configuration.frameworks
+        if not core.is_mine(info):
+            # A pod that names no profile of the configuration is decided by the first: cases hold one pod for one.
+            spec = msgspec.structs.replace(info.pod.spec, scheduler_name=next(iter(frameworks)))
+            info = PodInfo(msgspec.structs.replace(info.pod, spec=spec))
+        gate = frameworks[info.pod.spec.scheduler_name].run_pre_enqueue(info)
+        if not gate.ok:
+            return {"result": "gated", "preEnqueue": gate.as_dict()}, None
+        # Whatever its state, the case wants the pod tried; the watch would not bring every pod to the queue.
+        core.pods[info.uid] = info
+        core.queue.add(info, core.now_ms)
+        run = core.begin(0, info.uid)
+        assert run is not None, "a pod that no plugin gates has its turn"
+        complete(_asks(decide(core, run)), self._carry_out)
+        return _record(core, run, detailed=detailed), run
+
+    def _drop(self, info: PodInfo) -> None:
+        self.core.queue.done(info.uid)
+        self.core.remove_pod(info.uid)
+
+
+def _asks(cycle: Cycle) -> Generator[Ask, Reply, None]:
+    """Hand on what a cycle asks for; at its points nobody holds it."""
+    reply: Reply | None = None
+    try:
+        while True:
+            item = cycle.send(reply)
+            reply = (yield item) if isinstance(item, Ask) else None
+    except StopIteration:
+        return
+
+
+def _record(core: Scheduler, run: Run, *, detailed: bool) -> dict[str, Any]:
+    """Return an attempt as FORMAT has it."""
+    if run.result == "no_nodes":
+        return {"result": run.result, "fitError": run.message}
+    broken = run.outcome is not None and bool(run.outcome.rows_with(Code.ERROR))
+    if run.outcome is not None:
+        # Every filter's word on every node is asked for, also where an error ended the search.
+        run.outcome.not_run = None
+    record = outcome_of(core, run).as_dict()
+    left_out = {"chosen", "lot"}
+    if broken:
+        left_out |= {"firstFail", "feasible", "usedNominatedNode"}
+    if not detailed:
+        left_out |= {"preFilter", "filters"}
+        record.get("scores", {}).pop("plugins", None)
+    if "preemption" in record and default_preemption.NAME not in run.framework.profile.at("postFilter"):
+        # Eligibility is told even where DefaultPreemption had no turn, but not where the profile lacks it.
+        record["preemption"]["eligible"] = False
+    return {key: value for key, value in record.items() if key not in left_out}
 
 
 def _available(profile: ProfileConfiguration, registry: PluginRegistry) -> ProfileConfiguration:
-    """Return the profile as cases mean it: without plugins that do not exist here, and with every candidate tried."""
+    """Return the profile as cases mean it: without plugins that do not exist here, all nodes and candidates tried."""
     sets = {
         point: PluginSet(tuple(pair for pair in one.enabled if pair[0] in registry), one.disabled)
         for point, one in profile.sets.items()
     }
-    arguments = {**profile.arguments, "DefaultPreemption": _EVERY_CANDIDATE}
-    return replace(profile, sets=sets, arguments=arguments)
+    arguments = {**profile.arguments, default_preemption.NAME: _EVERY_CANDIDATE}
+    return replace(profile, sets=sets, arguments=arguments, percentage_of_nodes_to_score=None)
 
 
 def answer(case: Document) -> dict[str, Any]:
@@ -256,24 +212,14 @@ def answer(case: Document) -> dict[str, Any]:
     try:
         oracle = Oracle(case)
         if "sequence" in case:
-            return {"id": case["id"], "result": "sequence", "steps": _steps(oracle, case["sequence"])}
+            infos = map(PodInfo.of, case["sequence"])
+            steps = [{"pod": info.key, **oracle.step(info, number)} for number, info in enumerate(infos)]
+            return {"id": case["id"], "result": "sequence", "steps": steps}
         return {"id": case["id"], **oracle.decide(PodInfo.of(case["pod"]))}
     except ApiError as wrong:
         return {"id": case["id"], "result": "error", "fitError": wrong.message}
     except ValueError as wrong:
         return {"id": case["id"], "result": "error", "fitError": str(wrong)}
-
-
-def _steps(oracle: Oracle, pods: Iterable[Document]) -> list[dict[str, Any]]:
-    steps: list[dict[str, Any]] = []
-    for index, document in enumerate(pods):
-        info = PodInfo.of(document)
-        record = {"pod": info.key, **oracle.decide(info, detailed=False)}
-        if record["result"] == "scheduled":
-            record["chosen"] = min(record["best"])
-            oracle.place(info, record["chosen"], index)
-        steps.append(record)
-    return steps
 
 
 def main(source: TextIO, target: TextIO) -> None:

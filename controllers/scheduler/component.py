@@ -350,7 +350,7 @@ class SchedulerComponent:
         self._tracer.write(run, point, tick)
 
     def _show_queue(self, tick: Tick) -> None:
-        status = queue_status(self.scheduler, self.driver, self.scheduler.configuration.events)
+        status = queue_status(self.scheduler, self.driver)
         if status != self._shown_queue:
             self._shown_queue = status
             self._status_ms = tick.now_ms

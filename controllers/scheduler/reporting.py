@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.log.operations import Patch
 from controllers.scheduler.driver import Driver, Job
-from scheduler_core.framework.events import ClusterEvent
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
@@ -31,13 +30,12 @@ EMPTY_QUEUE: Final[Mapping[str, Any]] = {
 """The queue of a replica that does not schedule."""
 
 
-def queue_status(scheduler: Scheduler, driver: Driver, events: Sequence[ClusterEvent]) -> dict[str, Any]:
+def queue_status(scheduler: Scheduler, driver: Driver) -> dict[str, Any]:
     """Return the status of `queues.clustersim.io/<identity>`.
 
     Args:
         scheduler: whose queue.
         driver: who knows which pods are on their way to a node.
-        events: all that plugins listen to, for `wakes`.
     """
     queue = scheduler.queue
     waiting = scheduler.waiting.listed()
@@ -57,7 +55,7 @@ def queue_status(scheduler: Scheduler, driver: Driver, events: Sequence[ClusterE
                 "message": queued.message,
                 "attempts": queued.attempts,
                 "movedBy": queued.moved_by,
-                "wakes": queue.wakes(queued, events),
+                "wakes": [event.name for event in scheduler.wakes(queued)],
             }
             for queued in queue.listed(Lane.UNSCHEDULABLE, LISTED_MAX)
         ],

@@ -193,6 +193,13 @@ class ContainerStatus(View, frozen=True):
     allocated_resources: Quantities = {}
 
 
+class PodResourceClaimStatus(View, frozen=True):
+    """v1.PodResourceClaimStatus: the claim that was generated for an entry of `spec.resourceClaims`."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodStatus(View, frozen=True):
     """v1.PodStatus, what the simulation reads of it."""
 
@@ -205,6 +212,7 @@ class PodStatus(View, frozen=True):
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     resources: ResourceRequirements | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
 
 
 class Pod(View, frozen=True):
@@ -252,7 +260,5 @@ class Pod(View, frozen=True):
     @property
     def is_resize_infeasible(self) -> bool:
         """Return whether an in-place resize was found impossible on the pod's node."""
-        return any(
-            condition.type == "PodResizePending" and condition.reason == "Infeasible"
-            for condition in self.status.conditions
-        )
+        pending = (condition.reason for condition in self.status.conditions if condition.type == "PodResizePending")
+        return next(pending, "") == "Infeasible"

@@ -61,6 +61,8 @@ def nano(text: str) -> int:
             raise QuantityError("unable to parse quantity's suffix")
         scale += exponent
     number = digits * 10**scale if scale >= 0 else _ceil_div(digits, 10**-scale)
+    if suffix in _BINARY:
+        number = min(number, _MAX_INT64 * _NANO)
     return -number if match["sign"] == "-" else number
 
 
@@ -83,14 +85,14 @@ def milli_value(quantity: str | int | float) -> int:
     return max(-_MAX_INT64, min(_MAX_INT64, _ceil_div(nano_of(quantity), _NANO // 1000)))
 
 
-AMOUNT_MAX: Final = 2**56
-"""Largest amount of a resource that the scheduler tells apart (72 petabytes); larger ones count as this much, so that
-a hundred times the sum of two stays within int64."""
+def int64(number: int) -> int:
+    """Return a number as 64 bits hold it: what is too large for them wraps round, as in the scheduler's own sums."""
+    return number if -_MAX_INT64 <= number <= _MAX_INT64 else (number + 2**63) % 2**64 - 2**63
 
 
 def counted(resource: str, nano_units: int) -> int:
-    """Return what the scheduler counts of a resource: millicores of `cpu`, whole units else, rounded up."""
-    return min(AMOUNT_MAX, _ceil_div(nano_units, _NANO // 1000 if resource == "cpu" else _NANO))
+    """Return what the scheduler counts of a resource: millicores of `cpu`, whole units else, rounded up, as `int64`."""
+    return int64(_ceil_div(nano_units, _NANO // 1000 if resource == "cpu" else _NANO))
 
 
 def amount(resource: str, quantity: str | int | float) -> int:

@@ -7,8 +7,10 @@ the amount 0 stays in the dict with 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
+from scheduler_core.api.label_names import qualified_name_errors
 from scheduler_core.api.pod import Container, ContainerStatus, Pod, Quantities
 from scheduler_core.api.quantity import amount, counted, nano_of
 
@@ -66,7 +68,9 @@ def is_pod_level(resource: str) -> bool:
     return resource in ("cpu", "memory") or resource.startswith("hugepages-")
 
 
-def pod_requests(pod: Pod, defaults: Quantities | None = None, *, pod_level: bool = True) -> Amounts:
+def pod_requests(
+    pod: Pod, defaults: Quantities | None = None, *, pod_level: bool = True, running: bool = True
+) -> Amounts:
     """Return what the pod asks of a node.
 
     max(containers + sidecars, each init container's peak with the sidecars started before it), pod-level requests over
@@ -76,14 +80,15 @@ def pod_requests(pod: Pod, defaults: Quantities | None = None, *, pod_level: boo
         pod: the pod.
         defaults: quantities for containers that leave a resource unsaid, as scoring wants them; none for fitting.
         pod_level: whether the pod's own `spec.resources` count.
+        running: whether what its containers were given counts too, as for pods on nodes.
 
     Raises:
         QuantityError: a quantity cannot be read.
     """
     spec = pod.spec
     defaults = defaults or {}
-    statuses = {status.name: status for status in pod.status.container_statuses}
-    init_statuses = {status.name: status for status in pod.status.init_container_statuses}
+    statuses = {status.name: status for status in pod.status.container_statuses if running}
+    init_statuses = {status.name: status for status in pod.status.init_container_statuses if running}
     infeasible = bool(statuses or init_statuses) and pod.is_resize_infeasible
     total: Amounts = {}
     for container in spec.containers:
@@ -120,19 +125,23 @@ def has_pod_level_requests(pod: Pod) -> bool:
 def non_zero_requests(pod: Pod) -> tuple[int, int]:
     """Return (millicores, bytes) that scoring counts for a pod on a node.
 
-    With pod-level requests the defaults only stand in for a resource that neither pod nor containers ask for.
+    With pod-level requests the defaults only stand in for a resource that neither pod nor containers name, not even
+    with 0.
     """
     defaults = NON_ZERO_DEFAULTS
     if has_pod_level_requests(pod):
         real = pod_requests(pod)
-        defaults = {resource: number for resource, number in defaults.items() if not real.get(resource)}
+        defaults = {resource: number for resource, number in defaults.items() if resource not in real}
     sums = pod_requests(pod, defaults)
     return sums.get("cpu", 0), sums.get("memory", 0)
 
 
+@lru_cache(maxsize=4096)
 def is_extended(resource: str) -> bool:
-    """Return whether a resource is an extended one: it has a domain, and not Kubernetes' own."""
-    return "/" in resource and "kubernetes.io/" not in resource and not resource.startswith("requests.")
+    """Return whether a resource is an extended one: it has a domain, and not Kubernetes' own, and can have a quota."""
+    if "/" not in resource or "kubernetes.io/" in resource or resource.startswith("requests."):
+        return False
+    return not qualified_name_errors(f"requests.{resource}")
 
 
 def is_scalar(resource: str) -> bool:

@@ -15,7 +15,6 @@ import msgspec
 from scheduler_core.api.meta import View
 from scheduler_core.api.node import Node
 from scheduler_core.api.pod import Pod
-from scheduler_core.api.quantity import AMOUNT_MAX
 from scheduler_core.cel.check import COUNT
 from scheduler_core.cel.language import Program, Size
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
@@ -96,7 +95,7 @@ class _Parts:
 def _amounts(*known: Mapping[str, int]) -> dict[str, int]:
     """Return the last of the maps, with 0 for what only the others have."""
     numbers = dict.fromkeys((resource for one in known[:-1] for resource in one), 0)
-    return {**numbers, **{resource: min(number, AMOUNT_MAX) for resource, number in known[-1].items()}}
+    return {**numbers, **known[-1]}
 
 
 _BASE: Final[Mapping[str, int]] = {"cpu": 0, "memory": 0, "ephemeral-storage": 0}
@@ -121,7 +120,7 @@ class Documents:
         if "pod" in self._roots:
             found["pod"], _ = self._pod.take(pod.pod)
         if "requests" in self._roots:
-            found["requests"] = _amounts(_BASE, pod.requests)
+            found["requests"] = _amounts(_BASE, pod.asked)
         return found, measure(found)
 
     def of_node(self, info: NodeInfo) -> tuple[dict[str, Any], Size]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.events import EventRegistration
+from scheduler_core.framework.guarded import WrongAnswerError
 from scheduler_core.framework.interface import Plugin, PostFilterResult, PreFilterResult
 from scheduler_core.framework.status import Code, Status
 from scheduler_core.framework.verdicts import Verdicts
@@ -159,8 +160,8 @@ def _post_filter(ask: Callable[..., Any]) -> Callable[..., Any]:
     return asked
 
 
-def _wrong(ask: Callable[..., Any], wanted: str, answer: Any) -> TypeError:
-    return TypeError(f"{getattr(ask, '__name__', 'it')} must return {wanted}, not {answer!r:.200}")
+def _wrong(ask: Callable[..., Any], wanted: str, answer: Any) -> WrongAnswerError:
+    return WrongAnswerError(f"{getattr(ask, '__name__', 'it')} must return {wanted}, not {answer!r:.200}")
 
 
 _CHECKS: Final[Mapping[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {

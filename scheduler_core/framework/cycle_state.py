@@ -21,6 +21,10 @@ class Timing(Protocol):
         ...
 
 
+class NotKeptError(LookupError):
+    """What an earlier extension point should have kept is not there: the profile leaves that point out."""
+
+
 class CycleState:
     """One cycle's scratch, keyed by plugin name (or `<plugin>/<what>`).
 
@@ -44,6 +48,21 @@ class CycleState:
             KeyError: nothing was.
         """
         return self._data[key]
+
+    def expect(self, key: str, missing: str) -> Any:
+        """Return what an earlier extension point of the plugin has kept.
+
+        Args:
+            key: it was written under this.
+            missing: upstream's words where it was not, since the profile runs this point without that one.
+
+        Raises:
+            NotKeptError: it was not.
+        """
+        found = self._data.get(key)
+        if found is None:
+            raise NotKeptError(missing)
+        return found
 
     def get(self, key: str) -> Any | None:
         """Return what was written under the key, None when nothing was."""

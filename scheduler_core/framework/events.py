@@ -103,6 +103,11 @@ HintFunction = Callable[[Any, Any, Any], QueueingHint]
 """
 
 
+def never(pod: Any, old: Any, new: Any) -> QueueingHint:
+    """Say that the event helps nobody: it is heard for the sake of pods that a gate holds."""
+    return QueueingHint.SKIP
+
+
 @dataclass(frozen=True, slots=True)
 class EventRegistration:
     """One event that a plugin wants to hear of for pods which it turned away; no hint function means: always queue."""

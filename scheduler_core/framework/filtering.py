@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.guarded import WrongAnswerError
 from scheduler_core.framework.interface import FilterPlugin, Plugin, PreFilterExtensions, PreFilterResult, Reads
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.reuse import Reuse, ShapeMemory
@@ -52,14 +53,21 @@ class Filtering:
     """The filter plugins of one profile."""
 
     def __init__(
-        self, plugins: Sequence[Plugin], handle: Handle, reuse: Reuse, feasible_max: int | None = None
+        self,
+        plugins: Sequence[Plugin],
+        handle: Handle,
+        reuse: Reuse,
+        feasible_max: int | None = None,
+        *,
+        pre_filter: Sequence[Plugin],
     ) -> None:
+        """Take the plugins of Filter, and those of PreFilter: these keep their state level in dry runs."""
         self._feasible_max = feasible_max
         self._plugins = [plugin for plugin in plugins if isinstance(plugin, FilterPlugin)]
         self._reads: dict[str, Reads] = {
             plugin.name: getattr(plugin, "filter_reads", Reads.CLUSTER) for plugin in self._plugins
         }
-        self._extensions = [plugin for plugin in self._plugins if isinstance(plugin, PreFilterExtensions)]
+        self._extensions = [plugin for plugin in pre_filter if isinstance(plugin, PreFilterExtensions)]
         self._handle = handle
         self._reuse = reuse
         self._by_skipped: dict[frozenset[str], _Active] = {}
@@ -95,11 +103,11 @@ class Filtering:
         first = memory.first.copy()
         every = self._handle.rules.run_all_filters
         outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, all_filters=every)
-        absent = self._mark_absent(outcome, result)
-        self._override_nominated(state, pod, outcome, absent, memory, active.are_local)
+        nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name) if nominated_first else None
+        absent = _mark_absent(outcome, result, nominated)
+        self._override_nominated(state, pod, outcome, memory, active.are_local)
         tried: int | None = None
-        nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name)
-        if nominated_first and nominated is not None and (absent is None or not absent[nominated]):
+        if nominated is not None:
             status = outcome.status_of(nominated)
             if status.ok:
                 first[:] = UNSEEN
@@ -109,8 +117,13 @@ class Filtering:
                 outcome.used_nominated_node = True
                 outcome.processed = 1
                 return outcome
-            tried = nominated
-            narrowing = narrowing | {status.plugin}
+            if status.rejected:
+                tried = nominated
+                narrowing = narrowing | {status.plugin}
+            elif absent is not None and absent[nominated]:
+                # Broken there: as if nobody had asked, since PreFilter left the node out.
+                first[nominated] = ABSENT
+                outcome.overrides.pop(nominated, None)
         if absent is not None:
             listed = " ".join(sorted(narrowing))
             outcome.absent_status = unresolvable(f"node(s) didn't satisfy plugin(s) [{listed}]")
@@ -133,30 +146,18 @@ class Filtering:
             found = self._by_skipped[skipped] = _Active(plugins, names, unsettled, are_local)
         return found
 
-    def _mark_absent(self, outcome: FilterOutcome, result: PreFilterResult) -> NDArray[np.bool_] | None:
-        if result.node_names is None:
-            return None
-        absent = np.ones(len(outcome.snapshot), dtype=np.bool_)
-        for name in result.node_names:
-            row = outcome.snapshot.row_of.get(name)
-            if row is not None:
-                absent[row] = False
-        outcome.first[absent] = ABSENT
-        return absent
-
     def _override_nominated(
         self,
         state: CycleState,
         pod: PodInfo,
         outcome: FilterOutcome,
-        absent: NDArray[np.bool_] | None,
         memory: ShapeMemory,
         are_local: bool,
     ) -> None:
         """Ask again, with nominated pods added, about the nodes that pods of at least this priority hope for."""
         for name in self._handle.nominator.nodes():
             row = outcome.snapshot.row_of.get(name)
-            if row is None or (absent is not None and absent[row]):
+            if row is None or outcome.first[row] == ABSENT:
                 continue
             rivals = self._rivals(pod, name)
             if not rivals:
@@ -197,8 +198,8 @@ class Filtering:
             if touched is None or reads is _CLUSTER:
                 whole = memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
                 recombine = ALL_ROWS
-                if reads is not _CLUSTER and (whole.codes == _ERROR).any():
-                    # One row may have made it an error for all: next time all are asked again.
+                if reads is not _CLUSTER and (whole.pieced or (whole.codes == _ERROR).any()):
+                    # An error may go with its cause, whatever that was: next time all are asked again.
                     memory.filter_mark.forget()
                 continue
             rows = touched.rows_for(reads)
@@ -206,7 +207,7 @@ class Filtering:
                 recombine = ALL_ROWS
             if isinstance(rows, slice) or len(rows):
                 fresh = _ask(plugin, state, pod, snapshot, rows)
-                if _ERROR in fresh.codes.tolist():
+                if fresh.pieced or _ERROR in fresh.codes.tolist():
                     # An error's key means nothing to the plugin's own `explain`: do not mix the two.
                     memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
                     memory.filter_mark.forget()
@@ -304,11 +305,47 @@ def _ask(plugin: FilterPlugin, state: CycleState, pod: PodInfo, snapshot: Snapsh
         if not _is_of_the_core(type(plugin)):
             answer = _checked(answer, snapshot.count(rows))
     except Exception as raised:
-        count, reasons = snapshot.count(rows), (str(raised),)
-        answer = Verdicts(np.full(count, _ERROR, dtype=np.int8), np.zeros(count, dtype=np.int64), lambda _: reasons)
+        answer = _ask_one_by_one(plugin, state, pod, snapshot, rows, raised)
     if timing is not None:
         timing.note(plugin.name, "Filter", Code.SUCCESS, began)
     return answer
+
+
+def _ask_one_by_one(
+    plugin: FilterPlugin, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows, raised: Exception
+) -> Verdicts:
+    """Return the verdicts of a plugin that raised over some rows: each row's own, Error where it raises there too."""
+    every = snapshot.every_row[rows].tolist()
+    statuses: list[Status] = []
+    if len(every) == 1 or isinstance(raised, WrongAnswerError):
+        statuses = [error(str(raised))] * len(every)
+        every = []
+    for row in every:
+        try:
+            statuses.append(plugin.filter(state, pod, snapshot, np.array([row], dtype=np.intp)).status(0))
+        except Exception as own:
+            statuses.append(error(str(own)))
+    reasons = list(dict.fromkeys(status.reasons for status in statuses))
+    number = {own: key for key, own in enumerate(reasons)}
+    codes = np.array([status.code for status in statuses], dtype=np.int8)
+    keys = np.array([number[status.reasons] for status in statuses], dtype=np.int64)
+    return Verdicts(codes, keys, reasons.__getitem__, pieced=True)
+
+
+def _mark_absent(outcome: FilterOutcome, result: PreFilterResult, tried: int | None) -> NDArray[np.bool_] | None:
+    """Mark the rows that PreFilter ruled out, and return them; one that is tried before all others is looked at."""
+    if result.node_names is None:
+        return None
+    absent = np.ones(len(outcome.snapshot), dtype=np.bool_)
+    for name in result.node_names:
+        row = outcome.snapshot.row_of.get(name)
+        if row is not None:
+            absent[row] = False
+    marked = absent.copy()
+    if tried is not None:
+        marked[tried] = False
+    outcome.first[marked] = ABSENT
+    return absent
 
 
 @cache
@@ -321,10 +358,10 @@ def _checked(answer: Verdicts, count: int) -> Verdicts:
     """Return verdicts in which whatever a Filter may not answer (Wait, Skip, an unknown code) is an Error.
 
     Raises:
-        ValueError: it did not answer for every node.
+        WrongAnswerError: it did not answer for every node.
     """
     if len(answer.codes) != count or len(answer.keys) != count:
-        raise ValueError(f"{len(answer.codes)} verdicts and {len(answer.keys)} keys for {count} nodes")
+        raise WrongAnswerError(f"{len(answer.codes)} verdicts and {len(answer.keys)} keys for {count} nodes")
     strange = ~np.isin(answer.codes, _ALLOWED)
     if strange.any():
         answer.codes[strange] = _ERROR

@@ -12,6 +12,10 @@ from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.snapshot.node_info import PodInfo
 
 
+class WrongAnswerError(TypeError):
+    """A plugin has answered with something that its extension point does not know; no node is to blame."""
+
+
 def asked(timing: Timing | None, plugin: str, point: str, ask: Callable[..., Status], *arguments: Any) -> Status:
     """Return a plugin's answer, Error where it raised; timed where the cycle's plugins are."""
     if timing is None:

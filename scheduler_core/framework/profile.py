@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from scheduler_core.api.quantity import int64
 from scheduler_core.framework.interface import Plugin
 from scheduler_core.framework.rules import CURRENT_RULES, Rules
 
@@ -147,7 +148,8 @@ def _weights(own: PluginSet, multi_point: PluginSet, scoring: tuple[str, ...], r
         if name in weights or name not in scoring:
             continue
         weights[name] = weight or 1
-        if weights[name] * rules.score_max > TOTAL_SCORE_MAX - total:
+        # What is left of the largest sum is itself a sum of 64 bits: after a negative weight it wraps.
+        if weights[name] * rules.score_max > int64(TOTAL_SCORE_MAX - total):
             raise ProfileError("total score of Score plugins could overflow")
         total += weights[name] * rules.score_max
     return weights

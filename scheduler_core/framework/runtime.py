@@ -125,7 +125,9 @@ class Framework:
         self._post_bind: list[PostBindPlugin] = self._at("postBind")
         self.queue_sort: QueueSortPlugin = self._at("queueSort")[0]
         remembered = Reuse(reuse)
-        self._filtering = Filtering(self._at("filter"), self, remembered, self.rules.feasible_max)
+        self._filtering = Filtering(
+            self._at("filter"), self, remembered, self.rules.feasible_max, pre_filter=self._pre_filter
+        )
         score: list[ScorePlugin] = self._at("score")
         weighted = [(plugin, self.profile.weights[plugin.name]) for plugin in score]
         self._scoring = Scoring(weighted, remembered, self.rules.score_max)

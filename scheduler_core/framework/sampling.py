@@ -59,7 +59,7 @@ def sample(
         _sample_all(outcome, wanted, start % max(len(outcome.snapshot), 1), until_next=until_next, tried=tried)
         return
     searched = np.flatnonzero(~absent)
-    outcome.processed = len(searched)
+    outcome.processed = len(searched) + (tried is not None and bool(absent[tried]))
     if wanted >= len(searched):
         return
     order = np.roll(searched, -(start % len(searched)))

@@ -93,9 +93,9 @@ class Scoring:
         active = self._active(state.skip_score)
         try:
             raw, total = self._totals(state, pod, snapshot, rows, active)
-        except _ScoreError as wrong:
+        except _ScoreError:
             self._reuse.forget(pod.shape)
-            return None, error(str(wrong))
+            return self._afresh(state, pod, snapshot, rows, active)
         if not self._scorers:
             total += 1
 
@@ -108,6 +108,29 @@ class Scoring:
             return parts
 
         return Scores(rows, total, state.skip_score, detail), SUCCESS
+
+    def _afresh(
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: NDArray[np.intp], active: _Active
+    ) -> tuple[Scores | None, Status]:
+        """Score without what is kept, which broke: perhaps at a node that is not feasible, and so counts for nothing.
+
+        The error, if there is one, is upstream's: of the first plugin that breaks, in scoring, then in normalising.
+        """
+        parts: dict[str, PluginScores] = {}
+        total = np.zeros(len(rows), dtype=np.int64)
+        try:
+            raw = {one.name: _score(one.plugin, state, pod, snapshot, rows) for one in active.every}
+            final = {
+                one.name: raw[one.name] if one.normalizer is None else _normalized(one, state, pod, raw[one.name])
+                for one in active.every
+            }
+            for one in active.every:
+                weighted = self._checked(one, final[one.name]) * one.weight
+                parts[one.name] = PluginScores(raw[one.name], final[one.name], weighted)
+                total += weighted
+        except _ScoreError as wrong:
+            return None, error(str(wrong))
+        return Scores(rows, total, state.skip_score, lambda: parts), SUCCESS
 
     def _active(self, skipped: frozenset[str]) -> _Active:
         """Return the score plugins that are left without those that PreScore skipped."""

@@ -39,11 +39,13 @@ class Verdicts:
         codes: (K,) int8 of `Code`.
         keys: (K,) int64 that `explain` turns into reasons; what the number means is the plugin's own affair.
         explain: key → reasons.
+        pieced: put together from answers about single nodes; keys mean nothing beyond these.
     """
 
     codes: Codes
     keys: NDArray[np.int64]
     explain: Callable[[int], tuple[str, ...]]
+    pieced: bool = False
 
     def status(self, index: int, plugin: str = "") -> Status:
         """Return the answer for the index-th node; an Error under a plugin's name is worded as upstream words it."""

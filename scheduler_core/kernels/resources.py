@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +14,40 @@ Ints = NDArray[np.int64]
 SCORE_MAX = 100
 
 
+EXACT_MAX: Final = 2**56
+"""Up to this capacity (72 petabytes) a hundred times an amount stays within 64 bits; beyond it wraps, as upstream's."""
+
+
 def _nonzero(capacity: Ints) -> Ints:
     """Return the capacity with 1 for 0, so that it may divide; callers blank those nodes out afterwards."""
     return np.maximum(capacity, 1)
 
 
+def _share(amount: Ints, capacity: Ints) -> Ints:
+    """Return (N,) 100 × amount / capacity, cut toward zero."""
+    product = amount * SCORE_MAX
+    share = product // _nonzero(capacity)
+    if int(capacity.max(initial=0)) > EXACT_MAX:
+        share += (product < 0) & (share * capacity != product)
+    return share
+
+
+def _share_one(amount: int, capacity: int) -> int:
+    """Return `_share` of one node."""
+    if capacity <= EXACT_MAX:
+        return amount * SCORE_MAX // capacity
+    product = (amount * SCORE_MAX + 2**63) % 2**64 - 2**63
+    return abs(product) // capacity * (-1 if product < 0 else 1)
+
+
 def least_allocated(requested: Ints, capacity: Ints) -> Ints:
     """Return (N,) 100 × the free share, 0 where the request exceeds the capacity."""
-    score = (capacity - requested) * SCORE_MAX // _nonzero(capacity)
-    return np.where(requested > capacity, 0, score)
+    return np.where(requested > capacity, 0, _share(capacity - requested, capacity))
 
 
 def most_allocated(requested: Ints, capacity: Ints) -> Ints:
     """Return (N,) 100 × the used share, 100 where the request exceeds the capacity."""
-    return np.minimum(requested, capacity) * SCORE_MAX // _nonzero(capacity)
+    return _share(np.minimum(requested, capacity), capacity)
 
 
 def broken_line(x: Ints, points: Sequence[tuple[int, int]]) -> Ints:
@@ -45,7 +66,7 @@ def broken_line(x: Ints, points: Sequence[tuple[int, int]]) -> Ints:
 
 def requested_to_capacity(requested: Ints, capacity: Ints, points: Sequence[tuple[int, int]]) -> Ints:
     """Return (N,) of the shape function at the used percentage; at 100 where the request exceeds the capacity."""
-    used = np.where(requested > capacity, SCORE_MAX, requested * SCORE_MAX // _nonzero(capacity))
+    used = np.where(requested > capacity, SCORE_MAX, _share(requested, capacity))
     return broken_line(used, points)
 
 
@@ -119,12 +140,12 @@ def _half_difference(share: NDArray[np.float64], counted: NDArray[np.bool_]) -> 
 
 def least_allocated_one(requested: int, capacity: int) -> int:
     """Return `least_allocated` of one node."""
-    return 0 if requested > capacity else (capacity - requested) * SCORE_MAX // capacity
+    return 0 if requested > capacity else _share_one(capacity - requested, capacity)
 
 
 def most_allocated_one(requested: int, capacity: int) -> int:
     """Return `most_allocated` of one node."""
-    return min(requested, capacity) * SCORE_MAX // capacity
+    return _share_one(min(requested, capacity), capacity)
 
 
 def balanced_one(pairs: Sequence[tuple[int, int]]) -> int:

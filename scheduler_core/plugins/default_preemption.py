@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from scheduler_core.extender.extending import KEY as EXTENDING
 from scheduler_core.extender.extending import Extending
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, never
 from scheduler_core.framework.interface import PostFilterAnswer, PostFilterResult, PostFilterSteps, Steps
 from scheduler_core.framework.lots import KEY as LOTS
 from scheduler_core.framework.lots import Lots
@@ -65,7 +65,7 @@ class DefaultPreemption:
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return pods that go: they may be victims. Whether that helps is for the plugins to say that found no room."""
         gone = ClusterEvent(EventResource.ASSIGNED_POD, ActionType.DELETE)
-        return (EventRegistration(gone, lambda pod, old, new: QueueingHint.SKIP),)
+        return (EventRegistration(gone, never),)
 
     def post_filter(
         self, state: CycleState, pod: PodInfo, outcome: FilterOutcome

@@ -6,20 +6,24 @@ before the queue, since no such claim exists here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from scheduler_core.api.pod import Pod, PodResourceClaim
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Reads, Steps
+from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import FilterOutcome, Verdicts, single_reason
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
 
 NAME: Final = "DynamicResources"
+
+CLAIMS: Final = "resourceclaims.resource.k8s.io"
 
 NO_CLAIMS: Final = "no new claims to deallocate"
 NO_STATE: Final = "not found"
@@ -31,13 +35,40 @@ class DynamicResources:
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.NODE
 
+    def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
+        """Take DynamicResourcesArgs, which say nothing of pods without claims."""
+        self._listers = handle.listers
+
     def pre_enqueue(self, pod: PodInfo) -> Status:
-        """Return success for a pod without claims, else which one it waits for."""
-        claims = pod.pod.spec.resource_claims
-        if not claims:
-            return SUCCESS
-        first = claims[0]
-        return unresolvable(f'resourceclaim.resource.k8s.io "{first.resource_claim_name or first.name}" not found')
+        """Return success for a pod whose claims are all there, else what the first of the others lacks."""
+        refusals = (self._refusal(pod.pod, claim) for claim in pod.pod.spec.resource_claims)
+        text = next(filter(None, refusals), "")
+        return unresolvable(text) if text else SUCCESS
+
+    def _refusal(self, pod: Pod, wanted: PodResourceClaim) -> str:
+        """Return what one claim lacks, empty where it is there and the pod's."""
+        name, generated = wanted.resource_claim_name, False
+        if name is None:
+            if wanted.resource_claim_template_name is None:
+                unset = "none of the supported fields are set"
+                return f'pod "{pod.key}", spec.resourceClaim "{wanted.name}": {unset}'
+            told = next((one for one in pod.status.resource_claim_statuses if one.name == wanted.name), None)
+            if told is None:
+                return f'pod "{pod.key}": ResourceClaim not created yet'
+            if told.resource_claim_name is None:
+                # The template needed none for this pod.
+                return ""
+            name, generated = told.resource_claim_name, True
+        document = self._listers.get(CLAIMS, pod.namespace, name)
+        if document is None:
+            return f'could not find ResourceClaim "{pod.namespace}/{name}"'
+        meta = document["metadata"]
+        if meta.get("deletionTimestamp"):
+            return f'resourceclaim "{name}" is being deleted'
+        owners = meta.get("ownerReferences") or ()
+        if generated and not any(one.get("controller") and one.get("uid") == pod.uid for one in owners):
+            return f"ResourceClaim {pod.namespace}/{name} was not created for pod {pod.key} (pod is not owner)"
+        return ""
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Return Skip: no pod that gets here has claims."""
@@ -46,6 +77,7 @@ class DynamicResources:
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return success for every node."""
+        state.expect(NAME, NO_STATE)
         return single_reason(np.zeros(snapshot.count(rows), dtype=np.bool_), Code.UNSCHEDULABLE, NO_CLAIMS)
 
     def post_filter(

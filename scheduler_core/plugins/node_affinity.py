@@ -48,6 +48,11 @@ def pinned_names(terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
     return names
 
 
+def _affinity_of(pod: PodInfo) -> NodeAffinitySpec | None:
+    affinity = pod.pod.spec.affinity
+    return affinity.node_affinity if affinity is not None else None
+
+
 class NodeAffinity:
     """PreFilter, Filter, PreScore and Score on labels and names of nodes."""
 
@@ -91,8 +96,7 @@ class NodeAffinity:
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Return Skip for a pod without demands; the pinned nodes when every term pins some."""
-        spec = pod.pod.spec
-        affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+        spec, affinity = pod.pod.spec, _affinity_of(pod)
         required = affinity.required if affinity is not None else None
         if required is None and self._added_required is None and not spec.node_selector:
             return None, SKIP
@@ -117,20 +121,28 @@ class NodeAffinity:
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Return Skip when neither pod nor profile prefers anything; Error when a preferred term cannot be read."""
-        spec = pod.pod.spec
-        affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+        affinity = _affinity_of(pod)
         if (affinity is None or not affinity.preferred) and self._added_preferred is None:
             return SKIP
         try:
-            own = preferred_of(affinity) if affinity is not None else ()
+            state.write(f"{NAME}/preferred", self._preferred(affinity))
         except PreferredTermError as wrong:
             return error(str(wrong))
-        state.write(f"{NAME}/preferred", (*(self._added_preferred or ()), *own))
         return SUCCESS
+
+    def _preferred(self, affinity: NodeAffinitySpec | None) -> Preferred:
+        """Return what profile and pod prefer.
+
+        Raises:
+            PreferredTermError: a term of the pod's cannot be read.
+        """
+        return (*(self._added_preferred or ()), *(preferred_of(affinity) if affinity is not None else ()))
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return the sum of the weights of the preferred terms that hold."""
-        preferred: Preferred = state.read(f"{NAME}/preferred")
+        kept: Preferred | None = state.get(f"{NAME}/preferred")
+        # A profile may leave PreScore out.
+        preferred = self._preferred(_affinity_of(pod)) if kept is None else kept
         scores = np.zeros(snapshot.count(rows), dtype=np.int64)
         for weight, term in preferred:
             scores += self._columns.term_holds(term, snapshot, rows) * np.int64(weight)

@@ -21,6 +21,8 @@ REASON: Final = "node(s) didn't have free ports for the requested pod ports"
 
 _ANY_IP: Final = "0.0.0.0"
 
+_NOT_KEPT: Final = 'reading "PreFilterNodePorts" from cycleState: not found'
+
 
 def conflicts(wanted: Iterable[HostPort], used: Iterable[HostPort]) -> bool:
     """Return whether a wanted port is taken: same protocol and number, and same address or either of them any."""
@@ -40,13 +42,17 @@ class NodePorts:
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:
         """Return Skip for a pod that wants no host port."""
-        return None, SUCCESS if pod.host_ports else SKIP
+        if not pod.host_ports:
+            return None, SKIP
+        state.write(NAME, pod.host_ports)
+        return None, SUCCESS
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure for nodes where a wanted port is taken."""
+        wanted: tuple[HostPort, ...] = state.expect(NAME, _NOT_KEPT)
         infos = snapshot.infos_of(rows)
         failed = np.fromiter(
-            (bool(info.host_ports) and conflicts(pod.host_ports, info.host_ports) for info in infos),
+            (bool(info.host_ports) and conflicts(wanted, info.host_ports) for info in infos),
             dtype=np.bool_,
             count=len(infos),
         )

@@ -41,7 +41,10 @@ class NodeResourcesBalancedAllocation:
         """Return 100 × (1 − standard deviation of the shares)."""
         asked: tuple[int, ...] | None = state.get(NAME)
         if asked is None:
+            # A profile may leave PreScore out, which skips pods that ask for nothing.
             asked = pod_amounts(pod, self._resources, real=True)
+            if not any(asked):
+                return np.zeros(snapshot.count(rows), dtype=np.int64)
         rows_one_by_one = few(rows)
         if rows_one_by_one is not None:
             infos = (snapshot.infos[row] for row in rows_one_by_one)

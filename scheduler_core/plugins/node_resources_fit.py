@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from scheduler_core.api.quantity import int64
 from scheduler_core.api.requests import amounts, is_extended
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
@@ -33,6 +34,8 @@ RESOURCES_MAX: Final = 61
 
 _TOO_MANY_PODS: Final = "Too many pods"
 
+_NOT_KEPT: Final = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+
 _UNSCHEDULABLE: Final = int(Code.UNSCHEDULABLE)
 _UNRESOLVABLE: Final = int(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
@@ -56,8 +59,7 @@ def _judge(snapshot: Snapshot, rows: Rows, checked: Checked) -> tuple[Codes, Int
         short = amount > size - snapshot.requested_of(resource, rows)
         if short.any():
             keys |= short * np.int64(2 << index)
-            # Requested never falls below 0, so what exceeds the node is short as well.
-            unresolvable |= amount > size
+            unresolvable |= short & (amount > size)
     codes = np.where(keys != 0, np.int8(_UNSCHEDULABLE), np.int8(0))
     codes[unresolvable] = _UNRESOLVABLE
     return codes, keys
@@ -69,7 +71,7 @@ def _judge_one(info: NodeInfo, checked: Checked) -> tuple[int, int]:
     unresolvable = False
     for index, (resource, amount) in enumerate(checked):
         size = info.allocatable.get(resource, 0)
-        if amount > size - info.requested.get(resource, 0):
+        if amount > int64(size - info.requested.get(resource, 0)):
             key |= 2 << index
             unresolvable = unresolvable or amount > size
     if not key:
@@ -116,9 +118,7 @@ class NodeResourcesFit:
     def _checked(self, pod: PodInfo) -> list[tuple[str, int]]:
         """Return (resource, amount) of what must fit; amounts of 0 always do."""
         found = [
-            (resource, amount)
-            for resource, amount in pod.requests.items()
-            if amount > 0 and not self._ignores(resource)
+            (resource, amount) for resource, amount in pod.asked.items() if amount > 0 and not self._ignores(resource)
         ]
         if len(found) > RESOURCES_MAX:
             raise ValueError(
@@ -133,9 +133,7 @@ class NodeResourcesFit:
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure with every resource that is short; unresolvable when one exceeds the node itself."""
-        checked: Checked | None = state.get(NAME)
-        if checked is None:
-            checked = self._checked(pod)
+        checked: Checked = state.expect(NAME, _NOT_KEPT)
         rows_one_by_one = few(rows)
         if rows_one_by_one is None:
             codes, keys = _judge(snapshot, rows, checked)
@@ -203,7 +201,8 @@ class NodeResourcesFit:
             # Its place among the allowed number of pods is free again, whatever it asked for.
             return QueueingHint.QUEUE if old.claims_node else QueueingHint.SKIP
         before, after = old.requests, new.requests
-        shrunk = (before.get(resource, 0) > after.get(resource, 0) for resource in _asked(pod))
+        asked = (resource for resource, amount in pod.requests.items() if amount)
+        shrunk = (before.get(resource, 0) > after.get(resource, 0) for resource in asked)
         return QueueingHint.QUEUE if any(shrunk) else QueueingHint.SKIP
 
     def _after_own(self, pod: PodInfo, old: Any, new: Any) -> QueueingHint:
@@ -213,7 +212,8 @@ class NodeResourcesFit:
         if new is None:
             return QueueingHint.SKIP
         # As upstream, this asks about resources that the profile tells Filter to ignore, too.
-        size, asked = amounts(new.status.allocatable), _asked(pod)
+        size = amounts(new.status.allocatable)
+        asked = {resource: amount for resource, amount in pod.asked.items() if amount > 0}
         if size.get("pods", 0) < 1 or any(amount > size.get(resource, 0) for resource, amount in asked.items()):
             return QueueingHint.SKIP
         if old is None:
@@ -221,7 +221,3 @@ class NodeResourcesFit:
         before = amounts(old.status.allocatable)
         grown = (size.get(resource, 0) > before.get(resource, 0) for resource in ("pods", *asked))
         return QueueingHint.QUEUE if any(grown) else QueueingHint.SKIP
-
-
-def _asked(pod: PodInfo) -> dict[str, int]:
-    return {resource: amount for resource, amount in pod.requests.items() if amount > 0}

@@ -21,6 +21,8 @@ from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 NAME: Final = "TaintToleration"
 
+_NOT_KEPT: Final = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+
 _PREFER: Final = "PreferNoSchedule"
 
 _TaintKey = tuple[tuple[str, str, str], ...]
@@ -88,7 +90,7 @@ class TaintToleration:
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return how many PreferNoSchedule taints are not tolerated."""
-        tolerations: tuple[Toleration, ...] = state.read(NAME)
+        tolerations: tuple[Toleration, ...] = state.expect(NAME, _NOT_KEPT)
         lists = self._column(snapshot, rows)
         scores = np.zeros(len(lists), dtype=np.int64)
         if lists.any():

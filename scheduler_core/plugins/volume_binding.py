@@ -160,9 +160,7 @@ class VolumeBinding:
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure, with what is wrong, for nodes that the pod's volumes are not and cannot come to."""
-        claims: Claims | None = state.get(NAME)
-        if claims is None:
-            claims = self._claims(pod.pod) or Claims()
+        claims: Claims = state.expect(NAME, "not found")
         infos = snapshot.infos_of(rows)
         keys = np.fromiter((self._judge(claims, info) for info in infos), dtype=np.int64, count=len(infos))
         codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE_AND_UNRESOLVABLE), np.int8(0))

@@ -27,6 +27,8 @@ IN_USE: Final = (
     "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 )
 
+_NOT_KEPT: Final = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
+
 Source = dict[str, object]
 
 
@@ -134,8 +136,10 @@ class VolumeRestrictions:
             count=len(infos),
         )
         exclusive: Exclusive | None = state.get(NAME)
-        in_use = exclusive is not None and exclusive.uses > 0
-        codes = np.where(taken | in_use, np.int8(Code.UNSCHEDULABLE), np.int8(0))
+        if exclusive is None:
+            codes = np.where(taken, np.int8(Code.UNSCHEDULABLE), np.int8(Code.ERROR))
+            return Verdicts(codes, taken.astype(np.int64), lambda key: (DISK if key else _NOT_KEPT,))
+        codes = np.where(taken | (exclusive.uses > 0), np.int8(Code.UNSCHEDULABLE), np.int8(0))
         return Verdicts(codes, taken.astype(np.int64), lambda key: (DISK if key else IN_USE,))
 
     def events_to_register(self) -> Sequence[EventRegistration]:

@@ -16,7 +16,7 @@ from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresolvable
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import Rows, Snapshot
+from scheduler_core.snapshot.snapshot import Mask, Rows, Snapshot
 from scheduler_core.volumes.migration import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_DELIMITER
 from scheduler_core.volumes.objects import MissingError, StorageObjects, names_claim
 
@@ -91,7 +91,12 @@ class VolumeZone:
         """Return failure for nodes that have zones but not the volumes'."""
         places: list[Place] | None = state.get(NAME)
         if places is None:
-            places = self._places(pod.pod)
+            # The profile leaves PreFilter out.
+            try:
+                places = self._places(pod.pod)
+            except (MissingError, NoVolumeError) as missing:
+                nowhere: Mask = np.ones(snapshot.count(rows), dtype=np.bool_)
+                return single_reason(nowhere, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, str(missing))
         infos = snapshot.infos_of(rows)
         failed = np.fromiter((_elsewhere(places, info.labels) for info in infos), dtype=np.bool_, count=len(infos))
         return single_reason(failed, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, REASON)

@@ -155,7 +155,7 @@ class DryRun:
                     return status
             fates.append(Fate(info, breaks, refusal.ok, refusal))
         victims = [fate.info for fate in fates if not fate.spared]
-        if self._sort_victims:
+        if self._sort_victims and breaking and others:
             victims = by_importance(victims)
         name = self._snapshot.names[row]
         if not victims:

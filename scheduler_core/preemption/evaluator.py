@@ -203,12 +203,11 @@ def why_not_eligible(pod: PodInfo, snapshot: Snapshot, nominated_status: Status)
 
 
 def _terminates_by_preemption(info: PodInfo) -> bool:
-    return info.pod.is_terminating and any(
-        condition.type == "DisruptionTarget"
-        and condition.status == "True"
-        and condition.reason == "PreemptionByScheduler"
-        for condition in info.pod.status.conditions
-    )
+    conditions = info.pod.status.conditions
+    target = next((condition for condition in conditions if condition.type == "DisruptionTarget"), None)
+    if target is None or not info.pod.is_terminating:
+        return False
+    return (target.status, target.reason) == ("True", "PreemptionByScheduler")
 
 
 def evaluate(

@@ -28,5 +28,13 @@ def importance(pod: PodInfo) -> tuple[int, float]:
 
 
 def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
-    """Return the pods, the most important first."""
-    return sorted(pods, key=importance)
+    """Return the pods, the most important first.
+
+    Of equal pods that have not started the last counts most: upstream takes "now" for their start, and of two such
+    always the one that it asks first is the earlier, which turns their order round as it sorts.
+    """
+    waiting = [pod for pod in pods if not pod.pod.status.start_time]
+    if len(waiting) < 2:
+        return sorted(pods, key=importance)
+    started = [pod for pod in pods if pod.pod.status.start_time]
+    return sorted((*reversed(waiting), *started), key=importance)

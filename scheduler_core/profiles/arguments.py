@@ -44,7 +44,8 @@ def _unknown(arguments: Mapping[str, Any], known: frozenset[str], path: str) -> 
 def _resources(resources: list[Mapping[str, Any]], path: str) -> _Errors:
     for index, one in enumerate(resources):
         where = f"{path}[{index}]"
-        weight = one.get("weight", 1)
+        # Defaulting, which comes before, makes 1 of a 0.
+        weight = one.get("weight") or 1
         if not isinstance(weight, int) or not 0 < weight <= 100:
             text = f"Invalid value: {weight}: resource weight of {one['name']} not in valid range (0, 100]"
             yield Cause(f"{where}.weight", text)
@@ -106,7 +107,7 @@ def _balanced(arguments: Mapping[str, Any], path: str) -> _Errors:
         if one["name"] in seen:
             yield Cause(f"{path}.resources[{index}].name", f'Duplicate value: "{one["name"]}"', "FieldValueDuplicate")
         seen.add(one["name"])
-        if one.get("weight", 1) != 1:
+        if (one.get("weight") or 1) != 1:
             yield Cause(f"{path}.resources[{index}].weight", f"Invalid value: {one['weight']}: must be 1")
 
 

@@ -46,7 +46,7 @@ IN_TREE: Final[Mapping[str, PluginFactory]] = {
     volume_zone.NAME: volume_zone.VolumeZone,
     pod_topology_spread.NAME: pod_topology_spread.PodTopologySpread,
     inter_pod_affinity.NAME: inter_pod_affinity.InterPodAffinity,
-    dynamic_resources.NAME: lambda arguments, handle: dynamic_resources.DynamicResources(),
+    dynamic_resources.NAME: dynamic_resources.DynamicResources,
     default_preemption.NAME: default_preemption.DefaultPreemption,
     node_resources_balanced.NAME: lambda arguments, handle: node_resources_balanced.NodeResourcesBalancedAllocation(
         arguments

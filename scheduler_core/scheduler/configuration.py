@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Final
 
 from scheduler_core.extender.configuration import ExtenderConfiguration, ignored_resources
 from scheduler_core.extender.extending import REJECTOR
-from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
+from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, never
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import ProfileConfiguration
@@ -79,6 +78,7 @@ class Configuration:
         self._registered = {
             name: {**framework.events_to_register(), **wakes} for name, framework in self.frameworks.items()
         }
+        self._waking: dict[tuple[str, frozenset[str]], tuple[ClusterEvent, ...]] = {}
         self._heard: dict[tuple[str, ClusterEvent], tuple[tuple[str, EventRegistration], ...]] = {}
 
     @property
@@ -110,17 +110,28 @@ class Configuration:
             self._heard[scheduler_name, event] = found
         return found
 
-    @cached_property
-    def events(self) -> tuple[ClusterEvent, ...]:
-        """Return every event that any plugin listens to, each once."""
-        return tuple(
-            dict.fromkeys(
-                registration.event
-                for registered in self._registered.values()
-                for registrations in registered.values()
-                for registration in registrations
-            )
-        )
+    def waking(self, scheduler_name: str, plugins: Iterable[str]) -> tuple[ClusterEvent, ...]:
+        """Return the events that can wake a pod which these plugins turned away, one for each kind of object.
+
+        Whether such an event does depends on the objects: that is for the plugins' hints to say.
+        """
+        key = (scheduler_name, frozenset(plugins))
+        found = self._waking.get(key)
+        if found is None:
+            found = self._waking[key] = self._worked_out(*key)
+        return found
+
+    def _worked_out(self, scheduler_name: str, plugins: frozenset[str]) -> tuple[ClusterEvent, ...]:
+        registered = self._registered.get(scheduler_name, {})
+        actions: dict[EventResource, ActionType] = {}
+        for plugin in sorted(plugins):
+            for registration in registered.get(plugin, ()):
+                event = registration.event
+                if registration.hint is not never:
+                    actions[event.resource] = actions.get(event.resource, event.action) | event.action
+        if EventResource.WILDCARD in actions:
+            return (_EVERYTHING.event,)
+        return tuple(ClusterEvent(resource, action) for resource, action in actions.items())
 
     @property
     def expiry_ms(self) -> int | None:

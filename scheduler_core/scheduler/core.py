@@ -110,9 +110,6 @@ class Scheduler:
         self.pods[new.uid] = new
         if new.pod.spec.node_name:
             self._observe_assigned(old, new)
-        elif new.pod.is_terminating and old is None:
-            # A pod that is being deleted and has no node will get none.
-            return
         elif not self.cache.is_assumed(new.uid):
             self._observe_waiting(old, new)
 
@@ -131,12 +128,13 @@ class Scheduler:
         if not self.is_mine(new):
             return
         if new.pod.is_terminating:
-            # Upstream skips pods that are being deleted when their turn comes; here they leave at once.
+            # Upstream skips pods that are being deleted when their turn comes; here they leave at once. What they are
+            # nominated to they are nominated to until they are gone.
             self._leave_queue(new.uid)
+            self.nominator.add(new)
             return
         if old is None:
             self.queue.add(new, self.now_ms)
-            self.nominator.add(new)
             return
         self.queue.update(old, new, pod_changes(old, new), self.now_ms)
         before, after = old.pod.status.nominated_node_name, new.pod.status.nominated_node_name
@@ -197,6 +195,10 @@ class Scheduler:
             self.assumed.pop(info.uid, None)
             self.queue.move(ASSIGNED_POD_DELETE, info, None, self.now_ms)
 
+    def wakes(self, queued: QueuedPod) -> tuple[ClusterEvent, ...]:
+        """Return the events that can wake a pod which plugins turned away."""
+        return self.configuration.waking(queued.pod.spec.scheduler_name, queued.rejectors)
+
     # Attempts.
 
     def take_configuration(self) -> None:
@@ -219,13 +221,12 @@ class Scheduler:
             known = self.queue.get(info.uid) is not None or self.cache.is_assumed(info.uid)
             if waits and not known and self.is_mine(info):
                 self.queue.add(info, self.now_ms)
-                self.nominator.add(info)
         self.queue.move(CONFIGURED, None, None, self.now_ms)
 
-    def begin(self, seen_revision: int) -> Run | None:
-        """Take the next pod and freeze what its attempt sees; None: nobody may go now."""
+    def begin(self, seen_revision: int, uid: str = "") -> Run | None:
+        """Take the next pod (or one, out of turn) and freeze what its attempt sees; None: nobody may go now."""
         self.take_configuration()
-        queued = self.queue.pop(self.now_ms)
+        queued = self.queue.take(uid, 1, self.now_ms) if uid else self.queue.pop(self.now_ms)
         if queued is None:
             return None
         self.cache.update_snapshot(self._snapshot)

@@ -10,6 +10,7 @@ import msgspec
 from scheduler_core.api.meta import Document, view
 from scheduler_core.api.node import Node
 from scheduler_core.api.pod import Pod
+from scheduler_core.api.quantity import int64
 from scheduler_core.api.requests import (
     NON_ZERO_DEFAULTS,
     Amounts,
@@ -33,12 +34,14 @@ class PodSums(NamedTuple):
     """What pods of one shape ask for, worked out once. Shared: never change its members."""
 
     requests: Amounts
-    """What fitting counts: resource → millicores or whole units."""
+    """What a pod counts for on a node: resource → millicores or whole units."""
+    asked: Amounts
+    """What fitting counts for the pod in hand: what its containers were given before does not matter."""
     non_zero: tuple[int, int]
     """(millicores, bytes) that scoring counts for a pod on a node."""
     scoring_requests: Amounts
-    """What scoring counts for the pod in hand: defaults for containers that ask for nothing, and no pod-level requests,
-    which upstream's score plugins leave out for the pod being placed."""
+    """What scoring counts for the pod in hand: as `asked`, with defaults for containers that ask for nothing, and no
+    pod-level requests, which upstream's score plugins leave out for the pod being placed."""
     host_ports: tuple[HostPort, ...]
 
 
@@ -56,8 +59,9 @@ def _sums_of(shape: bytes, pod: Pod) -> PodSums:
             _sums.clear()
         found = _sums[shape] = PodSums(
             pod_requests(pod),
+            pod_requests(pod, running=False),
             non_zero_requests(pod),
-            pod_requests(pod, NON_ZERO_DEFAULTS, pod_level=False),
+            pod_requests(pod, NON_ZERO_DEFAULTS, pod_level=False, running=False),
             pod_host_ports(pod),
         )
     return found
@@ -144,8 +148,13 @@ class PodInfo:
 
     @property
     def requests(self) -> Amounts:
-        """Return what fitting counts: resource → millicores or whole units."""
+        """Return what the pod counts for on a node: resource → millicores or whole units."""
         return self.sums.requests
+
+    @property
+    def asked(self) -> Amounts:
+        """Return what fitting counts for the pod."""
+        return self.sums.asked
 
     @property
     def host_ports(self) -> tuple[HostPort, ...]:
@@ -239,10 +248,10 @@ class NodeInfo:
     def _count(self, pod: PodInfo, sign: int) -> None:
         requested, sums = self.requested, pod.sums
         for resource, number in sums.requests.items():
-            requested[resource] = requested.get(resource, 0) + sign * number
+            requested[resource] = int64(requested.get(resource, 0) + sign * number)
         cpu, memory = sums.non_zero
-        self.non_zero_cpu += sign * cpu
-        self.non_zero_memory += sign * memory
+        self.non_zero_cpu = int64(self.non_zero_cpu + sign * cpu)
+        self.non_zero_memory = int64(self.non_zero_memory + sign * memory)
         if sums.host_ports:
             # A set, as upstream's: should two pods here have one port, it is free again when the first of them goes.
             ports = frozenset(sums.host_ports)

@@ -18,7 +18,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.api.quantity import AMOUNT_MAX
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.pod_columns import PodColumn
 from scheduler_core.snapshot.pod_index import PodIndex
@@ -171,9 +170,9 @@ class Snapshot:
     def _write_pods(self, row: int, info: NodeInfo) -> None:
         columns = self._resource_columns
         for resource, number in info.requested.items():
-            self.requested[columns[resource], row] = min(number, AMOUNT_MAX)
-        self.non_zero[0, row] = min(info.non_zero_cpu, AMOUNT_MAX)
-        self.non_zero[1, row] = min(info.non_zero_memory, AMOUNT_MAX)
+            self.requested[columns[resource], row] = number
+        self.non_zero[0, row] = info.non_zero_cpu
+        self.non_zero[1, row] = info.non_zero_memory
         self.pod_count[row] = len(info.pods)
 
     def add_pod(self, row: int, pod: PodInfo) -> None:

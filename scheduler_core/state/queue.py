@@ -329,16 +329,6 @@ class SchedulingQueue:
         """Return when the pod's backoff is over: at the end of the window in which its wait ends."""
         return self._waits.ready_at_ms(queued)
 
-    def wakes(self, queued: QueuedPod, events: Iterable[ClusterEvent]) -> list[str]:
-        """Return the names of those events that a plugin which rejected the pod listens to."""
-        rejectors = queued.rejectors or ({queued.gating_plugin} if queued.gating_plugin else frozenset())
-        names: list[str] = []
-        for event in events:
-            heard = self._hints(queued.pod.spec.scheduler_name, event)
-            if any(plugin in rejectors for plugin, _ in heard):
-                names.append(event.name)
-        return names
-
     # Inside.
 
     def _backoff_key(self, queued: QueuedPod) -> tuple[int, ...]:
@@ -391,7 +381,9 @@ class SchedulingQueue:
         self._active.push(queued)
         queued.moved_by = label
         self._on_incoming(Lane.ACTIVE, label)
-        self._nominator.add(queued.info)
+        if label in (POD_ADDED, POD_UPDATED):
+            # A gated pod hopes for no node until its own change lets it in.
+            self._nominator.add(queued.info)
         return True
 
     def _passes_gates(self, queued: QueuedPod) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -95,8 +95,7 @@ def verdict_table(outcome: FilterOutcome) -> dict[str, dict[str, Any]]:
         for row, code, key in zip(rows.tolist(), codes, keys, strict=True):
             answer = known.get((code, key))
             if answer is None:
-                status = replace(verdicts.status(row, plugin), plugin="")
-                answer = known[code, key] = status.as_dict()
+                answer = known[code, key] = verdicts.status(row).as_dict()
             table.setdefault(outcome.snapshot.names[row], {})[plugin] = answer
     return table
 

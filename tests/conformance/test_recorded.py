@@ -28,6 +28,7 @@ TOPICS = (
     "mixed",
     "config",
     "sequence",
+    "hard",
 )
 
 

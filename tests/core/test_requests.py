@@ -76,6 +76,12 @@ def test_an_infeasible_resize_counts_only_what_runs() -> None:
         ({"containers": [container(), container("d", cpu="1")]}, (1100, 400 * MEBI)),
         ({"containers": [container(cpu="0", memory="0")]}, (0, 0)),
         ({"containers": [container(cpu="1")], "resources": {"requests": {"memory": "1Mi"}}}, (1000, MEBI)),
+        # With pod-level requests a container's explicit 0 keeps the default away, from the others too.
+        (
+            {"containers": [container(), container("d", memory="0")], "resources": {"requests": {"cpu": "1"}}},
+            (1000, 0),
+        ),
+        ({"containers": [container()], "resources": {"requests": {"cpu": "0"}}}, (0, 200 * MEBI)),
     ],
 )
 def test_scoring_counts_defaults_for_what_is_unsaid(spec: dict[str, Any], counted: tuple[int, int]) -> None:
@@ -100,5 +106,20 @@ def test_sums_are_rounded_once() -> None:
     assert pod_requests(pod(containers=halves).pod) == {"cpu": 1, "memory": 1}
 
 
-def test_absurd_amounts_are_bounded() -> None:
-    assert pod_requests(pod(requests={"memory": "9Ei", "cpu": "1e30"}).pod) == {"cpu": 2**56, "memory": 2**56}
+def test_amounts_are_of_64_bits() -> None:
+    assert pod_requests(pod(requests={"memory": "7Ei"}).pod) == {"memory": 7 * 2**60}
+    # One quantity is capped, sums wrap round.
+    assert pod_requests(pod(requests={"memory": "9Ei"}).pod) == {"memory": 2**63 - 1}
+    two = [container("a", memory="7Ei"), container("b", memory="7Ei")]
+    assert pod_requests(pod(containers=two).pod) == {"memory": -(2**61)}
+
+
+def test_what_a_pod_is_given_does_not_matter_to_where_it_fits() -> None:
+    status = {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]}
+    given = pod(containers=[container(cpu="100m")], status=status)
+    assert (given.asked["cpu"], given.requests["cpu"], given.sums.scoring_requests["cpu"]) == (100, 3000, 100)
+
+
+@pytest.mark.parametrize("resource", ["Example.com/gpu", f"example.com/{'g' * 64}", "requests.example.com/gpu", "gpu"])
+def test_what_no_quota_can_name_is_not_counted(resource: str) -> None:
+    assert pod_requests(pod(requests={resource: "1", "example.com/gpu": "2"}).pod) == {"example.com/gpu": 2}

@@ -182,6 +182,7 @@ def test_an_error_is_forgotten_with_its_cause() -> None:
         verdicts = framework.run_filter(CycleState(), pod("p"), snapshot).verdicts["Dislikes"]
         return [verdicts.status(row).code for row in range(4)]
 
-    assert statuses() == [Code.ERROR] * 4
+    # Over four nodes the plugin broke; asked about each alone it breaks at one.
+    assert statuses() == [Code.ERROR, Code.SUCCESS, Code.SUCCESS, Code.SUCCESS]
     cache.remove_pod("uid-there")
     assert statuses() == [Code.SUCCESS] * 4

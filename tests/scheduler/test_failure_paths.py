@@ -180,8 +180,28 @@ def test_a_filter_that_answers_something_else_is_an_error_and_the_rest_is_not_ru
     assert shown["notRun"] == ["c", "d"]
     assert set(shown["firstFail"]) == set(shown["filters"]) == {"a", "b"}
     assert shown["firstFail"]["b"] == {"code": "Error", "reasons": [text], "plugin": "Breaks"}
-    assert shown["filters"]["b"] == {"Breaks": {"code": "Error", "reasons": [text]}}
+    assert shown["filters"]["b"] == {"Breaks": {"code": "Error", "reasons": ["odd"]}}
     assert shown["feasible"] == []
+
+
+def test_a_filter_that_raises_at_one_node_is_blamed_there() -> None:
+    class Raises(Breaks):
+        def filter(self, state: CycleState, one: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
+            if any(info.name == self.where for info in snapshot.infos_of(rows)):
+                raise RuntimeError(f"no idea of {self.where}")
+            return super().filter(state, one, snapshot, rows)
+
+    core = scheduler(Raises("n2", 0))
+    for name in ("n1", "n2", "n3"):
+        core.observe_node(node(name))
+    core.observe_pod(pod("p"))
+    hand = Hand(core)
+    run = hand.attempt()
+    assert run is not None
+    assert hand.message == 'running "Breaks" filter plugin: no idea of n2'
+    shown = outcome_of(core, run).as_dict()
+    assert list(shown["filters"]) == list(shown["firstFail"]) == ["n2"]
+    assert (shown["feasible"], shown["notRun"]) == (["n1"], ["n3"])
 
 
 def test_a_filter_must_answer_for_every_node() -> None:

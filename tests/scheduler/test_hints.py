@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -259,6 +259,55 @@ def test_a_change_during_the_attempt_counts_as_much(plugin: str, info: PodInfo, 
     change(core)
     queued.unschedulable_plugins = frozenset({plugin})
     assert core.queue.put_back(queued, 0) is (Lane.BACKOFF if wakes else Lane.UNSCHEDULABLE)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "info", "change", "wakes"),
+    [(plugin, info, change, wakes) for plugin, _, info, change, wakes in TABLE],
+    ids=[f"{plugin}: {what}" for plugin, what, *_ in TABLE],
+)
+def test_only_what_is_told_to_wake_a_pod_wakes_it(plugin: str, info: PodInfo, change: Change, wakes: bool) -> None:
+    core = scheduler()
+    before = getattr(change, "before", None)
+    if before is not None:
+        before(core)
+    core.observe_pod(info)
+    queued = core.queue.take(info.uid, 1, 0)
+    assert queued is not None
+    queued.unschedulable_plugins = frozenset({plugin})
+    core.queue.put_back(queued, 0)
+    named = core.wakes(queued)
+    happened: list[ClusterEvent] = []
+    move, update = core.queue.move, core.queue.update
+
+    def moving(event: ClusterEvent, *arguments: Any, **more: Any) -> Any:
+        happened.append(event)
+        return move(event, *arguments, **more)
+
+    def updating(old: Any, new: Any, events: Iterable[ClusterEvent], now_ms: int) -> None:
+        happened.extend(seen := list(events))
+        update(old, new, seen, now_ms)
+
+    core.queue.move, core.queue.update = moving, updating  # type: ignore[method-assign]
+    change(core)
+    told = any(one.covers(event) for one in named for event in happened)
+    if wakes:
+        assert told
+    elif not told:
+        assert queued.lane is Lane.UNSCHEDULABLE
+
+
+def test_a_pod_that_nothing_fits_is_told_what_wakes_it_and_nothing_else() -> None:
+    core = scheduler()
+    core.observe_pod(PLAIN)
+    queued = core.queue.take(PLAIN.uid, 1, 0)
+    assert queued is not None
+    queued.unschedulable_plugins = frozenset({"NodeResourcesFit"})
+    assert [event.name for event in core.wakes(queued)] == [
+        "AssignedPodDelete|PodScaleDown", "UnschedulablePodPodScaleDown", "NodeAdd|NodeAllocatable",
+    ]  # fmt: skip
+    queued.unschedulable_plugins = frozenset({"NodeResourcesFit", "TaintToleration", "DefaultPreemption"})
+    assert core.wakes(queued)[2].name == "NodeAdd|NodeAllocatable|NodeTaint"
 
 
 def test_every_plugin_that_can_turn_a_pod_away_is_in_the_table() -> None:

@@ -48,6 +48,8 @@ _CODES: Final = np.array(
 """By key, as `_REASONS`."""
 
 _SCORE_KEY: Final = f"{NAME}/score"
+_NOT_FILTERED: Final = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+_NOT_SCORED: Final = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
 
 DEFAULT_HARD_WEIGHT: Final = 1
 
@@ -145,7 +147,7 @@ class InterPodAffinity:
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure by the pod's affinity, its anti-affinity, then that of pods on nodes."""
-        demands: _Demands = state.read(NAME)
+        demands: _Demands = state.expect(NAME, _NOT_FILTERED)
         keys: Ints = np.zeros(snapshot.count(rows), dtype=np.int64)
         for key, sums in demands.existing.sums.items():
             keys[sums[snapshot.topology(key)[rows]] > 0] = 3
@@ -205,7 +207,7 @@ class InterPodAffinity:
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return the sums of the node's places."""
-        places: PerPlace = state.read(_SCORE_KEY)
+        places: PerPlace = state.expect(_SCORE_KEY, _NOT_SCORED)
         scores: Ints = np.zeros(snapshot.count(rows), dtype=np.int64)
         for key, sums in places.sums.items():
             scores += sums[snapshot.topology(key)[rows]]

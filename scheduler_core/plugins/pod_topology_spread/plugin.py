@@ -48,6 +48,8 @@ _CODES: Final = np.array([Code.SUCCESS, Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_A
 """By key, as `_REASONS`."""
 
 _SCORE_KEY: Final = f"{NAME}/score"
+_NOT_FILTERED: Final = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
+_NOT_SCORED: Final = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 
 
@@ -210,7 +212,7 @@ class PodTopologySpread:
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure where a label is missing, or the place would exceed the emptiest one by more than maxSkew."""
-        hard: _Hard = state.read(NAME)
+        hard: _Hard = state.expect(NAME, _NOT_FILTERED)
         keys: Ints = np.zeros(snapshot.count(rows), dtype=np.int64)
         for index in range(len(hard.constraints) - 1, -1, -1):
             one = hard.constraints[index]
@@ -257,7 +259,7 @@ class PodTopologySpread:
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return Σ pods in the node's place × weight + maxSkew − 1, rounded: the fewer, the better."""
-        soft: _Soft = state.read(_SCORE_KEY)
+        soft: _Soft = state.expect(_SCORE_KEY, _NOT_SCORED)
         sums: NDArray[np.float64] = np.zeros(snapshot.count(rows))
         for one, weight, counts in zip(soft.constraints, soft.weights, soft.counts, strict=True):
             ids = snapshot.topology(one.topology_key)[rows]

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.status import Status
+from scheduler_core.framework.status import SUCCESS, Status
 from scheduler_core.oracle import CaseListers
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
@@ -39,10 +39,10 @@ def filtered_after_moving(
 
 
 def filtered(plugin: Any, one: PodInfo, *nodes: NodeInfo) -> list[Status]:
-    """Return the filter's verdict on each node, after its PreFilter."""
+    """Return the filter's verdict on each node, after its PreFilter; success where that skips."""
     state, snapshot = CycleState(), Snapshot(nodes)
-    if hasattr(plugin, "pre_filter"):
-        plugin.pre_filter(state, one, snapshot)
+    if hasattr(plugin, "pre_filter") and plugin.pre_filter(state, one, snapshot)[1].skipped:
+        return [SUCCESS] * len(nodes)
     verdicts = plugin.filter(state, one, snapshot, ALL_ROWS)
     return [verdicts.status(row) for row in range(len(nodes))]
 

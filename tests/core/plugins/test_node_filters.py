@@ -18,7 +18,7 @@ from scheduler_core.plugins.scheduling_gates import SchedulingGates
 from scheduler_core.plugins.taint_toleration import TaintToleration
 from scheduler_core.snapshot.snapshot import Snapshot
 from tests.core.objects import info, node, pod
-from tests.core.plugins.asking import filtered, hint, scored
+from tests.core.plugins.asking import built, filtered, hint, scored
 
 CORDON = "node.kubernetes.io/unschedulable"
 
@@ -153,12 +153,43 @@ def test_priority_sort() -> None:
     assert [one.pod.name for one, at in sorted(waiting, key=lambda pair: key(*pair))] == ["high", "old", "new", "none"]
 
 
+def claimless(*claims: dict[str, object]) -> DynamicResources:
+    plugin: DynamicResources = built("DynamicResources", resourceclaims_resource_k8s_io=list(claims))
+    return plugin
+
+
 def test_dynamic_resources_words() -> None:
-    plugin, state = DynamicResources(), CycleState()
+    plugin, state = claimless(), CycleState()
     outcome = FilterOutcome(Snapshot(), (), {}, first=None)  # type: ignore[arg-type]
     assert plugin.post_filter(state, pod(), outcome) == (None, error("not found"))
     assert plugin.pre_filter(state, pod(), Snapshot()) == (None, SKIP)
     assert plugin.post_filter(state, pod(), outcome) == (None, unschedulable("no new claims to deallocate"))
-    claiming = pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "card"}])
-    assert plugin.pre_enqueue(claiming) == unresolvable('resourceclaim.resource.k8s.io "card" not found')
     assert plugin.pre_enqueue(pod()) == SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("claim", "status", "text"),
+    [
+        ({"resourceClaimName": "card"}, [], 'could not find ResourceClaim "default/card"'),
+        ({"resourceClaimName": "there"}, [], ""),
+        ({"resourceClaimName": "going"}, [], 'resourceclaim "going" is being deleted'),
+        ({"resourceClaimTemplateName": "t"}, [], 'pod "default/p": ResourceClaim not created yet'),
+        ({"resourceClaimTemplateName": "t"}, [{"name": "gpu"}], ""),
+        ({"resourceClaimTemplateName": "t"}, [{"name": "gpu", "resourceClaimName": "own"}], ""),
+        (
+            {"resourceClaimTemplateName": "t"},
+            [{"name": "gpu", "resourceClaimName": "there"}],
+            "ResourceClaim default/there was not created for pod default/p (pod is not owner)",
+        ),
+        ({}, [], 'pod "default/p", spec.resourceClaim "gpu": none of the supported fields are set'),
+    ],
+)
+def test_a_pod_waits_for_its_claims(claim: dict[str, str], status: list[dict[str, str]], text: str) -> None:
+    owner = {"uid": "uid-p", "controller": True}
+    plugin = claimless(
+        {"metadata": {"name": "there", "namespace": "default"}},
+        {"metadata": {"name": "going", "namespace": "default", "deletionTimestamp": "2026-01-01T00:00:00Z"}},
+        {"metadata": {"name": "own", "namespace": "default", "ownerReferences": [owner]}},
+    )
+    claiming = pod("p", resourceClaims=[{"name": "gpu", **claim}], status={"resourceClaimStatuses": status})
+    assert plugin.pre_enqueue(claiming) == (unresolvable(text) if text else SUCCESS)
