@@ -73,3 +73,31 @@ def test_an_open_decision_follows_the_no_of_permit(open_classroom: Callable[[str
     expect(teacher.locator(".dc-attempts .st-icon-no")).to_have_count(1)
     expect(teacher.locator(".dc-sentence blockquote")).to_have_text("0/1 nodes are available: 1 rejected by Teacher.")
     expect(teacher.locator(".dc-body")).not_to_contain_text("went to")
+
+
+def test_the_rail_changes_at_once(open_classroom: Callable[[str], Classroom]) -> None:
+    """A name that fades while a cycle is told at 250 ms a point is dark on dark for most of it."""
+    _, teacher = quiet(open_classroom)
+    durations = teacher.evaluate(
+        "() => [...document.querySelectorAll('.st-point, .st-point path')]"
+        ".map((one) => getComputedStyle(one).transitionDuration)"
+    )
+    assert set(durations) == {"0s"}
+
+
+def test_the_winner_among_many_nodes_is_brought_into_view(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom, teacher = quiet(open_classroom)
+    for index in range(80):
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"m{index}", "labels": {"place": f"m{index}"}}}
+        sizes = {"cpu": "2", "memory": "4Gi", "pods": "110"}
+        classroom.cluster("POST", "/api/v1/nodes", {**node, "status": {"capacity": sizes, "allocatable": sizes}})
+    wait_state(
+        teacher, lambda now: len(now["nodes"]) == 83 and all(one["ready"] for one in now["nodes"]), "83 Ready nodes"
+    )
+    classroom.session("PATCH", "/clock", {"paused": True, "pace": 250})
+    last = pod("web-1", nodeSelector={"place": "m79"})
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", last)
+    scrolled = "() => document.querySelector('.st-field').scrollTop"
+    assert teacher.evaluate(scrolled) == 0
+    hold_at(classroom, "default/web-1", "Reserve")
+    wait_state(teacher, lambda _: teacher.evaluate(scrolled) > 0, "the winner is brought into view")

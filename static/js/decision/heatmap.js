@@ -79,7 +79,9 @@ export function shortPlugin(name) {
  * @param {number} columns
  */
 function verdicts(rows, colours, columns) {
-  const refused = rows.flatMap((row, y) => (row.feasible ? [] : [y]));
+  // Where nobody looked there is no verdict: no texture of "not possible", no cross.
+  const refused = rows.flatMap((row, y) => (row.feasible || !row.tried ? [] : [y]));
+  const untried = rows.flatMap((row, y) => (row.tried ? [] : [y]));
   const fits = rows.flatMap((row, y) => (row.feasible ? [y] : []));
   const bar = (/** @type {number[]} */ y, /** @type {number} */ from, /** @type {number} */ to, /** @type {object} */ marker) =>
     ({
@@ -91,7 +93,9 @@ function verdicts(rows, colours, columns) {
     bar(refused, -0.46, 0.46, {
       color: colours.surf, pattern: { shape: "/", fgcolor: colours.hatch, bgcolor: colours.stage, size: 6, solidity: 0.25 },
     }),
-    bar(refused, 0.54, columns + 0.46, { color: colours.sunk }),
+    bar([...refused, ...untried], 0.54, columns + 0.46, { color: colours.sunk }),
+    bar(untried, -0.46, 0.46, { color: colours.surf, line: { color: colours.line2, width: 1 } }),
+    words(untried.map((y) => ({ x: 0, y, text: "–" })), colours.t3, { size: 12, position: "middle center" }),
     words(fits.map((y) => ({ x: 0, y, text: "✓" })), colours.grnt, { size: 13, position: "middle center" }),
     words(refused.map((y) => ({ x: 0, y, text: "✕" })), colours.t1, { size: 12, position: "middle center" }),
   ];

@@ -1,12 +1,8 @@
 /** A preemption as its trace tells it: candidates by cost, what turned each away, each pod's fate, the steps. Pure. */
 
 /** @import { Account, Trace, TraceResult } from "../lib/types.d.ts" */
+import { CRITERIA } from "../lib/trace.js";
 import { compareNames } from "../state/selectors.js";
-
-/** Criteria in the order in which they are asked; the smallest cost stays. */
-export const CRITERIA = /** @type {const} */ ([
-  "pdbViolations", "highestPriority", "prioritySum", "victimCount", "earliestStart",
-]);
 
 /** @typedef {typeof CRITERIA[number]} Criterion */
 

@@ -3,8 +3,9 @@
 /** @import { Account, Lang, Trace } from "../lib/types.d.ts" */
 /** @import { CandidateRow, Cost } from "./preemption-model.js" */
 import { clockTime, number, text } from "../lib/text.js";
+import { CRITERIA } from "../lib/trace.js";
 import { h, icon } from "../dom/h.js";
-import { CRITERIA, accountOf, candidateRows, decidedBy, nominatedOf, readCost } from "./preemption-model.js";
+import { accountOf, candidateRows, decidedBy, nominatedOf, readCost } from "./preemption-model.js";
 
 /** Candidates whose pods are listed; the others' costs stand in the table. */
 const LISTED = 20;

@@ -46,6 +46,11 @@ export function eraOf({ era }) {
   return era || TODAY;
 }
 
+/** Criteria of a preemption in the order in which they are asked; the smallest cost stays. */
+export const CRITERIA = /** @type {const} */ ([
+  "pdbViolations", "highestPriority", "prioritySum", "victimCount", "earliestStart",
+]);
+
 /** What the best node gets from one plugin today; a trace of another era says its own. */
 export const SCORE_MAX = 100;
 

@@ -10,7 +10,7 @@ import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, scoreBar, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
-import { footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLine } from "./tiles.js";
+import { footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tiles.js";
 
 const PAD = 12;
 const POD_ROW = 20;
@@ -30,7 +30,7 @@ export function drawCard(pen, box, node, state) {
   frame(pen, box, node, state, 8);
   const { x, y, w } = box;
   const right = x + w - PAD;
-  const sizeWidth = write(pen, node.size, right, y + 19, { size: 12, colour: colours.t3, align: "right" });
+  const sizeWidth = scene?.role ? roleChip(pen, scene, right, y + 19) : write(pen, node.size, right, y + 19, { size: 12, colour: colours.t3, align: "right" });
   const name = write(pen, node.name, x + PAD, y + 19, { size: 15, weight: 600, width: w - 2 * PAD - sizeWidth - 26 });
   marks(pen, node, x + PAD + name + 7, y + 19);
   let at = y + 42;
@@ -43,7 +43,7 @@ export function drawCard(pen, box, node, state) {
   at = conditions(pen, node, x + PAD, at + 2, w - 2 * PAD);
   pods(pen, node, podsArea(box, node, state), state);
   if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim);
-  else if (scene?.role) preemptionLine(pen, box, scene);
+  else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
   else if (scene?.winner) {
     drawIcon(pen.context, "crown", x + PAD, box.y + box.h - 24, 15, colours.amb);
@@ -69,7 +69,7 @@ function resourceRows(node) {
       name: "mem", share: share(node.memoryUsed, node.memoryBytes),
       numbers: `${formatMemory(node.memoryUsed).replace(/ Gi$/, "")}/${formatMemory(node.memoryBytes)}`,
     },
-    { name: "pods", share: share(node.glyphs.length, node.podsMax), numbers: `${node.glyphs.length}/${node.podsMax}` },
+    { name: "pods", share: share(node.podCount, node.podsMax), numbers: `${node.podCount}/${node.podsMax}` },
   ];
   if (node.gpus > 0) {
     rows.push({ name: "gpu", share: share(node.gpusUsed, node.gpus), numbers: `${node.gpusUsed}/${node.gpus}` });
@@ -111,7 +111,7 @@ export function podsArea(box, node, state) {
   const top = box.y + 42 + 16 * resourceRows(node).length + 17;
   const { scene } = state;
   const below = scene && scene.segments.length > 0 ? 50 + TABLE_ROW * scene.segments.length
-    : scene && scene.feasible !== null ? 40 : 10;
+    : scene && scene.feasible !== null ? 44 : 10;
   const height = box.y + box.h - below - top;
   const area = { x: box.x + PAD, y: top, w: box.w - 2 * PAD };
   const rows = Math.floor(height / POD_ROW);
@@ -139,6 +139,11 @@ function pods(pen, node, area, state) {
     const y = area.y + index * POD_ROW;
     if (glyph.key === state.selectedPod) {
       context.fillStyle = colours.accbg;
+      roundRect(context, area.x - 4, y, area.w + 8, POD_ROW - 1, 5);
+      context.fill();
+    }
+    if (glyph.ghost) {
+      context.fillStyle = colours.purbg;
       roundRect(context, area.x - 4, y, area.w + 8, POD_ROW - 1, 5);
       context.fill();
     }

@@ -5,7 +5,7 @@
 
 /** @import { Cycle, Point, TraceResult } from "../lib/types.d.ts" */
 /** @import { Profile } from "./told.js" */
-import { POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
+import { CRITERIA, POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
 
 export const DIM_MS = 160;
 export const STAGGER_MS = 12;
@@ -28,6 +28,9 @@ export const GLOW_MS = 300;
  * @property {boolean} settled whether the score is complete
  * @property {"" | "candidate" | "chosen"} role in a preemption
  * @property {number} victims how many pods it would cost there
+ * @property {number} violations how many PodDisruptionBudgets that would break
+ * @property {number} criterion which criterion, from 1, turned the candidate away, or decided for the chosen one; 0 where
+ *   none did
  */
 
 /**
@@ -87,6 +90,8 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights 
       settled: scores?.settled ?? false,
       role: !candidate ? "" : preemption?.nominatedNode === name ? "chosen" : "candidate",
       victims: candidate?.victims.length ?? 0,
+      violations: candidate?.numPDBViolations ?? 0,
+      criterion: candidate ? criterionOf(trace, name) : 0,
     });
   }
   const total = scores ? Math.max(...trace.scores?.total ?? [0]) : 0;
@@ -100,6 +105,18 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights 
     chosen,
     moving: [dims?.moving, scores?.moving].some(Boolean),
   };
+}
+
+/**
+ * The criterion at which a candidate of a preemption left, or, for the chosen one, the last that was needed.
+ * @param {TraceResult} trace
+ * @param {string} node
+ */
+function criterionOf(trace, node) {
+  const account = trace.explanation?.preemption;
+  const last = trace.preemption?.nominatedNode === node ? account?.asked.at(-1)
+    : account?.candidates.find((one) => one.node === node)?.eliminatedBy;
+  return CRITERIA.findIndex((criterion) => criterion === last) + 1;
 }
 
 const DONE = { elapsedMs: Infinity, budgetMs: Infinity };

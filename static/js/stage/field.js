@@ -62,7 +62,7 @@ export function makeField(scroller, canvas) {
       input.selectedPod, input.focused, input.hovered, Math.ceil(input.nowMs / 1000), dpr, width, height, scroll];
     if (same(lastWhole, whole)) return 0;
     lastWhole = whole;
-    const key = `${input.colours.key}|${input.lang}|${dpr}|${zoneDetails(input).join("|")}`;
+    const key = `${input.colours.key}|${input.lang}|${dpr}|${zoneDetails(input).flat().join("|")}`;
     const all = drawn.layout !== input.layout || drawn.scroll !== scroll || drawn.key !== key
       || drawn.width !== width || drawn.height !== height;
     if (canvas.width !== Math.round(width * dpr) || canvas.height !== Math.round(height * dpr)) {
@@ -177,7 +177,7 @@ function podAt(input, box, node, x, y) {
   const state = stateOf(input, node);
   if (input.layout.level === 1) return podRowAt(node.glyphs, podsArea(box, node, state), x, y);
   const said = state.scene !== null && state.scene.feasible !== null;
-  if (input.layout.level === 2) return glyphAt(node.glyphs, glyphArea(box, said || !node.ready), x, y);
+  if (input.layout.level === 2) return glyphAt(node.glyphs, glyphArea(box, node, said || !node.ready), x, y);
   if (input.layout.level === 3) return glyphAt(node.glyphs, smallArea(box), x, y);
   return null;
 }
@@ -224,7 +224,7 @@ function same(a, b) {
 }
 
 /**
- * What the heading of each zone says beside its name.
+ * What the heading of each zone says beside its name, in full and in short.
  * @param {FieldInput} input
  */
 function zoneDetails({ model, layout, scene, lang }) {
@@ -234,10 +234,11 @@ function zoneDetails({ model, layout, scene, lang }) {
     const told = scene && [...scene.nodes.values()].some((node) => node.feasible !== null);
     if (told) {
       const fits = zone.nodes.filter((name) => scene.nodes.get(name)?.feasible).length;
-      return text(lang, "stage.fit", { n: number(lang, fits), of: number(lang, count) });
+      return [text(lang, "stage.fit", { n: number(lang, fits), of: number(lang, count) })];
     }
     const pods = counted.get(zone.name)?.pods ?? 0;
-    return text(lang, "stage.zoneCounts", { nodes: number(lang, count), pods: number(lang, pods) });
+    return [text(lang, "stage.zoneCounts", { nodes: number(lang, count), pods: number(lang, pods) }),
+      text(lang, "stage.zoneNodes", { nodes: number(lang, count) })];
   });
 }
 
@@ -251,6 +252,6 @@ function headings(pen, input, scroll, height) {
   const details = zoneDetails(input);
   input.layout.zones.forEach((zone, index) => {
     if (zone.y > scroll + height) return;
-    drawZone(pen, zone, details[index] ?? "");
+    drawZone(pen, zone, details[index] ?? []);
   });
 }

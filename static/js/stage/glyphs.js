@@ -175,6 +175,24 @@ const PAINTERS = {
     strokePath(p, [[0.36, 0.36], [0.64, 0.64]], 0.12);
     strokePath(p, [[0.64, 0.36], [0.36, 0.64]], 0.12);
   },
+  reprieved: (p) => {
+    const { context, size, colours, hue } = p;
+    context.fillStyle = colours.grnbg;
+    p.inner();
+    context.fill();
+    context.strokeStyle = hue;
+    context.lineWidth = size * 0.09;
+    context.stroke();
+    context.save();
+    context.translate(size * 0.2, size * 0.2);
+    context.scale(0.6, 0.6);
+    context.fillStyle = hue;
+    PAINTERS["running"]?.(p);
+    context.restore();
+    context.strokeStyle = colours.surf;
+    strokePath(p, [[0.64, 0.36], [0.64, 0.56], [0.38, 0.56]], 0.09);
+    strokePath(p, [[0.46, 0.46], [0.36, 0.56], [0.46, 0.66]], 0.09);
+  },
   gated: (p) => {
     hollow(p);
     p.context.fillRect(p.size * 0.3, p.size * 0.48, p.size * 0.4, p.size * 0.28);

@@ -190,6 +190,7 @@ function rowKey(row, _input) {
  * @param {LanesInput} input
  */
 function meaning(lane, { lang, sort }) {
+  if (lane.count === 0 && lane.rows.length === 0) return "";
   if (lane.groups.length > 0) return text(lang, `lane.${lane.name}.by`);
   if (lane.name !== "active" || sort === PRIORITY_SORT) return text(lang, `lane.${lane.name}.means`);
   return sort === "FIFO" ? text(lang, "lane.active.fifo") : text(lang, "lane.active.sorted", { plugin: sort });

@@ -13,7 +13,7 @@ const STATES = ["queued", "assumed", "bound", "pulling", "running", "terminating
   "failed"];
 const COLOURS_BY = /** @type {const} */ (["owner", "priority", "person"]);
 /** Groups named in the legend; the rest are a number, and each pod says its own in the inspector. */
-const GROUPS_SHOWN = 9;
+const GROUPS_SHOWN = 7;
 
 /**
  * @param {HTMLElement} element
@@ -29,8 +29,8 @@ export function mountLegend(element, dispatch) {
   const by = h("span", { class: "st-legend-side st-legend-by" });
   const choices = COLOURS_BY.map((name) =>
     h("button", { type: "button", "data-by": name, onclick: () => dispatch({ type: "colourBy", by: name }) }));
-  element.append(h("div", { class: "st-legend-row" }, stateTitle, states, detail),
-    h("div", { class: "st-legend-row" }, colourTitle, groups, by));
+  element.append(h("div", { class: "st-legend-row" }, stateTitle, states),
+    h("div", { class: "st-legend-row" }, colourTitle, groups, detail, by));
   let look = "";
 
   /** @param {{groups: readonly Group[], layout: Layout, ui: Ui, colours: Colours}} input */

@@ -155,6 +155,6 @@ function describe(input, node) {
   return [
     `cpu ${formatCpu(node.cpuUsed)}/${formatCpu(node.cpuMilli)}`,
     `mem ${formatMemory(node.memoryUsed)}/${formatMemory(node.memoryBytes)}`,
-    text(input.lang, "outline.podCount", { n: node.glyphs.length }), ...taints,
+    text(input.lang, "outline.podCount", { n: node.podCount }), ...taints,
   ].join(" · ");
 }

@@ -18,7 +18,7 @@ import { unseenPods } from "./lanes-model.js";
  * @property {string} name
  * @property {string} label name without the hash that a Deployment puts into it
  * @property {string} uid
- * @property {PodState | "victim"} state
+ * @property {PodState | Fate} state
  * @property {number} hue 0-based owner hue
  * @property {boolean} ring whether the hue is used a second time
  * @property {string} group what the hue stands for: an owner, a priority or a person
@@ -27,8 +27,11 @@ import { unseenPods } from "./lanes-model.js";
  * @property {number} memoryBytes
  * @property {string} node where it is drawn: bound or assumed; "" in a lane
  * @property {number | null} endsAtMs simulated time at which a terminating pod is gone
+ * @property {boolean} ghost a nominated pod, drawn on a node that it is not on and takes nothing of
  * @property {PodSlim | null} pod
  */
+
+/** @typedef {"victim" | "reprieved"} Fate what a preemption would make of a pod */
 
 /**
  * @typedef {object} NodeModel
@@ -45,7 +48,8 @@ import { unseenPods } from "./lanes-model.js";
  * @property {number} cpuUsed requested by its pods, assumed ones too; millicores
  * @property {number} memoryUsed bytes
  * @property {number} gpusUsed
- * @property {readonly Glyph[]} glyphs
+ * @property {readonly Glyph[]} glyphs its pods, then the ghosts of those nominated to it
+ * @property {number} podCount without the ghosts
  * @property {NodeSlim} node
  */
 
@@ -91,13 +95,13 @@ export function modelMaker() {
       lastNodes = new Map();
     }
     const { assumed, taken } = takenIn(view, queue);
-    const victims = victimsOf(view);
+    const fates = fatesOf(view);
     const byNode = groupPods(view, assumed);
     const podMap = new Map();
     const glyphOf = (/** @type {PodSlim} */ pod) => {
       const known = glyphs.get(pod);
       const key = known?.glyph.key ?? `${pod.metadata.namespace}/${pod.metadata.name}`;
-      const state = victims.has(key) ? "victim" : stateOf(pod, assumed.has(key));
+      const state = fates.get(key) ?? stateOf(pod, assumed.has(key));
       const node = pod.spec?.nodeName || assumed.get(key) || "";
       const glyph = known?.state === state && known.glyph.node === node ? known.glyph
         : makeGlyph(view, pod, { key, state, node }, ui.colourBy, groups);
@@ -105,16 +109,16 @@ export function modelMaker() {
       podMap.set(key, glyph);
       return glyph;
     };
+    const waiting = byNode.get("") ?? [];
+    const ghosts = ghostsOf(waiting.map(glyphOf));
     const nodes = new Map();
     const nodeList = /** @type {NodeSlim[]} */ ([...objectsOf(view, "nodes").values()]);
     nodeList.sort((a, b) => compareNames(a.metadata.name, b.metadata.name));
     for (const node of nodeList) {
       const name = node.metadata.name;
       const own = (byNode.get(name) ?? []).map(glyphOf);
-      nodes.set(name, nodeModel(node, own, lastNodes.get(name)));
+      nodes.set(name, nodeModel(node, own, ghosts.get(name) ?? [], lastNodes.get(name)));
     }
-    const waiting = byNode.get("") ?? [];
-    waiting.forEach(glyphOf);
     const unseen = unseenPods(waiting.filter((pod) => !isTerminal(pod)), queue, taken, queueRevision(view));
     lastNodes = nodes;
     const model = { nodes, zones: zonesOf(nodes), pods: podMap, groups: sortedGroups(groups, podMap), queue, unseen };
@@ -159,15 +163,46 @@ function takenIn(view, queue) {
   return { assumed, taken };
 }
 
+/** @type {WeakMap<Glyph, Glyph>} */
+const ghostMemory = new WeakMap();
+
+/**
+ * Nominated pods by the node that they wait for.
+ * @param {readonly Glyph[]} waiting pods without a node
+ * @returns {ReadonlyMap<string, Glyph[]>}
+ */
+function ghostsOf(waiting) {
+  /** @type {Map<string, Glyph[]>} */
+  const byNode = new Map();
+  for (const glyph of waiting) {
+    const node = glyph.state === "nominated" ? glyph.pod?.status?.nominatedNodeName ?? "" : "";
+    if (!node) continue;
+    let ghost = ghostMemory.get(glyph);
+    if (!ghost) ghostMemory.set(glyph, (ghost = { ...glyph, ghost: true }));
+    const list = byNode.get(node);
+    if (list) list.push(ghost);
+    else byNode.set(node, [ghost]);
+  }
+  return byNode;
+}
+
 const AFTER_RESERVE = new Set(["Reserve", "Permit", "PreBind", "Bind", "PostBind"]);
 
 /**
- * Victims that the preemption of the cycle under way has chosen.
+ * What the preemption of the cycle under way would make of pods, on every node that it could choose: who has to leave
+ * and, where its account tells, who may stay.
  * @param {View} view
- * @returns {ReadonlySet<string>}
+ * @returns {ReadonlyMap<string, Fate>} by key
  */
-function victimsOf(view) {
-  return new Set(cycleUnderWay(view)?.cycle.trace?.preemption?.victims ?? []);
+function fatesOf(view) {
+  /** @type {Map<string, Fate>} */
+  const fates = new Map();
+  const trace = cycleUnderWay(view)?.cycle.trace;
+  for (const candidate of trace?.explanation?.preemption?.candidates ?? [])
+    for (const { pod, fate } of candidate.fates) fates.set(pod, fate);
+  for (const candidate of Object.values(trace?.preemption?.candidates ?? {}))
+    for (const pod of candidate.victims) fates.set(pod, "victim");
+  return fates;
 }
 
 /**
@@ -199,7 +234,7 @@ function stateOf(pod, isAssumed) {
 /**
  * @param {View} view
  * @param {PodSlim} pod
- * @param {{key: string, state: PodState | "victim", node: string}} place
+ * @param {{key: string, state: PodState | Fate, node: string}} place
  * @param {Ui["colourBy"]} colourBy
  * @param {Map<string, Group>} groups
  * @returns {Glyph}
@@ -221,6 +256,7 @@ function makeGlyph(view, pod, { key, state, node }, colourBy, groups) {
     priority: pod.spec?.priority ?? 0,
     cpuMilli: requests.cpuMilli,
     memoryBytes: requests.memoryBytes,
+    ghost: false,
     endsAtMs: deleted ? Date.parse(deleted) - view.epochMs : null,
     pod,
   };
@@ -267,18 +303,20 @@ function groupOf(view, pod, colourBy, groups) {
 
 /**
  * @param {NodeSlim} node
- * @param {Glyph[]} glyphs
+ * @param {Glyph[]} own
+ * @param {readonly Glyph[]} ghosts
  * @param {NodeModel | undefined} before
  * @returns {NodeModel}
  */
-function nodeModel(node, glyphs, before) {
-  glyphs.sort((a, b) => compareNames(a.pod?.metadata.creationTimestamp ?? "", b.pod?.metadata.creationTimestamp ?? "")
+function nodeModel(node, own, ghosts, before) {
+  own.sort((a, b) => compareNames(a.pod?.metadata.creationTimestamp ?? "", b.pod?.metadata.creationTimestamp ?? "")
     || compareNames(a.name, b.name));
+  const glyphs = [...own, ...ghosts];
   const same = before?.node === node && before.glyphs.length === glyphs.length
     && glyphs.every((glyph, index) => glyph === before.glyphs[index]);
   if (same && before) return before;
   const allocatable = resourcesOf(node.status?.allocatable ?? {});
-  const counted = glyphs.filter((glyph) => glyph.pod && !isTerminal(glyph.pod));
+  const counted = own.filter((glyph) => glyph.pod && !isTerminal(glyph.pod));
   const sum = (/** @type {(glyph: Glyph) => number} */ read) => counted.reduce((total, glyph) => total + read(glyph), 0);
   const gpus = allocatable.extended[GPU_RESOURCE] ?? 0;
   return {
@@ -296,6 +334,7 @@ function nodeModel(node, glyphs, before) {
     memoryUsed: sum((glyph) => glyph.memoryBytes),
     gpusUsed: sum((glyph) => (glyph.pod ? podRequests(glyph.pod).extended[GPU_RESOURCE] ?? 0 : 0)),
     glyphs,
+    podCount: own.length,
     node,
   };
 }
@@ -322,7 +361,7 @@ function zonesOf(nodes) {
     let zone = byZone.get(node.zone);
     if (!zone) byZone.set(node.zone, (zone = { name: node.zone, nodes: [], pods: 0 }));
     zone.nodes.push(node.name);
-    zone.pods += node.glyphs.length;
+    zone.pods += node.podCount;
   }
   return [...byZone.values()].sort((a, b) => Number(a.name === "") - Number(b.name === "")
     || compareNames(a.name, b.name));

@@ -175,7 +175,7 @@ function updateRow(row, node, scene, { lang, reachable, pods, selected }) {
   const shown = pods ? node.glyphs : [];
   syncList(/** @type {HTMLElement} */ (list.firstElementChild), shown, (glyph) => glyph.key, () =>
     h("li", {}, h("button", { type: "button" })), (item, glyph) => updatePod(item, glyph, tabIndex, lang));
-  if (!pods) list.title = text(lang, "outline.podCount", { n: node.glyphs.length });
+  if (!pods) list.title = text(lang, "outline.podCount", { n: node.podCount });
 }
 
 /**

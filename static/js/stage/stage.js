@@ -23,6 +23,7 @@ import { mountLanes } from "./lanes.js";
 import { mountLegend } from "./legend.js";
 import { mountLens } from "./lens.js";
 import { modelMaker } from "./model.js";
+import { motionOn } from "./motion.js";
 import { mountOutline } from "./outline.js";
 import { makeOverlay } from "./overlay.js";
 import { mountRail } from "./rail.js";
@@ -83,6 +84,7 @@ export function mountStage(element, dispatch) {
     renderParts(timeMs);
     flights.between(before?.model ?? null, now, next.turns, viewport.layout(), timeMs);
     announce(next.turns);
+    if (motionOn(false, view.clock?.rate ?? 1)) for (const node of ends(next.turns, told)) viewport.reveal(node);
     const selected = ui.selected;
     if (selected && selected !== before?.ui.selected && selected.resource === "nodes") viewport.reveal(selected.key);
   }
@@ -260,6 +262,18 @@ export function mountStage(element, dispatch) {
       element.replaceChildren();
     },
   };
+}
+
+/**
+ * Nodes where a cycle has just ended: the winner, or the one whose pods have to leave. Among a hundred tiles it may lie
+ * outside the part that is seen.
+ * @param {ReturnType<typeof tell>["turns"]} turns
+ * @param {Told | null} told
+ */
+function ends(turns, told) {
+  const nominated = told?.cycle.trace?.preemption?.nominatedNode;
+  return turns.flatMap((turn) => (turn.kind === "reserved" ? [turn.node] : turn.kind === "refused" && nominated
+    ? [nominated] : []));
 }
 
 /** @param {HTMLElement} element */

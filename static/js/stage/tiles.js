@@ -79,20 +79,44 @@ export function isOut(scene) {
 }
 
 /**
- * What a preemption would do on a node, in place of its reason.
+ * Candidate or chosen, at the right of a node's name.
+ * @param {Pen} pen
+ * @param {NodeScene} scene
+ * @param {number} right
+ * @param {number} y of the middle
+ * @returns {number} its width
+ */
+export function roleChip(pen, scene, right, y) {
+  const { colours } = pen;
+  const chosen = scene.role === "chosen";
+  return chip(pen, text(pen.lang, chosen ? "stage.chosenNode" : "stage.candidate"), right, y, {
+    back: chosen ? colours.amb : colours.accbg, ink: chosen ? colours["on-plugin"] : colours.acc,
+  });
+}
+
+/**
+ * What a preemption would cost on a node, and the criterion that turned it away or decided for it: two lines in place of
+ * its reason.
  * @param {Pen} pen
  * @param {TileBox} box
  * @param {NodeScene} scene
  */
-export function preemptionLine(pen, box, scene) {
-  const { colours } = pen;
+export function preemptionLines(pen, box, scene) {
+  const { colours, context, lang } = pen;
   const chosen = scene.role === "chosen";
-  const y = box.y + box.h - 15;
-  const width = chip(pen, text(pen.lang, chosen ? "stage.chosenNode" : "stage.candidate"), box.x + box.w - PAD, y, {
-    back: chosen ? colours.amb : colours.accbg, ink: chosen ? colours["on-plugin"] : colours.acc,
-  });
-  write(pen, text(pen.lang, "stage.evicts", { n: scene.victims }), box.x + PAD, y, {
-    weight: 500, colour: colours.t2, width: box.w - 2 * PAD - width - 6,
+  const x = box.x + PAD;
+  const room = box.w - 2 * PAD;
+  const bottom = box.y + box.h - 14;
+  const said = scene.criterion > 0 ? text(lang, chosen ? "stage.decidedAt" : "stage.outAt", { n: scene.criterion }) : "";
+  write(pen, text(lang, scene.violations > 0 ? "stage.evictsBreaking" : "stage.evicts", {
+    n: scene.victims, p: scene.violations,
+  }), x, said ? bottom - 20 : bottom, { weight: 500, colour: scene.violations > 0 ? colours.vert : colours.t2, width: room });
+  if (!said) return;
+  context.fillStyle = colours.line;
+  context.fillRect(x, bottom - 10, room, 1);
+  drawIcon(context, chosen ? "check" : "cross", x, bottom - 5.5, 11, chosen ? colours.ambt : colours.t2);
+  write(pen, said, x + 16, bottom, {
+    weight: chosen ? 600 : 400, colour: chosen ? colours.ambt : colours.t2, width: room - 16,
   });
 }
 
@@ -189,11 +213,42 @@ export function glyphAt(glyphs, { x, y, w, rows, size, pitch }, px, py) {
 /**
  * Where the glyphs of a tile of level 2 stand: one row while a cycle is told on it, else as many as there is room.
  * @param {TileBox} box
+ * @param {NodeModel} node
  * @param {boolean} scored
  */
-export function glyphArea(box, scored) {
-  const rows = scored ? 1 : Math.max(1, Math.floor((box.h - 58 - 6) / GLYPH_PITCH));
-  return { x: box.x + PAD, y: box.y + 57, w: box.w - 2 * PAD, rows, size: GLYPH_SIZE - 1, pitch: GLYPH_PITCH };
+export function glyphArea(box, node, scored) {
+  const top = node.gpus > 0 ? 64 : 57;
+  const below = waitingGhost(node) ? GHOST_ROW : 0;
+  const rows = scored ? 1 : Math.max(1, Math.floor((box.h - top - below - 7) / GLYPH_PITCH));
+  return { x: box.x + PAD, y: box.y + top, w: box.w - 2 * PAD, rows, size: GLYPH_SIZE - 1, pitch: GLYPH_PITCH };
+}
+
+/** Height of the line that names a pod nominated to a tile's node. */
+const GHOST_ROW = 20;
+
+/** @param {NodeModel} node */
+function waitingGhost(node) {
+  return node.glyphs.find((glyph) => glyph.ghost);
+}
+
+/**
+ * The pod that waits for this node, by name.
+ * @param {Pen} pen
+ * @param {TileBox} box
+ * @param {Glyph} ghost
+ */
+function ghostLine(pen, box, ghost) {
+  const { context, colours } = pen;
+  const y = box.y + box.h - GHOST_ROW - 3;
+  context.fillStyle = colours.purbg;
+  roundRect(context, box.x + 5, y, box.w - 10, GHOST_ROW, 5);
+  context.fill();
+  drawGlyph(context, ghost, box.x + PAD, y + 4, 12, colours, pen.dpr);
+  const room = box.w - 2 * PAD - 18;
+  const name = write(pen, ghost.label, box.x + PAD + 18, y + 10, { weight: 600, colour: colours.purt, width: room });
+  const waits = text(pen.lang, "stage.waitsHere");
+  context.font = `400 11px ${colours.font}`;
+  if (widthOf(pen, waits) <= room - name - 6) write(pen, waits, box.x + PAD + 18 + name + 6, y + 10, { colour: colours.purt });
 }
 
 /**
@@ -211,7 +266,7 @@ export function drawTile(pen, box, node, state) {
   const right = x + w - PAD;
   const nameWidth = write(pen, node.name, x + PAD, y + 15, { size: 13, weight: 600, width: w - 2 * PAD });
   // The name is what people type: the marks, then the size give way to it.
-  const sizeWidth = write(pen, node.size, right, y + 15, {
+  const sizeWidth = scene?.role ? roleChip(pen, scene, right, y + 15) : write(pen, node.size, right, y + 15, {
     colour: colours.t3, align: "right", width: Math.max(0, w - 2 * PAD - nameWidth - 6),
   });
   if (w - 2 * PAD - nameWidth - sizeWidth > 24) marks(pen, node, x + PAD + nameWidth + 6, y + 15);
@@ -220,9 +275,11 @@ export function drawTile(pen, box, node, state) {
   const refused = isOut(scene);
   const dim = refused ? scene?.dim ?? 0 : node.ready ? 0 : 1;
   const reason = refused ? scene?.reason ?? "" : node.ready ? "" : text(pen.lang, "stage.notReady");
-  glyphRows(pen, node.glyphs, { ...glyphArea(box, scored || reason !== ""), dim, selectedPod: state.selectedPod });
+  glyphRows(pen, node.glyphs, { ...glyphArea(box, node, scored || reason !== ""), dim, selectedPod: state.selectedPod });
+  const ghost = waitingGhost(node);
   if (reason) footer(pen, box, reason, dim);
-  else if (scene?.role) preemptionLine(pen, box, scene);
+  else if (!scored && ghost) ghostLine(pen, box, ghost);
+  else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);
   else if (scene?.winner) only(pen, box);
   else if (scene?.feasible) write(pen, text(pen.lang, "stage.feasible"), x + PAD, y + h - 16, {
@@ -240,15 +297,17 @@ export function drawTile(pen, box, node, state) {
 export function bars(pen, node, x, y, w) {
   const cpu = `${trim(node.cpuUsed / 1000, 2)}/${trim(node.cpuMilli / 1000, 1)}`;
   const memory = `${trim(node.memoryUsed / 2 ** 30, 1)}/${trim(node.memoryBytes / 2 ** 30, 1)}`;
-  const rows = /** @type {const} */ ([
+  const rows = /** @type {[string, string, number][]} */ ([
     ["cpu", cpu, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0],
     ["mem", memory, node.memoryBytes ? node.memoryUsed / node.memoryBytes : 0],
   ]);
+  if (node.gpus > 0) rows.push(["gpu", `${node.gpusUsed}/${node.gpus}`, node.gpusUsed / node.gpus]);
+  const pitch = rows.length > 2 ? 11 : 13;
   rows.forEach(([name, numbers, share], index) => {
-    const at = y + index * 13;
+    const at = y + index * pitch - (rows.length > 2 ? 2 : 0);
     write(pen, name, x, at, { colour: pen.colours.t2 });
     write(pen, numbers, x + w, at, { size: 11.5, colour: pen.colours.t2, align: "right" });
-    bar(pen, share, x + 28, at - 3, Math.max(20, w - 28 - 44), 6);
+    bar(pen, share, x + 31, at - 3, Math.max(20, w - 31 - 44), 6);
   });
 }
 
@@ -376,13 +435,16 @@ export function smallArea(box) {
  * The heading of a zone: its name and how many of its nodes fit.
  * @param {Pen} pen
  * @param {{name: string, x: number, y: number, w: number}} zone
- * @param {string} detail
+ * @param {readonly string[]} details the same in fewer and fewer words
  */
-export function drawZone(pen, zone, detail) {
+export function drawZone(pen, zone, details) {
   const name = zone.name || text(pen.lang, "stage.noZone");
   pen.context.font = `600 13px ${pen.colours.font}`;
   const shown = fit(pen, name, zone.w - 10);
   write(pen, shown, zone.x, zone.y + 9, { size: 13, weight: 600 });
   const at = zone.x + widthOf(pen, shown) + 8;
-  write(pen, detail, at, zone.y + 9, { size: 12, colour: pen.colours.t2, width: Math.max(0, zone.x + zone.w - at) });
+  const room = Math.max(0, zone.x + zone.w - at);
+  pen.context.font = `400 12px ${pen.colours.font}`;
+  const detail = details.find((one) => widthOf(pen, one) <= room) ?? details.at(-1) ?? "";
+  write(pen, detail, at, zone.y + 9, { size: 12, colour: pen.colours.t2, width: room });
 }

@@ -96,6 +96,9 @@ test("nodes that were not tried beside a nominated one are not called refused", 
     filters: { n1: { NodeResourcesFit: { code: "Unschedulable", reasons: ["Insufficient cpu"] } } },
   });
   assert.deepEqual(decision.rows.map((row) => [row.node, row.tried]), [["n1", false], ["n3", true]]);
+  const chart = heatmapChart({ decision, rows: decision.rows, mode: "raw", colours: COLOURS, lang: "en", width: 600 });
+  const crosses = /** @type {any[]} */ (chart.data).filter((one) => one.text?.includes("✕"));
+  assert.deepEqual(crosses, [], "nor drawn with the cross and the texture of a refusal");
 });
 
 test("names that look like markup are shown as they are", () => {

@@ -131,3 +131,20 @@ test("with one feasible node the scores are skipped; with none everything after 
   const none = railSteps(cycle({ point: "PostFilter", trace: { feasible: [], firstFail: {} } }), profile({}), 4);
   assert.equal(none.filter((step) => step.state === "skipped").length, 7);
 });
+
+test("a candidate tells what it would cost, and the criterion that turned it away or decided", () => {
+  const told = cycle({ point: "PostFilter", trace: {
+    feasible: [], firstFail: {},
+    preemption: {
+      nominatedNode: "n1", victims: ["a/x"],
+      candidates: { n1: { victims: ["a/x"], numPDBViolations: 0 }, n2: { victims: ["a/y", "a/z"], numPDBViolations: 1 } },
+    },
+    explanation: { preemption: { eligible: true, whyNot: "", asked: ["pdbViolations"], draw: null, steps: [], candidates: [
+      { node: "n1", costs: {}, eliminatedBy: "", fates: [] }, { node: "n2", costs: {}, eliminatedBy: "pdbViolations", fates: [] },
+    ] } },
+  } });
+  const scene = cycleScene(told, Infinity, { budgetMs: Infinity, motion: false, order: ["n1", "n2"], weights: {} });
+  const shown = ["n1", "n2"].map((name) => scene.nodes.get(name))
+    .map((one) => [one?.role, one?.victims, one?.violations, one?.criterion]);
+  assert.deepEqual(shown, [["chosen", 1, 0, 1], ["candidate", 2, 1, 1]]);
+});

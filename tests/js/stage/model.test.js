@@ -73,3 +73,20 @@ test("a Deployment's pod is called without the hash of its ReplicaSet", () => {
   assert.equal(shortName(one), "web-x2k4q");
   assert.equal(shortName(pod("plain")), "plain");
 });
+
+test("a nominated pod stands as a ghost on its node and takes nothing of it, in every era", () => {
+  const waits = pod("vip", {}, { phase: "Pending", nominatedNodeName: "n1" });
+  const model = modelMaker()(viewOf([node("n1"), node("n2"), pod("a", { nodeName: "n1" }, { phase: "Running" }), waits]), UI);
+  const n1 = model.nodes.get("n1");
+  assert.deepEqual(n1?.glyphs.map((glyph) => [glyph.name, glyph.state, glyph.ghost]),
+    [["a", "running", false], ["vip", "nominated", true]]);
+  assert.deepEqual([n1?.podCount, n1?.cpuUsed, model.zones[0]?.pods], [1, 500, 1]);
+  assert.equal(model.pods.get("default/vip")?.ghost, false, "in its lane it is no ghost");
+});
+
+test("zones of old clusters are zones", () => {
+  const old = node("n1");
+  const labels = { "failure-domain.beta.kubernetes.io/zone": "east" };
+  const model = modelMaker()(viewOf([{ ...old, metadata: { ...old.metadata, labels } }]), UI);
+  assert.deepEqual(model.zones.map((zone) => zone.name), ["east"]);
+});
