@@ -3,14 +3,14 @@
 /** @import { TileBox } from "./levels.js" */
 /** @import { Glyph, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
-/** @import { TileState } from "./tiles.js" */
+/** @import { TileState } from "./tile-parts.js" */
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { text } from "../lib/text.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, scoreBar, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
-import { footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tiles.js";
+import { footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
 
 const PAD = 12;
 const POD_ROW = 20;

@@ -3,12 +3,12 @@
 /** @import { TileBox } from "./levels.js" */
 /** @import { NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
-/** @import { TileState } from "./tiles.js" */
+/** @import { TileState } from "./tile-parts.js" */
 import { heatStep } from "../dom/colours.js";
 import { roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { hatch, write } from "./pen.js";
-import { outline } from "./tiles.js";
+import { outline } from "./tile-parts.js";
 
 /**
  * Level 4: a cell filled by score or else by load, a load line, hatch or a cross where refused.

@@ -9,13 +9,14 @@
 /** @import { Layout, TileBox } from "./levels.js" */
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
-/** @import { TileState } from "./tiles.js" */
+/** @import { TileState } from "./tile-parts.js" */
 import { devicePixels, pageZoom } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { drawCard, podRowAt, podsArea } from "./card.js";
 import { drawCell, drawRack } from "./cells.js";
 import { RACK_NODES, tileAt } from "./levels.js";
-import { drawSmallTile, drawTile, drawZone, glyphArea, glyphAt, smallArea } from "./tiles.js";
+import { glyphAt } from "./tile-parts.js";
+import { drawSmallTile, drawTile, drawZone, glyphArea, smallArea } from "./tiles.js";
 
 /**
  * @typedef {object} FieldInput
