@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from scheduler_core.api.kinds import CLUSTERSIM_GROUP
+from controllers.registry.kind import CLUSTERSIM_GROUP
+from scheduler_core.api.document import Document
 from scheduler_core.framework.rules import CURRENT_ERA
-
-Document = dict[str, Any]
 
 NAMESPACES: Final = ("default", "kube-system", "kube-public", "kube-node-lease")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER, initial_objects
 from controllers.commands import (
@@ -24,6 +24,7 @@ from controllers.commands import (
     generation_of,
     status_of,
 )
+from controllers.kinds.table import by_kind
 from controllers.kit.client import Client
 from controllers.kit.manager import ControllerManager
 from controllers.kubelet import Kubelets
@@ -40,10 +41,8 @@ from controllers.scheduler.settings import Settings as Scheduling
 from controllers.session import NAME, SessionComponent, replica_status
 from controllers.stepping import Stepper
 from controllers.table import CONTROLLERS
-from scheduler_core.api.kinds import by_kind
+from scheduler_core.api.document import Document
 from scheduler_core.framework.metrics import Metrics
-
-Document = dict[str, Any]
 
 RESTART_MS: Final = 1_000
 """A component that failed is started again after this long."""

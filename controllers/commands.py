@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-Document = dict[str, Any]
-
 CLOCKS: Final = "clocks.clustersim.io"
 CLOCK: Final = "clock"
 REPLICAS: Final = "replicas.clustersim.io"

@@ -8,16 +8,15 @@ like a command: `replicas.clustersim.io/<identity>` notes it with the place in t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from controllers.commands import REPLICAS
 from controllers.kit.client import Client
 from controllers.log.operations import Patch, Result
 from controllers.loop.loop import Loop
 from controllers.stepping import Stepper
+from scheduler_core.api.document import Document
 from scheduler_core.extender.calls import NO_ANSWER, ExtenderCall, Record, failed
-
-Document = dict[str, Any]
 
 CarryOut = Callable[[int, ExtenderCall], Record | None]
 """Makes a call: returns its record, or None where that comes later, under the same number."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from controllers.cluster import Cluster
 from controllers.commands import CLOCKS, REPLICAS, generation_of, status_of
@@ -18,9 +17,8 @@ from controllers.log.store import DELETED, Event
 from controllers.log.transaction import BufferedTransaction
 from controllers.outside import leave
 from controllers.session import NAME
+from scheduler_core.api.document import Document
 from scheduler_core.framework.registry import PluginRegistry
-
-Document = dict[str, Any]
 
 
 class RerunStore(MemoryStore):

@@ -10,19 +10,19 @@ from typing import Any, Final
 
 from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
+from controllers.kinds.table import KINDS, find_kind
 from controllers.kit.client import Client
 from controllers.log.memory import DEFAULT_EPOCH_MS, MemoryStore
 from controllers.log.operations import Create, Delete, Operation, Patch
 from controllers.log.store import Store
 from controllers.outside import CarryOut, refuse
+from controllers.registry.kind import Kind
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request
-from scheduler_core.api.kinds import KINDS, Kind, find_kind
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.legacy.conflicts import conflicts_of
 from scheduler_core.profiles.era import below
 from scheduler_core.profiles.eras import read_spec
-
-Document = dict[str, Any]
 
 ACTOR: Final = "user:scenario"
 """Who writes what a scenario says."""

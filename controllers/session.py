@@ -15,8 +15,7 @@ from controllers.leaderelection.replica import Replica
 from controllers.log.operations import Patch
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Slot, Tick
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 NAME: Final = "session"
 

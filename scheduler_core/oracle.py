@@ -13,8 +13,9 @@ from typing import Any, Final, TextIO
 
 import msgspec
 
+from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.errors import ApiError
-from scheduler_core.api.meta import Document, view
+from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.framework.asks import complete, refuse
 from scheduler_core.framework.interface import Ask, Reply
@@ -63,8 +64,8 @@ _EVERY_CANDIDATE: Final = {"minCandidateNodesPercentage": 100, "minCandidateNode
 class CaseListers:
     """The case's other objects."""
 
-    documents: Mapping[str, Sequence[Document]]
-    _by_name: dict[tuple[str, str, str], Document] = field(default_factory=dict)
+    documents: Mapping[str, Sequence[FrozenDocument]]
+    _by_name: dict[tuple[str, str, str], FrozenDocument] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for resource, documents in self.documents.items():
@@ -72,16 +73,16 @@ class CaseListers:
                 meta = document["metadata"]
                 self._by_name[resource, meta.get("namespace", ""), meta["name"]] = document
 
-    def list(self, resource: str) -> Sequence[Document]:
+    def list(self, resource: str) -> Sequence[FrozenDocument]:
         """Return all documents of a group resource."""
         return self.documents.get(resource, ())
 
-    def get(self, resource: str, namespace: str, name: str) -> Document | None:
+    def get(self, resource: str, namespace: str, name: str) -> FrozenDocument | None:
         """Return one document, None where there is none."""
         return self._by_name.get((resource, namespace, name))
 
 
-def listers_of(objects: Mapping[str, Sequence[Document]]) -> CaseListers:
+def listers_of(objects: Mapping[str, Sequence[FrozenDocument]]) -> CaseListers:
     """Return a case's objects that are neither nodes nor pods."""
     return CaseListers({_RESOURCES[name]: items or () for name, items in objects.items() if name in _RESOURCES})
 
@@ -89,7 +90,7 @@ def listers_of(objects: Mapping[str, Sequence[Document]]) -> CaseListers:
 class Oracle:
     """One case's cluster and the scheduler that runs in it."""
 
-    def __init__(self, case: Document, carry_out: Callable[[Ask], Reply] = refuse) -> None:
+    def __init__(self, case: FrozenDocument, carry_out: Callable[[Ask], Reply] = refuse) -> None:
         """Start the scheduler and show it the cluster.
 
         Args:
@@ -99,7 +100,7 @@ class Oracle:
         Raises:
             ApiError: the case's configuration or an object cannot be read.
         """
-        objects: Mapping[str, Sequence[Document]] = case.get("objects") or {}
+        objects: Mapping[str, Sequence[FrozenDocument]] = case.get("objects") or {}
         configuration = read_configuration(case.get("config") or {})
         registry, nominator = in_tree_registry(), Nominator()
         volumes = AssumedVolumes(listers_of(objects))
@@ -207,7 +208,7 @@ def _available(profile: ProfileConfiguration, registry: PluginRegistry) -> Profi
     return replace(profile, sets=sets, arguments=arguments, percentage_of_nodes_to_score=None)
 
 
-def answer(case: Document) -> dict[str, Any]:
+def answer(case: FrozenDocument) -> dict[str, Any]:
     """Return the answer to one case."""
     try:
         oracle = Oracle(case)

@@ -8,9 +8,8 @@ from typing import Any, Final
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import aggregated_version
 from clustersim.apiserver.routes import COMPUTED, unknown_path
-from scheduler_core.api.kinds import KINDS, Kind
-
-VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+from controllers.kinds.table import KINDS
+from controllers.registry.kind import Kind, Subresource
 
 _REVIEWS: Final = {
     ("authentication.k8s.io", "v1"): (("SelfSubjectReview", "selfsubjectreviews"),),
@@ -20,14 +19,6 @@ _REVIEWS: Final = {
     ),
 }
 """Questions about the caller: created, answered, never stored."""
-
-_SUBRESOURCES: Final[dict[str, tuple[str, str, str, tuple[str, ...]]]] = {
-    "binding": ("", "v1", "Binding", ("create",)),
-    "eviction": ("policy", "v1", "Eviction", ("create",)),
-    "scale": ("autoscaling", "v1", "Scale", ("get", "patch", "update")),
-    "log": ("", "v1", "Pod", ("get",)),
-}
-"""Subresources of a kind of their own: group, version, kind, verbs. `status` has its owner's kind."""
 
 VERSION: Final = {
     "major": "1",
@@ -100,10 +91,6 @@ def _of(group: str, version: str) -> list[Kind]:
     return [kind for kind in (*KINDS, *COMPUTED) if (kind.group, kind.version) == (group, version)]
 
 
-def _verbs(kind: Kind) -> list[str]:
-    return ["get", "list"] if kind in COMPUTED else list(VERBS)
-
-
 def _resources(group: str, version: str) -> dict[str, Any] | None:
     if version not in _groups().get(group, ()):
         return None
@@ -114,24 +101,24 @@ def _resources(group: str, version: str) -> dict[str, Any] | None:
             "singularName": kind.singular,
             "namespaced": kind.namespaced,
             "kind": kind.kind,
-            "verbs": _verbs(kind),
+            "verbs": list(kind.verbs),
         }
         if kind.short_names:
             entry["shortNames"] = list(kind.short_names)
         if kind.categories:
             entry["categories"] = list(kind.categories)
         listed.append(entry)
-        for subresource in kind.subresources:
-            sub_group, sub_version, sub_kind, verbs = _subresource(kind, subresource)
+        for subresource in told(kind):
+            sub_group, sub_version, sub_kind = body_of(kind, subresource)
             listed.append(
                 {
-                    "name": f"{kind.plural}/{subresource}",
+                    "name": f"{kind.plural}/{subresource.name}",
                     "singularName": "",
                     "namespaced": kind.namespaced,
                     "group": sub_group,
                     "version": sub_version,
                     "kind": sub_kind,
-                    "verbs": list(verbs),
+                    "verbs": list(subresource.verbs),
                 }
             )
     for review, plural in _REVIEWS.get((group, version), ()):
@@ -142,8 +129,14 @@ def _resources(group: str, version: str) -> dict[str, Any] | None:
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": listed}
 
 
-def _subresource(kind: Kind, name: str) -> tuple[str, str, str, tuple[str, ...]]:
-    return _SUBRESOURCES.get(name, (kind.group, kind.version, kind.kind, ("get", "patch", "update")))
+def told(kind: Kind) -> list[Subresource]:
+    """Return the subresources of a kind that anything may be done with."""
+    return [subresource for subresource in kind.subresources if subresource.verbs]
+
+
+def body_of(kind: Kind, subresource: Subresource) -> tuple[str, str, str]:
+    """Return group, version and kind of what is sent to a subresource and read from it."""
+    return subresource.body or (kind.group, kind.version, kind.kind)
 
 
 @cache
@@ -177,17 +170,19 @@ def _aggregated_resources(group: str, version: str) -> list[dict[str, Any]]:
             "responseKind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
             "scope": "Namespaced" if kind.namespaced else "Cluster",
             "singularResource": kind.singular,
-            "verbs": _verbs(kind),
+            "verbs": list(kind.verbs),
             "subresources": [],
         }
         if kind.short_names:
             entry["shortNames"] = list(kind.short_names)
         if kind.categories:
             entry["categories"] = list(kind.categories)
-        for subresource in kind.subresources:
-            sub_group, sub_version, sub_kind, verbs = _subresource(kind, subresource)
+        for subresource in told(kind):
+            sub_group, sub_version, sub_kind = body_of(kind, subresource)
             response = {"group": sub_group, "version": sub_version, "kind": sub_kind}
-            entry["subresources"].append({"subresource": subresource, "responseKind": response, "verbs": list(verbs)})
+            entry["subresources"].append(
+                {"subresource": subresource.name, "responseKind": response, "verbs": list(subresource.verbs)}
+            )
         resources.append(entry)
     for review, plural in _REVIEWS.get((group, version), ()):
         resources.append(

@@ -17,8 +17,8 @@ from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
 from controllers.log.store import Gone, Stored
+from controllers.registry.kind import Kind
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid
-from scheduler_core.api.kinds import Kind
 
 EXPIRED: Final = "The resourceVersion for the provided list is too old."
 CONTINUE_EXPIRED: Final = (

@@ -11,9 +11,10 @@ import msgspec
 from clustersim.apiserver.discovery import group_versions
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.routes import unknown_path
+from controllers.kinds.table import KINDS
+from controllers.registry.kind import Kind
 from controllers.registry.schema import FieldType, Model, model
 from controllers.registry.strategic import MERGE_KEYS
-from scheduler_core.api.kinds import KINDS, Kind
 
 _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "string": {"type": "string"},

@@ -8,16 +8,14 @@ from clustersim.apiserver.messages import Request, Response, decode_body, json_r
 from clustersim.apiserver.routes import unknown_path
 from clustersim.classroom import roles
 from clustersim.classroom.auth import Principal
+from controllers.kinds.table import KINDS
 from scheduler_core.api.errors import ApiError, bad_request
-from scheduler_core.api.kinds import KINDS
 
 _PATHS: Final = {
     "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "SelfSubjectAccessReview",
     "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews": "SelfSubjectRulesReview",
     "/apis/authentication.k8s.io/v1/selfsubjectreviews": "SelfSubjectReview",
 }
-
-_VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
 def is_review(path: str) -> bool:
@@ -89,7 +87,7 @@ def _rules(document: dict[str, Any], principal: Principal) -> dict[str, Any]:
     rules = []
     for kind in KINDS:
         home = namespace if kind.namespaced else ""
-        verbs = [verb for verb in _VERBS if decide(principal, verb, kind.resource, home, "", "")["allowed"]]
+        verbs = [verb for verb in kind.verbs if decide(principal, verb, kind.resource, home, "", "")["allowed"]]
         if verbs:
             rules.append({"verbs": verbs, "apiGroups": [kind.group], "resources": [kind.plural]})
     return {"resourceRules": rules, "nonResourceRules": [], "incomplete": False}

@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from controllers.kinds.table import KINDS, kind_of
+from controllers.registry.incoming import HOMES
+from controllers.registry.kind import Kind
 from scheduler_core.api.errors import ApiError
-from scheduler_core.api.kinds import KINDS, Kind
 
 COMPUTED: Final = (
-    Kind("NodeMetrics", "metrics.k8s.io", "v1beta1", "nodes", "node", (), False, (), (), ""),
-    Kind("PodMetrics", "metrics.k8s.io", "v1beta1", "pods", "pod", (), True, (), (), ""),
+    Kind(
+        "NodeMetrics",
+        "nodes",
+        group="metrics.k8s.io",
+        version="v1beta1",
+        singular="node",
+        namespaced=False,
+        verbs=("get", "list"),
+    ),
+    Kind("PodMetrics", "pods", group="metrics.k8s.io", version="v1beta1", singular="pod", verbs=("get", "list")),
 )
 """Kinds of which nothing is stored: they are got and listed alone."""
 
@@ -24,8 +34,6 @@ _OLD: Final = (
     "v2beta2",
 )
 
-STREAMS: Final = ("attach", "exec", "log", "portforward", "proxy")
-
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -35,6 +43,12 @@ class Target:
     namespace: str | None
     name: str
     subresource: str
+
+    @property
+    def simulated(self) -> bool:
+        """Return whether only a running process could answer."""
+        subresource = self.kind.subresource(self.subresource)
+        return subresource is not None and subresource.simulated
 
 
 def unknown_path(path: str) -> ApiError:
@@ -66,7 +80,7 @@ def parse(path: str) -> Target:
         raise unknown_path(path)
     version, rest = rest[0], rest[1:]
     namespace: str | None = None
-    if rest[0] == "namespaces" and len(rest) > 2 and not (group == "" and _is_namespace_part(rest[2])):
+    if rest[0] == HOMES and len(rest) > 2 and not (group == "" and _is_namespace_part(rest[2])):
         namespace, rest = rest[1], rest[2:]
     kind = _BY_PATH.get((group, version, rest[0]))
     if kind is None:
@@ -76,19 +90,13 @@ def parse(path: str) -> Target:
         raise unknown_path(path)
     name = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 else ""
-    if subresource and not _has(kind, subresource):
+    if subresource and kind.subresource(subresource) is None:
         raise unknown_path(path)
     return Target(kind, namespace, name, subresource)
 
 
 def _is_namespace_part(part: str) -> bool:
-    return part in ("status", "finalize")
-
-
-def _has(kind: Kind, subresource: str) -> bool:
-    if kind.resource == "namespaces" and subresource == "finalize":
-        return True
-    return subresource in kind.subresources or (kind.resource == "pods" and subresource in STREAMS)
+    return kind_of(HOMES).subresource(part) is not None
 
 
 def _missing(path: str, group: str, version: str, plural: str) -> ApiError:

@@ -8,7 +8,7 @@ from typing import Any
 
 from clustersim.apiserver.messages import Request
 from clustersim.apiserver.routes import Target
-from controllers.kinds.table import strategy_of
+from controllers.kinds.table import kind_of
 from controllers.log.store import Stored
 from scheduler_core.api.errors import bad_request
 from scheduler_core.api.selector_text import FieldRequirement, parse_field_selector, parse_label_selector
@@ -45,7 +45,7 @@ class Selection:
         state = stored.object if document is None else document
         if self.labels and not matches_all(self.labels, state["metadata"].get("labels") or {}):
             return False
-        selectable = strategy_of(self.resource).selectable
+        selectable = kind_of(self.resource).selectable
         return all(
             (selectable[requirement.field](state) == requirement.value) is requirement.equal
             for requirement in self.fields
@@ -60,7 +60,7 @@ def selection_of(request: Request, target: Target) -> Selection:
     """
     labels = parse_label_selector(request.query.get("labelSelector", ""))
     fields = parse_field_selector(request.query.get("fieldSelector", ""))
-    known = strategy_of(target.kind.resource).selectable
+    known = target.kind.selectable
     for requirement in fields:
         if requirement.field not in known and requirement.field not in _PLACE:
             allowed = ", ".join([*_PLACE, *sorted(known)])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from controllers.kinds.table import strategy_of
 from controllers.log.stamps import unix_ms_of
-from scheduler_core.api.kinds import Kind
+from controllers.registry.kind import Kind
 
 Age = Callable[[str | None], str]
 
@@ -72,13 +71,13 @@ def definitions(kind: Kind) -> list[dict[str, Any]]:
             "description": column.description,
             "priority": column.priority,
         }
-        for column in strategy_of(kind.resource).columns
+        for column in kind.columns
     ]
 
 
 def row(kind: Kind, document: Mapping[str, Any], age: Age, include: str) -> dict[str, Any]:
     """Return one row; `include` is the request's includeObject: None, Metadata or Object."""
-    cells = [column.cell(document, age) for column in strategy_of(kind.resource).columns]
+    cells = [column.cell(document, age) for column in kind.columns]
     entry: dict[str, Any] = {"cells": cells}
     if include == "Object":
         entry["object"] = document

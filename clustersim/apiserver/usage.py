@@ -13,8 +13,8 @@ from controllers.kubelet.heartbeat import is_running
 from controllers.kubelet.usage import WINDOW_MS, container_usage, node_usage, running_containers
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
+from controllers.registry.kind import Kind
 from scheduler_core.api.errors import ApiError, not_found
-from scheduler_core.api.kinds import Kind
 from scheduler_core.api.selector_text import parse_label_selector
 from scheduler_core.api.selectors import matches_all
 

@@ -19,8 +19,8 @@ from clustersim.apiserver.tables import age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
 from clustersim.feed.hub import Feed, feed_for, in_thread
 from controllers.log.store import DELETED, Event, Gone, Stored
+from controllers.registry.kind import Kind
 from scheduler_core.api.errors import Cause, gone, invalid
-from scheduler_core.api.kinds import Kind
 
 BOOKMARK_SECONDS: Final = 30.0
 """How often a watch that asked for bookmarks gets one; upstream promises one a minute."""

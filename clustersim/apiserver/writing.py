@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, cast
 from clustersim import feed
 from clustersim.apiserver.messages import Request, Response, decode_body, decode_json, decode_yaml, json_response
 from clustersim.apiserver.negotiation import wanted
-from clustersim.apiserver.routes import STREAMS, Target
+from clustersim.apiserver.routes import Target
 from clustersim.apiserver.selection import selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, table
@@ -17,10 +17,10 @@ from clustersim.classroom.auth import COMPONENT, Principal
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime.commands import web_context
 from clustersim.store import SqlStore
+from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create, Delete, Operation, Patch, PatchType, Propagation, Update
 from controllers.log.store import Stored, Transaction
-from controllers.registry.registry import Context, Registry
-from controllers.registry.subresources import scale_of
+from controllers.registry.context import Context
 from scheduler_core.api.errors import ApiError, bad_request, not_found
 
 PATCH_TYPES: Final[dict[str, PatchType]] = {
@@ -38,13 +38,14 @@ _PROPAGATIONS: Final = ("", "Background", "Foreground", "Orphan")
 
 def create(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
     """Answer a POST to a collection, or to the binding or eviction of a pod."""
-    if target.subresource in STREAMS:
+    if target.simulated:
         raise _simulated(target)
     document = decode_body(request)
     namespace = _home(target)
     context = _context(store, request, principal)
     if target.name:
-        if target.subresource not in ("binding", "eviction"):
+        subresource = target.kind.subresource(target.subresource)
+        if subresource is None or subresource.post is None:
             raise _not_allowed()
         metadata = document.get("metadata")
         document["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), "name": target.name}
@@ -138,7 +139,7 @@ def _delete_one(
     """Delete one object of a collection; one that is gone or was replaced meanwhile is no fault."""
     operation = replace(_delete_of(target, stored.namespace, stored.name, options), uid=stored.uid)
     try:
-        return [Registry().apply(transaction, operation, context)]
+        return [REGISTRY.apply(transaction, operation, context)]
     except ApiError as error:
         if error.code in (404, 409):
             return []
@@ -147,7 +148,7 @@ def _delete_one(
 
 def _remove(store: SqlStore, operation: Delete, context: Context) -> tuple[dict[str, Any], bool]:
     with store.transaction(context.actor) as transaction:
-        last = Registry().apply(transaction, operation, context)
+        last = REGISTRY.apply(transaction, operation, context)
         gone = context.dry_run or transaction.get(operation.resource, operation.namespace, operation.name) is None
         revision = transaction.revision
     feed.wake(store.session_id, revision)
@@ -156,7 +157,7 @@ def _remove(store: SqlStore, operation: Delete, context: Context) -> tuple[dict[
 
 def _apply(store: SqlStore, operation: Operation, context: Context) -> dict[str, Any]:
     with store.transaction(context.actor) as transaction:
-        document = Registry().apply(transaction, operation, context)
+        document = REGISTRY.apply(transaction, operation, context)
         revision = transaction.revision
     feed.wake(store.session_id, revision)
     return document
@@ -261,12 +262,13 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
     stored = store.get(target.kind.resource, target.namespace or "", target.name)
     if stored is None:
         raise not_found(target.kind.resource, target.name)
-    if target.subresource == "scale":
-        return json_response(scale_of(target.kind, stored.object))
-    if target.subresource in STREAMS:
+    if target.simulated:
         raise _simulated(target)
-    if target.subresource in ("binding", "eviction", "finalize"):
+    subresource = target.kind.subresource(target.subresource)
+    if subresource is not None and "get" not in subresource.verbs:
         raise _not_allowed()
+    if subresource is not None and subresource.view is not None:
+        return json_response(subresource.view(stored.object))
     return rendered(store.store, request, target, stored.object)
 
 

@@ -4,34 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from clustersim.classroom.auth import STUDENT, Principal
 from clustersim.classroom.writing import GROUP, context_for
 from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
+from controllers.kinds.table import KINDS, REGISTRY, find_kind
 from controllers.log.operations import Create, Operation, Patch
 from controllers.log.store import Transaction
-from controllers.registry.registry import Context, Registry, attempt
+from controllers.registry.context import Context
+from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, forbidden
-from scheduler_core.api.kinds import CLUSTERSIM_GROUP, KINDS, Kind, find_kind
 
-Document = dict[str, Any]
-
-_ORDER: Final = (
-    "Namespace",
-    "PriorityClass",
-    "ResourceQuota",
-    "ServiceAccount",
-    "ConfigMap",
-    "Node",
-    "StorageClass",
-    "CSIDriver",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "Service",
-)
-_LATE: Final = ("ReplicaSet", "Pod", "Event")
 _SERVER_FIELDS: Final = (
     "uid",
     "resourceVersion",
@@ -125,10 +111,8 @@ def _text(document: Document, field: str) -> str:
 
 def _rank(entry: Entry) -> int:
     """Owners before what they own, and what others refer to first."""
-    kind = _text(entry.object, "kind")
-    if kind in _ORDER:
-        return _ORDER.index(kind)
-    return len(_ORDER) + (1 + _LATE.index(kind) if kind in _LATE else 0)
+    kind = find_kind(_text(entry.object, "apiVersion"), _text(entry.object, "kind"))
+    return kind.rank if kind is not None else 0
 
 
 def _missing_namespaces(store: SqlStore, entries: Sequence[Entry], options: Options) -> Iterator[Entry]:
@@ -161,7 +145,7 @@ def _apply(
     except ApiError as error:
         entry.error = error
         return
-    result = attempt(Registry(), transaction, operation, context)
+    result = REGISTRY.attempt(transaction, operation, context)
     entry.warnings = tuple(context.warnings)
     if result.error is not None:
         entry.error = result.error
@@ -221,7 +205,7 @@ def _operation(
     stored = transaction.get(kind.resource, entry.namespace, entry.name) if entry.name else None
     if stored is None:
         return Create(kind.resource, entry.namespace, document), None
-    if "status" in kind.subresources:
+    if kind.subresource("status") is not None:
         document.pop("status", None)
     return Patch(kind.resource, entry.namespace, entry.name, document, "strategic"), stored.object
 

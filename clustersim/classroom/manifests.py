@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from clustersim import documents
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, bad_request
 
 MANIFEST_BYTES_MAX: Final = 8 * 1024 * 1024
@@ -13,8 +14,6 @@ MANIFEST_BYTES_MAX: Final = 8 * 1024 * 1024
 
 OBJECTS_MAX: Final = 5_000
 """Objects of one file; more are refused with 413."""
-
-Document = dict[str, Any]
 
 
 def read(data: bytes) -> list[Document]:

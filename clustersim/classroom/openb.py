@@ -16,8 +16,8 @@ from clustersim.classroom.templates import PODS_PER_NODE
 from clustersim.classroom.writing import GROUP, context_for
 from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
+from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create
-from controllers.registry.registry import Registry, attempt
 from controllers.replay.trace import GPU_MILLI, GPU_MODEL_LABEL, POD_COLUMNS
 from scheduler_core.api.errors import ApiError, Cause, invalid
 
@@ -126,7 +126,7 @@ def start_replay(
         "metadata": {"name": name} if name else {"generateName": "openb-"},
         "spec": {"pods": trace.pods, "divisor": ratio, "start": store.horizon_ms / 1000},
     }
-    registry = Registry()
+    registry = REGISTRY
     with store.transaction(principal.actor) as transaction:
         context = context_for(principal, store.epoch_ms, commands=True)
         stored = registry.apply(transaction, Create("replays.clustersim.io", "", document), context)
@@ -143,11 +143,11 @@ def start_replay(
 
 def _create(store: SqlStore, principal: Principal, operations: Sequence[Create]) -> int:
     """Create what is not there; return how many were made."""
-    registry, created = Registry(), 0
+    created = 0
     for start in range(0, len(operations), GROUP):
         with store.transaction(principal.actor) as transaction:
             for operation in operations[start : start + GROUP]:
-                result = attempt(registry, transaction, operation, context_for(principal, store.epoch_ms))
+                result = REGISTRY.attempt(transaction, operation, context_for(principal, store.epoch_ms))
                 if result.error is None:
                     created += 1
                 elif result.error.reason != "AlreadyExists":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 
@@ -14,9 +14,10 @@ from clustersim.classroom.writing import refuse_first, write
 from clustersim.store import open_store, sessions
 from clustersim.store.sessions import SessionRow
 from controllers.bootstrap import initial_objects
+from controllers.kinds.table import by_kind
 from controllers.log.operations import Create
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, invalid
-from scheduler_core.api.kinds import by_kind
 
 TITLE_LENGTH_MAX: Final = sessions.TITLE_LENGTH_MAX
 SEED_MAX: Final = 2**53 - 1
@@ -24,8 +25,6 @@ SEED_MAX: Final = 2**53 - 1
 
 STUDENT_QUOTA: Final = {"pods": "50", "requests.cpu": "16", "requests.memory": "32Gi"}
 """What one student's namespace may hold: a third of a small teaching cluster's nodes full of pods."""
-
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,16 @@ object, after patches, defaults and admission (`guard_for`), so that no detour o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from clustersim.classroom.auth import COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
 from clustersim.extenders import refusals
+from controllers.kinds.table import find_resource
 from controllers.log.operations import Bind, Create, Delete, Operation
-from controllers.registry.registry import Guard
+from controllers.registry.context import Guard
+from controllers.registry.kind import CLUSTERSIM_GROUP
+from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.errors import ApiError, forbidden, split_resource
-from scheduler_core.api.kinds import CLUSTERSIM_GROUP, find_resource
 from scheduler_core.profiles.era import below, refused
 
 READ_VERBS: Final = frozenset({"get", "list", "watch"})
@@ -32,8 +34,6 @@ _STUDENT_NEVER: Final = {
 SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
 
 _COMPONENT_RESOURCES: Final = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
-
-Document = Mapping[str, Any]
 
 
 def check(
@@ -104,7 +104,7 @@ def guard_for(principal: Principal, *, commands: bool = False) -> Guard:
         commands: the write is a route's of the session API, which alone make and change command objects.
     """
 
-    def guard(operation: Operation, old: Document | None, new: Document | None) -> None:
+    def guard(operation: Operation, old: FrozenDocument | None, new: FrozenDocument | None) -> None:
         resource, namespace, name, subresource = place_of(operation)
         if resource == SCHEDULERS and new is not None:
             _check_extenders(new)
@@ -120,7 +120,7 @@ def guard_for(principal: Principal, *, commands: bool = False) -> Guard:
     return guard
 
 
-def _check_extenders(new: Document) -> None:
+def _check_extenders(new: FrozenDocument) -> None:
     """What the server calls is the operator's affair: not even a teacher may send it elsewhere."""
     causes = refusals(new.get("spec") or {})
     if causes:
@@ -136,8 +136,6 @@ def verb_of(operation: Operation) -> str:
 
 def place_of(operation: Operation) -> tuple[str, str, str, str]:
     """Return (resource, namespace, name, subresource) that an operation writes."""
-    if isinstance(operation, Bind):
-        return "pods", operation.namespace, operation.name, "binding"
     if isinstance(operation, Delete):
         return operation.resource, operation.namespace, operation.name, ""
     if isinstance(operation, Create):
@@ -146,18 +144,20 @@ def place_of(operation: Operation) -> tuple[str, str, str, str]:
     return operation.resource, operation.namespace, operation.name, operation.subresource
 
 
-def _check_author(resource: str, name: str, principal: Principal, old: Document | None, new: Document) -> None:
+def _check_author(
+    resource: str, name: str, principal: Principal, old: FrozenDocument | None, new: FrozenDocument
+) -> None:
     """Nobody writes another's name on an object, nor their own on another's."""
     claimed = _annotations(new).get(CREATED_BY)
     if claimed is not None and claimed != (principal.slug if old is None else _annotations(old).get(CREATED_BY)):
         raise forbidden(resource, name, f"the annotation {CREATED_BY} says who made this and stays as it is")
 
 
-def _annotations(document: Document) -> Mapping[str, str]:
+def _annotations(document: FrozenDocument) -> Mapping[str, str]:
     return document["metadata"].get("annotations") or {}
 
 
-def _check_student_object(resource: str, name: str, old: Document | None, new: Document) -> None:
+def _check_student_object(resource: str, name: str, old: FrozenDocument | None, new: FrozenDocument) -> None:
     """The rules on pods hold for the pods of templates too: a controller would make them in the student's name."""
     for path, spec, before in _pod_specs(resource, old, new):
         node_name, old_name = spec.get("nodeName") or "", before.get("nodeName") or ""
@@ -170,12 +170,14 @@ def _check_student_object(resource: str, name: str, old: Document | None, new: D
             raise forbidden(resource, name, f"{path}.priorityClassName: system priority classes are the cluster's own")
 
 
-def _pod_specs(resource: str, old: Document | None, new: Document) -> list[tuple[str, Document, Document]]:
-    def specs(document: Document | None) -> dict[str, Document]:
+def _pod_specs(
+    resource: str, old: FrozenDocument | None, new: FrozenDocument
+) -> list[tuple[str, FrozenDocument, FrozenDocument]]:
+    def specs(document: FrozenDocument | None) -> dict[str, FrozenDocument]:
         spec = (document or {}).get("spec") or {}
         if resource == "pods":
             return {"spec": spec}
-        found: dict[str, Document] = {}
+        found: dict[str, FrozenDocument] = {}
         for path, holder in (
             ("spec.template", spec),
             ("spec.jobTemplate.spec.template", _inner(spec, "jobTemplate", "spec")),
@@ -189,7 +191,7 @@ def _pod_specs(resource: str, old: Document | None, new: Document) -> list[tuple
     return [(path, spec, before.get(path, {})) for path, spec in specs(new).items()]
 
 
-def _inner(document: Document, *path: str) -> Document:
+def _inner(document: FrozenDocument, *path: str) -> FrozenDocument:
     for field in path:
         member = document.get(field)
         document = member if isinstance(member, Mapping) else {}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 PODS_PER_NODE: Final = "110"
 """Kubelet's default limit of pods on a node."""

@@ -10,8 +10,9 @@ from clustersim.classroom.auth import Principal
 from clustersim.classroom.roles import guard_for
 from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
+from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Operation, Result
-from controllers.registry.registry import Context, apply_all
+from controllers.registry.context import Context
 from scheduler_core.api.draw import draw_suffix
 
 GROUP: Final = 25
@@ -49,7 +50,9 @@ def context_for(
 
 def write(store: SqlStore, operations: Sequence[Operation], **context: Any) -> list[Result]:
     """Apply operations by the session itself in one transaction, each with its own result."""
-    results = apply_all(store, operations, lambda _: context_for(None, store.epoch_ms, **context), actor=SESSION_ACTOR)
+    results = REGISTRY.apply_all(
+        store, operations, lambda _: context_for(None, store.epoch_ms, **context), actor=SESSION_ACTOR
+    )
     wake(store.session_id, max((result.revision for result in results), default=0))
     return results
 

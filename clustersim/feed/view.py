@@ -12,8 +12,8 @@ import msgspec
 
 from clustersim.feed.batch import Batch
 from clustersim.feed.slim import slim
+from controllers.kinds.table import KINDS
 from controllers.log.store import DELETED, Store, Stored
-from scheduler_core.api.kinds import KINDS
 
 CHUNK_BYTES: Final = 256 * 1024
 """A list is cut into frames of about this size, so that a browser can fold one while the next travels."""

@@ -9,19 +9,19 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from clustersim import feed
 from clustersim.feed import hints
 from clustersim.store import open_store, sessions
 from clustersim.store.sql import SqlStore
+from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Update
 from controllers.log.store import copy_object
-from controllers.registry.registry import Context, Guard, Registry
+from controllers.registry.context import Context, Guard
+from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw_suffix
 from scheduler_core.api.errors import ApiError, not_found
-
-Document = dict[str, Any]
 
 OBEY_SECONDS: Final = 5.0
 """An owner that has not observed a command by then is taken to be away: the change is undone and the answer is 503."""
@@ -84,7 +84,7 @@ def _write(
             raise not_found(resource, name)
         changed = copy_object(stored.object)
         mutate(changed)
-        asked = Registry().apply(transaction, Update(resource, "", name, changed), context)
+        asked = REGISTRY.apply(transaction, Update(resource, "", name, changed), context)
         revision = transaction.revision
     feed.wake(store.session_id, revision)
     return stored.object, asked
@@ -124,4 +124,4 @@ def _undo(store: SqlStore, resource: str, name: str, before: Document, asked: Do
             return
         document = copy_object(stored.object)
         document["spec"] = copy_object(before).get("spec", {})
-        Registry().apply(transaction, Update(resource, "", name, document), web_context(actor, store))
+        REGISTRY.apply(transaction, Update(resource, "", name, document), web_context(actor, store))

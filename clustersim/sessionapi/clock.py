@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpResponse
 
@@ -11,6 +11,7 @@ from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from clustersim.store import sessions
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
 
 CLOCKS: Final = "clocks.clustersim.io"
@@ -27,8 +28,6 @@ STEPS_MAX: Final = 10_000
 """Steps of one request; more are refused with 422."""
 
 STEPS: Final = ("point", "cycle", "event", "seconds")
-
-Document = dict[str, Any]
 
 
 def current(call: Call, observed: Document | None = None) -> Document:

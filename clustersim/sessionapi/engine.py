@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpResponse
 
@@ -14,6 +14,7 @@ from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from controllers.log.stamps import unix_ms_of
 from controllers.scheduler.decisions import find, whole
 from controllers.scheduler.past import Past
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
 
 LEASES: Final = "leases.coordination.k8s.io"
@@ -31,8 +32,6 @@ FAULTS: Final = ("crash", "recover")
 
 FAULT_SECONDS_MAX: Final = 86_400
 """Simulated seconds that a fault may last; longer ones are refused with 422."""
-
-Document = dict[str, Any]
 
 
 def decisions(call: Call) -> HttpResponse:

@@ -20,6 +20,7 @@ from clustersim.classroom.auth import Principal
 from clustersim.store import SqlStore, open_store, sessions
 from clustersim.store.failures import unavailable
 from clustersim.store.sessions import SessionRow
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, unauthorized
 
 COOKIE_SECONDS: Final = 30 * 24 * 3600
@@ -27,8 +28,6 @@ COOKIE_SECONDS: Final = 30 * 24 * 3600
 
 _logger = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
-
-Document = dict[str, Any]
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpResponse
 
@@ -14,6 +14,7 @@ from clustersim.classroom.roles import guard_for
 from clustersim.plugins import installed
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, refuse
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.profiles.configuration import KIND
@@ -28,8 +29,6 @@ POLICY_ERA: Final = "algorithm-provider"
 """The era that a Policy document is for."""
 
 _SPEC_FIELDS: Final = frozenset({"era", "configuration", "policy", "provider"})
-
-Document = dict[str, Any]
 
 
 def current(call: Call, observed: Document | None = None) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpResponse
 
@@ -10,6 +10,7 @@ from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, refuse, text_field
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
 
 REPLICAS: Final = "replicas.clustersim.io"
@@ -20,8 +21,6 @@ VERDICTS: Final = ("allow", "reject")
 
 MESSAGE_LENGTH_MAX: Final = 200
 """Characters of a rejection's reason; longer ones are refused with 422."""
-
-Document = dict[str, Any]
 
 
 def judge(call: Call, uid: str) -> HttpResponse:

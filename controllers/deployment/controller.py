@@ -15,9 +15,7 @@ from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_
 from controllers.kit.ownership import claim, index_ownership, requirements_of
 from controllers.kit.pods import controller_of
 from controllers.log.operations import Delete, Patch
-from controllers.registry.strategy import condition
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document, condition
 
 
 class DeploymentController:

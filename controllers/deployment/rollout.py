@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from controllers.deployment import sets as rs
 from controllers.deployment import status as progress
@@ -15,10 +15,9 @@ from controllers.kit.informer import Lister
 from controllers.kit.manager import Work, must
 from controllers.kit.pods import controller_of
 from controllers.log.operations import Create, Operation, Patch, Result, Update
-from controllers.registry.strategy import condition
+from scheduler_core.api.document import Document, condition
 from scheduler_core.api.errors import ApiError
 
-Document = dict[str, Any]
 Steps = Generator[Sequence[Operation], Sequence[Result], None]
 
 RESOURCE: Final = "deployments.apps"

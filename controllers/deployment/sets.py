@@ -11,9 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from controllers.kit.pods import owner_reference
+from scheduler_core.api.document import Document
 from scheduler_core.api.draw import SAFE_LETTERS
-
-Document = dict[str, Any]
 
 HASH_LABEL: Final = "pod-template-hash"
 REVISION: Final = "deployment.kubernetes.io/revision"

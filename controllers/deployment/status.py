@@ -16,9 +16,7 @@ from controllers.deployment.sets import (
     surge_and_unavailable,
 )
 from controllers.log.stamps import unix_ms_of, wire_time
-from controllers.registry.strategy import condition
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document, condition
 
 AVAILABLE: Final = "NewReplicaSetAvailable"
 FOUND: Final = "FoundNewReplicaSet"

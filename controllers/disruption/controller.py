@@ -12,11 +12,9 @@ from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_
 from controllers.kit.pods import controller_of
 from controllers.log.operations import Update
 from controllers.log.stamps import unix_ms_of, wire_time
-from controllers.registry.strategy import condition
+from scheduler_core.api.document import Document, condition
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector
-
-Document = dict[str, Any]
 
 BUDGETS: Final = "poddisruptionbudgets.policy"
 

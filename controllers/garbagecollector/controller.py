@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
+from controllers.kinds.table import KINDS, find_kind
 from controllers.kit.informer import Handler, Lister
 from controllers.kit.manager import Reconcile, Setup, Work, must
 from controllers.log.operations import Delete, Operation, Patch, Propagation
-from scheduler_core.api.kinds import CLUSTERSIM_GROUP, KINDS, find_kind
-
-Document = dict[str, Any]
+from controllers.registry.kind import CLUSTERSIM_GROUP
+from scheduler_core.api.document import Document
 
 FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"

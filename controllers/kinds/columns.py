@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from controllers.registry.strategy import Column, at
+from controllers.registry.kind import Column
+from scheduler_core.api.document import at
 
 NONE: Final = "<none>"
 UNSET: Final = "<unset>"
@@ -36,6 +37,11 @@ def _containers(document: Mapping[str, Any], age: Any) -> str:
 def counted(name: str, description: str, *path: str) -> Column:
     """Return the column of a number in the document, 0 where it has none."""
     return Column(name, "integer", description, lambda document, age: at(document, *path) or 0)
+
+
+def text_of(*path: str) -> Callable[[Mapping[str, Any], Any], Any]:
+    """Return the cell of a value in the document, empty where it has none."""
+    return lambda document, age: at(document, *path) or ""
 
 
 TEMPLATE: Final = (

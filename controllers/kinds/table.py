@@ -1,11 +1,11 @@
-"""The table of strategies: one file a kind (or family of kinds) and one line each here."""
+"""The table of kinds: one line a kind. Everything that lists, routes, validates or discovers kinds reads it."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from controllers.kinds.apps import deployment, replicaset, statefulset
-from controllers.kinds.clustersim import commands
+from controllers.kinds.clustersim import clock, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
 from controllers.kinds.core import (
     configmap,
@@ -19,44 +19,50 @@ from controllers.kinds.core import (
     service,
     serviceaccount,
 )
-from controllers.kinds.core.pod import strategy as pod
+from controllers.kinds.core.pod import kind as pod
 from controllers.kinds.policy import poddisruptionbudget
 from controllers.kinds.scheduling import priorityclass
-from controllers.kinds.storage import csi, storageclass
-from controllers.registry.strategy import Strategy
+from controllers.kinds.storage import csidriver, csinode, csistoragecapacity, storageclass, volumeattachment
+from controllers.registry.registry import Registry
+from controllers.registry.table import Table
 
-STRATEGIES: Final[dict[str, Strategy]] = {
-    "namespaces": namespace.STRATEGY,
-    "nodes": node.STRATEGY,
-    "pods": pod.STRATEGY,
-    "services": service.STRATEGY,
-    "serviceaccounts": serviceaccount.STRATEGY,
-    "configmaps": configmap.STRATEGY,
-    "resourcequotas": resourcequota.STRATEGY,
-    "persistentvolumeclaims": persistentvolumeclaim.STRATEGY,
-    "persistentvolumes": persistentvolume.STRATEGY,
-    "replicationcontrollers": replicationcontroller.STRATEGY,
-    "events": event.STRATEGY,
-    "replicasets.apps": replicaset.STRATEGY,
-    "deployments.apps": deployment.STRATEGY,
-    "statefulsets.apps": statefulset.STRATEGY,
-    "poddisruptionbudgets.policy": poddisruptionbudget.STRATEGY,
-    "storageclasses.storage.k8s.io": storageclass.STRATEGY,
-    "csinodes.storage.k8s.io": csi.NODE,
-    "csidrivers.storage.k8s.io": csi.DRIVER,
-    "csistoragecapacities.storage.k8s.io": csi.CAPACITY,
-    "volumeattachments.storage.k8s.io": csi.ATTACHMENT,
-    "priorityclasses.scheduling.k8s.io": priorityclass.STRATEGY,
-    "leases.coordination.k8s.io": lease.STRATEGY,
-    "clocks.clustersim.io": commands.CLOCK,
-    "replicas.clustersim.io": commands.REPLICA,
-    "queues.clustersim.io": commands.QUEUE,
-    "schedulerconfigs.clustersim.io": commands.SCHEDULER_CONFIG,
-    "replays.clustersim.io": commands.REPLAY,
-}
-"""How each resource's documents are treated; every kind of the table has its line."""
+TABLE: Final = Table(
+    (
+        namespace.KIND,
+        node.KIND,
+        pod.KIND,
+        service.KIND,
+        serviceaccount.KIND,
+        configmap.KIND,
+        resourcequota.KIND,
+        persistentvolumeclaim.KIND,
+        persistentvolume.KIND,
+        replicationcontroller.KIND,
+        event.KIND,
+        replicaset.KIND,
+        deployment.KIND,
+        statefulset.KIND,
+        poddisruptionbudget.KIND,
+        storageclass.KIND,
+        csinode.KIND,
+        csidriver.KIND,
+        csistoragecapacity.KIND,
+        volumeattachment.KIND,
+        priorityclass.KIND,
+        lease.KIND,
+        clock.KIND,
+        replica.KIND,
+        queue.KIND,
+        schedulerconfig.KIND,
+        replay.KIND,
+    )
+)
 
+KINDS: Final = TABLE.kinds
+REGISTRY: Final = Registry(TABLE)
+"""What everybody writes through: it keeps nothing between two writes."""
 
-def strategy_of(resource: str) -> Strategy:
-    """Return the strategy of a group resource."""
-    return STRATEGIES[resource]
+kind_of = TABLE.kind_of
+by_kind = TABLE.by_kind
+find_resource = TABLE.find_resource
+find_kind = TABLE.find_kind

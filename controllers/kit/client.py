@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create, Operation, Result
 from controllers.log.store import Store
 from controllers.loop.loop import Emission
-from controllers.registry.registry import Context, Registry, attempt
+from controllers.registry.context import Context
 from scheduler_core.api.draw import draw_suffix, draw_uid
 
 RESTART_ORDINALS: Final = 1_000_000
@@ -27,7 +28,7 @@ class Client:
         """Begin at the store's horizon, under the owner's epoch."""
         self._store = store
         self._fence = fence
-        self._registry = Registry()
+        self._registry = REGISTRY
         self._began_ms = store.horizon_ms
         self._made: dict[str, int] = {}
         self._made_ms = -1
@@ -50,14 +51,14 @@ class Client:
                     transaction.trace(*emission.trace)
                 if emission.operation is not None:
                     context = self._context(emission.operation, emission.actor, now_ms)
-                    results.append(attempt(self._registry, transaction, emission.operation, context))
+                    results.append(REGISTRY.attempt(transaction, emission.operation, context))
             after = transaction.revision
         return results, after if after > before else 0
 
     def apply(self, operation: Operation, actor: str) -> Result:
         """Write one operation outside the loop's ticks, as a row from elsewhere, stamped at the store's horizon."""
         with self._store.transaction(actor, fence=self._fence) as transaction:
-            return attempt(self._registry, transaction, operation, self._context(operation, actor, transaction.now_ms))
+            return REGISTRY.attempt(transaction, operation, self._context(operation, actor, transaction.now_ms))
 
     def advance_horizon(self, now_ms: int) -> None:
         """Commit that simulated time has come to `now_ms`; writes no row.

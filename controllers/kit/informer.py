@@ -7,14 +7,14 @@ in the caches are shared: read them, never change them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from controllers.kit.reflector import Reflector
 from controllers.log.store import Event, Stored
 from controllers.loop.loop import Tick
+from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
 
-Document = dict[str, Any]
 Handler = Callable[[Document | None, Document | None], None]
 """(old, new): (None, new) added, (old, new) modified, (old, None) deleted. `old` is the last state that was known."""
 

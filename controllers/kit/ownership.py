@@ -13,9 +13,8 @@ import msgspec
 from controllers.kit.informer import Lister, by_controller
 from controllers.kit.pods import controller_of, owner_reference
 from controllers.log.operations import Operation, Patch
+from scheduler_core.api.document import Document
 from scheduler_core.api.selectors import LabelSelector, Requirement, SelectorError, matches_all
-
-Document = dict[str, Any]
 
 
 def orphans_by_namespace(document: Document) -> Iterable[str]:

@@ -7,9 +7,7 @@ from functools import cmp_to_key
 from typing import Any, Final
 
 from controllers.log.stamps import unix_ms_of
-from controllers.registry.strategy import condition
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document, condition
 
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _PHASE_ORDER: Final = {"Pending": 0, "Unknown": 1, "Running": 2}

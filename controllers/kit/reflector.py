@@ -7,16 +7,15 @@ it every watch row, and tells it when the watch answered 410. The rows it hands 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from controllers.log.store import DELETED, Event, Stored
+from scheduler_core.api.document import Document
 
 BACKOFF_MIN_MS: Final = 800
 BACKOFF_MAX_MS: Final = 30_000
 BACKOFF_RESET_MS: Final = 120_000
 """After this long without trouble the back-off begins at its minimum again."""
-
-Document = dict[str, Any]
 
 
 class Sink(Protocol):

@@ -24,9 +24,8 @@ from controllers.kubelet.stages.pod import COMPLETE, CREATE, CREATED, POD_STAGES
 from controllers.log.operations import Create, Delete, Patch, Update
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
+from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
-
-Document = dict[str, Any]
 
 GRID_MS: Final = 50
 """Steps of pods end on multiples of this."""

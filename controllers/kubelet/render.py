@@ -15,8 +15,7 @@ from controllers.kubelet.stages.node import (
     NODE_INFO,
 )
 from controllers.log.stamps import wire_time
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 _OWN_CONDITIONS: Final = frozenset(condition.type for condition in NODE_CONDITIONS)
 

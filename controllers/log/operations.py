@@ -5,7 +5,7 @@ the results back as events (a 409 is an event like any other). The REST surface 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from scheduler_core.api.errors import ApiError
 
@@ -68,6 +68,8 @@ class Bind:
     name: str
     uid: str
     node_name: str
+    resource: ClassVar[str] = "pods"
+    subresource: ClassVar[str] = "binding"
 
 
 Operation = Create | Update | Patch | Delete | Bind

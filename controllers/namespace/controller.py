@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
+from controllers.kinds.table import KINDS
 from controllers.kit.manager import Reconcile, Setup, Work, key_of
 from controllers.log.operations import Delete, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
-from scheduler_core.api.kinds import KINDS
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 RESOURCE: Final = "namespaces"
 FINALIZER: Final = "kubernetes"

@@ -6,7 +6,7 @@ Source: k8s.io/kubernetes/pkg/controller/nodelifecycle/node_lifecycle_controller
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from controllers.kit.informer import by_node
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, must
@@ -14,9 +14,7 @@ from controllers.kit.pods import ready_since_ms
 from controllers.kubelet.heartbeat import renewed_unix_ms
 from controllers.log.operations import Operation, Patch, Update
 from controllers.log.stamps import wire_time
-from controllers.registry.strategy import condition
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document, condition
 
 MONITOR_MS: Final = 5_000
 """How often heartbeats are looked at (nodeMonitorPeriod)."""

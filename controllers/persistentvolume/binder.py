@@ -6,7 +6,7 @@ Source: pkg/controller/volume/persistentvolume/pv_controller.go (syncClaim, sync
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from controllers.kinds.storage.storageclass import default_class
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
@@ -33,10 +33,9 @@ from controllers.persistentvolume.documents import (
     volume_patch,
 )
 from controllers.persistentvolume.matching import best_volume, mismatch
+from scheduler_core.api.document import Document
 from scheduler_core.api.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, CLASS_ANNOTATION
 from scheduler_core.volumes.match import NO_PROVISIONER
-
-Document = dict[str, Any]
 
 RESYNC_MS: Final = 15_000
 """How often claims that wait for a volume are looked at again (pvClaimBinderSyncPeriod)."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.log.operations import Patch
+from scheduler_core.api.document import Document
 from scheduler_core.api.meta import view
 from scheduler_core.api.storage import (
     BIND_COMPLETED,
@@ -15,8 +16,6 @@ from scheduler_core.api.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
 )
-
-Document = dict[str, Any]
 
 CLAIMS: Final = "persistentvolumeclaims"
 VOLUMES: Final = "persistentvolumes"

@@ -5,14 +5,13 @@ Source: pkg/controller/volume/ephemeral/controller.go, v1.34.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import owner_reference
 from controllers.log.operations import Create
 from controllers.persistentvolume.documents import CLAIMS
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 
 class EphemeralVolumes:

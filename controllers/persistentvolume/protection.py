@@ -5,14 +5,13 @@ Source: pkg/controller/volume/pvcprotection and pvprotection, v1.34.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import claims_of_pod
 from controllers.persistentvolume.documents import CLAIMS, VOLUMES, claim_patch, volume_patch
+from scheduler_core.api.document import Document
 from scheduler_core.api.storage import CLAIM_PROTECTION, VOLUME_PROTECTION
-
-Document = dict[str, Any]
 
 _BOUND: Final = "Bound"
 

@@ -7,7 +7,7 @@ is a volume, where the class, the chosen node and the driver's topology say.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.log.operations import Create, Delete
@@ -24,14 +24,13 @@ from controllers.persistentvolume.documents import (
     notes_of,
     volume_patch,
 )
+from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
 from scheduler_core.api.meta import view
 from scheduler_core.api.quantity import nano
 from scheduler_core.api.storage import SELECTED_NODE, StorageClass
 from scheduler_core.volumes.match import NO_PROVISIONER, can_provision
 from scheduler_core.volumes.migration import ZONE, in_tree_named
-
-Document = dict[str, Any]
 
 CSI_NODES: Final = "csinodes.storage.k8s.io"
 

@@ -5,14 +5,13 @@ Source: k8s.io/kubernetes/pkg/controller/podgc/gc_controller.go (orphaned pods).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from controllers.kit.informer import by_node
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work
 from controllers.log.operations import Delete, Operation, Update
 from controllers.log.stamps import wire_time
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 CHECK_MS: Final = 20_000
 """How often pods are looked at (gcCheckPeriod)."""

@@ -1,31 +1,25 @@
-"""Deletion: grace periods, finalizers, propagation, and the namespaces that may not go."""
+"""Deletion: grace periods, finalizers, propagation, and the objects that may not go."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controllers.kinds.table import strategy_of
 from controllers.log.operations import Delete
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.log.store import Stored
+from controllers.registry.kind import Kind
 from scheduler_core.api.errors import Cause, conflict, forbidden, invalid
-from scheduler_core.api.kinds import Kind
-
-DEFAULT_GRACE_SECONDS: Final = 30
-"""Seconds a pod gets to end when neither it nor the request says otherwise."""
-
-IMMORTAL_NAMESPACES: Final = frozenset({"default", "kube-system", "kube-public"})
 
 FOREGROUND_FINALIZER: Final = "foregroundDeletion"
 ORPHAN_FINALIZER: Final = "orphan"
 
 
 def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
-    """Refuse a delete of another incarnation or version, and of namespaces that may not go.
+    """Refuse a delete of another incarnation or version, and of objects that may not go.
 
     Raises:
-        ApiError: 409, or 403 for an immortal namespace.
+        ApiError: 409, or 403 for an immortal object.
     """
     if operation.uid and operation.uid != stored.uid:
         why = f"Precondition failed: UID in precondition: {operation.uid}, UID in object meta: {stored.uid}"
@@ -36,8 +30,8 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
             f"ResourceVersion in object meta: {stored.revision}"
         )
         raise conflict(kind.resource, stored.name, why)
-    if kind.resource == "namespaces" and stored.name in IMMORTAL_NAMESPACES:
-        raise forbidden(kind.resource, stored.name, "this namespace may not be deleted")
+    if stored.name in kind.immortal:
+        raise forbidden(kind.resource, stored.name, f"this {kind.singular} may not be deleted")
     if operation.grace_period_seconds is not None and operation.grace_period_seconds < 0:
         cause = Cause("gracePeriodSeconds", f"Invalid value: {operation.grace_period_seconds}: must be at least 0")
         raise invalid("DeleteOptions", "", stored.name, [cause])
@@ -48,18 +42,15 @@ def is_final(kind: Kind, document: Mapping[str, Any]) -> bool:
     metadata = document["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False
-    if kind.resource == "namespaces" and document.get("spec", {}).get("finalizers"):
-        return False
-    return not metadata.get("deletionGracePeriodSeconds")
+    return not kind.is_held(document) and not metadata.get("deletionGracePeriodSeconds")
 
 
 def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: int) -> dict[str, Any] | None:
     """Return the object as a delete leaves it behind, or None when it goes at once."""
     metadata = dict(old["metadata"])
     finalizers = _finalizers(metadata.get("finalizers", []), operation)
-    grace = _grace_seconds(kind, old, operation)
-    namespace_holds = kind.resource == "namespaces" and bool(old.get("spec", {}).get("finalizers"))
-    if not finalizers and not namespace_holds and grace == 0:
+    grace = kind.grace_seconds(old, operation.grace_period_seconds)
+    if not finalizers and not kind.is_held(old) and grace == 0:
         return None
     if finalizers:
         metadata["finalizers"] = finalizers
@@ -73,10 +64,7 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
         earlier = metadata.get("deletionGracePeriodSeconds", 0) - grace
         metadata["deletionTimestamp"] = wire_time(unix_ms_of(metadata["deletionTimestamp"]) - earlier * 1000)
         metadata["deletionGracePeriodSeconds"] = grace
-    document = {**old, "metadata": metadata}
-    if kind.resource == "namespaces":
-        document["status"] = {**old.get("status", {}), "phase": "Terminating"}
-    return document
+    return kind.mark_deleted({**old, "metadata": metadata})
 
 
 def _finalizers(existing: list[str], operation: Delete) -> list[str]:
@@ -89,17 +77,3 @@ def _finalizers(existing: list[str], operation: Delete) -> list[str]:
     elif operation.propagation == "Orphan":
         kept.append(ORPHAN_FINALIZER)
     return kept
-
-
-def _grace_seconds(kind: Kind, old: Mapping[str, Any], operation: Delete) -> int:
-    if not strategy_of(kind.resource).graceful:
-        return 0
-    spec = old.get("spec", {})
-    phase = old.get("status", {}).get("phase")
-    grace = operation.grace_period_seconds
-    if grace is None:
-        grace = spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
-    if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
-        # Nothing runs that would need time to end.
-        return 0
-    return max(0, int(grace))

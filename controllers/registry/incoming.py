@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
-from controllers.kinds.table import strategy_of
 from controllers.log.operations import Create
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.registry import metadata as metadata_rules
+from controllers.registry.context import Context
+from controllers.registry.kind import CLUSTERSIM_GROUP, Kind, Subresource
 from controllers.registry.schema import check, too_deep
-from controllers.registry.strategy import Strategy, child
+from scheduler_core.api.document import Document, child
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, forbidden, invalid, not_found
-from scheduler_core.api.kinds import CLUSTERSIM_GROUP, Kind
-
-if TYPE_CHECKING:
-    from controllers.registry.registry import Context
-
-Document = dict[str, Any]
 
 MAX_OBJECT_BYTES: Final = 1_572_864
 """Bytes of one stored object, etcd's default request limit; a log row and every watcher pay for each."""
@@ -33,6 +28,9 @@ GENERATE_ATTEMPTS: Final = 8
 
 CREATED_BY: Final = f"{CLUSTERSIM_GROUP}/created-by"
 """Annotation with the participant who made the object; nobody can claim another's."""
+
+HOMES: Final = "namespaces"
+"""The resource in which namespaced objects are at home."""
 
 _KEPT: Final = (
     "name",
@@ -71,7 +69,6 @@ def new_document(kind: Kind, operation: Create, context: Context, transaction: T
     Raises:
         ApiError: 400, 403, 404 or 422, with the fields that are wrong.
     """
-    strategy = strategy_of(kind.resource)
     document, missing = _decoded(kind, operation.object, {}, context)
     metadata = child(document, "metadata")
     if metadata.pop("resourceVersion", ""):
@@ -83,23 +80,28 @@ def new_document(kind: Kind, operation: Create, context: Context, transaction: T
     metadata["creationTimestamp"] = wire_time(unix_ms)
     for key in ("generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
         metadata.pop(key, None)
-    if strategy.generation:
+    if kind.generation:
         metadata["generation"] = 1
     if context.creator:
         metadata["annotations"] = {**metadata.get("annotations", {}), **context.creator}
     metadata_rules.drop_empty(metadata)
-    strategy.prepare(document)
-    strategy.defaults(document)
+    kind.prepare(document)
+    kind.defaults(document)
     if kind.namespaced:
         _check_home(kind, metadata, transaction)
-    causes = strategy.admit(document, Current(transaction, unix_ms))
-    causes += metadata_rules.validate(metadata, strategy.names)
-    _refuse(kind, metadata["name"], missing + causes + strategy.validate(document))
+    causes = kind.admit(document, Current(transaction, unix_ms))
+    causes += metadata_rules.validate(metadata, kind.names)
+    _refuse(kind, metadata["name"], missing + causes + kind.validate(document))
     return _arranged(document)
 
 
 def changed_document(
-    kind: Kind, stored: Stored, changed: Document, subresource: str, context: Context, transaction: Transaction
+    kind: Kind,
+    stored: Stored,
+    changed: Document,
+    subresource: Subresource | None,
+    context: Context,
+    transaction: Transaction,
 ) -> Document:
     """Return the complete document of an update or patch, accepted but not yet put.
 
@@ -107,37 +109,51 @@ def changed_document(
         ApiError: 400, 409 (another resourceVersion or uid) or 422.
     """
     old = stored.object
-    strategy = strategy_of(kind.resource)
     if not isinstance(changed, dict):
         raise bad_request("the body is not an object")
     _check_preconditions(kind, stored, changed)
-    if subresource in ("status", "finalize"):
+    if subresource is not None:
         return _changed_part(kind, old, changed, subresource, context)
     document, missing = _decoded(kind, changed, old, context)
     # What is equal is shared with the stored document, which others hold: never write into it.
     metadata = document["metadata"] = dict(child(document, "metadata"))
     _keep_metadata(metadata, old["metadata"])
     metadata_rules.drop_empty(metadata)
-    if "status" in kind.subresources:
-        _restore(document, old, "status")
-    if kind.resource == "namespaces":
-        _restore(document, old, "spec")
+    for part in kind.subresources:
+        if part.part:
+            _restore(document, old, part.part)
     changes = {key for key in document.keys() | old.keys() if document.get(key) != old.get(key)} - {"metadata"}
     causes = list(missing)
     if changes:
         for key, part in document.items():
             if part is old.get(key) and isinstance(part, dict):
                 document[key] = copy_object(part)
-        strategy.defaults(document)
-        causes += strategy.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
-        causes += strategy.validate(document)
-        causes += strategy.validate_update(document, old)
+        kind.defaults(document)
+        causes += kind.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
+        causes += kind.validate(document)
+        causes += kind.validate_update(document, old)
     if metadata != old["metadata"]:
-        causes += metadata_rules.validate(metadata, strategy.names)
+        causes += metadata_rules.validate(metadata, kind.names)
         causes += metadata_rules.validate_update(metadata, old["metadata"])
     _refuse(kind, stored.name, causes)
-    _bump_generation(strategy, document, old)
+    _bump_generation(kind, document, old)
     return _arranged(document)
+
+
+def body_of(operation: Create, schema: str, title: str) -> Document:
+    """Return a checked copy of a body that is no stored object; it has metadata.
+
+    Raises:
+        ApiError: 400.
+    """
+    body = copy_object(operation.object)
+    body["metadata"] = body.get("metadata") or {}
+    if not isinstance(body["metadata"], dict):
+        raise bad_request("metadata is not an object")
+    report = check(body, schema, require=False)
+    if report.wrong:
+        raise bad_request(f"{title} cannot be read: {report.wrong[0].message}", report.wrong)
+    return body
 
 
 def same(document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
@@ -237,9 +253,9 @@ def _name_it(kind: Kind, metadata: Document, namespace: str, context: Context, t
 def _check_home(kind: Kind, metadata: Document, transaction: Transaction) -> None:
     """Refuse objects in a namespace that is not there or is going away."""
     name = metadata["namespace"]
-    home = transaction.get("namespaces", "", name)
+    home = transaction.get(HOMES, "", name)
     if home is None:
-        raise not_found("namespaces", name)
+        raise not_found(HOMES, name)
     if "deletionTimestamp" in home.object["metadata"]:
         error = forbidden(
             kind.resource,
@@ -270,20 +286,17 @@ def _check_preconditions(kind: Kind, stored: Stored, changed: Document) -> None:
         raise conflict(kind.resource, stored.name, why)
 
 
-def _changed_part(kind: Kind, old: Document, changed: Document, subresource: str, context: Context) -> Document:
+def _changed_part(kind: Kind, old: Document, changed: Document, subresource: Subresource, context: Context) -> Document:
     """Return `old` with the part that a subresource writes."""
-    key = "status" if subresource == "status" else "spec"
+    key = subresource.part
     part = changed.get(key)
     decoded, _ = _decoded(kind, {key: part if part is not None else {}}, {}, context)
-    document = {**old, key: decoded[key]}
+    document = {**old, key: subresource.merged(old.get(key, {}), decoded[key])}
     annotations = (changed.get("metadata") or {}).get("annotations")
-    if kind.resource == "deployments.apps" and isinstance(annotations, dict):
-        # As upstream: a Deployment's status update carries its revision annotation and does not count as a change.
+    if subresource.carries_annotations and isinstance(annotations, dict):
         metadata = {**old["metadata"], "annotations": dict(annotations)}
-        _refuse(kind, old["metadata"]["name"], metadata_rules.validate(metadata, strategy_of(kind.resource).names))
+        _refuse(kind, old["metadata"]["name"], metadata_rules.validate(metadata, kind.names))
         document["metadata"] = metadata
-    if subresource == "finalize":
-        document["spec"] = {**old.get("spec", {}), "finalizers": decoded["spec"].get("finalizers", [])}
     return document
 
 
@@ -312,12 +325,12 @@ def _restore(document: Document, old: Mapping[str, Any], key: str) -> None:
         document.pop(key, None)
 
 
-def _bump_generation(strategy: Strategy, document: Document, old: Mapping[str, Any]) -> None:
-    if not strategy.generation:
+def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any]) -> None:
+    if not kind.generation:
         return
     parts = (document.keys() | old.keys()) - {"metadata", "status"}
     counts = any(document.get(key) != old.get(key) for key in parts)
-    if strategy.generation_counts_annotations:
+    if kind.generation_counts_annotations:
         counts = counts or document["metadata"].get("annotations") != old["metadata"].get("annotations")
     if counts:
         document["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.log.operations import Create, Delete, Patch
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
 from controllers.replay.trace import NAMESPACE, BadTrace, Step, steps_of
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 NAME: Final = "replay"
 REPLAYS: Final = "replays.clustersim.io"

@@ -9,9 +9,9 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 GPU_MILLI: Final = "nvidia.com/gpu-milli"
 """The extended resource: thousandths of a GPU, summed over a node's cards."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from controllers.kit.expectations import Expectations
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
@@ -15,10 +15,9 @@ from controllers.kit.ownership import claim, index_ownership, labels_of, require
 from controllers.kit.pods import controller_of, deletion_order, is_active, is_available, owner_reference, ready_since_ms
 from controllers.log.operations import Create, Delete, Operation, Result, Update
 from controllers.log.stamps import wire_time
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.selectors import matches_all
-
-Document = dict[str, Any]
 
 BURST_REPLICAS: Final = 500
 """Pods created or deleted in one reconciliation; the rest follows when these have been seen."""

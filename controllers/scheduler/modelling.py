@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from controllers.log.store import Gone
 from controllers.scheduler.past import Past
 from controllers.scheduler.settings import NAME
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause, gone, invalid, not_found
 from scheduler_core.api.node import Node
 from scheduler_core.framework.profile import ProfileError
@@ -31,8 +31,6 @@ from scheduler_core.model.separation import Separation, guarantees, separation
 from scheduler_core.model.steps import Situation
 from scheduler_core.preemption.budgets import RESOURCE as BUDGETS
 from scheduler_core.snapshot.node_info import PodInfo
-
-Document = dict[str, Any]
 
 Kinds = tuple[Callable[[PodInfo], bool], Callable[[Node], bool]]
 """Which pods need a kind of node, and which nodes are of it."""

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.errors import bad_request
 
-Document = Mapping[str, Any]
 """A whole API object as JSON."""
 
 
@@ -56,7 +56,7 @@ def without_nulls(value: Any) -> Any:
 _View = TypeVar("_View", bound=View)
 
 
-def view(document: Document, of: type[_View]) -> _View:
+def view(document: FrozenDocument, of: type[_View]) -> _View:
     """Return the typed view of a document.
 
     Raises:

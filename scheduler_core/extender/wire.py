@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
+from scheduler_core.api.document import FrozenDocument
 from scheduler_core.extender.calls import ExtenderCall, HttpAnswer, Purpose, Record, failed
 
 OK: Final = 200
@@ -31,11 +32,9 @@ SCORE_ABS_MAX: Final = 1_000_000
 """Largest score, and smallest with a minus, that is taken from an extender, so that no total overflows; its range is 0
 to 10, but upstream does not insist."""
 
-Document = Mapping[str, Any]
-
 
 def nodes_and_pod(
-    pod: Document, nodes: Sequence[Document], names: Sequence[str], *, names_only: bool
+    pod: FrozenDocument, nodes: Sequence[FrozenDocument], names: Sequence[str], *, names_only: bool
 ) -> dict[str, Any]:
     """Return ExtenderArgs."""
     return {
@@ -46,7 +45,7 @@ def nodes_and_pod(
 
 
 def preemption_args(
-    pod: Document, victims: Mapping[str, tuple[Sequence[Document], int]], *, names_only: bool
+    pod: FrozenDocument, victims: Mapping[str, tuple[Sequence[FrozenDocument], int]], *, names_only: bool
 ) -> dict[str, Any]:
     """Return ExtenderPreemptionArgs; `victims` is node → (pods, how many of them break a budget)."""
     whole = {node: {"Pods": list(pods), "NumPDBViolations": violations} for node, (pods, violations) in victims.items()}

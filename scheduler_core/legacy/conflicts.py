@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from scheduler_core.api.meta import Document, view
+from scheduler_core.api.document import FrozenDocument
+from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.plugins.node_ports import conflicts as overlaps
 from scheduler_core.snapshot.node_info import HostPort, NodeInfo, PodInfo
@@ -80,7 +81,7 @@ class Conflicts:
         return {**self.counts(), "nodes": nodes}
 
 
-def conflicts_of(nodes: Iterable[Document], pods: Iterable[Document]) -> Conflicts:
+def conflicts_of(nodes: Iterable[FrozenDocument], pods: Iterable[FrozenDocument]) -> Conflicts:
     """Return the conflicts of a cluster.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scheduler_core.api.meta import Document
+from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.node import Node
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import FilterOutcome
@@ -56,8 +56,8 @@ BOUND: Final = "Bound"
 def objects_of(
     nodes: Sequence[Node],
     pods: Sequence[PodInfo],
-    budgets: Sequence[Document] = (),
-    namespaces: Sequence[Document] = (),
+    budgets: Sequence[FrozenDocument] = (),
+    namespaces: Sequence[FrozenDocument] = (),
 ) -> tuple[Objects, tuple[PodInfo, ...]]:
     """Return the model's state of a cluster, and the pods that are leaving; those that have finished are neither.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scheduler_core.api.meta import Document, view
+from scheduler_core.api.document import FrozenDocument
+from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.extender.calls import CallExtenders
 from scheduler_core.framework.interface import Listers, NoListers
@@ -58,7 +59,7 @@ class Seen:
         self._counted: Cache | None = None
 
     @classmethod
-    def of(cls, nodes: Iterable[Document], pods: Iterable[Document]) -> Seen:
+    def of(cls, nodes: Iterable[FrozenDocument], pods: Iterable[FrozenDocument]) -> Seen:
         """Return what documents hold.
 
         Raises:

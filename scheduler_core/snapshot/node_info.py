@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from scheduler_core.api.meta import Document, view
+from scheduler_core.api.document import FrozenDocument
+from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.api.pod import Pod
 from scheduler_core.api.quantity import int64
@@ -91,7 +92,7 @@ class PodInfo:
         self._kept_kin: Kin | None = None
 
     @classmethod
-    def of(cls, document: Document) -> PodInfo:
+    def of(cls, document: FrozenDocument) -> PodInfo:
         """Return the info of a Pod document.
 
         Raises:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from scheduler_core.api.meta import Document
+from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.storage import BOUND_BY_CONTROLLER, SELECTED_NODE
 from scheduler_core.framework.interface import Listers
 
@@ -27,7 +27,7 @@ class _Assumed:
 
     version: str | None
     value: Any
-    document: Document | None = None
+    document: FrozenDocument | None = None
 
 
 class AssumedVolumes:
@@ -54,13 +54,13 @@ class AssumedVolumes:
             namespace, _, name = key.partition("/")
             self._assumed[CLAIMS, namespace, name] = _Assumed(None, node_name)
 
-    def get(self, resource: str, namespace: str, name: str) -> Document | None:
+    def get(self, resource: str, namespace: str, name: str) -> FrozenDocument | None:
         """Return one document, as assumed."""
         document = self.actual.get(resource, namespace, name)
         place = (resource, namespace, name)
         return document if place not in self._assumed else self._over(place, document)
 
-    def list(self, resource: str) -> Sequence[Document]:
+    def list(self, resource: str) -> Sequence[FrozenDocument]:
         """Return all documents of a group resource, as assumed."""
         documents = self.actual.list(resource)
         if not any(place[0] == resource for place in self._assumed):
@@ -73,7 +73,7 @@ class AssumedVolumes:
             shown.append(over if over is not None else document)
         return shown
 
-    def _over(self, place: Place, document: Document | None) -> Document | None:
+    def _over(self, place: Place, document: FrozenDocument | None) -> FrozenDocument | None:
         """Return the document with what is assumed of it; an assumption that is overtaken is dropped."""
         known = self._assumed[place]
         if document is None or known.version not in (None, version_of(document)):
@@ -135,23 +135,23 @@ class AssumedVolumes:
         return {f"{namespace}/{name}": node for (_, namespace, name), node in self._standing(CLAIMS).items()}
 
 
-def version_of(document: Document) -> str:
+def version_of(document: FrozenDocument) -> str:
     """Return an object's resourceVersion, empty where it has none."""
     return str(document["metadata"].get("resourceVersion", ""))
 
 
-def _annotated(document: Document, key: str, value: str) -> dict[str, Any]:
+def _annotated(document: FrozenDocument, key: str, value: str) -> dict[str, Any]:
     metadata = document["metadata"]
     annotations = {**(metadata.get("annotations") or {}), key: value}
     return {**document, "metadata": {**metadata, "annotations": annotations}}
 
 
-def _kept_for(volume: Document, reference: Mapping[str, str]) -> Document:
+def _kept_for(volume: FrozenDocument, reference: Mapping[str, str]) -> FrozenDocument:
     """Return the volume bound to a claim; who chose it is only said of a volume that nobody had kept for the claim."""
     spec = volume.get("spec") or {}
     changed = _annotated(volume, BOUND_BY_CONTROLLER, "yes") if not spec.get("claimRef") else dict(volume)
     return {**changed, "spec": {**spec, "claimRef": {**(spec.get("claimRef") or {}), **reference}}}
 
 
-def _meant_for(claim: Document, node_name: str) -> Document:
+def _meant_for(claim: FrozenDocument, node_name: str) -> FrozenDocument:
     return _annotated(claim, SELECTED_NODE, node_name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
-from scheduler_core.api.meta import Document, View, view
+from scheduler_core.api.document import FrozenDocument
+from scheduler_core.api.meta import View, view
 from scheduler_core.api.pod import Pod, Volume
 from scheduler_core.api.storage import (
     CSIDriver,
@@ -43,9 +44,9 @@ class StorageObjects:
 
     def __init__(self, listers: Listers) -> None:
         self._listers = listers
-        self._views: dict[tuple[str, str, str], tuple[Document, Any]] = {}
+        self._views: dict[tuple[str, str, str], tuple[FrozenDocument, Any]] = {}
 
-    def _read(self, resource: str, namespace: str, name: str, document: Document, of: type[_View]) -> _View:
+    def _read(self, resource: str, namespace: str, name: str, document: FrozenDocument, of: type[_View]) -> _View:
         key = (resource, namespace, name)
         known = self._views.get(key)
         if known is not None and known[0] is document:

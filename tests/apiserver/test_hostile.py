@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scheduler_core.api.kinds import KINDS
+from controllers.kinds.table import KINDS
 from tests.tools.apiserver import Api
 from tests.tools.patience import PATIENCE_SECONDS
 

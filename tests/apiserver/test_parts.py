@@ -13,9 +13,8 @@ from clustersim.apiserver.limits import REQUESTS_BURST, WATCHES_MAX, Meter
 from clustersim.apiserver.messages import Request, parse_cookies, parse_query
 from clustersim.apiserver.negotiation import aggregated_version, wanted
 from clustersim.apiserver.routes import parse
-from controllers.kinds.table import strategy_of
+from controllers.kinds.table import kind_of
 from scheduler_core.api.errors import ApiError
-from scheduler_core.api.kinds import kind_of
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ POD_STATES: list[tuple[dict[str, Any], str]] = [
 def test_the_status_column_tells_the_reason(status: dict[str, Any], word: str) -> None:
     pod = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c"}]}, "status": status}
     row = tables.row(kind_of("pods"), pod, tables.age_by(0), "None")
-    names = [column.name for column in strategy_of("pods").columns]
+    names = [column.name for column in kind_of("pods").columns]
     assert row["cells"][names.index("Status")] == word
     assert "object" not in row
     pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"

@@ -165,7 +165,7 @@ def test_apply_patch_is_refused_as_kubectl_expects(api: Api, namespace: str) -> 
 
 
 def test_discovery_names_every_kind_in_both_forms(api: Api) -> None:
-    from scheduler_core.api.kinds import KINDS
+    from controllers.kinds.table import KINDS
 
     accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
     found = set()

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from scheduler_core.api.document import Document
 from scheduler_core.oracle import answer
-
-Document = dict[str, Any]
 
 
 def node(

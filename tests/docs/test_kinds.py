@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from clustersim.apiserver import protobuf
-from controllers.kinds.table import STRATEGIES
+from clustersim.apiserver.discovery import told
+from controllers.kinds.table import KINDS
+from controllers.registry.kind import Kind
 from controllers.registry.strategic import MERGE_KEYS
-from scheduler_core.api.kinds import KINDS, Kind
 
 FILE = Path(__file__).parent.parent.parent / "docs" / "kinds.md"
 
@@ -18,10 +19,9 @@ HEAD = """# Kinds
 What the Kubernetes API of a session (`/clusters/<code>/`) serves. This page is made from the tables in the code
 (`pytest tests/docs/test_kinds.py --update-golden`).
 
-A new kind is one line in `scheduler_core/api/kinds.py`, one file in `controllers/kinds/` with its
-line in `table.py` beside it, and one golden document in `tests/golden/kinds/`. Its fields come from the generated
-models of v1.34 (own kinds: `controllers/registry/models/clustersim_v1.py`), and so do type checks, unknown-field
-checks, OpenAPI and `kubectl explain`.
+A new kind is one file, `controllers/kinds/<group>/<kind>.py`, and its line in `controllers/kinds/table.py`. Its fields
+come from the generated models of v1.34 (own kinds: `controllers/registry/models/clustersim_v1.py`), and so do type
+checks, unknown-field checks, OpenAPI and `kubectl explain`.
 
 All verbs are served for every kind: create, get, list, watch, update, patch (merge, strategic merge, JSON patch),
 delete, deletecollection. Server-side apply answers 415, which kubectl explains.
@@ -65,21 +65,21 @@ REST = """
 
 
 def row(kind: Kind) -> str:
-    selectable = ", ".join(f"`{name}`" for name in sorted(STRATEGIES[kind.resource].selectable))
+    selectable = ", ".join(f"`{name}`" for name in sorted(kind.selectable))
     scope = "namespace" if kind.namespaced else "cluster"
     parts = (
         f"`{kind.api_version}` {kind.kind}",
         f"`{kind.resource}`",
         ", ".join(kind.short_names),
         scope,
-        ", ".join(kind.subresources),
+        ", ".join(subresource.name for subresource in told(kind)),
         selectable,
     )
     return "| " + " | ".join(parts) + " |\n"
 
 
 def columns(kind: Kind) -> str:
-    listed = STRATEGIES[kind.resource].columns
+    listed = kind.columns
     shown = [column.name for column in listed if column.priority == 0]
     wide = [column.name for column in listed if column.priority]
     return f"- {kind.kind}: {', '.join(shown)}" + (f" ({', '.join(wide)})" if wide else "") + "\n"

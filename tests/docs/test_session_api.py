@@ -8,7 +8,7 @@ from pathlib import Path
 from clustersim.feed.slim import MASKS
 from clustersim.live import socket
 from clustersim.sessionapi import urls
-from scheduler_core.api.kinds import KINDS
+from controllers.kinds.table import KINDS
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

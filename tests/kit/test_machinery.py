@@ -19,8 +19,7 @@ from controllers.log.stamps import unix_ms_of, wire_micro_time, wire_time
 from controllers.log.store import Event
 from controllers.loop.clock import LocalClock
 from controllers.loop.loop import BACKLOG_ROWS_MAX, Answer, Loop, Tick
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 
 def config_map(name: str, **data: str) -> Document:

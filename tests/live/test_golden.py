@@ -15,9 +15,9 @@ import pytest
 from clustersim.feed.batch import Batch
 from clustersim.feed.view import SlimView
 from controllers.log.memory import MemoryStore
+from scheduler_core.api.document import Document
 
 FOLDER = Path(__file__).parent.parent / "golden" / "watch"
-Document = dict[str, Any]
 
 
 def metadata(name: str, namespace: str = "", **more: Any) -> Document:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from controllers.kinds.table import REGISTRY, kind_of
 from controllers.log.memory import MemoryStore
 from controllers.log.operations import Create, Delete, Operation, Patch, Update
-from controllers.registry.registry import Context, Registry
+from controllers.registry.context import Context
 from scheduler_core.api.errors import ApiError
-from scheduler_core.api.kinds import kind_of
 
 CONTAINER = {"name": "c", "image": "nginx:1"}
 
@@ -32,7 +32,7 @@ class Cluster:
             **options,
         )
         with self.store.transaction("test", now_ms=now_ms) as transaction:
-            document = Registry().apply(transaction, operation, context)
+            document = REGISTRY.apply(transaction, operation, context)
         self.warnings = context.warnings
         return document
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Bind, Create, Patch, Update
-from controllers.registry.registry import apply_all
 from scheduler_core.api.errors import ApiError
 from tests.registry.registry_tool import CONTAINER, Cluster, refusal
 
@@ -177,12 +177,12 @@ def test_one_refusal_does_not_touch_its_neighbours(cluster: Cluster) -> None:
     numbers = iter(range(100))
 
     def context(_: object):
-        from controllers.registry.registry import Context
+        from controllers.registry.context import Context
 
         return Context(actor="x", epoch_ms=0, new_uid=lambda: f"u{next(numbers)}", new_suffix=lambda: "s")
 
     before = cluster.store.revision
-    results = apply_all(cluster.store, operations, context)
+    results = REGISTRY.apply_all(cluster.store, operations, context)
     assert [result.error is None for result in results] == [True, False, True]
     assert isinstance(results[1].error, ApiError)
     assert results[1].object is None

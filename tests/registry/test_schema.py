@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from controllers.kinds.table import KINDS
 from controllers.registry.schema import check, model, too_deep
-from scheduler_core.api.kinds import KINDS
 
 
 def _reachable(key: str, seen: set[str]) -> None:

@@ -8,7 +8,8 @@ import httpx
 import pytest
 from django.urls import get_resolver
 
-from scheduler_core.api.kinds import KINDS, Kind
+from controllers.kinds.table import KINDS
+from controllers.registry.kind import Kind
 from tests.tools.application import Socket, bearer, http, opened
 
 BODIES: dict[str, dict[str, Any]] = {

@@ -27,7 +27,7 @@ from clustersim.classroom import people
 from clustersim.runtime.commands import web_context
 from clustersim.store import open_store, sessions
 from controllers.log.operations import Create
-from controllers.registry.registry import Registry
+from controllers.kinds.table import REGISTRY
 row = sessions.create("Test", "empty", 7)
 made = {"code": row.code, "id": row.id}
 store = open_store(row.id)
@@ -41,10 +41,10 @@ for role, name in (("teacher", "Tara"), ("student", "Stu"), ("viewer", "Vic"), (
 with store.transaction("session") as transaction:
     for name in dict.fromkeys(names):
         document = {"metadata": {"name": name}}
-        Registry().apply(transaction, Create("namespaces", "", document), web_context("session", store))
+        REGISTRY.apply(transaction, Create("namespaces", "", document), web_context("session", store))
     for name, value in (("system-cluster-critical", 2000000000), ("system-node-critical", 2000001000)):
         document = {"metadata": {"name": name}, "value": value}
-        Registry().apply(
+        REGISTRY.apply(
             transaction, Create("priorityclasses.scheduling.k8s.io", "", document), web_context("session", store)
         )
 print("MADE" + json.dumps(made))

@@ -12,8 +12,7 @@ from controllers.log.memory import MemoryStore
 from controllers.log.operations import Operation, Patch
 from controllers.log.store import Event
 from controllers.outside import CarryOut, refuse
-
-Document = dict[str, Any]
+from scheduler_core.api.document import Document
 
 
 def node(name: str, *, cpu: str = "4", memory: str = "16Gi", pods: str = "110") -> Document:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE, counted
 from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Strategy, at, child
-from controllers.registry.subresources import selector_text
+from controllers.registry.kind import Column, Kind
+from controllers.registry.subresources import SCALE, STATUS, selector_text
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 
@@ -72,7 +74,16 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
 
 
-STRATEGY: Final = Strategy(
+_STATUS: Final = replace(STATUS, carries_annotations=True)
+"""As upstream: the write of its status carries the revision annotation, and does not count as a change."""
+
+KIND: Final = Kind(
+    "Deployment",
+    "deployments",
+    group="apps",
+    short_names=("deploy",),
+    categories=("all",),
+    subresources=(_STATUS, SCALE),
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

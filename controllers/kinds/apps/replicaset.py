@@ -9,8 +9,9 @@ from controllers.kinds.columns import AGE, NAME, REPLICAS, TEMPLATE
 from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Strategy, at, child
-from controllers.registry.subresources import selector_text
+from controllers.registry.kind import Column, Kind
+from controllers.registry.subresources import SCALE, STATUS, selector_text
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 
@@ -36,7 +37,17 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "ReplicaSet",
+    "replicasets",
+    group="apps",
+    short_names=("rs",),
+    categories=("all",),
+    subresources=(
+        STATUS,
+        SCALE,
+    ),
+    rank=60,
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

@@ -10,7 +10,9 @@ from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
-from controllers.registry.strategy import Strategy, at, child
+from controllers.registry.kind import Kind
+from controllers.registry.subresources import SCALE, STATUS
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 _CHANGEABLE: Final = frozenset(
@@ -78,7 +80,16 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return [fields.not_allowed("spec", _FIXED)] if changed - _CHANGEABLE else []
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "StatefulSet",
+    "statefulsets",
+    group="apps",
+    short_names=("sts",),
+    categories=("all",),
+    subresources=(
+        STATUS,
+        SCALE,
+    ),
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Strategy, at
+from controllers.registry.kind import Column, Kind
+from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
 
@@ -24,7 +25,10 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     return causes
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "Lease",
+    "leases",
+    group="coordination.k8s.io",
     defaults=_defaults,
     validate=_validate,
     columns=(

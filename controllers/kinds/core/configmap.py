@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Strategy
+from controllers.registry.kind import Column, Kind
 from scheduler_core.api.errors import Cause
 
 DATA_BYTES_MAX: Final = 1_048_576
@@ -45,7 +45,11 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return causes
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "ConfigMap",
+    "configmaps",
+    short_names=("cm",),
+    rank=4,
     validate=_validate,
     validate_update=_validate_update,
     columns=(

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from controllers.kinds.columns import NAME
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Strategy, at
+from controllers.registry.kind import Column, Kind
+from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
 MESSAGE_LETTERS_MAX: Final = 1024
@@ -54,7 +55,11 @@ def _text(*path: str) -> Callable[[Mapping[str, Any]], str]:
     return lambda document: str(at(document, *path) or "")
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "Event",
+    "events",
+    short_names=("ev",),
+    rank=62,
     validate=_validate,
     columns=(
         Column("Last Seen", "string", "When it last happened.", lambda doc, age: age(last_seen(doc))),

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
-from controllers.registry.strategy import Column, Strategy, at, child
+from controllers.registry.kind import Column, Kind, Subresource
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import Document, at, child
 
 NAMESPACE_FINALIZER: Final = "kubernetes"
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
+
+
+def _is_held(document: Mapping[str, Any]) -> bool:
+    return bool(document.get("spec", {}).get("finalizers"))
+
+
+def _mark_deleted(document: Document) -> Document:
+    return {**document, "status": {**document.get("status", {}), "phase": "Terminating"}}
+
+
+def _finalized(old: Mapping[str, Any], new: Mapping[str, Any]) -> Document:
+    return {**old, "finalizers": new.get("finalizers", [])}
+
+
+FINALIZE: Final = Subresource("finalize", verbs=("update",), part="spec", merged=_finalized)
 
 
 def _prepare(document: dict[str, Any]) -> None:
@@ -21,10 +39,19 @@ def _defaults(document: dict[str, Any]) -> None:
     metadata["labels"] = {**metadata.get("labels", {}), NAME_LABEL: metadata["name"]}
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "Namespace",
+    "namespaces",
+    short_names=("ns",),
+    namespaced=False,
+    subresources=(STATUS, FINALIZE),
+    rank=0,
     prepare=_prepare,
     defaults=_defaults,
     names="label",
+    is_held=_is_held,
+    mark_deleted=_mark_deleted,
+    immortal=frozenset({"default", "kube-system", "kube-public"}),
     columns=(
         NAME,
         Column("Status", "string", "Active or Terminating.", lambda doc, age: at(doc, "status", "phase") or ""),

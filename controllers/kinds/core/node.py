@@ -9,7 +9,9 @@ from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core.pod.defaults import round_resources
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Strategy, at
+from controllers.registry.kind import Column, Kind
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
 _ROLE_PREFIX: Final = "node-role.kubernetes.io/"
@@ -70,7 +72,13 @@ def _info(key: str) -> Any:
     return lambda document, age: at(document, "status", "nodeInfo", key) or "<unknown>"
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "Node",
+    "nodes",
+    short_names=("no",),
+    namespaced=False,
+    subresources=(STATUS,),
+    rank=5,
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,

@@ -13,7 +13,9 @@ from controllers.kinds.core import scheduling
 from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.persistentvolumeclaim import class_name
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Lookup, Strategy, at, child
+from controllers.registry.kind import Column, Kind, Lookup
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.storage import VOLUME_PROTECTION
 
@@ -133,7 +135,13 @@ def _spec(*path: str, otherwise: str = "") -> Any:
     return lambda document, age: at(document, "spec", *path) or otherwise
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "PersistentVolume",
+    "persistentvolumes",
+    short_names=("pv",),
+    namespaced=False,
+    subresources=(STATUS,),
+    rank=8,
     prepare=_prepare,
     defaults=_defaults,
     admit=_admit,

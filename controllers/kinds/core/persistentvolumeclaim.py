@@ -15,8 +15,10 @@ from controllers.kinds.storage.storageclass import RESOURCE as CLASSES
 from controllers.kinds.storage.storageclass import default_class
 from controllers.log.store import copy_object
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Lookup, Strategy, at, child
+from controllers.registry.kind import Column, Kind, Lookup
+from controllers.registry.subresources import STATUS
 from scheduler_core.api import quantity
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause, forbidden
 from scheduler_core.api.storage import CLAIM_PROTECTION, CLASS_ANNOTATION
 
@@ -116,7 +118,12 @@ def class_name(document: Mapping[str, Any], age: Any = None) -> str:
     return str(annotations.get(CLASS_ANNOTATION, at(document, "spec", "storageClassName") or ""))
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "PersistentVolumeClaim",
+    "persistentvolumeclaims",
+    short_names=("pvc",),
+    subresources=(STATUS,),
+    rank=9,
     prepare=_prepare,
     defaults=_defaults,
     admit=_admit,

@@ -9,7 +9,9 @@ from controllers.kinds.columns import AGE, NAME, REPLICAS, TEMPLATE, pairs
 from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Strategy, at, child
+from controllers.registry.kind import Column, Kind
+from controllers.registry.subresources import STATUS, scale
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 
@@ -47,7 +49,15 @@ def _selector(document: Mapping[str, Any], age: Any) -> str:
     return pairs(at(document, "spec", "selector"))
 
 
-STRATEGY: Final = Strategy(
+_SCALE: Final = scale(lambda spec: {"matchLabels": spec.get("selector", {})})
+"""Its selector is plain labels."""
+
+KIND: Final = Kind(
+    "ReplicationController",
+    "replicationcontrollers",
+    short_names=("rc",),
+    categories=("all",),
+    subresources=(STATUS, _SCALE),
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.core import resources
-from controllers.registry.strategy import Column, Strategy, at, child
+from controllers.registry.kind import Column, Kind
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 
@@ -33,7 +35,12 @@ def _used(prefix: str) -> Any:
     return cell
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "ResourceQuota",
+    "resourcequotas",
+    short_names=("quota",),
+    subresources=(STATUS,),
+    rank=2,
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, pairs
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Lookup, Strategy, at, child
+from controllers.registry.kind import Column, Kind, Lookup
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause, bad_request
 
 CLUSTER_RANGE: Final = IPv4Network("10.96.0.0/16")
@@ -194,7 +196,13 @@ def _external(document: Mapping[str, Any], age: Any) -> str:
     return "<pending>" if spec.get("type") == "LoadBalancer" else NONE
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "Service",
+    "services",
+    short_names=("svc",),
+    categories=("all",),
+    subresources=(STATUS,),
+    rank=10,
     prepare=_prepare,
     defaults=_defaults,
     admit=_admit,

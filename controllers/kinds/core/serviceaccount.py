@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.kinds.columns import AGE, NAME
-from controllers.registry.strategy import Column, Strategy
+from controllers.registry.kind import Column, Kind
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "ServiceAccount",
+    "serviceaccounts",
+    short_names=("sa",),
+    rank=3,
     columns=(
         NAME,
         Column("Secrets", "integer", "Secrets it names.", lambda doc, age: len(doc.get("secrets") or ())),

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Strategy, at, child
+from controllers.registry.kind import Column, Kind
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 _POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
@@ -47,7 +49,12 @@ def _number(key: str) -> Any:
     return cell
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "PodDisruptionBudget",
+    "poddisruptionbudgets",
+    group="policy",
+    short_names=("pdb",),
+    subresources=(STATUS,),
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Lookup, Strategy
+from controllers.registry.kind import Column, Kind, Lookup
 from scheduler_core.api.errors import Cause, forbidden
 
 HIGHEST_USER_PRIORITY: Final = 1_000_000_000
@@ -65,7 +65,13 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return causes + fields.immutable("preemptionPolicy", new.get("preemptionPolicy"), old.get("preemptionPolicy"))
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "PriorityClass",
+    "priorityclasses",
+    group="scheduling.k8s.io",
+    short_names=("pc",),
+    namespaced=False,
+    rank=1,
     defaults=_defaults,
     admit=_admit,
     admit_update=_admit_update,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.registry import fields
-from controllers.registry.strategy import Column, Strategy
+from controllers.registry.kind import Column, Kind
 from scheduler_core.api.errors import Cause
 
 RESOURCE: Final = "storageclasses.storage.k8s.io"
@@ -77,7 +77,13 @@ def _name(document: Mapping[str, Any], age: Any) -> str:
     return f"{name} (default)" if is_default(document) else name
 
 
-STRATEGY: Final = Strategy(
+KIND: Final = Kind(
+    "StorageClass",
+    "storageclasses",
+    group="storage.k8s.io",
+    short_names=("sc",),
+    namespaced=False,
+    rank=6,
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import count
 
+from controllers.kinds.table import REGISTRY
 from controllers.log.memory import MemoryStore
 from controllers.log.operations import Operation, Result
-from controllers.registry.registry import Context, Registry, attempt
+from controllers.registry.context import Context
 
 _numbers = count(1)
 
@@ -22,6 +23,6 @@ def write(store: MemoryStore, operation: Operation, *, fence: int | None = None)
             new_suffix=lambda: f"{number:05d}",
             field_validation="Ignore",
         )
-        result = attempt(Registry(), transaction, operation, context)
+        result = REGISTRY.attempt(transaction, operation, context)
     assert result.error is None, result.error
     return result

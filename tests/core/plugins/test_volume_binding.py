@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from scheduler_core.api.document import Document
 from scheduler_core.framework.asks import PatchObject, Sleep
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reply
@@ -20,7 +21,6 @@ from tests.core.objects import info, node, pod
 
 CLAIMS, VOLUMES, CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses.storage.k8s.io"
 SELECTED = "volume.kubernetes.io/selected-node"
-Document = dict[str, Any]
 
 
 class World:

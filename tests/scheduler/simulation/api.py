@@ -6,10 +6,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from scheduler_core.api.document import Document
 from scheduler_core.framework.asks import DeletePod, PatchPodStatus
 from scheduler_core.framework.interface import BindPod, Reply
-
-Document = dict[str, Any]
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 WEB = {"labelSelector": {"matchLabels": {"app": "web"}}}

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from controllers.registry.strategy import Document, child
 from scheduler_core.api import quantity
+from scheduler_core.api.document import Document, child
 
 _MILLI_NANO: Final = 10**6
 

@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from controllers.log.operations import Bind, Create, Delete
+from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction
-from controllers.registry.strategy import condition
+from controllers.registry.incoming import body_of
+from controllers.registry.kind import Subresource, Writing
+from scheduler_core.api.document import Document, condition
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector
@@ -58,6 +62,33 @@ def budget_spent(transaction: Transaction, pod: Mapping[str, Any], now: str) -> 
     return stored, {**stored.object, "status": spent}
 
 
+def _post(writing: Writing, operation: Create | Bind) -> Document:
+    """Delete a pod if the budget that is about it allows, and count it there."""
+    assert isinstance(operation, Create), "nothing is bound by an eviction"
+    deletion = _deletion_of(operation)
+    pod = writing.existing(deletion.resource, deletion.namespace, deletion.name)
+    spent = budget_spent(writing.transaction, pod.object, wire_time(writing.context.unix_ms))
+    document = writing.delete(deletion)
+    if spent is not None:
+        budget, changed = spent
+        writing.put(BUDGETS, changed, expected=budget.revision)
+    return document
+
+
+def _deletion_of(operation: Create) -> Delete:
+    body = body_of(operation, "policy_v1.Eviction", "Eviction")
+    options = body.get("deleteOptions") or {}
+    preconditions = options.get("preconditions") or {}
+    return Delete(
+        operation.resource,
+        operation.namespace,
+        body["metadata"].get("name") or "",
+        uid=preconditions.get("uid") or "",
+        resource_version=preconditions.get("resourceVersion") or "",
+        grace_period_seconds=options.get("gracePeriodSeconds"),
+    )
+
+
 def _is_about(budget: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     selector = (budget.get("spec") or {}).get("selector")
     return selector is not None and view(selector, LabelSelector).matches(labels)
@@ -78,3 +109,6 @@ def _goes_unready(pod: Mapping[str, Any], budget: Mapping[str, Any]) -> bool:
 def _too_many(why: str, seconds: int) -> ApiError:
     cause = Cause("", why, "DisruptionBudget")
     return ApiError(429, "TooManyRequests", _REFUSED, causes=[cause], retry_after_seconds=seconds)
+
+
+EVICTION: Final = Subresource("eviction", verbs=("create",), body=("policy", "v1", "Eviction"), post=_post)

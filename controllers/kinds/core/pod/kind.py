@@ -8,8 +8,15 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as rules
-from controllers.registry.strategy import Column, Lookup, Strategy, at, child
+from controllers.kinds.core.pod.binding import BINDING
+from controllers.kinds.core.pod.eviction import EVICTION
+from controllers.registry.kind import Column, Kind, Lookup, Subresource
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause, forbidden
+
+DEFAULT_GRACE_SECONDS: Final = 30
+"""Seconds a pod gets to end when neither it nor the request says otherwise."""
 
 _PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 
@@ -132,7 +139,27 @@ def _or_none(*path: str) -> Callable[[Mapping[str, Any], Any], str]:
     return lambda document, age: str(at(document, *path) or NONE)
 
 
-STRATEGY: Final = Strategy(
+def _grace_seconds(document: Mapping[str, Any], asked: int | None) -> int:
+    spec = document.get("spec", {})
+    if not spec.get("nodeName") or at(document, "status", "phase") in ("Succeeded", "Failed"):
+        # Nothing runs that would need time to end.
+        return 0
+    return max(0, int(spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS) if asked is None else asked))
+
+
+_PROCESS: Final = (
+    Subresource("log", verbs=("get",), simulated=True),
+    *(Subresource(name, verbs=(), simulated=True) for name in ("attach", "exec", "portforward", "proxy")),
+)
+"""What only a running process could answer; those without verbs are not told in discovery."""
+
+KIND: Final = Kind(
+    "Pod",
+    "pods",
+    short_names=("po",),
+    categories=("all",),
+    subresources=(STATUS, BINDING, EVICTION, *_PROCESS),
+    rank=61,
     prepare=_prepare,
     defaults=_defaults,
     admit=_admit,
@@ -140,7 +167,7 @@ STRATEGY: Final = Strategy(
     validate=rules.validate,
     validate_update=rules.validate_update,
     generation=True,
-    graceful=True,
+    grace_seconds=_grace_seconds,
     columns=(
         NAME,
         Column("Ready", "string", "Ready containers of all.", _ready),

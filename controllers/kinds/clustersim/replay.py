@@ -1,0 +1,37 @@
+"""Replays: a recorded trace whose pods come and go."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.kinds.clustersim.common import shown, with_spec
+from controllers.kinds.columns import AGE, NAME
+from controllers.registry import fields
+from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.errors import Cause
+
+
+def _replay(document: dict[str, Any]) -> list[Cause]:
+    divisor = document["spec"].get("divisor")
+    return [] if divisor is None or divisor > 0 else [fields.bad("spec.divisor", divisor, "must be greater than 0")]
+
+
+KIND: Final = Kind(
+    "Replay",
+    "replays",
+    group=CLUSTERSIM_GROUP,
+    categories=("clustersim",),
+    namespaced=False,
+    subresources=(STATUS,),
+    defaults=with_spec,
+    validate=_replay,
+    generation=True,
+    columns=(
+        NAME,
+        Column("Created", "string", "Objects created so far.", shown("status", "created")),
+        Column("Total", "string", "Objects in the trace.", shown("status", "total")),
+        Column("Done", "string", "Whether it is over.", shown("status", "done")),
+        AGE,
+    ),
+)

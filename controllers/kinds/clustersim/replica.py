@@ -1,0 +1,42 @@
+"""Replicas: one process of the control plane, its faults and what it is at."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.kinds.clustersim.common import shown, with_spec
+from controllers.kinds.columns import AGE, NAME
+from controllers.registry import fields
+from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.errors import Cause
+
+VERDICTS: Final = ("allow", "reject")
+
+FAULTS: Final = ("crash", "partition", "rate", "recover", "skew")
+
+
+def _replica(document: dict[str, Any]) -> list[Cause]:
+    fault, verdict = document["spec"].get("fault") or {}, document["spec"].get("verdict") or {}
+    causes = fields.one_of("spec.fault.kind", fault.get("kind"), FAULTS)
+    return causes + fields.one_of("spec.verdict.verdict", verdict.get("verdict"), VERDICTS)
+
+
+KIND: Final = Kind(
+    "Replica",
+    "replicas",
+    group=CLUSTERSIM_GROUP,
+    categories=("clustersim",),
+    namespaced=False,
+    subresources=(STATUS,),
+    defaults=with_spec,
+    validate=_replica,
+    generation=True,
+    columns=(
+        NAME,
+        Column("Component", "string", "What it is a replica of.", shown("spec", "component")),
+        Column("State", "string", "Running or Crashed.", shown("status", "state")),
+        Column("Leading", "string", "Whether it holds the lease.", shown("status", "leading")),
+        AGE,
+    ),
+)

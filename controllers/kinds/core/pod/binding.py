@@ -1,0 +1,71 @@
+"""The subresource binding: what a scheduler writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.log.operations import Bind, Create
+from controllers.log.stamps import wire_time
+from controllers.registry.incoming import body_of
+from controllers.registry.kind import Subresource, Writing
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import Cause, conflict, invalid
+
+
+def _bind_of(operation: Create) -> Bind:
+    """Return what a Binding asks for.
+
+    Raises:
+        ApiError: 400 or 422.
+    """
+    body = body_of(operation, "core_v1.Binding", "Binding")
+    name = body["metadata"].get("name") or ""
+    target = body.get("target") or {}
+    if target.get("kind", "Node") not in ("", "Node"):
+        why = f'Unsupported value: "{target["kind"]}": supported values: "Node"'
+        raise invalid("Binding", "", name, [Cause("target.kind", why, "FieldValueNotSupported")])
+    if not target.get("name"):
+        raise invalid("Binding", "", name, [Cause("target.name", "Required value", "FieldValueRequired")])
+    return Bind(operation.namespace, name, body["metadata"].get("uid") or "", target["name"])
+
+
+def _post(writing: Writing, operation: Create | Bind) -> Document:
+    asked = operation if isinstance(operation, Bind) else _bind_of(operation)
+    stored = writing.existing(asked.resource, asked.namespace, asked.name)
+    document = bound(stored.object, asked, writing.context.unix_ms)
+    writing.context.check(asked, stored.object, document)
+    return writing.put(asked.resource, document, expected=stored.revision)
+
+
+def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> Document:
+    """Return the pod with its node and the PodScheduled condition.
+
+    Raises:
+        ApiError: 409, it has a node, is going away, is gated, or is another incarnation.
+    """
+    metadata = old["metadata"]
+    spec = old["spec"]
+    name = operation.name
+    if operation.uid and operation.uid != metadata["uid"]:
+        why = f"Precondition failed: UID in precondition: {operation.uid}, UID in object meta: {metadata['uid']}"
+        raise conflict("pods", name, why)
+    if "deletionTimestamp" in metadata:
+        raise conflict("pods/binding", name, f"pod {name} is being deleted, cannot be assigned to a host")
+    if spec.get("nodeName"):
+        raise conflict("pods/binding", name, f'pod {name} is already assigned to node "{spec["nodeName"]}"')
+    if spec.get("schedulingGates"):
+        raise conflict("pods/binding", name, f"pod {name} has non-empty .spec.schedulingGates")
+    status = dict(old.get("status", {}))
+    condition = {
+        "type": "PodScheduled",
+        "status": "True",
+        "lastTransitionTime": wire_time(now_unix_ms),
+        "observedGeneration": metadata.get("generation", 1),
+    }
+    others = [entry for entry in status.get("conditions", []) if entry.get("type") != "PodScheduled"]
+    status["conditions"] = [*others, condition]
+    return {**old, "spec": {**spec, "nodeName": operation.node_name}, "status": status}
+
+
+BINDING: Final = Subresource("binding", verbs=("create",), body=("", "v1", "Binding"), post=_post)

@@ -1,0 +1,85 @@
+"""CSIDrivers: what a CSI driver can do.
+
+Source: pkg/apis/storage (defaults, validation), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, UNSET
+from controllers.kinds.storage.common import driver_name
+from controllers.registry import fields
+from controllers.registry.kind import Column, Kind
+from scheduler_core.api.document import at, child
+from scheduler_core.api.errors import Cause
+
+_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
+
+_LIFECYCLES: Final = ("Ephemeral", "Persistent")
+
+
+def _driver_defaults(document: dict[str, Any]) -> None:
+    spec = child(document, "spec")
+    spec.setdefault("attachRequired", True)
+    spec.setdefault("podInfoOnMount", False)
+    spec.setdefault("storageCapacity", False)
+    spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
+    spec.setdefault("volumeLifecycleModes", ["Persistent"])
+    spec.setdefault("requiresRepublish", False)
+    spec.setdefault("seLinuxMount", False)
+
+
+def _driver(document: dict[str, Any]) -> list[Cause]:
+    spec = document["spec"]
+    causes = driver_name("metadata.name", document["metadata"]["name"])
+    causes += fields.one_of("spec.fsGroupPolicy", spec.get("fsGroupPolicy"), _POLICIES)
+    for mode in spec.get("volumeLifecycleModes") or ():
+        causes += fields.one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES, needed=True)
+    return causes
+
+
+def _driver_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    for key in ("attachRequired", "volumeLifecycleModes"):
+        causes += fields.immutable(f"spec.{key}", new["spec"].get(key), old["spec"].get(key))
+    return causes
+
+
+def _spec(*path: str) -> Any:
+    return lambda document, age: at(document, "spec", *path)
+
+
+KIND: Final = Kind(
+    "CSIDriver",
+    "csidrivers",
+    group="storage.k8s.io",
+    namespaced=False,
+    rank=7,
+    defaults=_driver_defaults,
+    validate=_driver,
+    validate_update=_driver_update,
+    columns=(
+        NAME,
+        Column("AttachRequired", "boolean", "Whether volumes are attached first.", _spec("attachRequired")),
+        Column("PodInfoOnMount", "boolean", "Whether it is told of the pod.", _spec("podInfoOnMount")),
+        Column("StorageCapacity", "boolean", "Whether it tells how much there is.", _spec("storageCapacity")),
+        Column(
+            "TokenRequests",
+            "string",
+            "Audiences of its tokens.",
+            lambda doc, age: (
+                ",".join(one.get("audience", "") for one in at(doc, "spec", "tokenRequests") or ()) or UNSET
+            ),
+        ),
+        Column("RequiresRepublish", "boolean", "Whether volumes are published again.", _spec("requiresRepublish")),
+        Column(
+            "Modes",
+            "string",
+            "Lifecycles of its volumes.",
+            lambda doc, age: ",".join(at(doc, "spec", "volumeLifecycleModes") or ()),
+        ),
+        AGE,
+    ),
+)

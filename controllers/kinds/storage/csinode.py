@@ -1,0 +1,66 @@
+"""CSINodes: which CSI drivers run on a node.
+
+Source: pkg/apis/storage (defaults, validation), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME
+from controllers.kinds.storage.common import driver_name
+from controllers.registry import fields
+from controllers.registry.kind import Column, Kind
+from scheduler_core.api.document import at, child
+from scheduler_core.api.errors import Cause
+
+
+def _node_defaults(document: dict[str, Any]) -> None:
+    child(document, "spec").setdefault("drivers", [])
+
+
+def _node(document: dict[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    seen: set[str] = set()
+    for index, driver in enumerate(document["spec"].get("drivers") or ()):
+        where, name = f"spec.drivers[{index}]", driver.get("name") or ""
+        causes += driver_name(f"{where}.name", name)
+        if name in seen:
+            causes.append(fields.duplicate(f"{where}.name", name))
+        seen.add(name)
+        if not driver.get("nodeID"):
+            causes.append(fields.required(f"{where}.nodeID"))
+        causes += fields.non_negative(f"{where}.allocatable.count", at(driver, "allocatable", "count"))
+        for key in driver.get("topologyKeys") or ():
+            causes += fields.qualified_name(f"{where}.topologyKeys", key)
+    return causes
+
+
+def _node_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Refuse to change what a driver once said; drivers come and go."""
+    before = {driver["name"]: driver for driver in old["spec"].get("drivers") or ()}
+    causes: list[Cause] = []
+    for index, driver in enumerate(new["spec"].get("drivers") or ()):
+        known = before.get(driver["name"])
+        if known is not None and known != driver:
+            causes.append(fields.bad(f"spec.drivers[{index}]", driver["name"], "field is immutable"))
+    return causes
+
+
+KIND: Final = Kind(
+    "CSINode",
+    "csinodes",
+    group="storage.k8s.io",
+    namespaced=False,
+    defaults=_node_defaults,
+    validate=_node,
+    validate_update=_node_update,
+    columns=(
+        NAME,
+        Column(
+            "Drivers", "integer", "How many drivers run there.", lambda doc, age: len(at(doc, "spec", "drivers") or ())
+        ),
+        AGE,
+    ),
+)

@@ -1,0 +1,46 @@
+"""CSIStorageCapacities: how much room a class has in a part of the cluster.
+
+Source: pkg/apis/storage (defaults, validation), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, text_of
+from controllers.registry import fields
+from controllers.registry.kind import Column, Kind
+from scheduler_core.api import quantity
+from scheduler_core.api.errors import Cause
+
+
+def _capacity(document: dict[str, Any]) -> list[Cause]:
+    name = document.get("storageClassName") or ""
+    causes = fields.subdomain("storageClassName", name) if name else [fields.required("storageClassName")]
+    causes += fields.label_selector("nodeTopology", document.get("nodeTopology"))
+    for key in ("capacity", "maximumVolumeSize"):
+        amount = document.get(key)
+        if amount is not None and quantity.nano(amount) < 0:
+            causes.append(fields.bad(key, amount, "must be greater than or equal to 0"))
+    return causes
+
+
+def _capacity_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    causes = fields.immutable("nodeTopology", new.get("nodeTopology"), old.get("nodeTopology"))
+    return causes + fields.immutable("storageClassName", new["storageClassName"], old["storageClassName"])
+
+
+KIND: Final = Kind(
+    "CSIStorageCapacity",
+    "csistoragecapacities",
+    group="storage.k8s.io",
+    validate=_capacity,
+    validate_update=_capacity_update,
+    columns=(
+        NAME,
+        Column("StorageClassName", "string", "The class.", text_of("storageClassName")),
+        Column("Capacity", "string", "How much there is.", text_of("capacity")),
+        AGE,
+    ),
+)

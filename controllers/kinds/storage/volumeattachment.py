@@ -1,0 +1,64 @@
+"""VolumeAttachments: which volume is to be attached to which node.
+
+Source: pkg/apis/storage (defaults, validation), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, text_of
+from controllers.kinds.storage.common import driver_name
+from controllers.registry import fields
+from controllers.registry.kind import Column, Kind
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import at
+from scheduler_core.api.errors import Cause
+
+
+def _attachment_prepare(document: dict[str, Any]) -> None:
+    document["status"] = {"attached": False}
+
+
+def _attachment(document: dict[str, Any]) -> list[Cause]:
+    spec = document.get("spec") or {}
+    causes = driver_name("spec.attacher", spec.get("attacher") or "")
+    if not spec.get("nodeName"):
+        causes.append(fields.required("spec.nodeName"))
+    source = spec.get("source") or {}
+    name, inline = source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
+    if name is None and inline is None:
+        causes.append(
+            fields.required("spec.source", "must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+        )
+    elif name is not None and inline is not None:
+        why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+        causes.append(fields.not_allowed("spec.source", why))
+    elif name is not None:
+        causes += fields.subdomain("spec.source.persistentVolumeName", name)
+    return causes
+
+
+def _attachment_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    return fields.immutable("spec", new.get("spec"), old.get("spec"))
+
+
+KIND: Final = Kind(
+    "VolumeAttachment",
+    "volumeattachments",
+    group="storage.k8s.io",
+    namespaced=False,
+    subresources=(STATUS,),
+    prepare=_attachment_prepare,
+    validate=_attachment,
+    validate_update=_attachment_update,
+    columns=(
+        NAME,
+        Column("Attacher", "string", "The driver.", text_of("spec", "attacher")),
+        Column("PV", "string", "The volume.", text_of("spec", "source", "persistentVolumeName")),
+        Column("Node", "string", "Where to.", text_of("spec", "nodeName")),
+        Column("Attached", "boolean", "Whether it is there.", lambda doc, age: bool(at(doc, "status", "attached"))),
+        AGE,
+    ),
+)

@@ -1,0 +1,43 @@
+"""Who writes through the registry, and what may be asked of the guard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from controllers.log.operations import Operation
+
+Guard = Callable[[Operation, Mapping[str, Any] | None, Mapping[str, Any] | None], None]
+"""Roles: gets the operation, the object before and the object as it would be stored; raises ApiError 403."""
+
+
+@dataclass(slots=True)
+class Context:
+    """Who writes, and how names and uids are made. `warnings` is filled by the registry."""
+
+    actor: str
+    epoch_ms: int
+    new_uid: Callable[[], str]
+    new_suffix: Callable[[], str]
+    now_ms: int = 0
+    field_validation: Literal["Ignore", "Warn", "Strict"] = "Warn"
+    field_manager: str = ""
+    dry_run: bool = False
+    creator: Mapping[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    guard: Guard | None = None
+
+    @property
+    def unix_ms(self) -> int:
+        """Return Unix milliseconds of this write."""
+        return self.epoch_ms + self.now_ms
+
+    def check(self, operation: Operation, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> None:
+        """Ask the guard, where there is one.
+
+        Raises:
+            ApiError: 403.
+        """
+        if self.guard is not None:
+            self.guard(operation, old, new)

@@ -1,0 +1,221 @@
+"""What a kind is: its names on the wire and what it adds to the common way of a document, one value a kind.
+
+How to add one: docs/adding-a-kind.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from controllers.log.operations import Bind, Create, Delete
+from controllers.log.store import Stored, Transaction
+from controllers.registry.context import Context
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import Cause
+from scheduler_core.framework.registry import PluginRegistry
+
+CLUSTERSIM_GROUP: Final = "clustersim.io"
+"""The group of command objects: clock, replicas, scheduler configuration, replays."""
+
+VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+Mask = Mapping[str, Any]
+"""A tree of field names: `True` takes a field whole, a mask takes these fields of it (of each element, when the field
+is a list). `"*": True` takes every other field too, and `False` leaves one out."""
+
+
+class Lookup(Protocol):
+    """What admission may look up: other objects as the transaction sees them, and which plugins are installed."""
+
+    plugins: PluginRegistry | None
+    """Scheduler plugins beside the in-tree ones."""
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return another object."""
+
+    def list(self, resource: str, namespace: str | None = None) -> Sequence[Mapping[str, Any]]:
+        """Return the objects of a resource."""
+
+    @property
+    def now(self) -> str:
+        """Return the wire timestamp of this write."""
+
+
+class Writing(Protocol):
+    """One write under way, as a subresource's own way of writing sees it."""
+
+    transaction: Transaction
+    context: Context
+
+    def existing(self, resource: str, namespace: str, name: str) -> Stored:
+        """Return an object.
+
+        Raises:
+            ApiError: 404.
+        """
+
+    def put(self, resource: str, document: Document, *, expected: int) -> Document:
+        """Store a complete document that is known to be good, in the place of revision `expected`."""
+
+    def delete(self, operation: Delete) -> Document:
+        """Delete an object as a DELETE would; returns its last state."""
+
+
+def _nothing(document: Document) -> None:
+    return None
+
+
+def _no_causes(document: Document) -> list[Cause]:
+    return []
+
+
+def _no_change_causes(new: Document, old: Mapping[str, Any]) -> list[Cause]:
+    return []
+
+
+def _admit_all(document: Document, lookup: Lookup) -> list[Cause]:
+    return []
+
+
+def _admit_any_change(new: Document, old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
+    return []
+
+
+def _no_grace(document: Mapping[str, Any], asked: int | None) -> int:
+    return 0
+
+
+def _not_held(document: Mapping[str, Any]) -> bool:
+    return False
+
+
+def _as_it_is(document: Document) -> Document:
+    return document
+
+
+def _replaced(old: Any, new: Any) -> Any:
+    return new
+
+
+class Column(NamedTuple):
+    """One column that `kubectl get` prints; priority 1 columns show with `-o wide`.
+
+    `cell` gets the object and the age function (timestamp to `5m`, by session time).
+    """
+
+    name: str
+    type: Literal["string", "integer", "boolean", "date"]
+    description: str
+    cell: Callable[[Mapping[str, Any], Callable[[str | None], str]], Any]
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subresource:
+    """What lies under an object's path. The usual ones stand in `subresources`.
+
+    A subresource either writes a `part` of the object, or shows the object in a form of its own (`view`, `change`), or
+    does something of its own when it is POSTed to (`post`).
+    """
+
+    name: str
+    _: KW_ONLY
+    verbs: tuple[str, ...] = ("get", "patch", "update")
+    """What may be done with it; nothing else is served."""
+    body: tuple[str, str, str] | None = None
+    """(group, version, kind) of what is sent and read; None: the object itself."""
+    schema: str = ""
+    """The model of that body; empty: the object's."""
+    part: str = ""
+    """The field of the object that it writes; a write of the whole object leaves that field alone."""
+    merged: Callable[[Any, Any], Any] = _replaced
+    """(part before, part sent) → the part to store."""
+    carries_annotations: bool = False
+    """Whether annotations sent with it are stored too."""
+    view: Callable[[Mapping[str, Any]], Document] | None = None
+    """Object → what a GET shows and a PATCH changes; None: the object."""
+    change: Callable[[Stored, Mapping[str, Any]], Document] | None = None
+    """(object, body sent) → the whole object as it is asked for."""
+    post: Callable[[Writing, Create | Bind], Document] | None = None
+    """What a POST does."""
+    simulated: bool = False
+    """Whether only a running process could answer it: the answer is 501."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """One kind. All functions work on complete, schema-checked documents."""
+
+    kind: str
+    plural: str
+    _: KW_ONLY
+    group: str = ""
+    version: str = "v1"
+    singular: str = ""
+    """Empty: the kind in small letters."""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    namespaced: bool = True
+    verbs: tuple[str, ...] = VERBS
+    schema: str = ""
+    """`<module>.<class>` in the generated models (`core_v1.Pod`) or in our own (`clustersim_v1.Clock`); empty:
+    the class of the kind's name in the module of its group."""
+    subresources: tuple[Subresource, ...] = ()
+
+    prepare: Callable[[Document], None] = _nothing
+    """On create alone: what upstream's PrepareForCreate resets."""
+    defaults: Callable[[Document], None] = _nothing
+    """On every write."""
+    admit: Callable[[Document, Lookup], list[Cause]] = _admit_all
+    """On create, with a view of other objects."""
+    admit_update: Callable[[Document, Mapping[str, Any], Lookup], list[Cause]] = _admit_any_change
+    """On changes; it also carries over what the server had given the old one."""
+    validate: Callable[[Document], list[Cause]] = _no_causes
+    validate_update: Callable[[Document, Mapping[str, Any]], list[Cause]] = _no_change_causes
+    names: Literal["subdomain", "label", "service", "path"] = "subdomain"
+    """Which names its objects may have."""
+    generation: bool = False
+    """Whether metadata.generation counts changes."""
+    generation_counts_annotations: bool = False
+
+    grace_seconds: Callable[[Mapping[str, Any], int | None], int] = _no_grace
+    """(object, seconds that a delete asks for) → seconds that it gets to end."""
+    is_held: Callable[[Mapping[str, Any]], bool] = _not_held
+    """Whether something besides metadata.finalizers keeps a deleted object for now."""
+    mark_deleted: Callable[[Document], Document] = _as_it_is
+    """What a delete makes of an object that stays for now, besides its metadata."""
+    immortal: frozenset[str] = frozenset()
+    """Names of objects that may not be deleted."""
+
+    columns: tuple[Column, ...] = ()
+    """What `kubectl get` prints."""
+    selectable: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
+    """Field selectors besides metadata.name and metadata.namespace."""
+    page: Mask = field(default_factory=dict)
+    """What the page gets of it besides the metadata (docs/protocol.md)."""
+    rank: int = 50
+    """In which order a file of objects is applied: smaller is earlier, for what others refer to."""
+    passing: bool = False
+    """Whether its objects are told and forgotten (Events): the newest are enough, and nothing belongs to them."""
+
+    resource: str = field(init=False)
+    """The group resource: `pods`, `deployments.apps`."""
+    api_version: str = field(init=False)
+    """What documents carry as apiVersion: `v1`, `apps/v1`."""
+
+    def __post_init__(self) -> None:
+        module = f"{self.group.partition('.')[0] or 'core'}_{self.version}"
+        derived = {
+            "singular": self.singular or self.kind.lower(),
+            "schema": self.schema or f"{module}.{self.kind}",
+            "resource": f"{self.plural}.{self.group}" if self.group else self.plural,
+            "api_version": f"{self.group}/{self.version}" if self.group else self.version,
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+    def subresource(self, name: str) -> Subresource | None:
+        """Return a subresource, or None."""
+        return next((one for one in self.subresources if one.name == name), None)
