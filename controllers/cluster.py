@@ -331,7 +331,7 @@ class Cluster:
     def _tell_clock(self, real_unix_ms: int) -> None:
         clock = self.clock
         narrated = self._stepper.narrated_one_in()
-        steps = (self._taken_step, clock.stepped)
+        steps = (self._taken_step, clock.stepped, self._stepper.waits)
         told = (self._generation, clock.paused, clock.rate, clock.pace, steps, str(clock.held), narrated)
         if told == self._told and not self._has_drifted(real_unix_ms):
             return
@@ -350,6 +350,7 @@ class Cluster:
             "effectiveRate": self._told_rate,
             "stepped": clock.stepped,
             "stepId": self._taken_step,
+            "stepping": self._stepper.waits,
             "held": clock.held,
             "narrated": {"oneIn": narrated},
         }

@@ -28,6 +28,11 @@ class Stepper:
         self._open: tuple[Step, list[int]] | None = None
         """What is left of a step that waits for an answer from outside, and how far the schedulers had come."""
 
+    @property
+    def waits(self) -> bool:
+        """Return whether a step waits for an answer from outside; it goes on by itself."""
+        return self._open is not None and self._clock.paused
+
     # -- schedulers ---------------------------------------------------------------------------------------------
 
     def schedulers(self) -> list[tuple[Slot, SchedulerComponent]]:

@@ -62,7 +62,12 @@ def ask(
     sessions.touch(session_id)
     store = open_store(session_id)
     before, asked = _write(store, resource, name, mutate, web_context(actor, store, guard=guard))
-    observed = _wait(store, resource, name, int(asked["metadata"].get("generation", 0)), timeout)
+    generation = int(asked["metadata"].get("generation", 0))
+
+    def obeyed(document: Document) -> bool:
+        return int((document.get("status") or {}).get("observedGeneration", 0)) >= generation
+
+    observed = _wait(store, resource, name, obeyed, timeout)
     if observed is not None:
         return observed
     _undo(store, resource, name, before, asked, actor)
@@ -73,6 +78,15 @@ def ask(
         name=name,
         retry_after_seconds=1,
     )
+
+
+def wait_until(session_id: int, resource: str, name: str, done: Callable[[Document], bool]) -> Document | None:
+    """Return a command object once it is as asked for; None where it is not within `OBEY_SECONDS`.
+
+    Raises:
+        ApiError: 404 there is no such object.
+    """
+    return _wait(open_store(session_id), resource, name, done, OBEY_SECONDS)
 
 
 def _write(
@@ -90,8 +104,10 @@ def _write(
     return stored.object, asked
 
 
-def _wait(store: SqlStore, resource: str, name: str, generation: int, timeout: float) -> Document | None:
-    """Return the object once its owner has observed `generation`; None after `timeout` seconds."""
+def _wait(
+    store: SqlStore, resource: str, name: str, done: Callable[[Document], bool], timeout: float
+) -> Document | None:
+    """Return the object once it is as asked for; None after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     grown = threading.Event()
 
@@ -106,7 +122,7 @@ def _wait(store: SqlStore, resource: str, name: str, generation: int, timeout: f
             stored = store.get(resource, "", name)
             if stored is None:
                 raise not_found(resource, name)
-            if int((stored.object.get("status") or {}).get("observedGeneration", 0)) >= generation:
+            if done(stored.object):
                 return copy_object(stored.object)
             left = deadline - time.monotonic()
             if left <= 0:

@@ -110,4 +110,21 @@ def step(call: Call) -> HttpResponse:
     observed = commands.ask(
         principal.session_id, CLOCKS, CLOCK, mutate, actor=principal.actor, guard=guard_for(principal, commands=True)
     )
-    return answer({**current(call, observed), "stepped": (observed.get("status") or {}).get("stepped") or 0})
+    if _steps_on(observed):
+        # An extender has been called: the step has come to its point when that has answered.
+        own = observed["status"].get("stepId")
+        observed = (
+            commands.wait_until(
+                principal.session_id,
+                CLOCKS,
+                CLOCK,
+                lambda document: not _steps_on(document) or document["status"].get("stepId") != own,
+            )
+            or observed
+        )
+    told = {"stepping": True} if _steps_on(observed) else {}
+    return answer({**current(call, observed), "stepped": (observed.get("status") or {}).get("stepped") or 0, **told})
+
+
+def _steps_on(document: Document) -> bool:
+    return bool((document.get("status") or {}).get("stepping"))

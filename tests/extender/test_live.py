@@ -72,10 +72,16 @@ def test_an_extender_decides_and_the_decision_shows_it(server: Server, outside: 
     session.clock(paused=True)
     calls = len(outside.calls)
     session.create_pod("stepped")
-    while not (held := session.clock().get("held")) or held["point"] != "Filter":
-        session.step("point")
-        wait_for(lambda: session.clock().get("held"), what="a cycle at a point")
+    # Each step is answered at its point, those over calls to the extender too.
+    told = [session.step("point") for _ in range(4)]
+    assert [(one["stepped"], (one["held"] or {}).get("point")) for one in told] == [
+        (1, "PreEnqueue"), (1, "QueueSort"), (1, "PreFilter"), (1, "Filter"),
+    ]  # fmt: skip
     assert len(outside.calls) == calls + 1
+    whole = session.step("cycle")
+    assert (whole["stepped"], whole["held"]) == (1, None)
+    session.create_pod("at-once")
+    assert session.step("cycle")["stepped"] == 1
     session.clock(paused=False)
     wait_for(lambda: "stepped" in session.bound(), what="the stepped pod bound")
     session.clock(paused=True)

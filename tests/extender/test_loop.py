@@ -152,7 +152,7 @@ def test_a_step_waits_for_the_answer_and_then_goes_to_its_point() -> None:
     for _ in range(3):
         lab.step("point")
     status = lab.step("point")
-    assert status["stepped"] == 0
+    assert (status["stepped"], status["stepping"]) == (0, True)
     replica = lab.get("replicas.clustersim.io", SCHEDULER, "")["status"]
     assert (replica["cycle"]["point"], replica["cycle"]["calls"]) == (
         "PreFilter",
@@ -162,7 +162,7 @@ def test_a_step_waits_for_the_answer_and_then_goes_to_its_point() -> None:
     lab.obey()
     clock = lab.get("clocks.clustersim.io", "clock", "")["status"]
     assert clock["held"]["point"] == "Filter"
-    assert clock["stepped"] == 1
+    assert (clock["stepped"], clock["stepping"]) == (1, False)
     replica = lab.get("replicas.clustersim.io", SCHEDULER, "")["status"]
     assert "calls" not in replica["cycle"]
     assert replica["cycle"]["trace"]["explanation"]["extenders"][0]["nodesOut"] == 3

@@ -77,6 +77,7 @@ class ClockStatus(_schema.DictMixin):
     effectiveRate: "Optional[float]" = None
     stepped: "Optional[int]" = None
     stepId: "Optional[int]" = None
+    stepping: "Optional[bool]" = None
     held: "Optional[dict[any]]" = None
     narrated: "Optional[dict[any]]" = None
     hibernated: "Optional[bool]" = None

@@ -14,8 +14,9 @@ export function clockIntents(world) {
     play: () => void attempt(() => api.clock({ paused: false })),
     pause: () => void attempt(() => api.clock({ paused: true })),
     step: ({ by, count }) => void attempt(async () => {
-      const { stepped } = await api.step(by, count);
-      if (stepped === 0) say(t("nothing_to_step", { by: t(`step_${by}`) }), "note");
+      const { stepped, stepping } = await api.step(by, count);
+      if (stepping) say(t("step_waits"), "note");
+      else if (stepped === 0) say(t("nothing_to_step", { by: t(`step_${by}`) }), "note");
     }),
     clock({ type: _type, ...change }) {
       void attempt(() => api.clock(change));

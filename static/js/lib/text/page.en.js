@@ -38,6 +38,7 @@ export const EN = {
   step_point_title: "Run to the next extension point, then hold",
   step_cycle_title: "Run one scheduling cycle, then hold",
   step_event_title: "Run one event of the loop, then hold",
+  step_waits: "The step waits for an extender’s answer, and goes on by itself",
   nothing_to_step: "Nothing to step by “{by}”: no pod is waiting for a cycle",
   rate: "Rate",
   rate_title: "Simulated seconds per real second",

@@ -38,6 +38,7 @@ export const ZH_HANS = {
   step_point_title: "运行到下一个扩展点，然后停住",
   step_cycle_title: "运行一个调度周期，然后停住",
   step_event_title: "运行事件循环中的一个事件，然后停住",
+  step_waits: "单步在等待 extender 的回应，收到后会自动继续",
   nothing_to_step: "没有可按“{by}”单步的内容：没有 Pod 在等待调度周期",
   rate: "速率",
   rate_title: "每真实秒对应的模拟秒",
