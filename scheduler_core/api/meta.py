@@ -37,6 +37,7 @@ class ObjectMeta(View, frozen=True):
     name: str = ""
     namespace: str = ""
     uid: str = ""
+    resource_version: str = ""
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     creation_timestamp: str | None = None

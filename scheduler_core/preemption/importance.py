@@ -27,14 +27,20 @@ def importance(pod: PodInfo) -> tuple[int, float]:
     return -pod.priority, start_time(pod.pod.status.start_time)
 
 
+def _arrival(pod: PodInfo) -> int:
+    """Return a number that is larger the later the cache heard of the pod, 0 for objects without a version."""
+    version = pod.pod.metadata.resource_version
+    return int(version) if version.isdecimal() else 0
+
+
 def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
     """Return the pods, the most important first.
 
-    Of equal pods that have not started the last counts most: upstream takes "now" for their start, and of two such
-    always the one that it asks first is the earlier, which turns their order round as it sorts.
+    Equal ones that have started come in the order in which the cache heard of them. Of equal ones that have not, the
+    last counts most: upstream takes "now" for their start, and of two such always the one that it asks first is the
+    earlier, which turns their order round as it sorts.
     """
-    waiting = [pod for pod in pods if not pod.pod.status.start_time]
-    if len(waiting) < 2:
-        return sorted(pods, key=importance)
-    started = [pod for pod in pods if pod.pod.status.start_time]
+    heard = sorted(pods, key=_arrival)
+    waiting = [pod for pod in heard if not pod.pod.status.start_time]
+    started = [pod for pod in heard if pod.pod.status.start_time]
     return sorted((*reversed(waiting), *started), key=importance)
