@@ -87,6 +87,17 @@ def _group(name: str) -> dict[str, Any]:
     return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
 
+def _created_only(group: str, version: str) -> list[tuple[str, str, bool]]:
+    """Return (kind, plural, whether namespaced) of what is created and never stored."""
+    collections = [
+        (subresource.body[2], subresource.collection, kind.namespaced)
+        for kind in KINDS
+        for subresource in kind.subresources
+        if subresource.collection and subresource.body is not None and subresource.body[:2] == (group, version)
+    ]
+    return collections + [(kind, plural, False) for kind, plural in _REVIEWS.get((group, version), ())]
+
+
 def _of(group: str, version: str) -> list[Kind]:
     return [kind for kind in (*KINDS, *COMPUTED) if (kind.group, kind.version) == (group, version)]
 
@@ -121,9 +132,15 @@ def _resources(group: str, version: str) -> dict[str, Any] | None:
                     "verbs": list(subresource.verbs),
                 }
             )
-    for review, plural in _REVIEWS.get((group, version), ()):
+    for created, plural, namespaced in _created_only(group, version):
         listed.append(
-            {"name": plural, "singularName": review.lower(), "namespaced": False, "kind": review, "verbs": ["create"]}
+            {
+                "name": plural,
+                "singularName": created.lower(),
+                "namespaced": namespaced,
+                "kind": created,
+                "verbs": ["create"],
+            }
         )
     name = f"{group}/{version}" if group else version
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": listed}
@@ -184,13 +201,13 @@ def _aggregated_resources(group: str, version: str) -> list[dict[str, Any]]:
                 {"subresource": subresource.name, "responseKind": response, "verbs": list(subresource.verbs)}
             )
         resources.append(entry)
-    for review, plural in _REVIEWS.get((group, version), ()):
+    for created, plural, namespaced in _created_only(group, version):
         resources.append(
             {
                 "resource": plural,
-                "responseKind": {"group": group, "version": version, "kind": review},
-                "scope": "Cluster",
-                "singularResource": review.lower(),
+                "responseKind": {"group": group, "version": version, "kind": created},
+                "scope": "Namespaced" if namespaced else "Cluster",
+                "singularResource": created.lower(),
                 "verbs": ["create"],
                 "subresources": [],
             }

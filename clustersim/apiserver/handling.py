@@ -20,12 +20,15 @@ from clustersim.classroom import limits as person_limits
 from clustersim.classroom import roles
 from clustersim.classroom.auth import Principal, authenticate
 from clustersim.store import SqlStore, open_store, sessions
-from scheduler_core.api.errors import ApiError, unauthorized
+from scheduler_core.api.errors import ApiError, forbidden, method_not_allowed, unauthorized
 
 TOUCH_SECONDS: Final = 5.0
 """How often a session in use is marked as such; it wakes from hibernation by the first request."""
 
 meter: Final = Meter()
+
+_IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
+"""Headers of `kubectl --as` and its sisters, and what they name."""
 
 _touched: dict[int, float] = {}
 _touched_lock: Final = threading.Lock()
@@ -51,13 +54,14 @@ def handle(request: Request) -> Response | Watch:
         if sessions.find(request.code) is None:
             raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
         raise unauthorized()
+    _refuse_impersonation(request, principal)
     meter.take(principal.participant_id)
     if request.method != "GET":
         person_limits.check_write(principal)
     _touch(principal.session_id)
     path = request.path.rstrip("/")
     if request.method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
-        raise ApiError(405, "MethodNotAllowed", f"{request.method[:20]} is not served here")
+        raise method_not_allowed()
     if reviews.is_review(path):
         return reviews.answer(request, principal)
     parts = [part for part in path.split("/") if part]
@@ -81,9 +85,24 @@ def handle(request: Request) -> Response | Watch:
             raise unknown_path(request.path)
 
 
+def _refuse_impersonation(request: Request, principal: Principal) -> None:
+    """Nobody acts as somebody else here; to pass over the header would answer for the wrong person.
+
+    Raises:
+        ApiError: 403, worded as upstream words that of a user without the verb.
+    """
+    for header, resource in _IMPERSONATED.items():
+        if header in request.headers:
+            name = request.headers[header][:253]
+            why = (
+                f'User "{principal.slug}" cannot impersonate resource "{resource}" in API group "" at the cluster scope'
+            )
+            raise forbidden(resource, name, why)
+
+
 def _only_get(request: Request) -> None:
     if request.method != "GET":
-        raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        raise method_not_allowed()
 
 
 def _touch(session_id: int) -> None:
@@ -109,6 +128,8 @@ def still_allowed(watch: Watch) -> bool:
 
 def _resource(request: Request, target: Target, principal: Principal) -> Response | Watch:
     verb = _verb(request, target)
+    if target.subresource and not target.name and verb != "create":
+        raise method_not_allowed()
     roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
     store: SqlStore = open_store(principal.session_id)
     view = ReadView(store)

@@ -12,6 +12,7 @@ import msgspec
 
 from clustersim import documents
 from clustersim.apiserver import protobuf
+from clustersim.apiserver.routes import PageNotFound
 from controllers.registry.schema import too_deep
 from scheduler_core.api.errors import ApiError, bad_request
 
@@ -115,7 +116,9 @@ def json_response(document: Any, status: int = 200) -> Response:
 
 
 def error_response(error: ApiError) -> Response:
-    """Return the Status of a refusal."""
+    """Return the Status of a refusal, a line of text where nothing is served at all."""
+    if isinstance(error, PageNotFound):
+        return Response(error.code, f"{error.message}\n".encode(), "text/plain; charset=utf-8")
     response = json_response(error.status(), error.code)
     if error.retry_after_seconds:
         response.headers.append(("retry-after", str(error.retry_after_seconds)))

@@ -22,6 +22,7 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "number": {"type": "number", "format": "double"},
     "boolean": {"type": "boolean"},
     "time": {"type": "string", "format": "date-time"},
+    "micro-time": {"type": "string", "format": "date-time"},
     "bytes": {"type": "string", "format": "byte"},
     "any": {"x-kubernetes-preserve-unknown-fields": True},
     "quantity": {"oneOf": [{"type": "string"}, {"type": "number"}]},

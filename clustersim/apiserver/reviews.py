@@ -8,8 +8,8 @@ from clustersim.apiserver.messages import Request, Response, decode_body, json_r
 from clustersim.apiserver.routes import unknown_path
 from clustersim.classroom import roles
 from clustersim.classroom.auth import Principal
-from controllers.kinds.table import KINDS
-from scheduler_core.api.errors import ApiError, bad_request
+from controllers.kinds.table import KINDS, find_resource
+from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed
 
 _PATHS: Final = {
     "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "SelfSubjectAccessReview",
@@ -33,7 +33,7 @@ def answer(request: Request, principal: Principal) -> Response:
     if kind is None:
         raise unknown_path(request.path)
     if request.method != "POST":
-        raise ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+        raise method_not_allowed()
     document = decode_body(request)
     if document.get("kind") not in (None, kind):
         raise bad_request(f"the kind in the data does not match the expected kind {kind}")
@@ -74,6 +74,8 @@ def decide(
     principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str
 ) -> dict[str, Any]:
     """Return the status of an access review."""
+    if resource != "*" and find_resource(resource) is None:
+        return {"allowed": False, "reason": f"no resource {resource!r} is served here"}
     try:
         roles.check(principal, verb, resource, namespace, name, subresource)
     except ApiError as error:

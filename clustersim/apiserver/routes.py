@@ -8,7 +8,7 @@ from typing import Final
 from controllers.kinds.table import KINDS, kind_of
 from controllers.registry.incoming import HOMES
 from controllers.registry.kind import Kind
-from scheduler_core.api.errors import ApiError
+from scheduler_core.api.errors import ApiError, unknown_resource
 
 COMPUTED: Final = (
     Kind(
@@ -26,13 +26,15 @@ COMPUTED: Final = (
 
 _BY_PATH: Final = {(kind.group, kind.version, kind.plural): kind for kind in (*KINDS, *COMPUTED)}
 
-_OLD: Final = (
-    "v1beta1",
-    "v1beta2",
-    "v1alpha1",
-    "v2beta1",
-    "v2beta2",
-)
+_REVIEW_GROUPS: Final = ("authentication.k8s.io", "authorization.k8s.io")
+_GROUPS: Final = frozenset({*(kind.group for kind in (*KINDS, *COMPUTED)), *_REVIEW_GROUPS})
+
+_COLLECTIONS: Final = {
+    (kind.group, kind.version, subresource.collection): (kind, subresource.name)
+    for kind in KINDS
+    for subresource in kind.subresources
+    if subresource.collection
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +53,18 @@ class Target:
         return subresource is not None and subresource.simulated
 
 
+class PageNotFound(ApiError):
+    """Nothing is served under a path at all: answered as upstream's last handler does, by a line of text."""
+
+    def __init__(self) -> None:
+        super().__init__(404, "NotFound", "404 page not found")
+
+
 def unknown_path(path: str) -> ApiError:
-    """Return the 404 of a path that nothing is served under."""
-    return ApiError(
-        404,
-        "NotFound",
-        f"the server could not find the requested resource: nothing is served at {path[:200]}; "
-        "kubectl api-resources lists what is",
-    )
+    """Return the 404 of a path that names nothing: a Status below the groups that are served, else a line of text."""
+    parts = [part for part in path.split("/") if part]
+    served = parts[:1] == ["api"] or (parts[:1] == ["apis"] and (len(parts) == 1 or parts[1] in _GROUPS))
+    return unknown_resource() if served else PageNotFound()
 
 
 def parse(path: str) -> Target:
@@ -68,7 +74,7 @@ def parse(path: str) -> Target:
         ApiError: 404.
     """
     if not path.isprintable():
-        raise unknown_path("that path")
+        raise PageNotFound
     parts = [part for part in path.split("/") if part]
     if parts and parts[0] == "api":
         group, rest = "", parts[1:]
@@ -82,9 +88,12 @@ def parse(path: str) -> Target:
     namespace: str | None = None
     if rest[0] == HOMES and len(rest) > 2 and not (group == "" and _is_namespace_part(rest[2])):
         namespace, rest = rest[1], rest[2:]
+    if namespace is not None and len(rest) == 1 and (group, version, rest[0]) in _COLLECTIONS:
+        owner, posted = _COLLECTIONS[group, version, rest[0]]
+        return Target(owner, namespace, "", posted)
     kind = _BY_PATH.get((group, version, rest[0]))
     if kind is None:
-        raise _missing(path, group, version, rest[0])
+        raise unknown_path(path)
     homeless = kind.namespaced and namespace is None and len(rest) > 1
     if len(rest) > 3 or homeless or (namespace is not None and not kind.namespaced):
         raise unknown_path(path)
@@ -97,15 +106,3 @@ def parse(path: str) -> Target:
 
 def _is_namespace_part(part: str) -> bool:
     return kind_of(HOMES).subresource(part) is not None
-
-
-def _missing(path: str, group: str, version: str, plural: str) -> ApiError:
-    """Return a 404 that says which version is served instead, where one is."""
-    for kind in KINDS:
-        if kind.plural == plural and (kind.group == group or version in _OLD):
-            message = (
-                f"the server could not find the requested resource: {group or 'core'}/{version} {plural} is not "
-                f"served; write apiVersion: {kind.api_version}"
-            )
-            return ApiError(404, "NotFound", message, kind=plural, group=group)
-    return unknown_path(path)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
-from controllers.log.stamps import unix_ms_of
+from controllers.log.stamps import human_duration, unix_ms_of
 from controllers.registry.kind import Kind
 
 Age = Callable[[str | None], str]
-
-_MINUTE: Final = 60
-_HOUR: Final = 60 * _MINUTE
-_DAY: Final = 24 * _HOUR
 
 
 def age_by(now_unix_ms: int) -> Age:
@@ -27,38 +23,6 @@ def age_by(now_unix_ms: int) -> Age:
             return "<unknown>"
 
     return age
-
-
-def human_duration(seconds: int) -> str:
-    """Return a duration as kubectl writes it (`duration.HumanDuration`): `45s 2m5s 12m 3h20m 26h 5d 2y60d`."""
-    if seconds < -1:
-        return "<invalid>"
-    if seconds <= 0:
-        return "0s"
-    if seconds < 2 * _MINUTE:
-        return f"{seconds}s"
-    minutes = seconds // _MINUTE
-    if minutes < 10:
-        rest = seconds % _MINUTE
-        return f"{minutes}m{rest}s" if rest else f"{minutes}m"
-    if minutes < 3 * 60:
-        return f"{minutes}m"
-    hours = seconds // _HOUR
-    if hours < 8:
-        rest = minutes % 60
-        return f"{hours}h{rest}m" if rest else f"{hours}h"
-    if hours < 48:
-        return f"{hours}h"
-    days = hours // 24
-    if hours < 24 * 8:
-        rest = hours % 24
-        return f"{days}d{rest}h" if rest else f"{days}d"
-    if days < 365 * 2:
-        return f"{days}d"
-    years, rest = divmod(days, 365)
-    if years < 8:
-        return f"{years}y{rest}d" if rest else f"{years}y"
-    return f"{years}y"
 
 
 def definitions(kind: Kind) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from controllers.kubelet.usage import WINDOW_MS, container_usage, node_usage, ru
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
 from controllers.registry.kind import Kind
-from scheduler_core.api.errors import ApiError, not_found
+from scheduler_core.api.errors import method_not_allowed, not_found
 from scheduler_core.api.selector_text import parse_label_selector
 from scheduler_core.api.selectors import matches_all
 
@@ -31,7 +31,7 @@ def answer(view: ReadView, request: Request, target: Target, verb: str) -> Respo
         ApiError: 400 (a selector that cannot be read), 404, 405.
     """
     if verb not in ("get", "list"):
-        raise ApiError(405, "MethodNotAllowed", "usage is computed when it is read: it can be listed and got, no more")
+        raise method_not_allowed()
     unix_ms = session_unix_ms(view.store)
     labels = parse_label_selector(request.query.get("labelSelector", ""))
     found = _nodes(view, unix_ms) if target.kind.kind == "NodeMetrics" else _pods(view, target.namespace, unix_ms)

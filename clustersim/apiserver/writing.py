@@ -21,7 +21,7 @@ from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create, Delete, Operation, Patch, PatchType, Propagation, Update
 from controllers.log.store import Stored, Transaction
 from controllers.registry.context import Context
-from scheduler_core.api.errors import ApiError, bad_request, not_found
+from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
 
 PATCH_TYPES: Final[dict[str, PatchType]] = {
     "application/merge-patch+json": "merge",
@@ -43,12 +43,13 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
     document = decode_body(request)
     namespace = _home(target)
     context = _context(store, request, principal)
-    if target.name:
+    if target.name or target.subresource:
         subresource = target.kind.subresource(target.subresource)
         if subresource is None or subresource.post is None:
             raise _not_allowed()
-        metadata = document.get("metadata")
-        document["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), "name": target.name}
+        if target.name:
+            metadata = document.get("metadata")
+            document["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), "name": target.name}
         operation = Create(target.kind.resource, namespace, document, target.subresource)
         _apply(store, operation, context)
         return _with_warnings(
@@ -192,7 +193,7 @@ def _named(target: Target) -> str:
 
 
 def _not_allowed() -> ApiError:
-    return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    return method_not_allowed()
 
 
 def _delete_options(request: Request) -> dict[str, Any]:

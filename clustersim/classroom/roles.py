@@ -25,14 +25,13 @@ STUDENT_PRIORITY_MAX: Final = 1_000_000_000
 """The highest priority of a person's class, upstream's HighestUserDefinablePriority; above it pods are the system's."""
 
 _STUDENT_SUBRESOURCES: Final = frozenset({"", "scale", "eviction", "log"})
-_STUDENT_NEVER: Final = {
-    "resourcequotas": "the limits of your namespace are the teacher's; ask them for more room",
-    "csistoragecapacities.storage.k8s.io": "what storage there is holds for everybody's claims; ask the teacher",
-}
-"""Namespaced resources that a student does not write, and why."""
+_STUDENT_NEVER: Final = frozenset({"resourcequotas", "csistoragecapacities.storage.k8s.io"})
+"""Namespaced resources that a student does not write: the limits of their namespace are the teacher's, and what storage
+there is holds for everybody's claims."""
 
 SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
 
+_COMPONENT_SUBRESOURCES: Final = frozenset({"binding", "status"})
 _COMPONENT_RESOURCES: Final = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
 
 
@@ -44,56 +43,41 @@ def check(
     Raises:
         ApiError: 403.
     """
-    if verb not in READ_VERBS:
-        _check_command(principal, verb, resource, name, subresource)
+    group = split_resource(resource)[1]
+    # What nobody commands on this surface the engine need not withstand.
+    commanded = group == CLUSTERSIM_GROUP and verb not in READ_VERBS
+    if commanded or not _may(principal, verb, resource, namespace or "", subresource):
+        raise _denied(principal, verb, resource, namespace or "", name, subresource)
+
+
+def _may(principal: Principal, verb: str, resource: str, namespace: str, subresource: str) -> bool:
     if principal.role == TEACHER:
-        return
+        return True
     if verb in READ_VERBS:
-        _check_read(principal, resource, namespace, name)
-    elif principal.role == STUDENT:
-        _check_student_write(principal, resource, namespace or "", name, subresource)
-    elif principal.role == COMPONENT:
-        if subresource not in ("binding", "status") and resource not in _COMPONENT_RESOURCES:
-            raise forbidden(
-                resource,
-                name,
-                "a component binds pods and writes status, Leases and Events; ask the teacher to do this",
-            )
-    else:
-        raise forbidden(resource, name, "a viewer only reads; join the session with a name of your own to take part")
+        own = principal.role == STUDENT and namespace == principal.namespace
+        return own or resource != "secrets"
+    if principal.role == STUDENT:
+        kind = find_resource(resource)
+        return (
+            kind is not None
+            and kind.namespaced
+            and namespace == principal.namespace
+            and subresource in _STUDENT_SUBRESOURCES
+            and resource not in _STUDENT_NEVER
+        )
+    return principal.role == COMPONENT and (subresource in _COMPONENT_SUBRESOURCES or resource in _COMPONENT_RESOURCES)
 
 
-def _check_command(principal: Principal, verb: str, resource: str, name: str, subresource: str) -> None:
-    """Keep command objects to the session API: what nobody commands in this way the engine need not withstand."""
+def _denied(principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str) -> ApiError:
+    """Return the 403 in the words of upstream's RBAC authorizer."""
     plural, group = split_resource(resource)
-    if group == CLUSTERSIM_GROUP:
-        asked = f"{plural}/{subresource}" if subresource else plural
-        raise forbidden(
-            resource,
-            name,
-            f'User "{principal.slug}" cannot {verb} resource "{asked}" in API group "{group}" at the cluster scope',
-        )
-
-
-def _check_read(principal: Principal, resource: str, namespace: str | None, name: str) -> None:
-    if resource == "secrets" and not (principal.role == STUDENT and namespace == principal.namespace):
-        raise forbidden(
-            resource, name, f"Secrets are readable in your own namespace alone: add -n {principal.namespace}"
-        )
-
-
-def _check_student_write(principal: Principal, resource: str, namespace: str, name: str, subresource: str) -> None:
-    kind = find_resource(resource)
-    if kind is None or not kind.namespaced:
-        raise forbidden(
-            resource, name, "cluster-wide objects are the teacher's; ask them, or work in a session of your own"
-        )
-    if namespace != principal.namespace:
-        raise forbidden(resource, name, f"your namespace is {principal.namespace}: add -n {principal.namespace}")
-    if subresource not in _STUDENT_SUBRESOURCES:
-        raise forbidden(resource, name, f"{subresource} is written by the cluster's components, not by people")
-    if resource in _STUDENT_NEVER:
-        raise forbidden(resource, name, _STUDENT_NEVER[resource])
+    asked = f"{plural}/{subresource}" if subresource else plural
+    where = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
+    return forbidden(
+        resource,
+        name,
+        f'User "{principal.slug}" cannot {verb} resource "{asked}" in API group "{group}" {where}',
+    )
 
 
 def guard_for(principal: Principal, *, commands: bool = False) -> Guard:

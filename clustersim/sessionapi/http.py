@@ -65,7 +65,7 @@ class Call:
         """
         principal = self.principal_or_none
         if principal is None:
-            raise unauthorized()
+            raise unauthorized("send the session's token; join the session to get one")
         return principal
 
     @cached_property

@@ -150,7 +150,7 @@ def kubeconfig(call: Call) -> HttpResponse:
     principal, session = call.principal, call.session
     token, _ = auth.token_in(session.code, call.headers, call.request.COOKIES)
     if not token:
-        raise unauthorized()
+        raise unauthorized("send the session's token; join the session to get one")
     cluster: dict[str, Any] = {"server": addresses.api_server(call.request, session, credentials=token)}
     user: dict[str, Any] = {}
     if settings.TLS_PORT:

@@ -14,7 +14,7 @@ from controllers.kit.informer import RELIST_TIMER, Informers, by_node
 from controllers.kit.manager import key_of
 from controllers.kit.pods import claims_of_pod
 from controllers.kubelet.heartbeat import is_running, stopped_unix_ms
-from controllers.kubelet.images import normalised, seconds_text, size_bytes
+from controllers.kubelet.images import seconds_text, size_bytes
 from controllers.kubelet.machine import Machine, index_of
 from controllers.kubelet.mounting import csi_node, why_not_mounted
 from controllers.kubelet.render import node_status, pod_status
@@ -315,14 +315,10 @@ class Kubelets:
             self._finish(pod, playing, tick)
 
     def _pulled(self, pod: Document, playing: _Playing, container: Mapping[str, Any], tick: Tick) -> None:
-        if not playing.announced:
-            self._say(PRESENT, pod, playing, container, tick)
-            return
-        image = container.get("image", "")
-        new = normalised(image) not in playing.machine.present
-        playing.machine.arrived(image)
-        self._say(PULLED, pod, playing, container, tick)
-        if new and not self._reporting:
+        if playing.announced:
+            playing.machine.arrived(container.get("image", ""))
+        self._say(PULLED if playing.announced else PRESENT, pod, playing, container, tick)
+        if playing.machine.pulled and not self._reporting:
             self._reporting = True
             tick.plan(_REPORT, tick.now_ms // REPORT_MS * REPORT_MS + REPORT_MS)
 

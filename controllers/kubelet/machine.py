@@ -71,6 +71,9 @@ class Machine:
         """Return (whether a pull is announced, what it takes, when it is over). One image is pulled at a time."""
         name = normalised(image)
         asks = must_ask(image, policy)
+        if self._pulling.get(name, now_ms + 1) <= now_ms:
+            # Who asked for it is gone; the machine went on pulling.
+            self.arrived(image)
         if name in self.present:
             return asks, CHECK_MS if asks else 0, now_ms + (CHECK_MS if asks else 0)
         if policy == "Never":

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
+_MINUTE: Final = 60
+_HOUR: Final = 60 * _MINUTE
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -20,6 +22,15 @@ def wire_micro_time(unix_ms: int) -> str:
     return (_EPOCH + timedelta(milliseconds=unix_ms)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def wire_form(text: str, *, micro: bool) -> str | None:
+    """Return an RFC 3339 time as the server writes it (UTC), None where there is no such time."""
+    try:
+        moment = datetime.fromisoformat(text.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micro else "%Y-%m-%dT%H:%M:%SZ")
+
+
 def unix_ms_of(text: str) -> int:
     """Return Unix milliseconds of an RFC 3339 time.
 
@@ -30,3 +41,35 @@ def unix_ms_of(text: str) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def human_duration(seconds: int) -> str:
+    """Return a duration as kubectl writes it (`duration.HumanDuration`): `45s 2m5s 12m 3h20m 26h 5d 2y60d`."""
+    if seconds < -1:
+        return "<invalid>"
+    if seconds <= 0:
+        return "0s"
+    if seconds < 2 * _MINUTE:
+        return f"{seconds}s"
+    minutes = seconds // _MINUTE
+    if minutes < 10:
+        rest = seconds % _MINUTE
+        return f"{minutes}m{rest}s" if rest else f"{minutes}m"
+    if minutes < 3 * 60:
+        return f"{minutes}m"
+    hours = seconds // _HOUR
+    if hours < 8:
+        rest = minutes % 60
+        return f"{hours}h{rest}m" if rest else f"{hours}h"
+    if hours < 48:
+        return f"{hours}h"
+    days = hours // 24
+    if hours < 24 * 8:
+        rest = hours % 24
+        return f"{days}d{rest}h" if rest else f"{days}d"
+    if days < 365 * 2:
+        return f"{days}d"
+    years, rest = divmod(days, 365)
+    if years < 8:
+        return f"{years}y{rest}d" if rest else f"{years}y"
+    return f"{years}y"

@@ -136,6 +136,8 @@ class Subresource:
     """Whether annotations sent with it are stored too."""
     view: Callable[[Mapping[str, Any]], Document] | None = None
     """Object → what a GET shows and a PATCH changes; None: the object."""
+    collection: str = ""
+    """A collection in the object's namespace to which it can be POSTed too; the body names the object there."""
     change: Callable[[Stored, Mapping[str, Any]], Document] | None = None
     """(object, body sent) → the whole object as it is asked for."""
     post: Callable[[Writing, Create | Bind], Document] | None = None

@@ -16,10 +16,13 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from controllers.log.stamps import wire_form
 from scheduler_core.api import quantity
 from scheduler_core.api.errors import Cause
 
-Scalar = Literal["string", "integer", "number", "boolean", "quantity", "int-or-string", "time", "bytes", "any"]
+Scalar = Literal[
+    "string", "integer", "number", "boolean", "quantity", "int-or-string", "time", "micro-time", "bytes", "any"
+]
 
 DEPTH_MAX: Final = 64
 """Levels of nesting in a document; the deepest field of a served kind lies at 14. It bounds recursion."""
@@ -38,9 +41,9 @@ _SCALARS: Final[dict[str, Scalar]] = {
     "resource.Quantity": "quantity",
     "util_intstr.IntOrString": "int-or-string",
     "Time": "time",
-    "MicroTime": "time",
+    "MicroTime": "micro-time",
     "meta_v1.Time": "time",
-    "meta_v1.MicroTime": "time",
+    "meta_v1.MicroTime": "micro-time",
     "FieldsV1": "any",
     "runtime.RawExtension": "any",
 }
@@ -76,6 +79,7 @@ _GO_NAMES: Final[dict[str, str]] = {
     "number": "float64",
     "boolean": "bool",
     "time": "string",
+    "micro-time": "string",
     "bytes": "[]uint8",
     "quantity": "resource.Quantity",
     "int-or-string": "intstr.IntOrString",
@@ -284,8 +288,10 @@ def _check_item(value: Any, entry: FieldType, path: str, report: Report, require
             good = isinstance(value, (int, float)) and not isinstance(value, bool)
         case "int-or-string":
             good = isinstance(value, (int, str)) and not isinstance(value, bool)
-        case "time":
+        case "time" | "micro-time":
             good = isinstance(value, str) and _TIME.fullmatch(value) is not None
+            written = wire_form(value, micro=entry.scalar == "micro-time") if good else None
+            return _mismatch(value, entry, path, report) if written is None else written
         case "bytes":
             good = isinstance(value, str) and _is_base64(value)
         case "quantity":

@@ -60,7 +60,8 @@ class ApiError(Exception):
             "reason": self.reason,
             "code": self.code,
         }
-        if details:
+        # Clients look into the details of these without asking whether there are any.
+        if details or self.code in (404, 405):
             body["details"] = details
         body.update(self.extra)
         return body
@@ -76,6 +77,16 @@ def not_found(resource: str, name: str) -> ApiError:
     """Return the 404 that kubectl prints as `Error from server (NotFound)`."""
     plural, group = split_resource(resource)
     return ApiError(404, "NotFound", f'{resource} "{name}" not found', kind=plural, group=group, name=name)
+
+
+def unknown_resource() -> ApiError:
+    """Return the 404 of a path below a served group that names nothing."""
+    return ApiError(404, "NotFound", "the server could not find the requested resource")
+
+
+def method_not_allowed() -> ApiError:
+    """Return the 405 of a verb that a resource has not."""
+    return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
 
 def already_exists(resource: str, name: str) -> ApiError:
@@ -114,9 +125,9 @@ def forbidden(resource: str, name: str, why: str) -> ApiError:
     return ApiError(403, "Forbidden", f"{resource}{quoted} is forbidden: {why}", kind=plural, group=group, name=name)
 
 
-def unauthorized() -> ApiError:
+def unauthorized(advice: str = "") -> ApiError:
     """Return the 401 of a request without a good token."""
-    return ApiError(401, "Unauthorized", "Unauthorized: send the session's token; join the session to get one")
+    return ApiError(401, "Unauthorized", f"Unauthorized: {advice}" if advice else "Unauthorized")
 
 
 def gone(message: str = "The resourceVersion for the provided watch is too old.") -> ApiError:

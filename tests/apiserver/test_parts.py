@@ -14,6 +14,7 @@ from clustersim.apiserver.messages import Request, parse_cookies, parse_query
 from clustersim.apiserver.negotiation import aggregated_version, wanted
 from clustersim.apiserver.routes import parse
 from controllers.kinds.table import kind_of
+from controllers.log import stamps
 from scheduler_core.api.errors import ApiError
 
 
@@ -27,7 +28,7 @@ from scheduler_core.api.errors import ApiError
     ],
 )  # fmt: skip
 def test_ages_are_written_as_kubectl_writes_them(seconds: int, text: str) -> None:
-    assert tables.human_duration(seconds) == text
+    assert stamps.human_duration(seconds) == text
 
 
 POD_STATES: list[tuple[dict[str, Any], str]] = [

@@ -152,8 +152,110 @@ def test_methods_and_paths_that_are_not_served(api: Api, namespace: str) -> None
     ):
         status, _, _ = api.request(method, path, POD if method in ("POST", "PUT") else None)
         assert (method, path, status) == (method, path, code)
-    message = api.request("GET", "/apis/apps/v1beta1/deployments")[1]["message"]
-    assert "apiVersion: apps/v1" in message
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/nothings",
+        "/api/v9/pods",
+        "/apis/apps/v1/nothings",
+        "/apis/apps/v1beta1/deployments",
+        "/apis/policy/v1beta1",
+        "/api/v1/namespaces/default/nodes",
+    ],
+)
+def test_a_path_below_a_served_group_is_answered_with_a_status_that_has_details(api: Api, path: str) -> None:
+    status, document, _ = api.request("GET", path)
+    assert status == 404
+    assert document == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": "the server could not find the requested resource",
+        "reason": "NotFound",
+        "details": {},
+        "code": 404,
+    }
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/metrics", "/apis/nothing.io/v1/things", "/apis/nothing.io"])
+def test_a_path_that_nobody_serves_is_answered_with_a_line(api: Api, path: str) -> None:
+    status, text, headers = api.request("GET", path)
+    assert (status, text, headers["Content-Type"]) == (404, "404 page not found\n", "text/plain; charset=utf-8")
+
+
+def test_a_method_that_is_not_allowed_has_details(api: Api) -> None:
+    status, document, _ = api.request("POST", "/api/v1/pods", POD)
+    assert (status, document["reason"], document["details"]) == (405, "MethodNotAllowed", {})
+
+
+def test_bindings_are_made_in_their_collection(api: Api, namespace: str) -> None:
+    api.request("POST", "/api/v1/nodes", {"metadata": {"name": "bound-here"}})
+    api.request("POST", _pods(namespace), POD)
+    path = f"/api/v1/namespaces/{namespace}/bindings"
+    binding = {"metadata": {"name": "one"}, "target": {"kind": "Node", "name": "bound-here"}}
+    status, document, _ = api.request("POST", path, binding)
+    assert (status, document["status"]) == (201, "Success")
+    assert api.request("GET", _pods(namespace) + "/one")[1]["spec"]["nodeName"] == "bound-here"
+    assert api.request("POST", path, binding)[0] == 409
+    assert api.request("GET", path)[0] == 405
+    assert api.request("POST", path, binding, role="student")[0] == 403
+    listed = api.request("GET", "/api/v1")[1]["resources"]
+    assert [(one["kind"], one["verbs"]) for one in listed if one["name"] == "bindings"] == [("Binding", ["create"])]
+
+
+@pytest.mark.parametrize(
+    ("header", "resource"),
+    [("Impersonate-User", "users"), ("Impersonate-Group", "groups"), ("Impersonate-Uid", "uids")],
+)
+def test_nobody_acts_as_somebody_else(api: Api, header: str, resource: str) -> None:
+    status, document, _ = api.request("GET", "/api/v1/pods", headers={header: "jane"})
+    assert (status, document["reason"]) == (403, "Forbidden")
+    assert document["message"] == (
+        f'{resource} "jane" is forbidden: User "tara" cannot impersonate resource "{resource}" in API group "" '
+        "at the cluster scope"
+    )
+
+
+def test_what_is_not_served_may_not_be_done(api: Api) -> None:
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+    def may(**attributes: str) -> bool:
+        return api.request("POST", path, {"spec": {"resourceAttributes": {"verb": "create", **attributes}}})[1][
+            "status"
+        ]["allowed"]
+
+    assert may(resource="pods")
+    assert may(resource="deployments", group="apps")
+    assert not may(resource="gadgets")
+    assert not may(resource="deployments", group="gadgets.io")
+    assert may(resource="*", group="*")
+
+
+def test_items_of_a_list_do_not_repeat_its_kind(api: Api, namespace: str) -> None:
+    api.request("POST", _pods(namespace), POD)
+    document = api.request("GET", _pods(namespace))[1]
+    assert (document["kind"], document["apiVersion"]) == ("PodList", "v1")
+    assert [set(item) for item in document["items"]] == [{"metadata", "spec", "status"}]
+
+
+def test_a_refusal_by_role_is_worded_as_upstreams(api: Api) -> None:
+    status, document, _ = api.request("POST", "/api/v1/namespaces/default/pods", POD, role="student")
+    assert status == 403
+    assert document["message"].endswith('cannot create resource "pods" in API group "" in the namespace "default"'), (
+        document["message"]
+    )
+
+
+def test_times_are_written_in_one_form(api: Api, namespace: str) -> None:
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+    spec = {"holderIdentity": "me", "renewTime": "2026-01-02T05:04:05.5+02:00"}
+    status, lease, _ = api.request("POST", path, {"metadata": {"name": "held"}, "spec": spec})
+    assert (status, lease["spec"]["renewTime"]) == (201, "2026-01-02T03:04:05.500000Z")
+    spec["renewTime"] = "2026-02-31T05:04:05.000000Z"
+    assert api.request("POST", path, {"metadata": {"name": "never"}, "spec": spec})[0] == 400
 
 
 def test_apply_patch_is_refused_as_kubectl_expects(api: Api, namespace: str) -> None:

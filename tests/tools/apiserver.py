@@ -51,6 +51,13 @@ print("MADE" + json.dumps(made))
 """
 
 
+def _decoded(answer: Any) -> Any:
+    text = answer.read()
+    if "json" in answer.headers.get("Content-Type", ""):
+        return json.loads(text) if text else None
+    return text.decode()
+
+
 @dataclass
 class Api:
     """A web process with one session."""
@@ -84,10 +91,9 @@ class Api:
             request.add_header(name, value)
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
-                text = answer.read()
-                return answer.status, json.loads(text) if text else None, answer.headers
+                return answer.status, _decoded(answer), answer.headers
         except urllib.error.HTTPError as error:
-            return error.code, json.loads(error.read()), error.headers
+            return error.code, _decoded(error), error.headers
 
     def answers(self) -> bool:
         """Return whether the process serves requests yet."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.clustersim.common import shown, with_spec
 from controllers.kinds.columns import AGE, NAME
+from controllers.log.stamps import human_duration
 from controllers.registry import fields
 from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind
 from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
 RATE_MIN: Final = 0.1
@@ -42,6 +45,10 @@ def _clock(document: dict[str, Any]) -> list[Cause]:
     return causes
 
 
+def _session_time(document: Mapping[str, Any], age: Any) -> str:
+    return human_duration(int(at(document, "status", "simTimeMs") or 0) // 1000)
+
+
 KIND: Final = Kind(
     "Clock",
     "clocks",
@@ -57,7 +64,7 @@ KIND: Final = Kind(
         Column("Paused", "string", "Whether time stands.", shown("status", "paused")),
         Column("Rate", "string", "Simulated seconds per real second.", shown("status", "rate")),
         Column("Pace", "string", "Milliseconds at each extension point.", shown("status", "pace")),
-        Column("Time", "string", "Simulated milliseconds so far.", shown("status", "simTimeMs")),
+        Column("Time", "string", "Simulated time so far.", _session_time),
         AGE,
     ),
 )

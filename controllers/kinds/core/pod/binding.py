@@ -68,4 +68,6 @@ def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> Document
     return {**old, "spec": {**spec, "nodeName": operation.node_name}, "status": status}
 
 
-BINDING: Final = Subresource("binding", verbs=("create",), body=("", "v1", "Binding"), post=_post)
+BINDING: Final = Subresource(
+    "binding", verbs=("create",), body=("", "v1", "Binding"), collection="bindings", post=_post
+)
