@@ -41,6 +41,13 @@ def gated(one: PodInfo) -> PodInfo:
     return PodInfo(replace(one.pod, spec=replace(one.pod.spec, scheduling_gates=(PodSchedulingGate("g"),))))
 
 
+def promise(living: World, name: str, **more: Any) -> World:
+    """Let a gated pod hope for the node: its own change says so, as a pod that comes gated hopes for none."""
+    living.add(gated(pod(name, **more)))
+    living.add(gated(pod(name, **more, status={"nominatedNodeName": "n"})))
+    return living
+
+
 def started(second: int) -> dict[str, str]:
     return {"startTime": f"2030-01-01T00:00:0{second}Z"}
 
@@ -80,8 +87,7 @@ def parked() -> Taken:
 
 
 def nominations() -> Taken:
-    promised = gated(pod("first", status={"nominatedNodeName": "n"}))
-    return attempt(world(promised, pod("p"), nodes=(node("n", "1"),)))
+    return attempt(promise(world(pod("p"), nodes=(node("n", "1"),)), "first"))
 
 
 def later() -> Taken:
@@ -172,12 +178,12 @@ def test_a_preemptor_waits_for_its_victims_and_then_takes_their_place() -> None:
 
 def test_a_nominated_pods_anti_affinity_is_asked_only_where_some_term_concerned_the_newcomer() -> None:
     away = required("podAntiAffinity", near(HOST, app="x"))
-    promised = gated(pod("first", affinity=away, status={"nominatedNodeName": "n"}))
-    step, situation = attempt(world(promised, pod("p", labels={"app": "x"})))
+    step, situation = attempt(promise(world(pod("p", labels={"app": "x"})), "first", affinity=away))
     assert step == Bind("uid-p", "n")
     assert enabled(step, situation, TODAY)
     elsewhere = required("podAntiAffinity", near(HOST, app="nobody"))
-    step, situation = attempt(world(promised, pod("p", labels={"app": "x"}, affinity=elsewhere)))
+    newcomer = pod("p", labels={"app": "x"}, affinity=elsewhere)
+    step, situation = attempt(promise(world(newcomer), "first", affinity=away))
     assert step == Fail("uid-p")
     assert explain(step, situation) == {names.NOMINATIONS, names.MUTUAL}
 

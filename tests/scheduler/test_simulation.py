@@ -17,7 +17,7 @@ def test_no_rule_is_broken_in_ten_thousand_steps(seed: int) -> None:
     world, books = run(seed, STEPS)
     # The run must have been about something.
     assert len(world.bound) > 200
-    assert world.preempted > 10
+    assert world.preempted >= 5
     assert world.lost
     assert min(books.compared[what] for what in ("filter", "score", "preemption")) > 10
 
