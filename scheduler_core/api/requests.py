@@ -50,6 +50,8 @@ def _container_nanos(
 ) -> Amounts:
     """Return one container's requests, its running resize included, with `defaults` for what it leaves unsaid."""
     total = _nanos(container.resources.requests)
+    if not statuses and not defaults:
+        return total
     status = statuses.get(container.name)
     if status is not None and status.resources is not None:
         actual = _nanos(status.resources.requests)
@@ -92,6 +94,9 @@ def pod_requests(
     infeasible = bool(statuses or init_statuses) and pod.is_resize_infeasible
     total: Amounts = {}
     for container in spec.containers:
+        if not total:
+            total = _container_nanos(container, statuses, infeasible, defaults)
+            continue
         _add(total, _container_nanos(container, statuses, infeasible, defaults))
     if spec.init_containers:
         peak: Amounts = {}
@@ -134,6 +139,16 @@ def non_zero_requests(pod: Pod) -> tuple[int, int]:
         defaults = {resource: number for resource, number in defaults.items() if resource not in real}
     sums = pod_requests(pod, defaults)
     return sums.get("cpu", 0), sums.get("memory", 0)
+
+
+def asks_for_everything_scored(pod: Pod) -> bool:
+    """Return whether scoring counts what fitting counts: no default, pod-level request or resize makes a difference."""
+    spec, status = pod.spec, pod.status
+    if spec.resources is not None or status.container_statuses or status.init_container_statuses:
+        return False
+    return all(
+        NON_ZERO_DEFAULTS.keys() <= one.resources.requests.keys() for one in (*spec.init_containers, *spec.containers)
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
+
+import msgspec
 
 from scheduler_core.api.label_names import label_value_errors, qualified_name_errors
 from scheduler_core.api.meta import View
@@ -25,9 +28,11 @@ def parse_int64(text: str) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """One checked condition on a label: `operator` is In, NotIn, Exists, DoesNotExist, Gt or Lt."""
+class Requirement(msgspec.Struct, frozen=True):
+    """One checked condition on a label: `operator` is In, NotIn, Exists, DoesNotExist, Gt or Lt.
+
+    A struct, since selectors are keys of much that is remembered, and it is hashed in no time.
+    """
 
     key: str
     operator: str
@@ -67,6 +72,15 @@ class SelectorError(ValueError):
     def __init__(self, errors: Sequence[str]) -> None:
         super().__init__(aggregate(errors))
         self.errors = tuple(errors)
+
+
+READ_MAX: Final = 4_096
+"""Distinct conditions kept as they were read; past it the one used longest ago is read again."""
+
+
+@lru_cache(maxsize=READ_MAX)
+def _equal(key: str, value: str) -> Requirement:
+    return requirement(key, "In", (value,))
 
 
 def requirement(key: str, operator: str, values: Sequence[str], path: str = "") -> Requirement:
@@ -158,7 +172,7 @@ class LabelSelector(View, frozen=True):
             SelectorError: a condition cannot be read.
         """
         pairs = sorted(self.match_labels.items())
-        equal = [requirement(key, "In", (value,)) for key, value in pairs]
+        equal = [_equal(key, value) for key, value in pairs]
         return (*equal, *map(_label_requirement, self.match_expressions))
 
     def matches(self, labels: Mapping[str, str]) -> bool:

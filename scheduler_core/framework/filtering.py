@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 import numpy as np
@@ -12,9 +12,16 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.guarded import WrongAnswerError
-from scheduler_core.framework.interface import FilterPlugin, Plugin, PreFilterExtensions, PreFilterResult, Reads
+from scheduler_core.framework.interface import (
+    FilterPlugin,
+    Plugin,
+    PreFilterExtensions,
+    PreFilterResult,
+    Reads,
+    shape_of,
+)
 from scheduler_core.framework.registry import Handle
-from scheduler_core.framework.reuse import Reuse, ShapeMemory
+from scheduler_core.framework.reuse import NOWHERE, FilterMemory, FilterPart, Reuse, position_of
 from scheduler_core.framework.sampling import feasible_nodes_to_find, sample
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome, Verdicts
@@ -67,6 +74,7 @@ class Filtering:
         self._reads: dict[str, Reads] = {
             plugin.name: getattr(plugin, "filter_reads", Reads.CLUSTER) for plugin in self._plugins
         }
+        self._keys = {plugin.name: getattr(plugin, "filter_key", shape_of) for plugin in self._plugins}
         self._extensions = [plugin for plugin in pre_filter if isinstance(plugin, PreFilterExtensions)]
         self._handle = handle
         self._reuse = reuse
@@ -98,11 +106,11 @@ class Filtering:
             nominated_first: try the nominated node alone first; False once that has been tried in vain.
         """
         active = self._active(state.skip_filter)
-        memory = self._reuse.memory(pod.shape, ("filter", state.skip_filter), snapshot)
-        self._level(state, pod, snapshot, memory, active)
+        memory = self._reuse.filters.of((pod.shape, state.skip_filter), snapshot)
+        sound = self._level(state, pod, snapshot, memory, active)
         first = memory.first.copy()
         every = self._handle.rules.run_all_filters
-        outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, all_filters=every)
+        outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, all_filters=every, sound=sound)
         nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name) if nominated_first else None
         absent = _mark_absent(outcome, result, nominated)
         self._override_nominated(state, pod, outcome, memory, active.are_local)
@@ -151,7 +159,7 @@ class Filtering:
         state: CycleState,
         pod: PodInfo,
         outcome: FilterOutcome,
-        memory: ShapeMemory,
+        memory: FilterMemory,
         are_local: bool,
     ) -> None:
         """Ask again, with nominated pods added, about the nodes that pods of at least this priority hope for."""
@@ -178,15 +186,14 @@ class Filtering:
             )
 
     def _level(
-        self,
-        state: CycleState,
-        pod: PodInfo,
-        snapshot: Snapshot,
-        memory: ShapeMemory,
-        active: _Active,
-    ) -> None:
-        """Bring the remembered verdicts level with the snapshot."""
-        touched = memory.filter_mark.advance(snapshot)
+        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: FilterMemory, active: _Active
+    ) -> bool:
+        """Bring the remembered verdicts level with the snapshot; return whether none of them is an Error."""
+        sound = True
+        changes = self._reuse.changes
+        changes.look(snapshot)
+        touched = changes.since(memory.position)
+        memory.position = changes.now
         recombine: Rows = ALL_ROWS if touched is None else touched.any
         if touched is None:
             memory.nominated.clear()
@@ -194,30 +201,22 @@ class Filtering:
             for row in touched.any.tolist():
                 memory.nominated.pop(row, None)
         for plugin in active.plugins if touched is None or len(touched.node) else active.unsettled:
-            reads = self._reads[plugin.name]
-            if touched is None or reads is _CLUSTER:
-                whole = memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
+            name, reads = plugin.name, self._reads[plugin.name]
+            part = memory.parts.get(name)
+            if reads not in _LOCAL:
                 recombine = ALL_ROWS
-                if reads is not _CLUSTER and (whole.pieced or (whole.codes == _ERROR).any()):
-                    # An error may go with its cause, whatever that was: next time all are asked again.
-                    memory.filter_mark.forget()
-                continue
-            rows = touched.rows_for(reads)
-            if isinstance(rows, slice):
-                recombine = ALL_ROWS
-            if isinstance(rows, slice) or len(rows):
-                fresh = _ask(plugin, state, pod, snapshot, rows)
-                if fresh.pieced or _ERROR in fresh.codes.tolist():
-                    # An error's key means nothing to the plugin's own `explain`: do not mix the two.
-                    memory.verdicts[plugin.name] = _ask(plugin, state, pod, snapshot, ALL_ROWS)
-                    memory.filter_mark.forget()
-                    recombine = ALL_ROWS
-                    continue
-                kept = memory.verdicts[plugin.name]
-                kept.codes[rows] = fresh.codes
-                kept.keys[rows] = fresh.keys
-                kept.explain = fresh.explain
-        _combine(memory, len(snapshot), active.plugins, recombine)
+            if reads is _CLUSTER:
+                part = FilterPart(snapshot)
+            elif part is None:
+                part = self._reuse.filter_parts.of((name, self._keys[name](pod)), snapshot)
+            sound = not part.level(partial(_ask, plugin, state, pod, snapshot), reads, changes) and sound
+            if part.position is NOWHERE:
+                # It broke: all are asked again the next time.
+                memory.position, recombine = NOWHERE, ALL_ROWS
+            if memory.parts.get(name) is not part:
+                memory.parts[name], memory.verdicts[name] = part, part.verdicts
+        _combine(memory, len(snapshot), active.names, recombine)
+        return sound
 
     # One node: dry runs.
 
@@ -245,8 +244,8 @@ class Filtering:
         if snapshot.origin is None:
             return None
         origin, rows = snapshot.origin
-        memory = self._reuse.known(pod.shape, ("filter", state.skip_filter), origin)
-        return None if memory is None or not memory.filter_mark.is_level(origin) else (memory.verdicts, rows[row])
+        memory = self._reuse.filters.known((pod.shape, state.skip_filter), origin)
+        return None if memory is None or memory.position != position_of(origin) else (memory.verdicts, rows[row])
 
     def node_with_nominated(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Return the verdict on one row under the two-pass rule: with the nominated pods added, then without.
@@ -368,20 +367,17 @@ def _checked(answer: Verdicts, count: int) -> Verdicts:
     return answer
 
 
-def _combine(memory: ShapeMemory, count: int, active: Sequence[FilterPlugin], rows: Rows) -> None:
+def _combine(memory: FilterMemory, count: int, active: Sequence[str], rows: Rows) -> None:
     """Find each row's first failing filter again, for the rows that were asked about again."""
-    if len(memory.first) != count:
-        memory.first = np.empty(count, dtype=np.int8)
-    codes = [memory.verdicts[plugin.name].codes for plugin in active]
     if not isinstance(rows, slice) and len(rows) <= FEW_ROWS_MAX:
+        codes = [memory.verdicts[name].codes for name in active]
         for row in rows.tolist():
             failing = (index for index, own in enumerate(codes) if own[row])
             memory.first[row] = next(failing, PASSED)
         return
-    memory.first[rows] = PASSED
+    first = np.full(count, PASSED, dtype=np.int8)
     for index in range(len(active) - 1, -1, -1):
-        failed = codes[index][rows] != 0
-        if failed.any():
-            part = memory.first[rows]
-            part[failed] = index
-            memory.first[rows] = part
+        part = memory.parts[active[index]]
+        if part.failing:
+            first[part.verdicts.codes != 0] = index
+    memory.first = first

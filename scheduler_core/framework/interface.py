@@ -6,8 +6,10 @@ Reserve, Permit; then the binding cycle: PreBind, Bind, PostBind. Unreserve undo
 Filter and Score answer for many nodes at once: they get `rows` and return arrays parallel to it. They must answer for
 one row (a dry run on a changed node) exactly as for all, and must not change their arguments.
 
-A plugin that is cheap to ask again for single rows says what its answers depend on besides the pod's shape
-(`PodInfo.shape`): `filter_reads`, `score_reads`. The framework then recomputes only the rows touched since.
+A plugin that is cheap to ask again for single rows says what its answers depend on besides the pod: `filter_reads`,
+`score_reads`. The framework then keeps them, and recomputes only the rows touched since. They are kept by the pod's
+shape (`PodInfo.shape`), or by what methods `filter_key`, `score_key` (pod → a hashable value) return: pods with equal
+keys get equal answers.
 
 What a plugin gives a node must be within 0…100 (of another era: within its range), normalised where it normalises; what
 is not is an Error. A plugin whose scores are so by construction says `score_ranged`, and is not looked after.
@@ -26,6 +28,12 @@ from scheduler_core.framework.status import Status
 from scheduler_core.framework.verdicts import FilterOutcome, Verdicts
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
+
+
+def shape_of(pod: PodInfo) -> bytes:
+    """Return the key of answers that may depend on anything that plugins can tell pods apart by."""
+    return pod.shape
+
 
 MAX_NODE_SCORE = 100
 """What the best node gets from one plugin after normalisation, before its weight."""

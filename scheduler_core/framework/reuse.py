@@ -1,32 +1,45 @@
-"""Reuse between pods of one shape: answers are kept, and only rows touched since are asked about again."""
+"""Reuse between pods: answers are kept, and only rows touched since are asked about again.
+
+What one plugin said is kept by what it reads of the pod (`filter_key`, `score_key`), so pods of many shapes share it;
+what all plugins together come to is kept by the pod's shape.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Generic, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.interface import Reads
-from scheduler_core.framework.status import Status
-from scheduler_core.framework.verdicts import Verdicts
+from scheduler_core.framework.status import Code, Status
+from scheduler_core.framework.verdicts import Codes, Verdicts
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 
-SHAPES_MAX: Final = 128
-"""Answers remembered per framework (Filter's and Score's of 64 shapes); past it the one used longest ago is
-forgotten and later recomputed in full."""
+SHAPES_MAX: Final = 64
+"""Shapes remembered per framework, for Filter and for Score; past it those are forgotten that were not asked for since
+as many others were."""
+
+PARTS_MAX: Final = 128
+"""Answers of single plugins remembered per framework, for Filter and for Score; past it those are forgotten that were
+not asked for since as many others were, and are later recomputed in full."""
 
 # Looking a member up on the class is slow, and these are asked for every plugin and pod.
 _NODE: Final = Reads.NODE
 _NODE_AND_PODS: Final = Reads.NODE_AND_PODS
 _ALL_NODES: Final = Reads.ALL_NODES
-
+_ERROR: Final = int(Code.ERROR)
 
 _NO_ROWS: Final = np.zeros(0, dtype=np.intp)
+_NO_CODES: Final[Codes] = np.zeros(0, dtype=np.int8)
+_NO_KEYS: Final[Ints] = np.zeros(0, dtype=np.int64)
+
+
+def _unexplained(key: int) -> NoReturn:
+    raise KeyError(key)
 
 
 @dataclass(slots=True)
@@ -49,97 +62,235 @@ class Touched:
         return ALL_ROWS
 
 
+Position = tuple[int, int, int]
+"""A place in a snapshot's change log: its epoch, and how much of the two logs has been read."""
+
+NOWHERE: Final[Position] = (-1, 0, 0)
+"""Before everything: from here on, all is to be recomputed."""
+
+
+def position_of(snapshot: Snapshot) -> Position:
+    """Return the log's end."""
+    return snapshot.epoch, len(snapshot.node_log), len(snapshot.pod_log)
+
+
+def touched_since(position: Position, snapshot: Snapshot) -> Touched | None:
+    """Return what was touched between a position and the log's end; None: everything is to be recomputed."""
+    epoch, node, pod = position
+    if epoch != snapshot.epoch:
+        return None
+    node_rows, pod_rows = set(snapshot.node_log[node:]), snapshot.pod_log[pod:]
+    if not node_rows and len(pod_rows) <= 1:
+        # Most often all that has happened is the pod before.
+        return Touched(_NO_ROWS, np.array(pod_rows, dtype=np.intp))
+    rows = node_rows.union(pod_rows)
+    if len(rows) * 2 > len(snapshot):
+        return None
+    node_array = np.array(sorted(node_rows), dtype=np.intp) if node_rows else _NO_ROWS
+    return Touched(node_array, np.array(sorted(rows), dtype=np.intp))
+
+
 @dataclass(slots=True)
 class Mark:
-    """A position in a snapshot's change log."""
+    """A position that moves along."""
 
-    epoch: int = -1
-    node: int = 0
-    pod: int = 0
+    position: Position = NOWHERE
 
     def advance(self, snapshot: Snapshot) -> Touched | None:
         """Move to the log's end and return what was touched in between; None: everything is to be recomputed."""
-        node_log, pod_log = snapshot.node_log, snapshot.pod_log
-        known = self.epoch == snapshot.epoch
-        touched = None
-        if known:
-            node_rows, pod_rows = set(node_log[self.node :]), pod_log[self.pod :]
-            rows = node_rows.union(pod_rows)
-            if not node_rows and len(pod_rows) == 1:
-                # Most often all that has happened is the pod before.
-                touched = Touched(_NO_ROWS, np.array(pod_rows, dtype=np.intp))
-            elif len(rows) * 2 <= len(snapshot):
-                node = np.array(sorted(node_rows), dtype=np.intp) if node_rows else _NO_ROWS
-                touched = Touched(node, np.array(sorted(rows), dtype=np.intp))
-        self.epoch, self.node, self.pod = snapshot.epoch, len(node_log), len(pod_log)
+        touched = touched_since(self.position, snapshot)
+        self.position = position_of(snapshot)
         return touched
 
-    def is_level(self, snapshot: Snapshot) -> bool:
-        """Return whether nothing was touched since."""
-        here = (self.epoch, self.node, self.pod)
-        return here == (snapshot.epoch, len(snapshot.node_log), len(snapshot.pod_log))
 
-    def forget(self) -> None:
-        """Make the next `advance` recompute everything."""
-        self.epoch = -1
+class Changes:
+    """What changed in a snapshot since several positions: most answers were last level at the same one."""
+
+    def __init__(self) -> None:
+        self._snapshot: Snapshot | None = None
+        self._known: dict[Position, Touched | None] = {}
+        self.now: Position = NOWHERE
+
+    def look(self, snapshot: Snapshot) -> None:
+        """Take the snapshot's state of now as the present."""
+        now = position_of(snapshot)
+        if now != self.now or snapshot is not self._snapshot:
+            self._snapshot, self.now = snapshot, now
+            self._known.clear()
+
+    def since(self, position: Position) -> Touched | None:
+        """Return what was touched between a position and now; None: everything is to be recomputed."""
+        known = self._known
+        if position not in known:
+            assert self._snapshot is not None
+            known[position] = touched_since(position, self._snapshot)
+        return known[position]
 
 
 @dataclass(slots=True)
-class ShapeMemory:
-    """Answers for one shape on one snapshot.
+class FilterPart:
+    """One filter's verdicts on all rows, for pods that it cannot tell apart.
 
     Attributes:
-        verdicts: filter → its verdicts for all rows.
+        failing: whether any row fails.
+    """
+
+    snapshot: Snapshot
+    position: Position = NOWHERE
+    verdicts: Verdicts = field(default_factory=lambda: Verdicts(_NO_CODES, _NO_KEYS, _unexplained))
+    failing: bool = False
+
+    def level(self, ask: Callable[[Rows], Verdicts], reads: Reads, changes: Changes) -> bool:
+        """Bring the verdicts level; return whether one of them is an Error."""
+        if self.position == changes.now:
+            return False
+        touched = changes.since(self.position)
+        self.position = changes.now
+        rows = ALL_ROWS if touched is None else touched.rows_for(reads)
+        kept = self.verdicts
+        if not isinstance(rows, slice):
+            if not len(rows):
+                return False
+            fresh = ask(rows)
+            codes = fresh.codes.tolist()
+            if not fresh.pieced and _ERROR not in codes:
+                kept.codes[rows], kept.keys[rows], kept.explain = fresh.codes, fresh.keys, fresh.explain
+                self.failing = any(codes) or (self.failing and bool(kept.codes.any()))
+                return False
+            # An error's key means nothing to the plugin's own `explain`: do not mix the two.
+        fresh = ask(ALL_ROWS)
+        kept.codes, kept.keys, kept.explain = fresh.codes, fresh.keys, fresh.explain
+        self.failing = bool(kept.codes.any())
+        is_broken = self.failing and bool((kept.codes == _ERROR).any())
+        if is_broken or fresh.pieced:
+            # An error may go with its cause, whatever that was.
+            self.position = NOWHERE
+        return is_broken
+
+
+@dataclass(slots=True)
+class ScorePart:
+    """One score plugin's raw scores of all rows, for pods that it cannot tell apart.
+
+    Attributes:
+        seen: whether it was asked for before: only then is it worth working out for rows that nobody asks about.
+        even: what it adds to every total while all raw scores are 0; None: they are not.
+    """
+
+    snapshot: Snapshot
+    position: Position = NOWHERE
+    raw: Ints = field(default_factory=lambda: _NO_KEYS)
+    seen: bool = False
+    even: int | None = None
+
+    def level(self, ask: Callable[[Rows], Ints], reads: Reads, changes: Changes) -> bool:
+        """Bring the scores level and return whether any may have changed."""
+        if self.position == changes.now:
+            return False
+        touched = changes.since(self.position)
+        rows = ALL_ROWS if touched is None else touched.rows_for(reads)
+        if isinstance(rows, slice):
+            self.raw = ask(rows)
+        elif len(rows):
+            self.raw[rows] = ask(rows)
+        # Only now: the plugin may have raised.
+        self.position = changes.now
+        return isinstance(rows, slice) or bool(len(rows))
+
+
+@dataclass(slots=True)
+class FilterMemory:
+    """What Filter comes to for one shape on one snapshot.
+
+    Attributes:
+        parts: filter → its verdicts; those that read the whole cluster are asked in every cycle.
+        verdicts: the same, as the outcome shows them.
         first: (N,) int8, first failing filter per row; see `FilterOutcome.first`.
-        raw: score plugin → raw scores of all rows.
-        base: (N,) int64, weighted sum of the plugins that have no normalisation.
-        even: score plugin whose raw scores are all 0 → what that adds to every total.
         nominated: row → (the nominated pods that were added, the verdict with them); see `Filtering`.
     """
 
     snapshot: Snapshot
-    filter_mark: Mark = field(default_factory=Mark)
-    score_mark: Mark = field(default_factory=Mark)
+    position: Position = NOWHERE
+    parts: dict[str, FilterPart] = field(default_factory=dict)
     verdicts: dict[str, Verdicts] = field(default_factory=dict)
-    first: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
-    raw: dict[str, Ints] = field(default_factory=dict)
-    base: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    even: dict[str, int] = field(default_factory=dict)
+    first: Codes = field(default_factory=lambda: _NO_CODES)
     nominated: dict[int, tuple[tuple[PodInfo, ...], Status]] = field(default_factory=dict)
 
 
-class Reuse:
-    """The remembered shapes, least recently used first."""
+@dataclass(slots=True)
+class ScoreMemory:
+    """What Score comes to for one shape on one snapshot.
 
-    def __init__(self, enabled: bool = True) -> None:
-        self.enabled = enabled
-        self._memories: OrderedDict[tuple[bytes, Hashable], ShapeMemory] = OrderedDict()
+    Attributes:
+        parts: score plugin → its raw scores.
+        base: (N,) int64, weighted sum of the plugins that have no normalisation.
+        seen: whether a pod of the shape was scored before; only then are sums over all rows worth keeping.
+    """
 
-    def memory(self, shape: bytes, question: Hashable, snapshot: Snapshot) -> ShapeMemory:
-        """Return the memory for a shape; a fresh one when there is none for this snapshot, or reuse is off.
+    snapshot: Snapshot
+    position: Position = NOWHERE
+    parts: dict[str, ScorePart] = field(default_factory=dict)
+    base: Ints = field(default_factory=lambda: _NO_KEYS)
+    seen: bool = False
 
-        Args:
-            shape: `PodInfo.shape`.
-            question: what else tells answers apart: the extension point and the plugins left out.
-            snapshot: the nodes.
-        """
-        if not self.enabled:
-            return ShapeMemory(snapshot)
-        key = (shape, question)
-        found = self._memories.get(key)
+
+class _OfSnapshot(Protocol):
+    @property
+    def snapshot(self) -> Snapshot: ...
+
+
+_Kept = TypeVar("_Kept", bound=_OfSnapshot)
+
+
+class Recent(Generic[_Kept]):
+    """Remembered answers by key: those of late, and those that nobody has asked for since these began."""
+
+    def __init__(self, make: Callable[[Snapshot], _Kept], most: int, enabled: bool) -> None:
+        self._make = make
+        self._most = most
+        self._enabled = enabled
+        self._late: dict[Hashable, _Kept] = {}
+        self._before: dict[Hashable, _Kept] = {}
+
+    def of(self, key: Hashable, snapshot: Snapshot) -> _Kept:
+        """Return what is remembered; something fresh when that is nothing for this snapshot, or reuse is off."""
+        if not self._enabled:
+            return self._make(snapshot)
+        found = self._late.get(key)
         if found is None or found.snapshot is not snapshot:
-            found = self._memories[key] = ShapeMemory(snapshot)
-            if len(self._memories) > SHAPES_MAX:
-                self._memories.popitem(last=False)
-        self._memories.move_to_end(key)
+            found = self.known(key, snapshot)
+            if found is None:
+                found = self._make(snapshot)
+            if len(self._late) >= self._most:
+                self._before, self._late = self._late, {}
+            self._late[key] = found
         return found
 
-    def known(self, shape: bytes, question: Hashable, snapshot: Snapshot) -> ShapeMemory | None:
-        """Return the memory for a shape on this snapshot, None when there is none."""
-        found = self._memories.get((shape, question))
+    def known(self, key: Hashable, snapshot: Snapshot) -> _Kept | None:
+        """Return what is remembered for this snapshot, None when that is nothing."""
+        found = self._late.get(key) or self._before.get(key)
         return found if found is not None and found.snapshot is snapshot else None
 
-    def forget(self, shape: bytes) -> None:
-        """Drop what is remembered of a shape: an error left it half level."""
-        for key in [key for key in self._memories if key[0] == shape]:
-            del self._memories[key]
+    def forget(self, key: Hashable) -> None:
+        """Drop what is remembered under the key."""
+        self._late.pop(key, None)
+        self._before.pop(key, None)
+
+
+class Reuse:
+    """What one framework remembers.
+
+    Attributes:
+        changes: what has changed since answers were level; whoever begins to level looks at the snapshot first.
+        filters: (shape, plugins left out) → Filter.
+        scores: (shape, plugins left out) → Score.
+        filter_parts: (plugin, its key of the pod) → one filter.
+        score_parts: (plugin, its key of the pod) → one score plugin.
+    """
+
+    def __init__(self, enabled: bool = True) -> None:
+        self.changes = Changes()
+        self.filters = Recent(FilterMemory, SHAPES_MAX, enabled)
+        self.scores = Recent(ScoreMemory, SHAPES_MAX, enabled)
+        self.filter_parts = Recent(FilterPart, PARTS_MAX, enabled)
+        self.score_parts = Recent(ScorePart, PARTS_MAX, enabled)

@@ -196,7 +196,14 @@ class Framework:
         final = SUCCESS
         timing = state.timing
         for plugin in self._pre_filter:
-            own, status = asked_pair(timing, plugin.name, "PreFilter", plugin.pre_filter, state, pod, snapshot)
+            if timing is None:
+                # `asked_pair` without its call: this loop and PreScore's are run through for every pod.
+                try:
+                    own, status = plugin.pre_filter(state, pod, snapshot)
+                except Exception as raised:
+                    own, status = None, error(str(raised))
+            else:
+                own, status = asked_pair(timing, plugin.name, "PreFilter", plugin.pre_filter, state, pod, snapshot)
             if status is SKIP or status.skipped:
                 skipped.add(plugin.name)
                 continue
@@ -284,7 +291,13 @@ class Framework:
             return SUCCESS
         timing = state.timing
         for plugin in self._pre_score:
-            status = asked(timing, plugin.name, "PreScore", plugin.pre_score, state, pod, snapshot, rows)
+            if timing is None:
+                try:
+                    status = plugin.pre_score(state, pod, snapshot, rows)
+                except Exception as raised:
+                    status = error(str(raised))
+            else:
+                status = asked(timing, plugin.name, "PreScore", plugin.pre_score, state, pod, snapshot, rows)
             if status is SKIP or status.skipped:
                 skipped.add(plugin.name)
             elif status is not SUCCESS and not status.ok:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome
 from scheduler_core.snapshot.snapshot import Mask
@@ -100,10 +101,17 @@ def _sample_all(outcome: FilterOutcome, wanted: int, start: int, *, until_next: 
     else:
         first[end:start] = UNSEEN
     outcome.processed = (end - start) % count
+    outcome.take_feasible(_between(passed, start, end))
     if tried is not None and first[tried] == UNSEEN:
         first[tried] = kept
         outcome.processed += 1
     _forget_unseen(outcome)
+
+
+def _between(passed: NDArray[np.intp], start: int, end: int) -> NDArray[np.intp]:
+    """Return those of ascending rows that lie on the way from `start` round to before `end`."""
+    first, last = np.searchsorted(passed, (start, end)).tolist()
+    return passed[first:last] if start < end else np.concatenate((passed[:last], passed[first:]))
 
 
 def _forget_unseen(outcome: FilterOutcome) -> None:

@@ -1,21 +1,22 @@
-"""Score, NormalizeScore and weights over the feasible nodes, with reuse between pods of one shape."""
+"""Score, NormalizeScore and weights over the feasible nodes, with reuse between pods."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNormalizer, ScorePlugin
-from scheduler_core.framework.reuse import Reuse, ShapeMemory
+from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNormalizer, ScorePlugin, shape_of
+from scheduler_core.framework.reuse import Reuse, ScoreMemory, ScorePart
 from scheduler_core.framework.scores import PluginScores, Scores
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
 from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
+from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 _CLUSTER: Final = Reads.CLUSTER
 _NODE_AND_PODS: Final = Reads.NODE_AND_PODS
@@ -34,6 +35,7 @@ class _Scorer:
     weight: int
     normalizer: ScoreNormalizer | None
     reads: Reads
+    key: Callable[[PodInfo], Hashable]
     ranged: bool
     """Its scores are within the range by construction, so nobody need look."""
 
@@ -46,13 +48,35 @@ class _Active:
         every: all of them.
         kept: those whose raw scores are reused.
         unsettled: those of them to be asked again although no Node object changed.
-        open: those that every cycle must look at: all but what is summed up in `ShapeMemory.base` and within range.
+        summed: those of them without normalisation: their sum is kept.
+        open: those that every cycle must look at: all but what is summed up and within range.
     """
 
     every: tuple[_Scorer, ...]
     kept: tuple[_Scorer, ...]
     unsettled: tuple[_Scorer, ...]
+    summed: tuple[_Scorer, ...]
     open: tuple[_Scorer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cycle:
+    """What one cycle's Score is about.
+
+    Attributes:
+        rows: (K,) the feasible rows.
+        everywhere: whether these are all rows.
+    """
+
+    state: CycleState
+    pod: PodInfo
+    snapshot: Snapshot
+    rows: NDArray[np.intp]
+    everywhere: bool
+
+    def of(self, own: Ints) -> Ints:
+        """Return (K,) the feasible rows' part of (N,) scores."""
+        return own if self.everywhere else own[self.rows]
 
 
 class Scoring:
@@ -69,6 +93,7 @@ class Scoring:
                 weight,
                 plugin if isinstance(plugin, ScoreNormalizer) else None,
                 getattr(plugin, "score_reads", Reads.CLUSTER),
+                getattr(plugin, "score_key", shape_of),
                 score_max == MAX_NODE_SCORE and getattr(plugin, "score_ranged", False),
             )
             for plugin, weight in plugins
@@ -91,41 +116,48 @@ class Scoring:
             The scores and success, or None and the error.
         """
         active = self._active(state.skip_score)
+        cycle = _Cycle(state, pod, snapshot, rows, len(rows) == len(snapshot))
+        self._reuse.changes.look(snapshot)
+        key = (pod.shape, state.skip_score)
+        memory = self._reuse.scores.of(key, snapshot)
         try:
-            raw, total = self._totals(state, pod, snapshot, rows, active)
+            raw, total = self._totals(cycle, memory, active) if memory.seen else self._first_totals(cycle, active)
         except _ScoreError:
-            self._reuse.forget(pod.shape)
-            return self._afresh(state, pod, snapshot, rows, active)
+            self._reuse.scores.forget(key)
+            return self._afresh(cycle, active)
+        memory.seen = True
         if not self._scorers:
             total += 1
 
         def detail() -> Mapping[str, PluginScores]:
             parts: dict[str, PluginScores] = {}
             for one in active.every:
-                own = raw[one.name] if one.reads is _CLUSTER else raw[one.name][rows]
+                own = raw[one.name]
+                if len(own) != len(rows):
+                    own = own[rows]
                 normalized = own if one.normalizer is None else _normalized(one, state, pod, own)
                 parts[one.name] = PluginScores(own, normalized, normalized * one.weight)
             return parts
 
         return Scores(rows, total, state.skip_score, detail), SUCCESS
 
-    def _afresh(
-        self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: NDArray[np.intp], active: _Active
-    ) -> tuple[Scores | None, Status]:
+    def _afresh(self, cycle: _Cycle, active: _Active) -> tuple[Scores | None, Status]:
         """Score without what is kept, which broke: perhaps at a node that is not feasible, and so counts for nothing.
 
         The error, if there is one, is upstream's: of the first plugin that breaks, in scoring, then in normalising.
         """
+        rows, state, pod = cycle.rows, cycle.state, cycle.pod
         parts: dict[str, PluginScores] = {}
         total = np.zeros(len(rows), dtype=np.int64)
         try:
-            raw = {one.name: _score(one.plugin, state, pod, snapshot, rows) for one in active.every}
+            raw = {one.name: _score(one.plugin, cycle, rows) for one in active.every}
             final = {
                 one.name: raw[one.name] if one.normalizer is None else _normalized(one, state, pod, raw[one.name])
                 for one in active.every
             }
             for one in active.every:
-                weighted = self._checked(one, final[one.name]) * one.weight
+                self._check(one, final[one.name])
+                weighted = final[one.name] * one.weight
                 parts[one.name] = PluginScores(raw[one.name], final[one.name], weighted)
                 total += weighted
         except _ScoreError as wrong:
@@ -142,72 +174,102 @@ class Scoring:
                 every,
                 kept,
                 tuple(one for one in kept if one.reads is _NODE_AND_PODS),
+                tuple(one for one in kept if one.normalizer is None),
                 tuple(one for one in every if one.reads is _CLUSTER or one.normalizer is not None or not one.ranged),
             )
         return found
 
-    def _totals(
-        self,
-        state: CycleState,
-        pod: PodInfo,
-        snapshot: Snapshot,
-        rows: NDArray[np.intp],
-        active: _Active,
-    ) -> tuple[dict[str, Ints], Ints]:
-        """Return raw scores by plugin ((N,) for all rows where answers are reusable, else (K,)) and (K,) totals."""
-        memory = self._reuse.memory(pod.shape, ("score", state.skip_score), snapshot)
-        self._level(state, pod, snapshot, memory, active)
-        raw = dict(memory.raw)
-        everywhere = len(rows) == len(snapshot)
-        total = memory.base.copy() if everywhere else memory.base[rows]
-        for one in active.open:
-            if one.name in memory.even:
-                total += memory.even[one.name]
-                continue
+    def _first_totals(self, cycle: _Cycle, active: _Active) -> tuple[dict[str, Ints], Ints]:
+        """Return what `_totals` does, for a shape that may never come again: nothing is summed up for later."""
+        raw: dict[str, Ints] = {}
+        total = np.zeros(len(cycle.rows), dtype=np.int64)
+        for one in active.every:
             if one.reads is _CLUSTER:
-                own = raw[one.name] = _score(one.plugin, state, pod, snapshot, rows)
+                own = raw[one.name] = _score(one.plugin, cycle, cycle.rows)
             else:
-                own = memory.raw[one.name] if everywhere else memory.raw[one.name][rows]
+                part = self._reuse.score_parts.of((one.name, one.key(cycle.pod)), cycle.snapshot)
+                if cycle.everywhere or part.seen:
+                    self._level(cycle, part, one)
+                    if part.even is not None:
+                        raw[one.name] = part.raw
+                        total += part.even
+                        continue
+                    own = raw[one.name] = cycle.of(part.raw)
+                else:
+                    part.seen = True
+                    own = raw[one.name] = _score(one.plugin, cycle, cycle.rows)
             if one.normalizer is not None:
-                own = _normalized(one, state, pod, own)
-            own = self._checked(one, own)
+                own = _normalized(one, cycle.state, cycle.pod, own)
+            self._check(one, own)
+            total += own if one.weight == 1 else own * one.weight
+        return raw, total
+
+    def _totals(self, cycle: _Cycle, memory: ScoreMemory, active: _Active) -> tuple[dict[str, Ints], Ints]:
+        """Return raw scores by plugin ((N,) for all rows, or (K,)) and (K,) totals."""
+        self._level_all(cycle, memory, active)
+        raw = {name: part.raw for name, part in memory.parts.items()}
+        total = memory.base.copy() if cycle.everywhere else memory.base[cycle.rows]
+        for one in active.open:
+            if one.reads is _CLUSTER:
+                own = raw[one.name] = _score(one.plugin, cycle, cycle.rows)
+            else:
+                part = memory.parts[one.name]
+                if one.normalizer is not None and part.even is not None:
+                    total += part.even
+                    continue
+                own = cycle.of(part.raw)
+            if one.normalizer is not None:
+                own = _normalized(one, cycle.state, cycle.pod, own)
+            self._check(one, own)
             if one.reads is _CLUSTER or one.normalizer is not None:
                 total += own * one.weight
         return raw, total
 
-    def _level(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: ShapeMemory, active: _Active) -> None:
-        """Bring the remembered raw scores level with the snapshot."""
-        touched = memory.score_mark.advance(snapshot)
-        if touched is None:
-            memory.raw = {}
-            memory.base = np.zeros(len(snapshot), dtype=np.int64)
-            for one in active.kept:
-                own = memory.raw[one.name] = _score(one.plugin, state, pod, snapshot, ALL_ROWS)
-                if one.normalizer is None:
-                    memory.base += own * one.weight
-                else:
-                    self._note_even(state, pod, memory, one)
-            return
-        for one in active.kept if len(touched.node) else active.unsettled:
-            changed = touched.rows_for(one.reads)
-            if not isinstance(changed, slice) and not len(changed):
-                continue
-            _put(memory, one, changed, _score(one.plugin, state, pod, snapshot, changed))
-            if one.normalizer is not None:
-                self._note_even(state, pod, memory, one)
+    def _level_all(self, cycle: _Cycle, memory: ScoreMemory, active: _Active) -> None:
+        """Bring the remembered raw scores, and their sum, level with the snapshot."""
+        changes = self._reuse.changes
+        touched = changes.since(memory.position)
+        for one in active.kept if touched is None or len(touched.node) else active.unsettled:
+            part = memory.parts.get(one.name)
+            if part is None:
+                part = self._reuse.score_parts.of((one.name, one.key(cycle.pod)), cycle.snapshot)
+                memory.parts[one.name] = part
+            self._level(cycle, part, one)
+        memory.position = changes.now
+        if touched is None or len(touched.node):
+            memory.base = np.zeros(len(cycle.snapshot), dtype=np.int64)
+            for one in active.summed:
+                memory.base += memory.parts[one.name].raw * one.weight
+        elif len(touched.any) == 1:
+            # One row is the rule, and plain indexing is faster than indexing by arrays.
+            row = int(touched.any[0])
+            memory.base[row] = sum(int(memory.parts[one.name].raw[row]) * one.weight for one in active.summed)
+        elif len(touched.any):
+            memory.base[touched.any] = sum(
+                memory.parts[one.name].raw[touched.any] * one.weight for one in active.summed
+            )
 
-    def _note_even(self, state: CycleState, pod: PodInfo, memory: ShapeMemory, one: _Scorer) -> None:
-        """Keep what a plugin adds to every total while all of its raw scores are 0.
+    def _level(self, cycle: _Cycle, part: ScorePart, one: _Scorer) -> None:
+        """Bring a plugin's raw scores of all rows level, and what it adds to every total while all of them are 0.
 
         Equal raw scores normalise to equal ones, so one node's answer is everybody's.
         """
-        memory.even.pop(one.name, None)
-        if one.normalizer is not None and not memory.raw[one.name].any():
-            equal = _normalized(one, state, pod, np.zeros(1, dtype=np.int64))
-            memory.even[one.name] = one.weight * int(self._checked(one, equal)[0])
+        part.seen = True
+        if not part.level(partial(_score, one.plugin, cycle), one.reads, self._reuse.changes):
+            return
+        part.even = None
+        if one.normalizer is None and one.reads is _NODE_AND_PODS:
+            # Resources rarely score 0 everywhere: looking costs more than adding.
+            return
+        if not part.raw.any():
+            nothing = np.zeros(1, dtype=np.int64)
+            if one.normalizer is not None:
+                nothing = _normalized(one, cycle.state, cycle.pod, nothing)
+            self._check(one, nothing)
+            part.even = one.weight * int(nothing[0])
 
-    def _checked(self, one: _Scorer, scores: Ints) -> Ints:
-        """Return a plugin's final scores, which must be within the era's range."""
+    def _check(self, one: _Scorer, scores: Ints) -> None:
+        """Look at a plugin's final scores, which must be within the era's range."""
         if not one.ranged and len(scores):
             low, high = int(scores.min()), int(scores.max())
             if low < 0 or high > self._score_max:
@@ -215,33 +277,15 @@ class Scoring:
                     f'applying score defaultWeights on Score plugins: plugin "{one.name}" returns an invalid score '
                     f"{low if low < 0 else high}, it should in the range of [0, {self._score_max}] after normalizing"
                 )
-        return scores
 
 
-def _put(memory: ShapeMemory, one: _Scorer, rows: Rows, fresh: Ints) -> None:
-    """Take the raw scores of some rows anew."""
-    own = memory.raw[one.name]
-    if not isinstance(rows, slice) and len(rows) == 1:
-        # One row is the rule, and plain indexing is faster than indexing by arrays.
-        row, score = int(rows[0]), fresh[0]
-        if one.normalizer is None:
-            memory.base[row] += (score - own[row]) * one.weight
-        own[row] = score
-        return
-    if one.normalizer is None:
-        memory.base[rows] += (fresh - own[rows]) * one.weight
-    own[rows] = fresh
-
-
-def _score(
-    plugin: ScorePlugin, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: NDArray[np.intp] | slice
-) -> Ints:
-    timing = state.timing
+def _score(plugin: ScorePlugin, cycle: _Cycle, rows: Rows) -> Ints:
+    timing = cycle.state.timing
     try:
         if timing is None:
-            return plugin.score(state, pod, snapshot, rows)
+            return plugin.score(cycle.state, cycle.pod, cycle.snapshot, rows)
         began = timing.timer()
-        scores = plugin.score(state, pod, snapshot, rows)
+        scores = plugin.score(cycle.state, cycle.pod, cycle.snapshot, rows)
         timing.note(plugin.name, "Score", Code.SUCCESS, began)
         return scores
     except Exception as raised:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from typing import ClassVar, Final
 
@@ -46,6 +47,11 @@ class ImageLocality:
     name: ClassVar[str] = NAME
     score_reads: ClassVar[Reads] = Reads.ALL_NODES
     score_ranged: ClassVar[bool] = True
+
+    def score_key(self, pod: PodInfo) -> Hashable:
+        """Return the images, container by container."""
+        spec = pod.pod.spec
+        return tuple(one.image for one in (*spec.init_containers, *spec.containers))
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return 0…100 from Σ size × share of nodes that have the image, over all containers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -19,7 +19,7 @@ from scheduler_core.kernels.resources import default_normalize
 from scheduler_core.snapshot.label_columns import LabelColumns
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.preferred_affinity import Preferred, PreferredTermError, preferred_of
-from scheduler_core.snapshot.required_affinity import Required, Terms, required_of
+from scheduler_core.snapshot.required_affinity import Required, Terms, demands_of, required_of
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 NAME: Final = "NodeAffinity"
@@ -107,6 +107,16 @@ class NodeAffinity:
         if not names:
             return None, unresolvable(REASON_CONFLICT)
         return PreFilterResult(names), SUCCESS
+
+    def filter_key(self, pod: PodInfo) -> Hashable:
+        """Return what the pod demands."""
+        return demands_of(pod)
+
+    def score_key(self, pod: PodInfo) -> Hashable:
+        """Return what the pod prefers."""
+        affinity = pod.pod.spec.affinity
+        own = affinity.node_affinity if affinity is not None else None
+        return own.preferred if own is not None else ()
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure for nodes that miss the profile's demands, then for those that miss the pod's."""

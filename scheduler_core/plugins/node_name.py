@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar, Final
 
 import numpy as np
@@ -25,6 +25,10 @@ class NodeName:
 
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.NODE
+
+    def filter_key(self, pod: PodInfo) -> Hashable:
+        """Return the node that the pod names."""
+        return pod.pod.spec.node_name
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure for every node but the named one."""

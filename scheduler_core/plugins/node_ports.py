@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -46,6 +46,10 @@ class NodePorts:
             return None, SKIP
         state.write(NAME, pod.host_ports)
         return None, SUCCESS
+
+    def filter_key(self, pod: PodInfo) -> Hashable:
+        """Return the ports that the pod wants."""
+        return pod.host_ports
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure for nodes where a wanted port is taken."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -12,7 +12,14 @@ from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.status import SKIP, SUCCESS, Status
 from scheduler_core.kernels.resources import balanced, balanced_one
 from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.resource_columns import compared, compared_one, few, pod_amounts, resource_weights
+from scheduler_core.snapshot.resource_columns import (
+    are_plain,
+    compared,
+    compared_one,
+    few,
+    pod_amounts,
+    resource_weights,
+)
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 NAME: Final = "NodeResourcesBalancedAllocation"
@@ -37,6 +44,10 @@ class NodeResourcesBalancedAllocation:
         state.write(NAME, asked)
         return SUCCESS
 
+    def score_key(self, pod: PodInfo) -> Hashable:
+        """Return what the pod asks of the resources compared."""
+        return pod_amounts(pod, self._resources, real=True)
+
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return 100 × (1 − standard deviation of the shares)."""
         asked: tuple[int, ...] | None = state.get(NAME)
@@ -51,4 +62,4 @@ class NodeResourcesBalancedAllocation:
             scores = [balanced_one(compared_one(info, self._resources, asked, real=True)) for info in infos]
             return np.array(scores, dtype=np.int64)
         requested, capacity = compared(snapshot, rows, self._resources, asked, real=True)
-        return balanced(requested, capacity)
+        return balanced(requested, capacity, plain=are_plain(snapshot, self._resources, asked))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from scheduler_core.framework.verdicts import Codes, Verdicts
 from scheduler_core.kernels.resources import (
     least_allocated,
     least_allocated_one,
+    mean_of_all,
     most_allocated,
     most_allocated_one,
     requested_to_capacity,
@@ -24,7 +25,14 @@ from scheduler_core.kernels.resources import (
     weighted_mean,
 )
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
-from scheduler_core.snapshot.resource_columns import compared, compared_one, few, pod_amounts, resource_weights
+from scheduler_core.snapshot.resource_columns import (
+    are_plain,
+    compared,
+    compared_one,
+    few,
+    pod_amounts,
+    resource_weights,
+)
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 NAME: Final = "NodeResourcesFit"
@@ -36,8 +44,8 @@ _TOO_MANY_PODS: Final = "Too many pods"
 
 _NOT_KEPT: Final = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
 
-_UNSCHEDULABLE: Final = int(Code.UNSCHEDULABLE)
-_UNRESOLVABLE: Final = int(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+_UNSCHEDULABLE: Final = np.int8(Code.UNSCHEDULABLE)
+_UNRESOLVABLE: Final = np.int8(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
 SHAPE_SCORE_MAX: Final = 10
 """Largest score in a RequestedToCapacityRatio shape; it is scaled to 100."""
@@ -52,16 +60,22 @@ Checked = Sequence[tuple[str, int]]
 
 def _judge(snapshot: Snapshot, rows: Rows, checked: Checked) -> tuple[Codes, Ints]:
     """Return (K,) codes and keys."""
-    keys = (snapshot.pod_count[rows] >= snapshot.pod_limit[rows]).astype(np.int64)
-    unresolvable = np.zeros(len(keys), dtype=np.bool_)
+    full = snapshot.pod_count[rows] >= snapshot.pod_limit[rows]
+    keys: Ints = np.zeros(len(full), dtype=np.int64)
+    codes: Codes = np.zeros(len(full), dtype=np.int8)
+    if not len(full):
+        return codes, keys
+    if np.logical_or.reduce(full):
+        keys[full] = 1
+        codes[full] = _UNSCHEDULABLE
     for index, (resource, amount) in enumerate(checked):
         size = snapshot.allocatable_of(resource, rows)
-        short = amount > size - snapshot.requested_of(resource, rows)
-        if short.any():
+        free = size - snapshot.requested_of(resource, rows)
+        if np.minimum.reduce(free) < amount:
+            short = free < amount
             keys |= short * np.int64(2 << index)
-            unresolvable |= short & (amount > size)
-    codes = np.where(keys != 0, np.int8(_UNSCHEDULABLE), np.int8(0))
-    codes[unresolvable] = _UNRESOLVABLE
+            # The graver code is the greater.
+            np.maximum(codes, np.where(short & (size < amount), _UNRESOLVABLE, short * _UNSCHEDULABLE), out=codes)
     return codes, keys
 
 
@@ -76,7 +90,7 @@ def _judge_one(info: NodeInfo, checked: Checked) -> tuple[int, int]:
             unresolvable = unresolvable or amount > size
     if not key:
         return 0, 0
-    return (_UNRESOLVABLE if unresolvable else _UNSCHEDULABLE), key
+    return int(_UNRESOLVABLE if unresolvable else _UNSCHEDULABLE), key
 
 
 class NodeResourcesFit:
@@ -117,9 +131,9 @@ class NodeResourcesFit:
 
     def _checked(self, pod: PodInfo) -> list[tuple[str, int]]:
         """Return (resource, amount) of what must fit; amounts of 0 always do."""
-        found = [
-            (resource, amount) for resource, amount in pod.asked.items() if amount > 0 and not self._ignores(resource)
-        ]
+        found = [(resource, amount) for resource, amount in pod.asked.items() if amount > 0]
+        if self._ignores_some:
+            found = [(resource, amount) for resource, amount in found if not self._ignores(resource)]
         if len(found) > RESOURCES_MAX:
             raise ValueError(
                 f"a pod may ask for at most {RESOURCES_MAX} kinds of resources, this one asks {len(found)}"
@@ -130,6 +144,14 @@ class NodeResourcesFit:
         if not is_extended(resource):
             return False
         return resource in self._ignored or resource.partition("/")[0] in self._ignored_groups
+
+    def filter_key(self, pod: PodInfo) -> Hashable:
+        """Return what the pod asks for."""
+        return tuple(pod.asked.items())
+
+    def score_key(self, pod: PodInfo) -> Hashable:
+        """Return what scoring counts of the pod."""
+        return pod_amounts(pod, self._resources, real=False)
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure with every resource that is short; unresolvable when one exceeds the node itself."""
@@ -163,9 +185,11 @@ class NodeResourcesFit:
             infos = (snapshot.infos[row] for row in rows_one_by_one)
             return np.array([self._weigh_one(info, asked, self._score_one) for info in infos], dtype=np.int64)
         requested, capacity = compared(snapshot, rows, self._resources, asked, real=False)
-        counts = [size != 0 for size in capacity]
         weights = [one.weight for one in self._resources]
         pairs = list(zip(requested, capacity, strict=True))
+        if self._strategy == "LeastAllocated" and are_plain(snapshot, self._resources, asked):
+            return mean_of_all([least_allocated(*pair, plain=True) for pair in pairs], weights)
+        counts = [size != 0 for size in capacity]
         if self._strategy == "LeastAllocated":
             return weighted_mean([least_allocated(*pair) for pair in pairs], counts, weights)
         if self._strategy == "MostAllocated":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -37,6 +37,10 @@ class NodeUnschedulable:
 
     name: ClassVar[str] = NAME
     filter_reads: ClassVar[Reads] = Reads.NODE
+
+    def filter_key(self, pod: PodInfo) -> Hashable:
+        """Return the tolerations."""
+        return pod.pod.spec.tolerations
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure for cordoned nodes, unless the pod tolerates the taint that stands for it."""

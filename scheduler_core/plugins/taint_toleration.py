@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -66,6 +66,12 @@ class TaintToleration:
 
     def _column(self, snapshot: Snapshot, rows: Rows) -> Ints:
         return snapshot.node_column((NAME, id(self)), self._taint_list_id)[rows]
+
+    def filter_key(self, pod: PodInfo) -> Hashable:
+        """Return the tolerations."""
+        return pod.pod.spec.tolerations
+
+    score_key = filter_key
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure, with the first untolerated taint, for nodes that have one."""

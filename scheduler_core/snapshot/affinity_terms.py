@@ -12,8 +12,7 @@ from scheduler_core.api.pod import Pod, PodAffinity, PodAffinityTerm
 from scheduler_core.api.selectors import Selector, SelectorError, read_selector, selects
 
 
-@dataclass(frozen=True, slots=True)
-class AffinityTerm:
+class AffinityTerm(msgspec.Struct, frozen=True):
     """One term.
 
     Attributes:

@@ -16,6 +16,7 @@ from scheduler_core.api.requests import (
     NON_ZERO_DEFAULTS,
     Amounts,
     amounts,
+    asks_for_everything_scored,
     non_zero_requests,
     pod_host_ports,
     pod_requests,
@@ -58,13 +59,15 @@ def _sums_of(shape: bytes, pod: Pod) -> PodSums:
     if found is None:
         if len(_sums) >= SUMS_MAX:
             _sums.clear()
-        found = _sums[shape] = PodSums(
-            pod_requests(pod),
-            pod_requests(pod, running=False),
-            non_zero_requests(pod),
-            pod_requests(pod, NON_ZERO_DEFAULTS, pod_level=False, running=False),
-            pod_host_ports(pod),
-        )
+        requests = pod_requests(pod)
+        if asks_for_everything_scored(pod):
+            # No default stands in for anything: scoring counts what fitting counts.
+            own = scored = requests
+            non_zero = requests.get("cpu", 0), requests.get("memory", 0)
+        else:
+            own, non_zero = pod_requests(pod, running=False), non_zero_requests(pod)
+            scored = pod_requests(pod, NON_ZERO_DEFAULTS, pod_level=False, running=False)
+        found = _sums[shape] = PodSums(requests, own, non_zero, scored, pod_host_ports(pod))
     return found
 
 

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
-from scheduler_core.api.selectors import CompiledTerm, Requirement, compile_selector
+from scheduler_core.api.selectors import CompiledTerm, NodeSelector, Requirement, compile_selector
 from scheduler_core.snapshot.node_info import PodInfo
 
 Terms = tuple[CompiledTerm, ...]
+
+READ_MAX: Final = 1_024
+"""Distinct demands kept as they were read; past it the one used longest ago is read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +33,25 @@ class Required:
         return self.terms is None or any(term.matches(name, labels) for term in self.terms)
 
 
+Demands = tuple[frozenset[tuple[str, str]], NodeSelector | None]
+"""What a pod writes of the node that it must have: pairs of `nodeSelector`, and the required node affinity."""
+
+
+def demands_of(pod: PodInfo) -> Demands:
+    """Return what the pod writes; pods that write the same demand the same."""
+    spec = pod.pod.spec
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    return frozenset(spec.node_selector.items()), affinity.required if affinity is not None else None
+
+
 def required_of(pod: PodInfo) -> Required:
     """Return what the pod demands; unreadable terms match nothing."""
-    spec = pod.pod.spec
+    return _read(demands_of(pod))
+
+
+@lru_cache(maxsize=READ_MAX)
+def _read(demands: Demands) -> Required:
+    pairs, required = demands
     # nodeSelector is not validated here: a value that is no label value simply equals no label.
-    selector = tuple(Requirement(key, "In", frozenset((value,))) for key, value in sorted(spec.node_selector.items()))
-    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
-    terms = compile_selector(affinity.required) if affinity is not None and affinity.required is not None else None
-    return Required(selector, terms)
+    selector = tuple(Requirement(key, "In", frozenset((value,))) for key, value in sorted(pairs))
+    return Required(selector, None if required is None else compile_selector(required))

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from scheduler_core.api.requests import is_scalar
+from scheduler_core.kernels.resources import PLAIN_MAX
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import CPU, MEMORY, Ints, Rows, Snapshot
 
@@ -22,6 +23,9 @@ class ResourceWeight:
 
 
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
+
+_SCORED: Final = {"cpu": CPU, "memory": MEMORY}
+"""Rows of `Snapshot.non_zero`, by resource."""
 
 CPU_AND_MEMORY: Final = (ResourceWeight("cpu"), ResourceWeight("memory"))
 
@@ -37,6 +41,19 @@ def pod_amounts(pod: PodInfo, resources: Sequence[ResourceWeight], *, real: bool
     """Return what the pod asks of each resource; without `real`, with the scoring defaults for cpu and memory."""
     asked = pod.sums.requests if real else pod.sums.scoring_requests
     return tuple(asked.get(one.name, 0) for one in resources)
+
+
+def are_plain(snapshot: Snapshot, resources: Sequence[ResourceWeight], asked: Sequence[int]) -> bool:
+    """Return whether every node has some of each resource, and all amounts are such that plain arithmetic is exact."""
+    if not snapshot.is_ordinary or not all(0 <= amount <= PLAIN_MAX for amount in asked):
+        return False
+    for one in resources:
+        if one.name not in _PLAIN:
+            return False
+        low, high = snapshot.sizes_of(one.name)
+        if low <= 0 or high > PLAIN_MAX:
+            return False
+    return True
 
 
 FEW_ROWS_MAX: Final = 4
@@ -80,18 +97,18 @@ def compared(
     capacity: list[Ints] = []
     for resource, amount in zip(resources, asked, strict=True):
         name = resource.name
-        if is_scalar(name):
+        if name in _PLAIN:
             size = snapshot.allocatable_of(name, rows)
-            if amount == 0:
-                size = np.zeros_like(size)
-            requested.append(np.where(size == 0, 0, snapshot.requested_of(name, rows) + amount))
-        elif name in _PLAIN:
-            size = snapshot.allocatable_of(name, rows)
-            column = {"cpu": CPU, "memory": MEMORY}.get(name)
+            column = _SCORED.get(name)
             if real or column is None:
                 requested.append(snapshot.requested_of(name, rows) + amount)
             else:
                 requested.append(snapshot.non_zero[column][rows] + amount)
+        elif is_scalar(name):
+            size = snapshot.allocatable_of(name, rows)
+            if amount == 0:
+                size = np.zeros_like(size)
+            requested.append(np.where(size == 0, 0, snapshot.requested_of(name, rows) + amount))
         else:
             size = np.zeros(snapshot.count(rows), dtype=np.int64)
             requested.append(size)

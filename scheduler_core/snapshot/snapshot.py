@@ -34,6 +34,9 @@ MEMORY: Final = 1
 EPHEMERAL_STORAGE: Final = 2
 _BASE_COLUMNS: Final = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": EPHEMERAL_STORAGE}
 
+ORDINARY_MAX: Final = 2**60
+"""Largest sum of requests on a node with which a snapshot counts as ordinary; past it arithmetic minds wrapping."""
+
 LOG_ROWS_MAX: Final = 65_536
 """Touched rows that the change log holds; past it the log restarts and everything computed before is recomputed."""
 
@@ -64,6 +67,7 @@ class Snapshot:
         pod_limit: (N,) int64, allocatable pods.
         epoch: grows when rows come, go or move.
         generation: the cache's generation that this snapshot has seen.
+        is_ordinary: no sum was ever negative or above ORDINARY_MAX: those of 64 bits have never wrapped round.
         origin: of a dry run's snapshot: the cycle's snapshot that its rows were taken from, and which rows; the Node
             objects are the same, only pods may differ.
     """
@@ -74,10 +78,13 @@ class Snapshot:
         self.epoch = 0
         self.generation = 0
         self.origin: tuple[Snapshot, Sequence[int]] | None = None
+        self.is_ordinary = True
         self._node_columns: dict[Hashable, tuple[Callable[[NodeInfo], int], Ints]] = {}
         self._topology_ids: dict[str, dict[str, int]] = {}
         self._pod_columns: OrderedDict[Hashable, PodColumn] = OrderedDict()
         self._pods: PodIndex | None = None
+        self._topology_values: dict[str, tuple[tuple[int, int], Mask]] = {}
+        self._sizes: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {}
         self.node_log: list[int] = []
         self.pod_log: list[int] = []
         self.rebuild(infos)
@@ -171,6 +178,10 @@ class Snapshot:
         columns = self._resource_columns
         for resource, number in info.requested.items():
             self.requested[columns[resource], row] = number
+            if not 0 <= number <= ORDINARY_MAX:
+                self.is_ordinary = False
+        if not (0 <= info.non_zero_cpu <= ORDINARY_MAX and 0 <= info.non_zero_memory <= ORDINARY_MAX):
+            self.is_ordinary = False
         self.non_zero[0, row] = info.non_zero_cpu
         self.non_zero[1, row] = info.non_zero_memory
         self.pod_count[row] = len(info.pods)
@@ -225,6 +236,17 @@ class Snapshot:
         """Return (K,) allocatable amounts, 0 for a resource that no node has."""
         column = self._resource_columns.get(resource)
         return self._zeros(rows) if column is None else self.allocatable[column][rows]
+
+    def sizes_of(self, resource: str) -> tuple[int, int]:
+        """Return the smallest and the largest allocatable amount on any node, (0, 0) where no node has any."""
+        level = (self.epoch, len(self.node_log))
+        known = self._sizes.get(resource)
+        if known is None or known[0] != level:
+            column = self._resource_columns.get(resource)
+            every = None if column is None or not self.infos else self.allocatable[column]
+            sizes = (0, 0) if every is None else (int(every.min()), int(every.max()))
+            known = self._sizes[resource] = (level, sizes)
+        return known[1]
 
     def requested_of(self, resource: str, rows: Rows) -> Ints:
         """Return (K,) requested amounts."""
@@ -294,6 +316,16 @@ class Snapshot:
             return self.origin[0].topology_size(key)
         self.topology(key)
         return len(self._topology_ids[key]) + 1
+
+    def topology_values(self, key: str) -> Mask:
+        """Return (`topology_size`,) which ids any node has; treat it as frozen."""
+        level = (self.epoch, len(self.node_log))
+        known = self._topology_values.get(key)
+        if known is None or known[0] != level:
+            values = np.zeros(self.topology_size(key), dtype=np.bool_)
+            values[self.topology(key)] = True
+            known = self._topology_values[key] = (level, values)
+        return known[1]
 
     def pod_column(self, key: Hashable, compute: Callable[[NodeInfo], int]) -> Ints:
         """Return (N,) int64 of a value that follows from the pods on a node, brought level; treat it as frozen.

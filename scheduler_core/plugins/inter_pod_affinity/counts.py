@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from scheduler_core.api.selectors import deciding_labels, selects
@@ -40,7 +41,7 @@ def _listed(term: AffinityTerm, listers: Listers) -> AffinityTerm:
         for document in listers.list(NAMESPACES)
         if selects(term.namespace_selector, document["metadata"].get("labels") or NO_LABELS)
     }
-    return replace(term, namespaces=term.namespaces | found)
+    return msgspec.structs.replace(term, namespaces=term.namespaces | found)
 
 
 def labels_of_namespace(namespace: str, listers: Listers) -> Mapping[str, str]:
@@ -114,23 +115,27 @@ class NodeSums:
 
     def __init__(self) -> None:
         self._numbers: dict[str, Ints] = {}
-        self._meant: dict[str, Ints] = {}
+        self._meant: dict[str, list[Ints]] = {}
 
     def add(self, key: str, counts: Ints, weight: int) -> None:
         """Add (N,) counts of pods with a weight."""
         known = self._numbers.get(key)
         if known is None:
             self._numbers[key] = counts * weight
-            self._meant[key] = counts.copy()
+            self._meant[key] = [counts]
         else:
             known += counts * weight
-            self._meant[key] += counts
+            self._meant[key].append(counts)
 
     def places(self, snapshot: Snapshot) -> PerPlace:
         """Return the sums by place."""
         found = PerPlace({})
         for key, numbers in self._numbers.items():
             found.add(snapshot, key, numbers)
+            if found.any or found.sums[key].any():
+                found.any = True
+                continue
             # Weights may cancel out at a node; that something was counted there still holds.
-            found.any = found.any or bool(np.logical_and(self._meant[key], snapshot.topology(key)).any())
+            labelled = snapshot.topology(key) != NO_VALUE
+            found.any = any(bool(counts[labelled].any()) for counts in self._meant[key])
         return found

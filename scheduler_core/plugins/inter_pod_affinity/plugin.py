@@ -31,7 +31,7 @@ from scheduler_core.plugins.inter_pod_affinity.counts import (
     resolved,
 )
 from scheduler_core.plugins.inter_pod_affinity.hints import registrations
-from scheduler_core.snapshot.affinity_terms import NO_TERMS, PodTerms, Weighted
+from scheduler_core.snapshot.affinity_terms import NO_TERMS, TERMS_MAX, PodTerms, Weighted
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import NO_VALUE, Ints, Mask, Rows, Snapshot
 
@@ -93,6 +93,7 @@ class InterPodAffinity:
         self._hard_weight = DEFAULT_HARD_WEIGHT if weight is None else int(weight)
         self._ignores_preferred = bool(arguments.get("ignorePreferredTermsOfExistingPods"))
         self._listers = handle.listers
+        self._spoken_by: dict[PodTerms, Weighted] = {}
 
     # Filter.
 
@@ -202,8 +203,14 @@ class InterPodAffinity:
 
     def _spoken(self, theirs: PodTerms) -> Weighted:
         """Return the terms by which pods on nodes like or dislike newcomers, with signed weights."""
-        hard = tuple((self._hard_weight, term) for term in theirs.affinity) if self._hard_weight else ()
-        return (*hard, *theirs.preferred, *((-weight, term) for weight, term in theirs.preferred_anti))
+        found = self._spoken_by.get(theirs)
+        if found is None:
+            if len(self._spoken_by) >= TERMS_MAX:
+                self._spoken_by.clear()
+            hard = tuple((self._hard_weight, term) for term in theirs.affinity) if self._hard_weight else ()
+            disliked = ((-weight, term) for weight, term in theirs.preferred_anti)
+            found = self._spoken_by[theirs] = (*hard, *theirs.preferred, *disliked)
+        return found
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return the sums of the node's places."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import msgspec
+
 from scheduler_core.api.meta import view
 from scheduler_core.api.pod import Pod, TopologySpreadConstraint
 from scheduler_core.api.selectors import LabelSelector, Requirement, Selector, SelectorError, read_selector, selects
@@ -37,8 +39,10 @@ SYSTEM_DEFAULTS: Final[tuple[TopologySpreadConstraint, ...]] = (
 )
 """What holds for pods without constraints of their own, unless the profile lists others."""
 
-SHAPES_MAX: Final = 1_024
-"""Shapes whose constraints are kept; past it all are dropped and read again."""
+WRITTEN_MAX: Final = 1_024
+"""Distinct constraints as written that are kept as they were read; past it all are dropped and read again."""
+
+_encode: Final = msgspec.msgpack.Encoder(order="deterministic").encode
 
 
 class ConstraintReader:
@@ -60,7 +64,7 @@ class ConstraintReader:
         self._defaults = SYSTEM_DEFAULTS if self.system_defaulted else written
         self._default_kinds = frozenset(one.when_unsatisfiable for one in self._defaults)
         self._listers = listers
-        self._known: dict[tuple[bytes, str], Constraints] = {}
+        self._known: dict[tuple[bytes, tuple[str | None, ...], str], Constraints] = {}
 
     def of(self, info: PodInfo, kind: str) -> Constraints:
         """Return the pod's constraints of a kind.
@@ -76,13 +80,15 @@ class ConstraintReader:
         written = pod.spec.topology_spread_constraints
         if not written:
             return self._default(pod, kind)
-        key = (info.shape, kind)
+        labels = pod.metadata.labels
+        told = tuple(labels.get(key) for one in written for key in one.match_label_keys)
+        key = (_encode(written), told, kind)
         found = self._known.get(key)
         if found is None:
-            if len(self._known) >= SHAPES_MAX:
+            if len(self._known) >= WRITTEN_MAX:
                 self._known.clear()
             try:
-                found = self._known[key] = _read(written, pod.metadata.labels, kind)
+                found = self._known[key] = _read(written, labels, kind)
             except SelectorError as wrong:
                 word = "hard" if kind == HARD else "soft"
                 raise SelectorError([f"obtaining pod's {word} topology spread constraints: {wrong}"]) from wrong

@@ -72,15 +72,15 @@ class Inclusion:
         taints = info.node.spec.taints if info.node is not None else ()
         return first_untolerated(taints, self._pod.pod.spec.tolerations, NO_SCHEDULE_EFFECTS) is None
 
-    def narrow(self, counted: Mask, constraint: Constraint, snapshot: Snapshot) -> Mask:
-        """Return (N,) of `counted`, without nodes that the policies leave out."""
+    def narrow(self, counted: Mask | None, constraint: Constraint, snapshot: Snapshot) -> Mask | None:
+        """Return (N,) of `counted`, without nodes that the policies leave out; None means all nodes."""
         if constraint.honors_affinity and not self._everywhere:
             may_run: Mask = snapshot.node_column(self._affinity_key, self._may_run) != 0
-            counted = counted & may_run
+            counted = may_run if counted is None else counted & may_run
         if constraint.honors_taints:
             key = (NAME, "taints", _encode(self._pod.pod.spec.tolerations))
             tolerated: Mask = snapshot.node_column(key, self._tolerated) != 0
-            counted = counted & tolerated
+            counted = tolerated if counted is None else counted & tolerated
         return counted
 
     def counts(self, constraint: Constraint, info: NodeInfo) -> bool:
@@ -106,17 +106,30 @@ def _counting(namespace: str, selector: Selector) -> Counting:
     return Counting(counts, deciding_labels(selector))
 
 
-def _all_keys(snapshot: Snapshot, constraints: Constraints) -> Mask:
-    """Return (N,) whether the node has every constraint's topology label."""
-    held: Mask = snapshot.topology(constraints[0].topology_key) != NO_VALUE
-    for one in constraints[1:]:
-        held &= snapshot.topology(one.topology_key) != NO_VALUE
-    return held
+def _all_keys(snapshot: Snapshot, constraints: Constraints) -> Mask | None:
+    """Return (N,) whether the node has every constraint's topology label; None: all nodes have all of them."""
+    keys = tuple(one.topology_key for one in constraints)
+
+    def lacks(info: NodeInfo) -> int:
+        return any(key not in info.labels for key in keys)
+
+    lacking = snapshot.node_column((NAME, "lacks", keys), lacks)
+    return lacking == 0 if np.logical_or.reduce(lacking) else None
 
 
-def _per_value(ids: Ints, size: int, counted: Mask, numbers: Ints) -> Ints:
-    """Return (V,) sums of numbers by topology value, over the nodes that count."""
-    return np.bincount(ids, weights=numbers * counted, minlength=size).astype(np.int64)
+def _per_value(ids: Ints, size: int, counted: Mask | None, numbers: Ints) -> Ints:
+    """Return (V,) sums of numbers by topology value, over the nodes that count (None: all)."""
+    weights = numbers if counted is None else numbers * counted
+    return np.bincount(ids, weights=weights, minlength=size).astype(np.int64)
+
+
+def _present(snapshot: Snapshot, key: str, counted: Mask | None) -> Mask:
+    """Return (V,) which values of a topology label any of the counted nodes (None: all) has."""
+    if counted is None:
+        return snapshot.topology_values(key)
+    seen = np.zeros(snapshot.topology_size(key), dtype=np.bool_)
+    seen[snapshot.topology(key)[counted]] = True
+    return seen
 
 
 @dataclass(slots=True)
@@ -146,8 +159,8 @@ class _Soft:
     constraints: Constraints
     weights: list[float]
     counts: list[Ints | None]
-    ignored: Mask
-    """(K,) feasible nodes that lack a topology label, where all are asked for."""
+    ignored: Mask | None
+    """(K,) feasible nodes that lack a topology label, where all are asked for; None: there are none."""
     lenient: bool
     """Not all labels are asked for: a missing one adds nothing to a node's score."""
 
@@ -183,9 +196,7 @@ class PodTopologySpread:
             ids, size = snapshot.topology(one.topology_key), snapshot.topology_size(one.topology_key)
             counted = inclusion.narrow(labelled, one, snapshot)
             counts.append(_per_value(ids, size, counted, matching_pods(snapshot, pod.pod.namespace, one.selector)))
-            seen = np.zeros(size, dtype=np.bool_)
-            seen[ids[counted]] = True
-            present.append(seen)
+            present.append(_present(snapshot, one.topology_key, counted))
         state.write(NAME, _Hard(constraints, inclusion, counts, present))
         return None, SUCCESS
 
@@ -234,9 +245,9 @@ class PodTopologySpread:
             return SKIP
         # The system's defaults hold for clusters without zones too; every other list wants all of its labels.
         lenient = self._reader.system_defaulted and not pod.pod.spec.topology_spread_constraints
-        labelled: Mask = np.ones(len(snapshot), dtype=np.bool_) if lenient else _all_keys(snapshot, constraints)
-        ignored = ~labelled[rows]
-        scored = np.arange(len(snapshot))[rows][~ignored]
+        labelled = None if lenient else _all_keys(snapshot, constraints)
+        ignored = None if labelled is None else ~labelled[rows]
+        scored = snapshot.every_row[rows] if ignored is None else snapshot.every_row[rows][~ignored]
         inclusion = Inclusion(pod)
         weights: list[float] = []
         counts: list[Ints | None] = []
@@ -245,11 +256,15 @@ class PodTopologySpread:
                 weights.append(log(len(scored) + 2))
                 counts.append(None)
                 continue
-            # A node without the label is in the place of the empty value; it is scored as in none.
-            ids = np.maximum(snapshot.topology(one.topology_key), EMPTY_VALUE)
-            size = snapshot.topology_size(one.topology_key)
-            wanted = np.zeros(size, dtype=np.bool_)
-            wanted[ids[scored]] = True
+            ids, size = snapshot.topology(one.topology_key), snapshot.topology_size(one.topology_key)
+            if lenient:
+                # A node without the label is in the place of the empty value; it is scored as in none.
+                ids = np.maximum(ids, EMPTY_VALUE)
+            elif len(scored) == len(snapshot):
+                wanted = snapshot.topology_values(one.topology_key)
+            if lenient or len(scored) < len(snapshot):
+                wanted = np.zeros(size, dtype=np.bool_)
+                wanted[ids[scored]] = True
             weights.append(log(int(np.count_nonzero(wanted)) + 2))
             counted = inclusion.narrow(labelled, one, snapshot)
             pods = matching_pods(snapshot, pod.pod.namespace, one.selector)
@@ -273,17 +288,21 @@ class PodTopologySpread:
         # Half away from zero; adding a half before cutting would round the number just below one half up.
         whole = np.floor(sums)
         scores: Ints = (whole + (sums - whole >= 0.5)).astype(np.int64)
-        scores[soft.ignored] = 0
+        if soft.ignored is not None:
+            scores[soft.ignored] = 0
         return scores
 
     def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
         """Return 100 for the emptiest place; nodes that lack a label get 0."""
         soft: _Soft = state.read(_SCORE_KEY)
-        kept = scores[~soft.ignored]
+        kept = scores if soft.ignored is None else scores[~soft.ignored]
         top = int(kept.max(initial=0))
-        if top == 0:
-            return np.where(soft.ignored, 0, 100)
-        return np.where(soft.ignored, 0, 100 * (top + int(kept.min()) - scores) // top)
+        normalized: Ints = np.full(len(scores), 100, dtype=np.int64)
+        if top:
+            normalized = 100 * (top + int(kept.min()) - scores) // top
+        if soft.ignored is not None:
+            normalized[soft.ignored] = 0
+        return normalized
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return pods that begin or cease to count, and nodes that come, go or change place or taints."""
