@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import msgspec
 
+from clustersim.feed.palette import Palette
 from clustersim.feed.slim import slim
 from controllers.log.store import Event
 
@@ -17,17 +19,25 @@ _encode = msgspec.json.Encoder().encode
 class Batch:
     """Events with `from_` < revision ≤ `to`, in order; without events it only moves the reader on."""
 
-    def __init__(self, from_: int, to: int, events: Sequence[Event], encoded: list[Encoded] | None = None) -> None:
+    def __init__(
+        self,
+        from_: int,
+        to: int,
+        events: Sequence[Event],
+        encoded: list[Encoded] | None = None,
+        palette: Palette | None = None,
+    ) -> None:
         self.from_ = from_
         self.to = to
         self.events = events
         self._encoded = encoded
+        self._palette = palette
 
     @property
     def encoded(self) -> list[Encoded]:
         """Return the page's form of each event, made on first use."""
         if self._encoded is None:
-            self._encoded = [Encoded(event) for event in self.events]
+            self._encoded = [Encoded(event, self._palette) for event in self.events]
         return self._encoded
 
     @cached_property
@@ -42,11 +52,19 @@ class Batch:
             return self
         start = bisect_right(self.events, revision, key=_revision)
         encoded = self._encoded[start:] if self._encoded is not None else None
-        return Batch(revision, self.to, self.events[start:], encoded)
+        return Batch(revision, self.to, self.events[start:], encoded, self._palette)
 
 
 def _revision(event: Event) -> int:
     return event.revision
+
+
+def encode(resource: str, document: Mapping[str, Any], palette: Palette | None) -> bytes:
+    """Return an object's form for the page as JSON, with the hues that it is drawn in."""
+    shown = slim(resource, document)
+    if palette is not None:
+        shown.update(palette.told(resource, document))
+    return _encode(shown)
 
 
 class Encoded:
@@ -54,9 +72,9 @@ class Encoded:
 
     __slots__ = ("event", "object", "row")
 
-    def __init__(self, event: Event) -> None:
+    def __init__(self, event: Event, palette: Palette | None) -> None:
         self.event = event
-        self.object = _encode(slim(event.resource, event.object))
+        self.object = encode(event.resource, event.object, palette)
         self.row = b'{"revision":%d,"verb":%b,"simTimeMs":%d,"actor":%b,"resource":%b,"object":%b}' % (
             event.revision,
             _encode(event.verb),

@@ -21,6 +21,7 @@ from django.db import close_old_connections
 
 from clustersim.feed import hints
 from clustersim.feed.batch import Batch
+from clustersim.feed.palette import Palette
 from clustersim.feed.view import SlimView
 from clustersim.store import SqlStore, open_store, sessions
 from controllers.log.store import Event, Gone
@@ -107,6 +108,7 @@ class Feed:
     def __init__(self, session_id: int) -> None:
         self.session_id = session_id
         self.revision = 0
+        self._palette = Palette(session_id)
         self.changed = asyncio.Event()
         """Set, and replaced by a new one, when `revision` has moved."""
         self._batches: deque[Batch] = deque()
@@ -181,7 +183,8 @@ class Feed:
             rows = self.store.events(position, BATCH_EVENTS_MAX)
             if not rows:
                 return None
-            batch = Batch(position, rows[-1].revision, rows)
+            self._palette.learn(rows)
+            batch = Batch(position, rows[-1].revision, rows, palette=self._palette)
             if view_wanted:
                 _ = batch.frame  # encoded here, off the event loop
             return batch
@@ -225,20 +228,22 @@ class Feed:
                     return batch.after(position)
 
         def fetch() -> Sequence[Event]:
-            return self.store.events(position, BATCH_EVENTS_MAX)
+            rows = self.store.events(position, BATCH_EVENTS_MAX)
+            self._palette.learn(rows)
+            return rows
 
         try:
             rows = await in_thread(fetch)
         except Gone as gone:
             return gone
-        return Batch(position, rows[-1].revision if rows else self.revision, rows)
+        return Batch(position, rows[-1].revision if rows else self.revision, rows, palette=self._palette)
 
     async def snapshot(self) -> tuple[int, list[str]]:
         """Return (revision, `list` frames): the whole cluster, to be followed by events after that revision."""
         async with self._view_lock:
             while self._view is None:
                 with contextlib.suppress(Gone):  # compaction was quicker than the reading: read again
-                    view = await in_thread(lambda: SlimView.read(self.store))
+                    view = await in_thread(lambda: SlimView.read(self.store, self._palette))
                     if view.revision < self._floor:
                         continue
                     # What was tailed while the view was being read.

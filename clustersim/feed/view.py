@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-import msgspec
-
-from clustersim.feed.batch import Batch
-from clustersim.feed.slim import slim
+from clustersim.feed.batch import Batch, encode
+from clustersim.feed.palette import Palette
 from controllers.kinds.table import KINDS
 from controllers.log.store import DELETED, Store, Stored
 
@@ -22,8 +20,6 @@ EVENTS_LISTED_MAX: Final = 2_000
 """Kubernetes Events in a fresh list: the newest so many. Older ones are left out; the Kubernetes API has them."""
 
 Key = tuple[str, str, str]
-
-_encode = msgspec.json.Encoder().encode
 
 
 def _key(stored: Stored) -> Key:
@@ -41,7 +37,7 @@ class SlimView:
         self._frames_at = -1
 
     @classmethod
-    def read(cls, store: Store) -> SlimView:
+    def read(cls, store: Store, palette: Palette | None = None) -> SlimView:
         """Return the view of a store as of now, whatever is written meanwhile.
 
         The kinds are listed one after another, each at its own revision; the events since the first list bring all of
@@ -56,8 +52,10 @@ class SlimView:
             start = revision if start < 0 else start
             if kind.resource == "events":
                 stored_objects = sorted(stored_objects, key=lambda stored: stored.revision)[-EVENTS_LISTED_MAX:]
+            if palette is not None:
+                palette.learn(sorted(stored_objects, key=lambda stored: stored.revision))
             for stored in stored_objects:
-                objects[_key(stored)] = _encode(slim(stored.resource, stored.object))
+                objects[_key(stored)] = encode(stored.resource, stored.object, palette)
         events = {key: data for key, data in objects.items() if key[0] == "events"}
         view = cls(start, {key: data for key, data in objects.items() if key[0] != "events"}, events)
         end = max(listed_at.values())
@@ -66,7 +64,9 @@ class SlimView:
             if not rows:
                 break
             fresh = [row for row in rows if row.revision > listed_at.get(row.resource, 0)]
-            view.fold(Batch(view.revision, rows[-1].revision, fresh))
+            if palette is not None:
+                palette.learn(fresh)
+            view.fold(Batch(view.revision, rows[-1].revision, fresh, palette=palette))
         return view
 
     def __len__(self) -> int:

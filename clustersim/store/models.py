@@ -88,6 +88,18 @@ class Trace(models.Model):
         indexes = [models.Index(fields=["session", "revision"])]
 
 
+class Hue(models.Model):
+    """The number of a hue: what an owner, a priority or a plugin is drawn in, for everybody and for good."""
+
+    pk = models.CompositePrimaryKey("session", "scope", "name")
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, db_index=False, db_constraint=False, related_name="+"
+    )
+    scope = models.CharField(max_length=12, help_text="owner, priority or plugin")
+    name = models.CharField(max_length=330)
+    number = models.IntegerField(help_text="0 is the first hue; past the last they repeat")
+
+
 class Worker(models.Model):
     """A worker process's lease: the elector's record, on real time."""
 

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from clustersim.store.models import Object, Revision, Session, Trace
+from clustersim.store.models import Hue, Object, Revision, Session, Trace
 
 CODE_LETTERS: Final = "ACDEFGHJKMNPQRTWXY34679"
 """What codes are made with: letters and digits of which none is read as another (no 0/O, 1/I/L, 2/Z, 5/S, 8/B, U/V)."""
@@ -157,7 +157,7 @@ def every() -> Sequence[SessionRow]:
 def remove(session_id: int) -> None:
     """Delete a session with its log, objects and traces."""
     with transaction.atomic():
-        for model in (Trace, Object, Revision):
+        for model in (Trace, Object, Revision, Hue):
             model.objects.filter(session_id=session_id).delete()
         Session.objects.filter(pk=session_id).delete()
 

@@ -21,6 +21,7 @@ import { mount as mountToast } from "./panels/toast.js";
 import { mount as mountTopbar } from "./panels/topbar.js";
 import { installProbe } from "./probe.js";
 import { refusedWrite } from "./state/roles.js";
+import { pluginHues } from "./state/selectors.js";
 import { applyMessage, emptyView, simTimeMsAt } from "./state/view.js";
 
 /** @type {{code: string, title: string, lang: Lang, release: string}} */
@@ -127,7 +128,7 @@ const inspector = mountInspector(region("inspector"), dispatch, {
       if (decisionPanel && decisionPanel !== "loading") {
         const { theme, lang } = current;
         const { traces, selectedTraceId, loading } = current.decisions;
-        decisionPanel.render({ traces, selectedTraceId, loading, theme, lang, epochMs: view.epochMs });
+        decisionPanel.render({ traces, selectedTraceId, loading, theme, lang, hues: pluginHues(view), epochMs: view.epochMs });
       }
     },
   },

@@ -101,3 +101,26 @@ def test_the_winner_among_many_nodes_is_brought_into_view(open_classroom: Callab
     assert teacher.evaluate(scrolled) == 0
     hold_at(classroom, "default/web-1", "Reserve")
     wait_state(teacher, lambda _: teacher.evaluate(scrolled) > 0, "the winner is brought into view")
+
+
+def legend(page: Page) -> list[list[str]]:
+    """Return the groups in the legend of colours: name and hue."""
+    return page.evaluate(
+        "() => [...document.querySelectorAll('.st-legend-list li[data-hue]')]"
+        ".map((item) => [item.textContent, item.dataset.hue])"
+    )
+
+
+def test_colours_are_the_same_for_everybody_and_after_a_reload(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom, teacher = quiet(open_classroom)
+    for name in ("zebra-1", "apple-1"):
+        classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod(name))
+        wait_state(teacher, lambda now, name=name: any(one["name"] == name for one in now["pods"]), "it is there")
+    wait_state(teacher, lambda _: "apple" in str(legend(teacher)), "the legend names it")
+    shown = legend(teacher)
+    assert len({hue for _, hue in shown}) == len(shown), "few owners have each a hue of their own"
+    # Who comes later is sent them in another order.
+    student = classroom.student("Mei")
+    wait_state(student, lambda _: legend(student) == shown, "the student sees the same colours")
+    teacher.reload()
+    wait_state(teacher, lambda _: legend(teacher) == shown, "so does the teacher after a reload")

@@ -25,6 +25,7 @@ const MODES = /** @type {const} */ (["raw", "normalized", "weighted"]);
  * @property {readonly Trace[]} traces newest first
  * @property {string} selectedTraceId "" shows the newest
  * @property {boolean} loading
+ * @property {Readonly<Record<string, number>>} hues numbers of plugins
  * @property {Theme} theme
  * @property {Lang} lang
  * @property {number} epochMs Unix milliseconds of simulated time zero
@@ -53,12 +54,12 @@ export function mountDecision(element, dispatch) {
   function render(next) {
     input = next;
     const trace = traceOf(next.traces, next.selectedTraceId);
-    const key = JSON.stringify([next.traces.map(versionOf), trace?.id, next.loading, next.theme, next.lang]);
+    const key = JSON.stringify([next.traces.map(versionOf), trace?.id, next.loading, next.theme, next.lang, next.hues]);
     if (key === look) return;
     look = key;
     if (trace?.id !== shownTrace) page = 0;
     shownTrace = trace?.id ?? "";
-    shown = trace ? { trace, decision: decisionOf(trace.result, trace.scoreMax) } : null;
+    shown = trace ? { trace, decision: decisionOf(trace.result, trace.scoreMax, next.hues) } : null;
     rebuild();
   }
 
@@ -126,8 +127,8 @@ export function mountDecision(element, dispatch) {
         h("span", { class: "dc-hint dc-push", text: text(lang, "decision.bestFirst") })),
       h("div", { class: "dc-chart", "data-testid": "decision-scores", role: "img", "aria-label": text(lang,
         "decision.scoresLabel", { n: decision.feasible }) }),
-      h("ul", { class: "dc-plugins" }, ...decision.plugins.map((plugin, index) =>
-        h("li", {}, h("i", { "data-hue": index % 6 }), h("span", { text: `${plugin.name} ×${number(lang, plugin.weight, 2)}` })))));
+      h("ul", { class: "dc-plugins" }, ...decision.plugins.map((plugin) =>
+        h("li", {}, h("i", { "data-hue": plugin.look.hue, "data-again": plugin.look.again || undefined }), h("span", { text: `${plugin.name} ×${number(lang, plugin.weight, 2)}` })))));
   }
 
   /** @param {Decision} decision */

@@ -3,8 +3,10 @@
  * lost. Pure: everything here is read out of the trace, nothing is scheduled again.
  */
 
+/** @import { PluginLook } from "../lib/hues.js" */
 /** @import { Trace, TraceResult } from "../lib/types.d.ts" */
 import { compareNames } from "../state/selectors.js";
+import { pluginLook } from "../lib/hues.js";
 import { POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
 import { fitReasons } from "../lib/sentences.js";
 
@@ -25,7 +27,7 @@ import { fitReasons } from "../lib/sentences.js";
 /**
  * @typedef {object} Decision
  * @property {readonly NodeRow[]} rows in natural order of name
- * @property {readonly {name: string, weight: number}[]} plugins that scored, in running order
+ * @property {readonly {name: string, weight: number, look: PluginLook}[]} plugins that scored, in running order
  * @property {readonly string[]} skipped plugins whose PreScore returned Skip
  * @property {number} scoreMax what the best node gets from one plugin, before its weight
  * @property {number} pointsMax
@@ -40,9 +42,10 @@ import { fitReasons } from "../lib/sentences.js";
 /**
  * @param {TraceResult} result
  * @param {number} [scoreMax] what the best node gets from one plugin, before its weight
+ * @param {Readonly<Record<string, number>>} [hues] numbers of plugins
  * @returns {Decision}
  */
-export function decisionOf(result, scoreMax = SCORE_MAX) {
+export function decisionOf(result, scoreMax = SCORE_MAX, hues = {}) {
   const scores = result.scores;
   const feasible = new Set(result.feasible ?? []);
   const best = new Set(bestOf(result));
@@ -50,7 +53,7 @@ export function decisionOf(result, scoreMax = SCORE_MAX) {
     ...(scores?.nodes ?? []), ...(result.notRun ?? [])])].sort(compareNames);
   const notRun = new Set(result.notRun ?? []);
   const plugins = Object.keys(scores?.plugins ?? {}).map((name) => ({
-    name, weight: scores ? weightOf(scores, name, {}) : 1,
+    name, weight: scores ? weightOf(scores, name, {}) : 1, look: pluginLook(name, hues),
   }));
   const rowIndex = new Map((scores?.nodes ?? []).map((name, index) => [name, index]));
   const reason = reasonOf(result);

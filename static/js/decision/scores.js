@@ -65,14 +65,14 @@ export function scoresChart({ decision, rows, colours, lang, width }) {
 }
 
 /**
- * @param {{name: string}} plugin
+ * @param {Decision["plugins"][number]} plugin
  * @param {number} index
  * @param {{rows: readonly NodeRow[], colours: Colours, y: number[], unit: number, lang: Lang}} shared
  */
 function segment(plugin, index, { rows, colours, y, unit, lang }) {
-  const hue = index % colours.plugin.length;
+  const { hue, again } = plugin.look;
   const values = rows.map((row) => row.cells[index]?.weighted ?? 0);
-  const pattern = PATTERNS[hue];
+  const pattern = again ? "x" : PATTERNS[hue];
   return {
     type: "bar", orientation: "h", name: plugin.name, y, x: values, width: 0.6,
     marker: {

@@ -1,14 +1,13 @@
 /** The CSS tokens as the canvas and the charts need them, read again whenever the theme changes. */
 
+import { OWNER_HUES, PLUGIN_HUES } from "../lib/hues.js";
+
 const NAMES = /** @type {const} */ ([
   "bg", "surf", "sunk", "stage", "line", "line2", "t1", "t2", "t3", "acc", "accbg", "onacc", "amb", "ambbg", "ambt",
   "ver", "verbg", "vert", "grn", "grnbg", "grnt", "pur", "purbg", "purt", "hatch", "heat-low-text", "heat-high-text",
   "on-plugin-1", "on-plugin",
 ]);
 
-/** Hues of owners; after the last one they repeat with an inner ring. */
-export const OWNER_HUES = 7;
-export const PLUGIN_HUES = 6;
 export const HEAT_STEPS = 6;
 
 /**

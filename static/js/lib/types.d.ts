@@ -61,6 +61,8 @@ export interface Container {
 }
 
 export interface PodSlim extends Slim {
+  /** Numbers of the hues it is drawn in; absent where the server gave none. */
+  hues?: { owner?: number; priority?: number };
   spec: {
     nodeName?: string;
     priority?: number;
@@ -560,6 +562,8 @@ export interface DecisionPanel {
     loading: boolean;
     theme: Theme;
     lang: Lang;
+    /** Numbers of the hues of plugins. */
+    hues: Readonly<Record<string, number>>;
     /** Unix milliseconds of simulated time zero. */
     epochMs: number;
   }): void;

@@ -205,8 +205,8 @@ function scoreTable(pen, box, state) {
   let y = box.y + box.h - 42 - TABLE_ROW * scene.segments.length;
   context.fillStyle = colours.line;
   context.fillRect(left, y - 4, right - left, 1);
-  scene.segments.forEach((segment, index) => {
-    context.fillStyle = colours.plugin[index % colours.plugin.length] ?? colours.acc;
+  scene.segments.forEach((segment) => {
+    context.fillStyle = colours.plugin[segment.look.hue] ?? colours.acc;
     roundRect(context, left, y + 3, 8, 8, 2);
     context.fill();
     write(pen, narrowName(segment.plugin), left + 14, y + 7, { colour: colours.t2, width: right - left - 50 });

@@ -4,7 +4,9 @@
  */
 
 /** @import { Cycle, Point, TraceResult } from "../lib/types.d.ts" */
+/** @import { PluginLook } from "../lib/hues.js" */
 /** @import { Profile } from "./told.js" */
+import { pluginLook } from "../lib/hues.js";
 import { CRITERIA, POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
 
 export const DIM_MS = 160;
@@ -12,6 +14,8 @@ export const STAGGER_MS = 12;
 export const DIM_TOTAL_MS = 400;
 export const SEGMENT_MS = 220;
 export const GLOW_MS = 300;
+
+/** @typedef {{plugin: string, value: number, look: PluginLook}} Segment what one plugin gave, as far as it has risen */
 
 /**
  * @typedef {object} NodeScene
@@ -21,7 +25,7 @@ export const GLOW_MS = 300;
  * @property {string} plugin that rejected
  * @property {number} total points so far
  * @property {number | null} delta what the last plugin added; null before the first
- * @property {readonly {plugin: string, value: number}[]} segments grown so far
+ * @property {readonly Segment[]} segments grown so far
  * @property {boolean} tied
  * @property {number} glow 0 to 1
  * @property {boolean} winner
@@ -48,11 +52,12 @@ export const GLOW_MS = 300;
 /**
  * @param {Cycle} cycle
  * @param {number} elapsedMs real milliseconds since the cycle was first seen at its point
- * @param {{budgetMs: number, motion: boolean, order: readonly string[], weights: Readonly<Record<string, number>>}}
- *   options `budgetMs`: real time until the next point, to which long animations are squeezed; `order`: all node names
+ * @param {{budgetMs: number, motion: boolean, order: readonly string[], weights: Readonly<Record<string, number>>,
+ *   hues?: Readonly<Record<string, number>>}} options `budgetMs`: real time until the next point, to which long
+ *   animations are squeezed; `order`: all node names; `hues`: numbers of plugins
  * @returns {Scene}
  */
-export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights }) {
+export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights, hues = {} }) {
   const trace = cycle.trace ?? {};
   const place = placeOf(cycle);
   const at = POINTS.indexOf(place);
@@ -61,7 +66,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights 
   const scored = at >= POINTS.indexOf("Score") && Boolean(trace.scores);
   const clock = { elapsedMs: motion ? elapsedMs : Infinity, budgetMs };
   const dims = filtered ? dimming(trace, order, place === "Filter" ? clock : DONE) : null;
-  const scores = scored ? scoring(trace, weights, place === "Score" ? clock : DONE, cycle.scoreMax) : null;
+  const scores = scored ? scoring(trace, weights, place === "Score" ? clock : DONE, hues, cycle.scoreMax) : null;
   const chosen = at >= POINTS.indexOf("Reserve") ? trace.chosen ?? "" : "";
   const best = scores?.settled ? bestOf(trace) : [];
   const tied = new Set(best.length > 1 ? best : []);
@@ -143,11 +148,13 @@ function dimming(trace, order, { elapsedMs, budgetMs }) {
  * @param {TraceResult} trace
  * @param {Readonly<Record<string, number>>} weights
  * @param {{elapsedMs: number, budgetMs: number}} clock
+ * @param {Readonly<Record<string, number>>} hues
  * @param {number} [scoreMax] what the best node gets from one plugin, before its weight
  */
-function scoring(trace, weights, { elapsedMs, budgetMs }, scoreMax = SCORE_MAX) {
+function scoring(trace, weights, { elapsedMs, budgetMs }, hues, scoreMax = SCORE_MAX) {
   const scores = /** @type {NonNullable<TraceResult["scores"]>} */ (trace.scores);
   const plugins = Object.keys(scores.plugins);
+  const looks = plugins.map((plugin) => pluginLook(plugin, hues));
   const each = Math.min(SEGMENT_MS, (budgetMs * 0.8) / Math.max(1, plugins.length));
   const grown = plugins.map((_, index) => ease(clamp((elapsedMs - index * each) / each)));
   const settled = elapsedMs >= each * plugins.length;
@@ -155,6 +162,7 @@ function scoring(trace, weights, { elapsedMs, budgetMs }, scoreMax = SCORE_MAX) 
   const byNode = new Map(scores.nodes.map((name, row) => {
     const segments = plugins.map((plugin, index) => ({
       plugin,
+      look: looks[index] ?? pluginLook(plugin, hues),
       value: (scores.plugins[plugin]?.weighted[row] ?? 0) * (grown[index] ?? 0),
     }));
     const total = settled ? scores.total[row] ?? 0 : Math.round(segments.reduce((sum, s) => sum + s.value, 0));

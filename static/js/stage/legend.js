@@ -37,7 +37,7 @@ export function mountLegend(element, dispatch) {
   function render({ groups: used, layout, ui, colours }) {
     const { lang } = ui;
     const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} `
-      + used.map((group) => `${group.key}:${group.label}`).join(" ");
+      + used.map((group) => `${group.key}:${group.label}:${group.hue}`).join(" ");
     if (next === look) return;
     look = next;
     setText(stateTitle, text(lang, "legend.state"));
@@ -47,6 +47,7 @@ export function mountLegend(element, dispatch) {
         `state.${state}`) }))));
     const named = used.slice(0, GROUPS_SHOWN);
     syncList(groups, named, (group) => group.key, () => h("li"), (item, group) => {
+      item.dataset["hue"] = String(group.hue);
       item.replaceChildren(glyphElement({ state: "running", hue: group.hue, ring: group.ring }, 10, colours),
         h("span", { text: group.label || text(lang, "legend.nobody") }));
     });

@@ -6,10 +6,10 @@
 /** @import { NodeSlim, PodSlim, PodState, QueueStatus, Slim, Taint, Ui, View } from "../lib/types.d.ts" */
 import {
   GPU_RESOURCE, authorOf, compareNames, conditionOf, cycleUnderWay, isTerminal, leader, objectAt, objectsOf,
-  ownerOf,
+ 
   podRequests, podState, queueOfLeader, resourcesOf, zoneOf,
 } from "../state/selectors.js";
-import { OWNER_HUES } from "../dom/colours.js";
+import { ownerGroup, ownerLook } from "../lib/hues.js";
 import { unseenPods } from "./lanes-model.js";
 
 /**
@@ -53,7 +53,10 @@ import { unseenPods } from "./lanes-model.js";
  * @property {NodeSlim} node
  */
 
-/** @typedef {{key: string, label: string, hue: number, ring: boolean}} Group one entry of the legend of colours */
+/**
+ * @typedef {{key: string, label: string, kind: string, number: number, hue: number, ring: boolean}} Group one entry of
+ *   the legend of colours; `kind` of an owner
+ */
 
 /**
  * @typedef {object} Model
@@ -83,7 +86,7 @@ export function modelMaker() {
   return (view, ui) => {
     const queue = queueOfLeader(view);
     const inputs = [
-      objectsOf(view, "pods"), objectsOf(view, "nodes"), objectsOf(view, "replicasets.apps"),
+      objectsOf(view, "pods"), objectsOf(view, "nodes"),
       objectsOf(view, "queues.clustersim.io"), objectsOf(view, "replicas.clustersim.io"), ui.colourBy,
       ui.colourBy === "person" ? view.people : null,
     ];
@@ -275,31 +278,41 @@ export function shortName(pod) {
  * @param {View} view
  * @param {PodSlim} pod
  * @param {Ui["colourBy"]} colourBy
- * @param {Map<string, Group>} groups grows: hues are given in order of appearance and never change afterwards
+ * @param {Map<string, Group>} groups grows
  * @returns {Group}
  */
 function groupOf(view, pod, colourBy, groups) {
-  let key;
-  let label;
-  if (colourBy === "priority") key = label = String(pod.spec?.priority ?? 0);
-  else if (colourBy === "person") {
-    const author = authorOf(view, pod);
-    key = author?.slug ?? "";
-    label = author?.name ?? "";
-  } else {
-    const owner = ownerOf(view, pod);
-    // Pods that nobody owns share the first part of their name, so that a click on the palette ten times is one hue.
-    label = owner.kind === "Pod" ? owner.name.replace(/-[a-z0-9]{1,6}$/, "") : owner.name;
-    key = owner.kind === "Pod" ? `Pod ${label}` : `${owner.kind} ${pod.metadata.namespace}/${label}`;
-  }
-  let group = groups.get(key);
+  const told = colourKey(view, pod, colourBy);
+  let group = groups.get(told.key);
   if (!group) {
-    const index = groups.size;
-    group = { key, label, hue: index % OWNER_HUES, ring: index >= OWNER_HUES };
-    groups.set(key, group);
+    group = { ...told, ...ownerLook(told.number, told.key) };
+    groups.set(told.key, group);
   }
   return group;
 }
+
+/**
+ * What a pod is coloured by, and the number that the server gave to it.
+ * @param {View} view
+ * @param {PodSlim} pod
+ * @param {Ui["colourBy"]} colourBy
+ * @returns {{key: string, label: string, kind: string, number: number | undefined}}
+ */
+function colourKey(view, pod, colourBy) {
+  if (colourBy === "priority") {
+    const key = String(pod.spec?.priority ?? 0);
+    return { key, label: key, kind: "", number: pod.hues?.priority };
+  }
+  if (colourBy === "person") {
+    const author = authorOf(view, pod);
+    // Seats have hues 1 to 7 of their own; what controllers made has the grey that is nobody's.
+    return { key: author?.slug ?? "", label: author?.name ?? "", kind: "", number: author ? Math.max(0, author.color - 1) : NOBODY };
+  }
+  return { ...ownerGroup(pod), number: pod.hues?.owner };
+}
+
+/** The slate hue, for pods that no person made. */
+const NOBODY = 4;
 
 /**
  * @param {NodeSlim} node
@@ -368,12 +381,17 @@ function zonesOf(nodes) {
 }
 
 /**
- * The groups that have a pod now, in the order their hues were given.
+ * The groups that have a pod now, in the order of their numbers; one whose name another one has too says its kind.
  * @param {ReadonlyMap<string, Group>} groups
  * @param {ReadonlyMap<string, Glyph>} pods
  */
 function sortedGroups(groups, pods) {
-  const used = new Set();
-  for (const glyph of pods.values()) used.add(glyph.group);
-  return [...groups.values()].filter((group) => used.has(group.key));
+  const keys = new Set();
+  for (const glyph of pods.values()) keys.add(glyph.group);
+  const used = [...groups.values()].filter((group) => keys.has(group.key))
+    .sort((a, b) => a.number - b.number || compareNames(a.key, b.key));
+  const labels = new Map();
+  for (const { label } of used) labels.set(label, (labels.get(label) ?? 0) + 1);
+  return used.map((group) => (labels.get(group.label) > 1 && group.kind
+    ? { ...group, label: `${group.label} (${group.kind})` } : group));
 }

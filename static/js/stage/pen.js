@@ -2,6 +2,7 @@
 
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Colours } from "../dom/colours.js" */
+/** @import { PluginLook } from "../lib/hues.js" */
 import { roundRect } from "./glyphs.js";
 
 /**
@@ -122,7 +123,7 @@ export function bar({ context, colours }, share, x, y, w, h) {
 /**
  * The stacked bar of a score.
  * @param {Pen} pen
- * @param {readonly {value: number}[]} segments
+ * @param {readonly {value: number, look: PluginLook}[]} segments
  * @param {number} pointsMax the width stands for
  * @param {number} x
  * @param {number} y
@@ -136,11 +137,15 @@ export function scoreBar({ context, colours }, segments, pointsMax, x, y, w, h) 
   context.fillStyle = colours.sunk;
   context.fillRect(x, y, w, h);
   let at = x;
-  segments.forEach((segment, index) => {
+  segments.forEach((segment) => {
     const width = pointsMax > 0 ? (segment.value / pointsMax) * w : 0;
     if (width <= 0) return;
-    context.fillStyle = colours.plugin[index % colours.plugin.length] ?? colours.acc;
+    context.fillStyle = colours.plugin[segment.look.hue] ?? colours.acc;
     context.fillRect(at, y, Math.max(0.5, width - 1), h);
+    if (segment.look.again) {
+      context.fillStyle = colours.surf;
+      context.fillRect(at, y + h / 2 - 0.75, Math.max(0.5, width - 1), 1.5);
+    }
     at += width;
   });
   context.restore();

@@ -11,6 +11,7 @@
 import { pageZoom, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { refusedCluster } from "../state/roles.js";
+import { pluginHues } from "../state/selectors.js";
 import { mountBanner } from "./banner.js";
 import { readColours } from "../dom/colours.js";
 import { cycleScene } from "./cycle.js";
@@ -133,7 +134,7 @@ export function mountStage(element, dispatch) {
     const fast = (now.view.clock?.rate ?? 1) > 10 && !now.view.clock?.paused;
     return cycleScene(told.cycle, timeMs - told.sinceMs, {
       budgetMs: pointBudgetMs(now.view), motion: !now.ui.reducedMotion && !fast, order: [...now.model.nodes.keys()],
-      weights,
+      weights, hues: pluginHues(now.view),
     });
   }
 

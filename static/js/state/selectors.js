@@ -288,6 +288,18 @@ export function leaseSeen(view, replica) {
   };
 }
 
+/** @type {Readonly<Record<string, number>>} */
+const NO_HUES = {};
+
+/**
+ * Numbers of the hues that plugins are drawn in, as the server gave them.
+ * @param {View} view
+ * @returns {Readonly<Record<string, number>>}
+ */
+export function pluginHues(view) {
+  return objectAt(view, "schedulerconfigs.clustersim.io", "default")?.["hues"] ?? NO_HUES;
+}
+
 /** @type {QueueStatus} */
 const EMPTY_QUEUE = { active: [], backoff: [], unschedulable: [], gated: [], waiting: [], binding: [], assumed: [], counts: {} };
 

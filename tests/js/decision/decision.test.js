@@ -49,7 +49,7 @@ test("every node has a row, with its verdict, its cells and whether it won", () 
     ["n4", true, false, false, 350],
   ]);
   assert.equal(decision.rows[1]?.reason, "Insufficient cpu");
-  assert.deepEqual(decision.plugins, [{ name: "TaintToleration", weight: 3 }, { name: "NodeResourcesFit", weight: 1 }]);
+  assert.deepEqual(decision.plugins.map(({ name, weight }) => [name, weight]), [["TaintToleration", 3], ["NodeResourcesFit", 1]]);
   assert.equal(decision.pointsMax, 400);
   assert.equal(decisionOf(trace(), 10).pointsMax, 40);
 });
@@ -158,4 +158,13 @@ test("an era's scores are coloured and told on its own scale", () => {
   const chart = heatmapChart({ decision, rows: decision.rows, mode: "normalized", colours: COLOURS, lang: "en", width: 600 });
   const heat = /** @type {any} */ (chart.data.find((one) => /** @type {any} */ (one).type === "heatmap"));
   assert.deepEqual([heat.zmin, heat.zmax], [0, 10]);
+});
+
+test("a plugin has one hue for every pod, whoever else scores", () => {
+  const hues = { TaintToleration: 0, NodeResourcesFit: 3 };
+  const both = decisionOf(trace(), 100, hues).plugins.map(({ name, look }) => [name, look.hue]);
+  assert.deepEqual(both, [["TaintToleration", 0], ["NodeResourcesFit", 3]]);
+  const { TaintToleration: _left, ...rest } = /** @type {any} */ (trace().scores).plugins;
+  const alone = { ...trace(), scores: { .../** @type {any} */ (trace().scores), plugins: rest } };
+  assert.deepEqual(decisionOf(alone, 100, hues).plugins.map(({ look }) => look.hue), [3]);
 });

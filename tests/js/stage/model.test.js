@@ -90,3 +90,19 @@ test("zones of old clusters are zones", () => {
   const model = modelMaker()(viewOf([{ ...old, metadata: { ...old.metadata, labels } }]), UI);
   assert.deepEqual(model.zones.map((zone) => zone.name), ["east"]);
 });
+
+test("a hue is the server's: who comes first on this page changes nothing", () => {
+  const hued = (/** @type {string} */ name, /** @type {number} */ owner) => ({ ...pod(name, { nodeName: "n1" }), hues: { owner } });
+  const one = modelMaker()(viewOf([node("n1"), hued("web-1", 0), hued("api-1", 8)]), UI);
+  const two = modelMaker()(viewOf([node("n1"), hued("api-1", 8), hued("web-1", 0)]), UI);
+  assert.deepEqual(one.groups, two.groups);
+  assert.deepEqual(one.groups.map((group) => [group.label, group.hue, group.ring]), [["web", 0, false], ["api", 1, true]]);
+});
+
+test("two groups of one name say their kind", () => {
+  const owned = pod("web-abcde", { nodeName: "n1" });
+  const ownerReferences = [{ kind: "DaemonSet", name: "web", uid: "d", controller: true }];
+  const daemon = { ...owned, metadata: { ...owned.metadata, uid: "u-d", ownerReferences } };
+  const model = modelMaker()(viewOf([node("n1"), pod("web-1", { nodeName: "n1" }), daemon]), UI);
+  assert.deepEqual(model.groups.map((group) => group.label).sort(), ["web (DaemonSet)", "web (Pod)"]);
+});
