@@ -68,7 +68,6 @@ CHANNEL_LAYERS = {
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
-LOCALE_PATHS = [BASE_DIR / "clustersim" / "locale"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -32,8 +32,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from controllers.log.operations import Result
 from controllers.log.store import Event, Gone, Store
-from controllers.loop.component import Answer, Call, Commit, Component, Elected, Emission, Slot
-from controllers.loop.tick import Tick
+from controllers.loop.component import Answer, Call, Commit, Component, Elected, Emission, Slot, Tick
 
 __all__ = ["Answer", "Commit", "Component", "Elected", "Emission", "Loop", "Slot", "Tick"]
 

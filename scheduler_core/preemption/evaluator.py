@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -18,7 +18,6 @@ from scheduler_core.preemption.budgets import Budget
 from scheduler_core.preemption.carry_out import Peers
 from scheduler_core.preemption.choice import LOT, Choice, choose
 from scheduler_core.preemption.dry_run import CRITERIA, Candidate, DryRun
-from scheduler_core.preemption.extended import Extended
 from scheduler_core.preemption.memory import DryRunMemory, Runs
 from scheduler_core.preemption.search import Tried, search
 from scheduler_core.preemption.steps import Step, StepName
@@ -42,6 +41,24 @@ class Limits:
     def wanted(self, nodes: int) -> int:
         """Return after how many candidates the search may stop."""
         return min(max(nodes * self.percentage // 100, self.absolute), nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """What extenders made of the candidates.
+
+    Attributes:
+        candidates: all that the dry run found or an extender named, with the victims that extenders want.
+        taken_out: candidate's node → the extender that took it out.
+    """
+
+    candidates: list[Candidate]
+    taken_out: Mapping[str, str]
+
+    @property
+    def left(self) -> list[Candidate]:
+        """Return the candidates that nobody took out."""
+        return [candidate for candidate in self.candidates if candidate.node_name not in self.taken_out]
 
 
 @dataclass

@@ -6,19 +6,17 @@ Source: callExtenders, kube-scheduler; processPreemptionWithExtenders before it.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol
+from dataclasses import replace
+from typing import Final, Protocol
 
 from scheduler_core.framework.interface import Ask, Reply, Steps
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.status import SUCCESS, Status, unschedulable
 from scheduler_core.preemption.dry_run import Candidate
+from scheduler_core.preemption.evaluator import Extended, Preemption
 from scheduler_core.preemption.steps import StepName
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from scheduler_core.preemption.evaluator import Preemption
 
 NO_CANDIDATE: Final = "no candidate node for preemption"
 
@@ -34,24 +32,6 @@ class Asker(Protocol):
     ) -> Generator[Ask, Reply, tuple[Victims, Mapping[str, str], Status]]:
         """Return what is left, node → extender for what was taken out, and success or the error of an extender."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Extended:
-    """What extenders made of the candidates.
-
-    Attributes:
-        candidates: all that the dry run found or an extender named, with the victims that extenders want.
-        taken_out: candidate's node → the extender that took it out.
-    """
-
-    candidates: list[Candidate]
-    taken_out: Mapping[str, str]
-
-    @property
-    def left(self) -> list[Candidate]:
-        """Return the candidates that nobody took out."""
-        return [candidate for candidate in self.candidates if candidate.node_name not in self.taken_out]
 
 
 def ask_extenders(asker: Asker, found: Preemption, snapshot: Snapshot, lots: Lots | None) -> Steps:
