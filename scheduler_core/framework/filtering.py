@@ -22,9 +22,10 @@ from scheduler_core.framework.interface import (
 )
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.reuse import NOWHERE, FilterMemory, FilterPart, Reuse, position_of
+from scheduler_core.framework.rules import error_text
 from scheduler_core.framework.sampling import feasible_nodes_to_find, sample
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
-from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterOutcome, Verdicts
+from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterErrorText, FilterOutcome, Verdicts
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.resource_columns import FEW_ROWS_MAX
 from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
@@ -111,6 +112,7 @@ class Filtering:
         first = memory.first.copy()
         every = self._handle.rules.run_all_filters
         outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, all_filters=every, sound=sound)
+        outcome.error_text = self._error_text(pod)
         nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name) if nominated_first else None
         absent = _mark_absent(outcome, result, nominated)
         self._override_nominated(state, pod, outcome, memory, active.are_local)
@@ -231,8 +233,13 @@ class Filtering:
             else:
                 verdicts, index = _ask(plugin, state, pod, snapshot, rows), 0
             if verdicts.codes[index]:
-                return verdicts.status(index, name)
+                return verdicts.status(index, name, self._error_text(pod))
         return SUCCESS
+
+    def _error_text(self, pod: PodInfo) -> FilterErrorText | None:
+        """Return the era's words of a filter's error for the pod; None: today's."""
+        words = self._handle.rules.error_text
+        return None if words is error_text else lambda plugin, message: words("Filter", plugin, pod.pod, message)
 
     def _known(
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int

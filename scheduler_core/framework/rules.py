@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from scheduler_core.api.pod import Pod
 from scheduler_core.framework.fit_error import NO_NODES_MESSAGE, fit_error
 from scheduler_core.framework.interface import EXTENSION_POINTS, MAX_NODE_SCORE
 from scheduler_core.framework.status import Status
@@ -35,6 +36,37 @@ class ScheduledText(Protocol):
         ...
 
 
+class ErrorText(Protocol):
+    """How an era words that a plugin broke."""
+
+    def __call__(self, point: str, plugin: str, pod: Pod, message: str) -> str:
+        """Return the error's text.
+
+        Args:
+            point: `PreFilter`, `Filter` …; of Score `Score`, `NormalizeScore` or `Weight` (the score is out of range).
+            plugin: whose error it is.
+            pod: the pod in hand.
+            message: what the plugin said.
+        """
+        ...
+
+
+def error_text(point: str, plugin: str, pod: Pod, message: str) -> str:
+    """Return today's text of a plugin's error."""
+    quoted = f'"{plugin}"'
+    match point:
+        case "Filter":
+            return f"running {quoted} filter plugin: {message}"
+        case "Score":
+            return f"running Score plugins: plugin {quoted} failed with: {message}"
+        case "NormalizeScore":
+            return f"running Normalize on Score plugins: plugin {quoted} failed with: {message}"
+        case "Weight":
+            return f"applying score defaultWeights on Score plugins: plugin {quoted} {message}"
+        case _:
+            return f"running {point} plugin {quoted}: {message}"
+
+
 def scheduled_note(namespace: str, name: str, node_name: str) -> str:
     """Return today's note of the Scheduled event."""
     return f"Successfully assigned {namespace}/{name} to {node_name}"
@@ -53,6 +85,9 @@ class Rules:
             place of `fit_error` where Filter has run.
         no_nodes: the message of an attempt in a cluster without nodes.
         scheduled_note: words the Scheduled event.
+        error_text: words that a plugin broke.
+        pre_filter_refusal: (plugin, what it said) → the words of an era for a pod that PreFilter turned away; None: the
+            plugin's own.
         refusal: (pod's name, status, whether it had waited) → the words of an era for a pod that Permit turned away;
             None: those of `fit_error`.
         expiry_ms: simulated milliseconds that an assumed pod may stay unconfirmed once its binding went out; None: for
@@ -62,11 +97,14 @@ class Rules:
         run_all_filters: a node's refusal is that of every filter that fails there, not of the first alone.
         extension_points: name of each point in a profile's sets → its protocol.
         point_names: points that the era calls otherwise: today's name → the era's (`PreScore` → `PostFilter`).
-        pre_filter_fits: a PreFilter plugin's no is a FitError, so PostFilter has its turn.
+        pre_filter_fits: a PreFilter plugin's no is a FitError, so PostFilter has its turn; else the first such no ends
+            the attempt.
         pre_score_of_one: PreScore runs for a single feasible node, too.
         pops_backoff: with nothing active the pod whose backoff ends first goes early.
         unschedulable_max_ms: simulated milliseconds after which a pod that no event helped is tried again; None: the
             queue's own.
+        change_activates: a pod that was turned away goes back to the active lane, backoff or not, when anything of it
+            changes but its status.
         waits_for_events: a pod that was turned away waits for an event that may help; without, it is tried again as
             soon as its backoff is over.
     """
@@ -77,6 +115,8 @@ class Rules:
     node_fit_error: Callable[[str, FilterOutcome], str] | None = None
     no_nodes: str = NO_NODES_MESSAGE
     scheduled_note: ScheduledText = scheduled_note
+    error_text: ErrorText = error_text
+    pre_filter_refusal: Callable[[str, str], str] | None = None
     refusal: Callable[[str, Status, bool], str] | None = None
     expiry_ms: int | None = None
     feasible_max: int | None = None
@@ -87,6 +127,7 @@ class Rules:
     pre_score_of_one: bool = False
     pops_backoff: bool = True
     unschedulable_max_ms: int | None = None
+    change_activates: bool = False
     waits_for_events: bool = True
 
     def point(self, name: str) -> str:

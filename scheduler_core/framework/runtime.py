@@ -130,7 +130,7 @@ class Framework:
         )
         score: list[ScorePlugin] = self._at("score")
         weighted = [(plugin, self.profile.weights[plugin.name]) for plugin in score]
-        self._scoring = Scoring(weighted, remembered, self.rules.score_max)
+        self._scoring = Scoring(weighted, remembered, self.rules.score_max, self.rules.error_text)
         if metrics is not None and metrics.timer is not None:
             self._time(metrics)
 
@@ -209,14 +209,17 @@ class Framework:
                 continue
             if status is not SUCCESS and not status.ok:
                 state.skip_filter = frozenset(skipped)
-                if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                words = self.rules.pre_filter_refusal
+                if status.rejected and words is not None:
+                    status = Status(status.code, (words(plugin.name, status.message),), plugin.name)
+                ends = status.rejected and not self.rules.pre_filter_fits
+                if ends or status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
                     return result, status.by(plugin.name), frozenset()
                 if status.code is Code.UNSCHEDULABLE:
                     # The others still run: preemption will need what they work out.
                     final = status.by(plugin.name)
                     continue
-                text = f'running PreFilter plugin "{plugin.name}": {status.message}'
-                return result, error(text).by(plugin.name), frozenset()
+                return result, self._broken("PreFilter", plugin.name, pod, status), frozenset()
             if own is not None and own.node_names is not None:
                 narrowing.add(plugin.name)
                 result = result.merge(own)
@@ -225,6 +228,10 @@ class Framework:
                     return result, unresolvable(_nothing_left(narrowing)), frozenset(narrowing)
         state.skip_filter = frozenset(skipped)
         return result, final, frozenset(narrowing)
+
+    def _broken(self, point: str, plugin: str, pod: PodInfo, status: Status) -> Status:
+        """Return a plugin's error as the era words it."""
+        return error(self.rules.error_text(point, plugin, pod.pod, status.message)).by(plugin)
 
     def run_add_pod(self, state: CycleState, pod: PodInfo, added: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Run PreFilter's AddPod extensions for a dry run; see `Handle`."""
@@ -301,7 +308,7 @@ class Framework:
             if status is SKIP or status.skipped:
                 skipped.add(plugin.name)
             elif status is not SUCCESS and not status.ok:
-                return error(f'running PreScore plugin "{plugin.name}": {status.message}').by(plugin.name)
+                return self._broken("PreScore", plugin.name, pod, status)
         state.skip_score = frozenset(skipped)
         return SUCCESS
 
@@ -320,7 +327,7 @@ class Framework:
             if not status.ok:
                 if status.rejected:
                     return status.by(plugin.name)
-                return error(f'running Reserve plugin "{plugin.name}": {status.message}').by(plugin.name)
+                return self._broken("Reserve", plugin.name, pod, status)
         return SUCCESS
 
     def run_unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
@@ -350,7 +357,7 @@ class Framework:
             elif status.rejected:
                 return status.by(plugin.name), {}
             elif not status.ok:
-                return error(f'running Permit plugin "{plugin.name}": {status.message}').by(plugin.name), {}
+                return self._broken("Permit", plugin.name, pod, status), {}
         return (Status(Code.WAIT), waits) if waits else (SUCCESS, {})
 
     # Binding cycle.
@@ -362,7 +369,7 @@ class Framework:
             if status.rejected:
                 return status.by(plugin.name)
             if not status.ok:
-                return error(f'running PreBind plugin "{plugin.name}": {status.message}').by(plugin.name)
+                return self._broken("PreBind", plugin.name, pod, status)
         return SUCCESS
 
     def run_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
@@ -374,7 +381,7 @@ class Framework:
                 continue
             if status.rejected or status.ok:
                 return status.by(plugin.name) if status.rejected else status
-            return error(f'running Bind plugin "{plugin.name}": {status.message}').by(plugin.name)
+            return self._broken("Bind", plugin.name, pod, status)
         return status
 
     def run_post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNormalizer, ScorePlugin, shape_of
 from scheduler_core.framework.reuse import Reuse, ScoreMemory, ScorePart
+from scheduler_core.framework.rules import ErrorText, error_text
 from scheduler_core.framework.scores import PluginScores, Scores
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
 from scheduler_core.snapshot.node_info import PodInfo
@@ -23,7 +24,11 @@ _NODE_AND_PODS: Final = Reads.NODE_AND_PODS
 
 
 class _ScoreError(Exception):
-    """A score plugin raised; the text is upstream's."""
+    """At `Score`, `NormalizeScore` or `Weight` a plugin broke."""
+
+    def __init__(self, point: str, plugin: str, message: str) -> None:
+        super().__init__(message)
+        self.point, self.plugin = point, plugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +88,14 @@ class Scoring:
     """The score plugins of one profile, with their weights."""
 
     def __init__(
-        self, plugins: Sequence[tuple[ScorePlugin, int]], reuse: Reuse, score_max: int = MAX_NODE_SCORE
+        self,
+        plugins: Sequence[tuple[ScorePlugin, int]],
+        reuse: Reuse,
+        score_max: int = MAX_NODE_SCORE,
+        error_text: ErrorText = error_text,
     ) -> None:
         self._score_max = score_max
+        self._error_text = error_text
         self._scorers = [
             _Scorer(
                 plugin,
@@ -161,7 +171,7 @@ class Scoring:
                 parts[one.name] = PluginScores(raw[one.name], final[one.name], weighted)
                 total += weighted
         except _ScoreError as wrong:
-            return None, error(str(wrong))
+            return None, error(self._error_text(wrong.point, wrong.plugin, pod.pod, str(wrong)))
         return Scores(rows, total, state.skip_score, lambda: parts), SUCCESS
 
     def _active(self, skipped: frozenset[str]) -> _Active:
@@ -273,10 +283,9 @@ class Scoring:
         if not one.ranged and len(scores):
             low, high = int(scores.min()), int(scores.max())
             if low < 0 or high > self._score_max:
-                raise _ScoreError(
-                    f'applying score defaultWeights on Score plugins: plugin "{one.name}" returns an invalid score '
-                    f"{low if low < 0 else high}, it should in the range of [0, {self._score_max}] after normalizing"
-                )
+                wrong, most = low if low < 0 else high, self._score_max
+                text = f"returns an invalid score {wrong}, it should in the range of [0, {most}] after normalizing"
+                raise _ScoreError("Weight", one.name, text)
 
 
 def _score(plugin: ScorePlugin, cycle: _Cycle, rows: Rows) -> Ints:
@@ -289,7 +298,7 @@ def _score(plugin: ScorePlugin, cycle: _Cycle, rows: Rows) -> Ints:
         timing.note(plugin.name, "Score", Code.SUCCESS, began)
         return scores
     except Exception as raised:
-        raise _ScoreError(f'running Score plugins: plugin "{plugin.name}" failed with: {raised}') from raised
+        raise _ScoreError("Score", plugin.name, str(raised)) from raised
 
 
 def _normalized(one: _Scorer, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
@@ -297,4 +306,4 @@ def _normalized(one: _Scorer, state: CycleState, pod: PodInfo, scores: Ints) -> 
     try:
         return one.normalizer.normalize(state, pod, scores)
     except Exception as raised:
-        raise _ScoreError(f'running Normalize on Score plugins: plugin "{one.name}" failed with: {raised}') from raised
+        raise _ScoreError("NormalizeScore", one.name, str(raised)) from raised

@@ -16,6 +16,9 @@ from scheduler_core.snapshot.snapshot import Mask, Snapshot
 
 Codes = NDArray[np.int8]
 
+FilterErrorText = Callable[[str, str], str]
+"""(plugin, what it said) → the text of its error."""
+
 PASSED: Final = -1
 """`FilterOutcome.first` of a node that every filter let through."""
 ABSENT: Final = -2
@@ -47,14 +50,16 @@ class Verdicts:
     explain: Callable[[int], tuple[str, ...]]
     pieced: bool = False
 
-    def status(self, index: int, plugin: str = "") -> Status:
-        """Return the answer for the index-th node; an Error under a plugin's name is worded as upstream words it."""
+    def status(self, index: int, plugin: str = "", error_text: FilterErrorText | None = None) -> Status:
+        """Return the answer for the index-th node; an Error under a plugin's name is worded as the era words it."""
         code = int(self.codes[index])
         if not code:
             return SUCCESS
         reasons = self.explain(int(self.keys[index]))
         if code == Code.ERROR and plugin:
-            reasons = (f'running "{plugin}" filter plugin: {", ".join(reasons)}',)
+            message = ", ".join(reasons)
+            told = f'running "{plugin}" filter plugin: {message}' if error_text is None else error_text(plugin, message)
+            reasons = (told,)
         return Status(Code(code), reasons, plugin)
 
 
@@ -103,6 +108,7 @@ class FilterOutcome:
         overrides: row → status where pods nominated to the node changed the answer.
         nominated: row → the pods nominated to a node looked at, and the verdict with them counted there.
         absent_status: the status of ABSENT rows.
+        error_text: the words of a filter's error; None: today's.
         all_filters: a node's status is that of every filter that fails there, not of the first alone.
         used_nominated_node: the pod's nominated node passed and was taken alone.
         processed: how many nodes were looked at, feasible or not.
@@ -117,6 +123,7 @@ class FilterOutcome:
     overrides: dict[int, Status] = field(default_factory=dict)
     nominated: dict[int, tuple[Sequence[PodInfo], Status]] = field(default_factory=dict)
     absent_status: Status = _ABSENT_STATUS
+    error_text: FilterErrorText | None = None
     all_filters: bool = False
     used_nominated_node: bool = False
     processed: int = 0
@@ -173,11 +180,12 @@ class FilterOutcome:
         if self.all_filters:
             return self._merged(row)
         plugin = self.plugins[first]
-        return self.verdicts[plugin].status(row, plugin)
+        return self.verdicts[plugin].status(row, plugin, self.error_text)
 
     def _merged(self, row: int) -> Status:
         """Return all refusals of a row as one, under the first plugin's name: an error first, then what cannot help."""
-        refusals = [self.verdicts[name].status(row, name) for name in self.plugins if self.verdicts[name].codes[row]]
+        failed = (name for name in self.plugins if self.verdicts[name].codes[row])
+        refusals = [self.verdicts[name].status(row, name, self.error_text) for name in failed]
         codes = {refusal.code for refusal in refusals}
         code = next(code for code in _GRAVEST_FIRST if code in codes)
         return Status(code, tuple(reason for one in refusals for reason in one.reasons), refusals[0].plugin)
@@ -188,7 +196,7 @@ class FilterOutcome:
         for row, (pods, added) in self.nominated.items():
             refused = (name for name in self.plugins if self.verdicts[name].codes[row])
             plugin = next(refused, None)
-            plain = SUCCESS if plugin is None else self.verdicts[plugin].status(row, plugin)
+            plain = SUCCESS if plugin is None else self.verdicts[plugin].status(row, plugin, self.error_text)
             found.append(NominatedVerdicts(self.snapshot.names[row], tuple(pod.key for pod in pods), added, plain))
         return sorted(found, key=lambda one: (one.added.ok == one.plain.ok, one.node_name))
 

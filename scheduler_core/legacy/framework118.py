@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.pod import Pod
 from scheduler_core.framework.interface import EXTENSION_POINTS, UnreservePlugin
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
@@ -134,6 +135,34 @@ def fit_error(nodes: int, reasons: Mapping[str, int], *, pre_filter: str = "", p
     return f"0/{nodes} nodes are available: {listed}."
 
 
+_ERROR_POINTS: Final[Mapping[str, str]] = {"PreScore": "postfilter", "PreFilter": "prefilter", "PreBind": "prebind"}
+
+
+def error_text(point: str, plugin: str, pod: Pod, message: str) -> str:
+    """Return the era's text of a plugin's error, which names the pod."""
+    match point:
+        case "Filter":
+            return f'running "{plugin}" filter plugin for pod "{pod.name}": {message}'
+        case "Score":
+            return f'error while running score plugin for pod "{pod.name}": {message}'
+        case "NormalizeScore":
+            failed = f'normalize score plugin "{plugin}" failed with error {message}'
+            return f'error while running normalize score plugin for pod "{pod.name}": {failed}'
+        case "Weight":
+            failed = f'score plugin "{plugin}" {message}'
+            return f'error while applying score defaultWeights for pod "{pod.name}": {failed}'
+        case "Bind":
+            return f'bind plugin "{plugin}" failed to bind pod "{pod.key}": {message}'
+        case _:
+            name = _ERROR_POINTS.get(point, point.lower())
+            return f'error while running "{plugin}" {name} plugin for pod "{pod.name}": {message}'
+
+
+def pre_filter_refusal(plugin: str, message: str) -> str:
+    """Return the era's message of a pod that PreFilter turned away."""
+    return f'rejected by "{plugin}" at prefilter: {message}'
+
+
 def refusal(pod: str, status: Status, waited: bool) -> str:
     """Return the era's message of a pod that Permit turned away, at once or after it had waited."""
     if waited:
@@ -147,6 +176,8 @@ UNSCHEDULABLE_MS_MAX: Final = 60_000
 RULES: Final = Rules(
     era=NAME,
     fit_error=fit_error,
+    error_text=error_text,
+    pre_filter_refusal=pre_filter_refusal,
     refusal=refusal,
     extension_points={
         **{point: protocol for point, protocol in EXTENSION_POINTS.items() if point != "preEnqueue"},
@@ -156,6 +187,7 @@ RULES: Final = Rules(
     pre_filter_fits=False,
     pre_score_of_one=True,
     pops_backoff=False,
+    change_activates=True,
     unschedulable_max_ms=UNSCHEDULABLE_MS_MAX,
 )
 

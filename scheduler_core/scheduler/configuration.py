@@ -93,6 +93,7 @@ class Configuration:
         return {
             "backoff_ms": self.backoff_ms,
             "pop_from_backoff": self.rules.pops_backoff,
+            "change_activates": self.rules.change_activates,
             "unschedulable_max_ms": UNSCHEDULABLE_MAX_MS if longest is None else longest,
         }
 

@@ -92,7 +92,8 @@ def decide(core: Core, run: Run) -> Cycle:
     Afterwards `run.result` says what came of it. This is all that a replay needs.
     """
     # The queue asked these two before it handed the pod out.
-    yield run.passed("PreEnqueue")
+    if "preEnqueue" in run.framework.rules.extension_points:
+        yield run.passed("PreEnqueue")
     yield run.passed("QueueSort")
     if not len(run.snapshot):
         run.result, run.status = "no_nodes", unresolvable(run.framework.rules.no_nodes)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from scheduler_core.api.node import Node
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventResource
 from scheduler_core.snapshot.node_info import PodInfo
@@ -32,6 +34,12 @@ def pod_changes(old: PodInfo, new: PodInfo) -> tuple[ClusterEvent, ...]:
         if before.spec.tolerations != after.spec.tolerations:
             actions.append(ActionType.UPDATE_POD_TOLERATIONS)
     return tuple(_event(resource, action) for action in actions or (ActionType.UPDATE_OTHER,))
+
+
+def is_changed(old: PodInfo, new: PodInfo) -> bool:
+    """Return whether anything of a pod but its status has changed (isPodUpdated, kube-scheduler 1.18)."""
+    before, after = (replace(one.pod.metadata, resource_version="") for one in (old, new))
+    return before != after or old.pod.spec != new.pod.spec
 
 
 def _scaled_down(old: PodInfo, new: PodInfo) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 from scheduler_core.framework.events import FORCE_ACTIVATE, ClusterEvent, EventResource, QueueingHint
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, Backoff
+from scheduler_core.state.changes import is_changed
 from scheduler_core.state.heap import PodHeap
 from scheduler_core.state.hearing import PreEnqueue, QueueingHints, Requeue
 from scheduler_core.state.in_flight import InFlight
@@ -48,6 +49,7 @@ class SchedulingQueue:
         nominator: Nominator,
         backoff_ms: tuple[int, int] = (INITIAL_BACKOFF_MS, MAX_BACKOFF_MS),
         pop_from_backoff: bool = True,
+        change_activates: bool = False,
         unschedulable_max_ms: int = UNSCHEDULABLE_MAX_MS,
         on_incoming: Callable[[Lane, str], None] = lambda lane, label: None,
     ) -> None:
@@ -62,6 +64,7 @@ class SchedulingQueue:
         self._nominator = nominator
         self._waits = Backoff(*backoff_ms, windowed=pop_from_backoff)
         self._pop_from_backoff = pop_from_backoff
+        self._change_activates = change_activates
         self._on_incoming = on_incoming
         """Told of every pod that comes into a lane, with the label of what moved it."""
         self._in_flight = InFlight()
@@ -119,10 +122,11 @@ class SchedulingQueue:
         backoff_ms: tuple[int, int],
         *,
         pop_from_backoff: bool = True,
+        change_activates: bool = False,
         unschedulable_max_ms: int = UNSCHEDULABLE_MAX_MS,
     ) -> None:
         """Order the lanes and reckon waits anew: what the profiles say of both has changed."""
-        self._pop_from_backoff = pop_from_backoff
+        self._pop_from_backoff, self._change_activates = pop_from_backoff, change_activates
         self._parked.reconfigure(unschedulable_max_ms)
         self._waits = Backoff(*backoff_ms, windowed=self._pop_from_backoff)
         for queued in self._pods.values():
@@ -161,6 +165,9 @@ class SchedulingQueue:
             self._active.push(queued)
             return
         if queued.lane is Lane.BACKOFF:
+            return
+        if self._change_activates and old is not None and is_changed(old, new):
+            self._to_active(queued, POD_UPDATED)
             return
         for event in events:
             strategy = self._worth(queued, event, old, new)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 import pytest
 
 from scheduler_core.api.errors import ApiError
+from scheduler_core.api.pod import PodStatus
 from scheduler_core.framework.asks import RecordEvent
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable
+from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
+from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.legacy.framework118 import FILTERS, POINTS, SCORES, default_profile
 from scheduler_core.legacy.plugins118 import registry118
 from scheduler_core.legacy.unresolvable import FAILURES, UNRESOLVABLE, might_help
@@ -81,7 +84,7 @@ def test_post_filter_informs_after_filter_even_for_one_node() -> None:
     hand.attempt()
     assert watcher.heard == ["informed of 1"]
     assert hand.points == [
-        "PreEnqueue", "QueueSort", "PreFilter", "Filter", "PostFilter",
+        "QueueSort", "PreFilter", "Filter", "PostFilter",
         "Reserve", "Permit", "PreBind", "Bind", "PostBind",
     ]  # fmt: skip
 
@@ -121,6 +124,114 @@ def test_permit_s_refusal_has_the_era_s_words() -> None:
     hand = Hand(core)
     hand.attempt()
     assert hand.message == 'rejected by "Refuses" at permit: not today'
+
+
+class Breaks:
+    """A plugin that answers one point with a status, or raises where it has none to give."""
+
+    name: ClassVar[str] = "Breaks"
+
+    def __init__(self, point: str, status: Status | None = None) -> None:
+        self.at = point
+        self.status = status
+
+    def _answer(self, point: str) -> Status:
+        if self.at != point:
+            return SUCCESS
+        if self.status is None:
+            raise RuntimeError("out of ideas")
+        return self.status
+
+    def pre_filter(self, state: CycleState, info: PodInfo, snapshot: Snapshot) -> tuple[None, Status]:
+        return None, self._answer("preFilter")
+
+    def filter(self, state: CycleState, info: PodInfo, snapshot: Snapshot, rows: Any) -> Verdicts:
+        self._answer("filter")
+        return single_reason(np.zeros(snapshot.count(rows), dtype=np.bool_), Code.UNSCHEDULABLE, "")
+
+    def pre_score(self, state: CycleState, info: PodInfo, snapshot: Snapshot, rows: Any) -> Status:
+        return self._answer("postFilter")
+
+    def score(self, state: CycleState, info: PodInfo, snapshot: Snapshot, rows: Any) -> Any:
+        self._answer("score")
+        return np.full(snapshot.count(rows), 500 if self.at == "weight" else 0, dtype=np.int64)
+
+    def normalize(self, state: CycleState, info: PodInfo, scores: Any) -> Any:
+        self._answer("normalize")
+        return scores
+
+    def reserve(self, state: CycleState, info: PodInfo, node_name: str) -> Status:
+        return self._answer("reserve")
+
+    def unreserve(self, state: CycleState, info: PodInfo, node_name: str) -> None:
+        pass
+
+    def permit(self, state: CycleState, info: PodInfo, node_name: str) -> tuple[Status, int]:
+        return self._answer("permit"), 0
+
+
+@pytest.mark.parametrize(
+    ("point", "text"),
+    [
+        ("preFilter", 'error while running "Breaks" prefilter plugin for pod "p": out of ideas'),
+        ("filter", 'running "Breaks" filter plugin for pod "p": out of ideas'),
+        ("postFilter", 'error while running "Breaks" postfilter plugin for pod "p": out of ideas'),
+        ("score", 'error while running score plugin for pod "p": out of ideas'),
+        (
+            "normalize",
+            'error while running normalize score plugin for pod "p": '
+            'normalize score plugin "Breaks" failed with error out of ideas',
+        ),
+        (
+            "weight",
+            'error while applying score defaultWeights for pod "p": score plugin "Breaks" '
+            "returns an invalid score 500, it should in the range of [0, 100] after normalizing",
+        ),
+        ("reserve", 'error while running "Breaks" reserve plugin for pod "p": out of ideas'),
+        ("permit", 'error while running "Breaks" permit plugin for pod "p": out of ideas'),
+    ],
+)
+def test_errors_have_the_era_s_words(point: str, text: str) -> None:
+    where = {"normalize": "score", "weight": "score"}.get(point, point)
+    core = era_scheduler(at(where, "Breaks"), Breaks(point))
+    for name in "ab":
+        core.observe_node(node(name))
+    core.observe_pod(pod("p"))
+    hand = Hand(core)
+    run = hand.attempt()
+    assert (run.result, hand.message) == ("error", text)
+
+
+def test_a_prefilter_s_no_ends_the_attempt_in_the_era_s_words() -> None:
+    core = era_scheduler(at("preFilter", "Breaks"), Breaks("preFilter", unschedulable("not today")))
+    core.observe_node(node("a"))
+    core.observe_pod(pod("p"))
+    hand = Hand(core)
+    run = hand.attempt()
+    assert (run.result, hand.message) == ("unschedulable", 'rejected by "Breaks" at prefilter: not today')
+    assert run.unschedulable_plugins == {"Breaks"}
+
+
+def annotated(value: str, **status: Any) -> PodInfo:
+    info = pod("p", "64")
+    meta = msgspec.structs.replace(info.pod.metadata, annotations={"note": value})
+    return PodInfo(msgspec.structs.replace(info.pod, metadata=meta, **status))
+
+
+def test_a_change_of_an_unschedulable_pod_makes_it_active_at_once() -> None:
+    then, today = era_scheduler(), scheduler()
+    for core, lane in ((then, Lane.ACTIVE), (today, Lane.UNSCHEDULABLE)):
+        core.observe_node(node("a"))
+        core.observe_pod(annotated("one"))
+        Hand(core).attempt()
+        queued = core.queue.get("uid-p")
+        assert queued is not None
+        assert queued.lane is Lane.UNSCHEDULABLE
+        # What the scheduler itself writes into the status is no such change.
+        core.observe_pod(annotated("one", status=PodStatus(phase="Pending", message="no room")))
+        assert queued.lane is Lane.UNSCHEDULABLE
+        core.observe_pod(annotated("two"))
+        assert queued.lane is lane
 
 
 # Plugins.
@@ -315,7 +426,11 @@ def test_a_pre_filter_s_no_is_no_fit_error() -> None:
     core.observe_pod(pod("low", "1", on="a"))
     core.observe_pod(pod("boss", "1", priority=9))
     run = Hand(core).attempt()
-    assert (run.result, run.message, run.post_filter) == ("unschedulable", "nobody may", None)
+    assert (run.result, run.message, run.post_filter) == (
+        "unschedulable",
+        'rejected by "Forbids" at prefilter: nobody may',
+        None,
+    )
 
 
 def test_any_change_moves_a_pod_whatever_had_turned_it_away() -> None:
