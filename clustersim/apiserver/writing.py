@@ -13,9 +13,8 @@ from clustersim.apiserver.selection import selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, table
 from clustersim.apiserver.virtual import ReadView
-from clustersim.classroom.auth import COMPONENT, Principal
-from clustersim.classroom.roles import guard_for
-from clustersim.runtime.commands import web_context
+from clustersim.classroom.auth import Principal
+from clustersim.classroom.writing import context_for
 from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create, Delete, Operation, Patch, PatchType, Propagation, Update
@@ -165,19 +164,19 @@ def _apply(store: SqlStore, operation: Operation, context: Context) -> dict[str,
 
 
 def _context(store: SqlStore, request: Request, principal: Principal, options: dict[str, Any] | None = None) -> Context:
-    context = web_context(principal.actor, store, guard=guard_for(principal))
-    if principal.role != COMPONENT:
-        context.creator = principal.creator
     validation = request.query.get("fieldValidation", "") or "Warn"
     if validation not in ("Ignore", "Warn", "Strict"):
         raise bad_request(f'fieldValidation: Unsupported value: {validation[:80]!r}: use "Ignore", "Strict" or "Warn"')
-    context.field_validation = cast(Literal["Ignore", "Warn", "Strict"], validation)
-    context.field_manager = request.query.get("fieldManager", "")[:128]
     dry_run = request.query.get("dryRun", "") or "".join((options or {}).get("dryRun") or [])
     if dry_run not in ("", "All"):
         raise bad_request(f'dryRun: Unsupported value: {dry_run[:80]!r}: supported values: "All"')
-    context.dry_run = dry_run == "All"
-    return context
+    return context_for(
+        principal,
+        store,
+        field_validation=cast(Literal["Ignore", "Warn", "Strict"], validation),
+        field_manager=request.query.get("fieldManager", "")[:128],
+        dry_run=dry_run == "All",
+    )
 
 
 def _home(target: Target) -> str:

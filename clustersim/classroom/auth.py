@@ -60,8 +60,8 @@ class Principal:
 
     @property
     def creator(self) -> dict[str, str]:
-        """Return the annotations of objects that this person creates."""
-        return {CREATED_BY: self.slug}
+        """Return the annotations of objects that this person creates; a component's are nobody's."""
+        return {} if self.role == COMPONENT else {CREATED_BY: self.slug}
 
 
 def new_secret() -> str:

@@ -92,7 +92,7 @@ def context(principal: Principal, store: SqlStore, options: Options) -> Context:
     """Return a fresh context: its warnings belong to one object."""
     return context_for(
         principal,
-        store.epoch_ms,
+        store,
         field_validation=options.field_validation,
         field_manager="clustersim-import",
         dry_run=options.dry_run,

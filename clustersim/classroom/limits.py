@@ -28,6 +28,9 @@ class Rate:
 STUDENT_WRITES: Final = Rate(100, 20.0, "writes of one student")
 """One student's writes, on every route alike: enough for fast hands, too slow to drown a class."""
 
+STUDENT_BYTES: Final = Rate(8 * 1024 * 1024, 256 * 1024.0, "bytes written by one student")
+"""Bytes of the documents that one student writes: the log keeps each version of each for a while."""
+
 IMPORTED: Final = Rate(500, 20.0, "imported objects of one student")
 """Objects in the files that one student applies; a larger file is refused whole, before any of it is applied."""
 

@@ -128,7 +128,7 @@ def start_replay(
     }
     registry = REGISTRY
     with store.transaction(principal.actor) as transaction:
-        context = context_for(principal, store.epoch_ms, commands=True)
+        context = context_for(principal, store, commands=True)
         stored = registry.apply(transaction, Create("replays.clustersim.io", "", document), context)
         revision = transaction.revision
     wake(store.session_id, revision)
@@ -147,7 +147,7 @@ def _create(store: SqlStore, principal: Principal, operations: Sequence[Create])
     for start in range(0, len(operations), GROUP):
         with store.transaction(principal.actor) as transaction:
             for operation in operations[start : start + GROUP]:
-                result = REGISTRY.attempt(transaction, operation, context_for(principal, store.epoch_ms))
+                result = REGISTRY.attempt(transaction, operation, context_for(principal, store))
                 if result.error is None:
                     created += 1
                 elif result.error.reason != "AlreadyExists":

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from clustersim.classroom import allowance
 from clustersim.classroom.auth import COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
 from clustersim.extenders import refusals
+from clustersim.store import SqlStore
 from controllers.kinds.table import find_resource
 from controllers.log.operations import Bind, Create, Delete, Operation
 from controllers.registry.context import Guard
@@ -25,9 +27,9 @@ STUDENT_PRIORITY_MAX: Final = 1_000_000_000
 """The highest priority of a person's class, upstream's HighestUserDefinablePriority; above it pods are the system's."""
 
 _STUDENT_SUBRESOURCES: Final = frozenset({"", "scale", "eviction", "log"})
-_STUDENT_NEVER: Final = frozenset({"resourcequotas", "csistoragecapacities.storage.k8s.io"})
-"""Namespaced resources that a student does not write: the limits of their namespace are the teacher's, and what storage
-there is holds for everybody's claims."""
+_STUDENT_NEVER: Final = frozenset({"resourcequotas", "csistoragecapacities.storage.k8s.io", "events"})
+"""Namespaced resources that a student does not write: the limits of their namespace are the teacher's, what storage
+there is holds for everybody's claims, and Events are told by components (upstream's role `edit` reads them alone)."""
 
 SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
 
@@ -80,12 +82,16 @@ def _denied(principal: Principal, verb: str, resource: str, namespace: str, name
     )
 
 
-def guard_for(principal: Principal, *, commands: bool = False) -> Guard:
+def guard_for(
+    principal: Principal, *, commands: bool = False, store: SqlStore | None = None, dry_run: bool = False
+) -> Guard:
     """Return the check of final objects for the registry's context.
 
     Args:
         principal: who writes.
         commands: the write is a route's of the session API, which alone make and change command objects.
+        store: where it goes; needed for what students may keep (`allowance`).
+        dry_run: it is only tried, and uses nothing up.
     """
 
     def guard(operation: Operation, old: FrozenDocument | None, new: FrozenDocument | None) -> None:
@@ -100,6 +106,8 @@ def guard_for(principal: Principal, *, commands: bool = False) -> Guard:
         _check_author(resource, name, principal, old, new)
         if principal.role == STUDENT:
             _check_student_object(resource, name, old, new)
+            assert store is not None, "a student's writes go into a store"
+            allowance.spend(store, principal, resource, name, old, new, dry_run=dry_run)
 
     return guard
 

@@ -24,7 +24,7 @@ SESSION_ACTOR: Final = "session"
 
 def context_for(
     principal: Principal | None,
-    epoch_ms: int,
+    store: SqlStore,
     *,
     field_validation: Literal["Ignore", "Warn", "Strict"] = "Warn",
     field_manager: str = "",
@@ -37,22 +37,20 @@ def context_for(
     """
     return Context(
         actor=SESSION_ACTOR if principal is None else principal.actor,
-        epoch_ms=epoch_ms,
+        epoch_ms=store.epoch_ms,
         new_uid=lambda: str(uuid.uuid4()),
         new_suffix=lambda: draw_suffix(uuid.uuid4().int, "generateName", ""),
         field_validation=field_validation,
         field_manager=field_manager,
         dry_run=dry_run,
         creator={} if principal is None else principal.creator,
-        guard=None if principal is None else guard_for(principal, commands=commands),
+        guard=None if principal is None else guard_for(principal, commands=commands, store=store, dry_run=dry_run),
     )
 
 
 def write(store: SqlStore, operations: Sequence[Operation], **context: Any) -> list[Result]:
     """Apply operations by the session itself in one transaction, each with its own result."""
-    results = REGISTRY.apply_all(
-        store, operations, lambda _: context_for(None, store.epoch_ms, **context), actor=SESSION_ACTOR
-    )
+    results = REGISTRY.apply_all(store, operations, lambda _: context_for(None, store, **context), actor=SESSION_ACTOR)
     wake(store.session_id, max((result.revision for result in results), default=0))
     return results
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from clustersim.feed.palette import Palette
-from clustersim.feed.slim import slim
+from clustersim.feed.slim import fitted, slim
 from controllers.log.store import Event
+
+FRAME_BYTES: Final = 256 * 1024
+"""A run of events is cut into frames of about this size; the websocket itself ends at a MiB."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -34,6 +37,11 @@ class Batch:
         self._palette = palette
 
     @property
+    def size(self) -> int:
+        """Return how many bytes of documents the events hold."""
+        return sum(len(event.data) for event in self.events)
+
+    @property
     def encoded(self) -> list[Encoded]:
         """Return the page's form of each event, made on first use."""
         if self._encoded is None:
@@ -41,10 +49,23 @@ class Batch:
         return self._encoded
 
     @cached_property
-    def frame(self) -> str:
-        """Return the `events` frame of docs/protocol.md; sockets send text, so it is kept as text."""
-        rows = b",".join(encoded.row for encoded in self.encoded)
-        return (b'{"type":"events","from":%d,"to":%d,"events":[%b]}' % (self.from_, self.to, rows)).decode()
+    def frames(self) -> list[str]:
+        """Return the `events` frames of docs/protocol.md, each going on where the one before ended.
+
+        Sockets send text, so they are kept as text.
+        """
+        made: list[str] = []
+        rows: list[bytes] = []
+        from_, size = self.from_, 0
+        for one in self.encoded:
+            if rows and size + len(one.row) > FRAME_BYTES:
+                to = one.event.revision - 1
+                made.append(_frame(from_, to, rows))
+                from_, rows, size = to, [], 0
+            rows.append(one.row)
+            size += len(one.row)
+        made.append(_frame(from_, self.to, rows))
+        return made
 
     def after(self, revision: int) -> Batch:
         """Return the part of this batch that a reader at `revision` has not seen."""
@@ -53,6 +74,10 @@ class Batch:
         start = bisect_right(self.events, revision, key=_revision)
         encoded = self._encoded[start:] if self._encoded is not None else None
         return Batch(revision, self.to, self.events[start:], encoded, self._palette)
+
+
+def _frame(from_: int, to: int, rows: list[bytes]) -> str:
+    return (b'{"type":"events","from":%d,"to":%d,"events":[%b]}' % (from_, to, b",".join(rows))).decode()
 
 
 def _revision(event: Event) -> int:
@@ -64,7 +89,7 @@ def encode(resource: str, document: Mapping[str, Any], palette: Palette | None) 
     shown = slim(resource, document)
     if palette is not None:
         shown.update(palette.told(resource, document))
-    return _encode(shown)
+    return fitted(shown)
 
 
 class Encoded:

@@ -35,6 +35,9 @@ BATCH_EVENTS_MAX: Final = 1_000
 WINDOW_EVENTS_MAX: Final = 5_000
 """Events a feed keeps in memory; a reader further behind is served from the database."""
 
+WINDOW_BYTES_MAX: Final = 32 * 1024 * 1024
+"""Bytes of documents a feed keeps in memory; past it fewer events are."""
+
 IDLE_SECONDS: Final = 30.0
 """A feed without readers is given up after this long."""
 
@@ -113,6 +116,7 @@ class Feed:
         """Set, and replaced by a new one, when `revision` has moved."""
         self._batches: deque[Batch] = deque()
         self._kept = 0
+        self._kept_bytes = 0
         self._floor = 0
         self._store: SqlStore | None = None
         self._view: SlimView | None = None
@@ -186,7 +190,7 @@ class Feed:
             self._palette.learn(rows)
             batch = Batch(position, rows[-1].revision, rows, palette=self._palette)
             if view_wanted:
-                _ = batch.frame  # encoded here, off the event loop
+                _ = batch.frames  # encoded here, off the event loop
             return batch
 
         try:
@@ -194,7 +198,7 @@ class Feed:
         except Gone:
             # Compaction has passed this process by: every reader finds out by its own place.
             self._batches.clear()
-            self._kept = 0
+            self._kept = self._kept_bytes = 0
             self._view = None
             self.revision = self._floor = await in_thread(lambda: self.store.revision)
             self._announce()
@@ -207,9 +211,11 @@ class Feed:
     def _append(self, batch: Batch) -> None:
         self._batches.append(batch)
         self._kept += len(batch.events)
-        while self._kept > WINDOW_EVENTS_MAX and len(self._batches) > 1:
+        self._kept_bytes += batch.size
+        while (self._kept > WINDOW_EVENTS_MAX or self._kept_bytes > WINDOW_BYTES_MAX) and len(self._batches) > 1:
             dropped = self._batches.popleft()
             self._kept -= len(dropped.events)
+            self._kept_bytes -= dropped.size
             self._floor = dropped.to
         if self._view is not None and batch.to > self._view.revision:
             self._view.fold(batch.after(self._view.revision))

@@ -9,6 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
+
+OBJECT_BYTES_MAX: Final = 384 * 1024
+"""Bytes of one object on its way to a page: with CHUNK_BYTES a frame stays below the websocket's MiB. Past it long
+texts, lists and mappings are cut, and the object says `"cut": true`; the whole one is a GET away."""
+
+CUT_LENGTHS: Final = (1_024, 128, 8)
+"""Characters of a text, and members of a list or mapping, that are left where an object is too large; tried in turn."""
+
+_IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp")
+
+_encode: Final = msgspec.json.Encoder().encode
+
 Mask = Mapping[str, Any]
 
 OWN_ANNOTATIONS: Final = "clustersim.io/"
@@ -172,3 +185,32 @@ def _drop_cycle_input(taken: dict[str, Any]) -> None:
     if isinstance(status, dict) and isinstance(status.get("cycle"), dict):
         cycle = {name: value for name, value in status["cycle"].items() if name != "input"}
         taken["status"] = {**status, "cycle": cycle}
+
+
+def fitted(shown: Mapping[str, Any]) -> bytes:
+    """Return what the page is shown of an object as JSON of at most OBJECT_BYTES_MAX, whatever is in it."""
+    data = _encode(shown)
+    for length in CUT_LENGTHS:
+        if len(data) <= OBJECT_BYTES_MAX:
+            return data
+        clipped = _clipped(shown, length)
+        clipped["metadata"].update(_identity(shown["metadata"]))
+        data = _encode({**clipped, "resource": shown["resource"], "cut": True})
+    if len(data) > OBJECT_BYTES_MAX:
+        data = _encode({"resource": shown["resource"], "metadata": _identity(shown["metadata"]), "cut": True})
+    return data
+
+
+def _identity(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: metadata[field] for field in _IDENTITY if field in metadata}
+
+
+def _clipped(value: Any, length: int) -> Any:
+    """Return a JSON value whose texts, lists and mappings are no longer than `length`."""
+    if isinstance(value, str):
+        return value if len(value) <= length else value[:length] + "…"
+    if isinstance(value, list):
+        return [_clipped(member, length) for member in value[:length]]
+    if isinstance(value, Mapping):
+        return {key: _clipped(value[key], length) for key in list(value)[:length]}
+    return value

@@ -75,15 +75,15 @@ class SlimView:
 
     def fold(self, batch: Batch) -> None:
         """Bring the view from `batch.from_` to `batch.to`."""
-        for encoded in batch.encoded:
-            event = encoded.event
+        for made in batch.encoded:
+            event = made.event
             table = self._events if event.resource == "events" else self._objects
             if event.verb == DELETED:
                 table.pop(_key(event), None)
             else:
                 # Taken out first, so that the table stays in order of revision.
                 table.pop(_key(event), None)
-                table[_key(event)] = encoded.object
+                table[_key(event)] = made.object
         while len(self._events) > EVENTS_LISTED_MAX:
             del self._events[next(iter(self._events))]
         self.revision = batch.to

@@ -19,6 +19,7 @@ from django.conf import settings
 
 from clustersim.classroom import auth
 from clustersim.classroom.auth import Principal
+from clustersim.feed.batch import Batch
 from clustersim.feed.hub import Feed, Subscription, feed_for, in_thread
 from clustersim.live.presence import Room, room_of
 from clustersim.store import sessions
@@ -266,7 +267,15 @@ class _Socket:
             if isinstance(got, Gone):
                 await self._gone()
             else:
-                await self._text(got.frame)
+                await self._events(got, subscription)
+
+    async def _events(self, batch: Batch, subscription: Subscription) -> None:
+        for frame in batch.frames:
+            await self._room_for_more.wait()
+            # A page that has subscribed anew meanwhile gets what it asked for, not the rest of this.
+            if subscription is not self._subscription:
+                return
+            await self._text(frame)
 
     async def _next(self, subscription: Subscription) -> Any:
         """Return the next batch, or None when the page has subscribed anew meanwhile."""

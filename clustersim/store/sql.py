@@ -135,6 +135,15 @@ class SqlStore:
         """Return the newest simulated time in the log or committed by the owner."""
         return self.counters().horizon_ms
 
+    def usage(self, namespace: str) -> dict[str, tuple[int, int]]:
+        """Return (objects, bytes) by resource of what a namespace holds."""
+        rows = _fetch(
+            f"SELECT o.resource, COUNT(*), SUM(LENGTH(r.data)) {_CURRENT} "
+            "WHERE o.session_id = %s AND o.namespace = %s GROUP BY o.resource",
+            [self.session_id, namespace],
+        )
+        return {resource: (count, int(size or 0)) for resource, count, size in rows}
+
     @property
     def seen_revision(self) -> int:
         """Return the newest revision that the owner's instance has in memory, without asking the database."""

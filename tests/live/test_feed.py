@@ -70,7 +70,7 @@ async def test_readers_in_step_share_one_encoding(session_id: int) -> None:
         one, two = await first.get(), await second.get()
         assert isinstance(one, Batch)
         assert one is two
-        assert one.frame is two.frame
+        assert one.frames is two.frames
 
 
 async def test_behind_the_window_a_reader_gets_the_database(session_id: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,7 @@ def told(story: Callable[[MemoryStore], None]) -> Document:
     frames = [json.loads(frame) for frame in first.frames()]
     story(store)
     for event in store.events(first.revision):
-        frames.append(json.loads(Batch(event.revision - 1, event.revision, [event]).frame))
+        frames += [json.loads(frame) for frame in Batch(event.revision - 1, event.revision, [event]).frames]
     objects: dict[str, dict[str, Document]] = {}
     for frame in SlimView.read(store).frames():
         for thing in json.loads(frame)["objects"]:

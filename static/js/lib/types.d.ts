@@ -36,6 +36,8 @@ export interface Slim {
   metadata: Metadata;
   spec?: Record<string, any>;
   status?: Record<string, any>;
+  /** Texts, lists and mappings were cut to fit a frame: the whole object is one GET away. */
+  cut?: true;
   [field: string]: any;
 }
 

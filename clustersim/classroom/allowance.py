@@ -1,0 +1,117 @@
+"""What one student may keep in a session, in objects and bytes, and how many bytes they may write a second.
+
+Counted over their namespace, whoever made the objects: what a Deployment asks for counts as if it were there. Refused
+as a ResourceQuota refuses, with 403. The count is read from the database at most every COUNTED_SECONDS in each web
+process and moved on with every write in between.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from clustersim.classroom import limits
+from clustersim.classroom.auth import Principal
+from clustersim.store import SqlStore
+from scheduler_core.api.document import FrozenDocument
+from scheduler_core.api.errors import forbidden
+
+STUDENT_OBJECTS_MAX: Final = 500
+"""Objects of one student's namespace, those included that their workloads ask for; more are refused with 403."""
+
+STUDENT_BYTES_MAX: Final = 4 * 1024 * 1024
+"""Bytes of all objects of one student's namespace; more are refused with 403."""
+
+COUNTED_SECONDS: Final = 5.0
+"""How long a count is believed: what others wrote meanwhile, the controllers above all, is seen after this."""
+
+_REMEMBERED: Final = 4_096
+_WORKLOADS: Final = ("deployments.apps", "replicasets.apps", "replicationcontrollers", "statefulsets.apps")
+_QUOTA: Final = "student"
+_encode: Final = msgspec.json.Encoder().encode
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What a namespace holds, as counted at `at` and moved on since."""
+
+    objects: int
+    size: int
+    at: float
+
+
+_kept: OrderedDict[tuple[int, str], _Kept] = OrderedDict()
+_lock: Final = threading.Lock()
+
+
+def spend(
+    store: SqlStore,
+    principal: Principal,
+    resource: str,
+    name: str,
+    old: FrozenDocument | None,
+    new: FrozenDocument,
+    *,
+    dry_run: bool = False,
+) -> None:
+    """Count one write of a student.
+
+    Raises:
+        ApiError: 403, the namespace would hold too much; 429, too many bytes a second.
+    """
+    size = len(_encode(new))
+    limits.spend(limits.STUDENT_BYTES, principal.participant_id, size)
+    objects = _asked_for(resource, new) - (_asked_for(resource, old) if old is not None else 0)
+    grown = size - (len(_encode(old)) if old is not None else 0)
+    with _lock:
+        kept = _counted(store, principal.namespace)
+        _refuse(resource, name, "count/objects", objects, kept.objects, STUDENT_OBJECTS_MAX)
+        _refuse(resource, name, "bytes", grown, kept.size, STUDENT_BYTES_MAX)
+        if not dry_run:
+            kept.objects += objects
+            kept.size += grown
+
+
+def _refuse(resource: str, name: str, what: str, asked: int, used: int, most: int) -> None:
+    # As quotas: what does not grow is never refused, however much there is.
+    if asked > 0 and used + asked > most:
+        why = f"exceeded quota: {_QUOTA}, requested: {what}={asked}, used: {what}={used}, limited: {what}={most}"
+        raise forbidden(resource, name, why)
+
+
+def _counted(store: SqlStore, namespace: str) -> _Kept:
+    key, now = (store.session_id, namespace), time.monotonic()
+    kept = _kept.get(key)
+    if kept is None or now - kept.at > COUNTED_SECONDS:
+        usage = store.usage(namespace)
+        pods = usage.get("pods", (0, 0))[0]
+        asked = sum(_replicas_kept(store, resource, namespace) for resource in _WORKLOADS if resource in usage)
+        others = sum(count for resource, (count, _) in usage.items() if resource not in ("pods", "events"))
+        kept = _kept[key] = _Kept(others + max(pods, asked), sum(size for _, size in usage.values()), now)
+        while len(_kept) > _REMEMBERED:
+            _kept.popitem(last=False)
+    _kept.move_to_end(key)
+    return kept
+
+
+def _replicas_kept(store: SqlStore, resource: str, namespace: str) -> int:
+    """Return the pods that a namespace's workloads of one kind ask for; those of an owner are asked for by it."""
+    return sum(
+        _replicas(stored.object)
+        for stored in store.list(resource, namespace)[0]
+        if not stored.object["metadata"].get("ownerReferences")
+    )
+
+
+def _asked_for(resource: str, document: FrozenDocument) -> int:
+    return 1 + (_replicas(document) if resource in _WORKLOADS else 0)
+
+
+def _replicas(document: FrozenDocument) -> int:
+    replicas: Any = (document.get("spec") or {}).get("replicas", 1)
+    return replicas if isinstance(replicas, int) else 1
