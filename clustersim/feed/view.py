@@ -21,6 +21,8 @@ EVENTS_LISTED_MAX: Final = 2_000
 
 Key = tuple[str, str, str]
 
+_PASSING: Final = frozenset(kind.resource for kind in KINDS if kind.passing)
+
 
 def _key(stored: Stored) -> Key:
     return stored.resource, stored.namespace, stored.name
@@ -29,10 +31,10 @@ def _key(stored: Stored) -> Key:
 class SlimView:
     """Encoded objects by key, as of `revision`."""
 
-    def __init__(self, revision: int, objects: dict[Key, bytes], events: dict[Key, bytes]) -> None:
+    def __init__(self, revision: int, objects: dict[Key, bytes], passing: dict[Key, bytes]) -> None:
         self.revision = revision
         self._objects = objects
-        self._events = events
+        self._passing = passing
         self._frames: list[str] = []
         self._frames_at = -1
 
@@ -50,14 +52,14 @@ class SlimView:
             stored_objects, revision = store.list(kind.resource)
             listed_at[kind.resource] = revision
             start = revision if start < 0 else start
-            if kind.resource == "events":
+            if kind.passing:
                 stored_objects = sorted(stored_objects, key=lambda stored: stored.revision)[-EVENTS_LISTED_MAX:]
             if palette is not None:
                 palette.learn(sorted(stored_objects, key=lambda stored: stored.revision))
             for stored in stored_objects:
                 objects[_key(stored)] = encode(stored.resource, stored.object, palette)
-        events = {key: data for key, data in objects.items() if key[0] == "events"}
-        view = cls(start, {key: data for key, data in objects.items() if key[0] != "events"}, events)
+        passing = {key: data for key, data in objects.items() if key[0] in _PASSING}
+        view = cls(start, {key: data for key, data in objects.items() if key[0] not in _PASSING}, passing)
         end = max(listed_at.values())
         while view.revision < end:
             rows = store.events(view.revision)
@@ -71,21 +73,21 @@ class SlimView:
 
     def __len__(self) -> int:
         """Return how many objects a fresh list holds."""
-        return len(self._objects) + len(self._events)
+        return len(self._objects) + len(self._passing)
 
     def fold(self, batch: Batch) -> None:
         """Bring the view from `batch.from_` to `batch.to`."""
         for made in batch.encoded:
             event = made.event
-            table = self._events if event.resource == "events" else self._objects
+            table = self._passing if event.resource in _PASSING else self._objects
             if event.verb == DELETED:
                 table.pop(_key(event), None)
             else:
                 # Taken out first, so that the table stays in order of revision.
                 table.pop(_key(event), None)
                 table[_key(event)] = made.object
-        while len(self._events) > EVENTS_LISTED_MAX:
-            del self._events[next(iter(self._events))]
+        while len(self._passing) > EVENTS_LISTED_MAX:
+            del self._passing[next(iter(self._passing))]
         self.revision = batch.to
 
     def frames(self) -> list[str]:
@@ -98,7 +100,7 @@ class SlimView:
     def _cut(self) -> Iterable[str]:
         chunk: list[bytes] = []
         size = 0
-        for table in (self._objects, self._events):
+        for table in (self._objects, self._passing):
             for data in table.values():
                 if chunk and size + len(data) > CHUNK_BYTES:
                     yield self._frame(chunk, last=False)

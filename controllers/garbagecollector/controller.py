@@ -19,7 +19,7 @@ from scheduler_core.api.document import Document
 FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"
 
-WATCHED: Final = tuple(kind.resource for kind in KINDS if kind.group != CLUSTERSIM_GROUP and kind.resource != "events")
+WATCHED: Final = tuple(kind.resource for kind in KINDS if kind.group != CLUSTERSIM_GROUP and not kind.passing)
 """Kinds that can own or be owned. Events have an end of their own, command objects none."""
 
 

@@ -199,6 +199,9 @@ class Kind:
     """What the page gets of it besides the metadata (docs/protocol.md)."""
     rank: int = 50
     """In which order a file of objects is applied: smaller is earlier, for what others refer to."""
+    keeper: str = ""
+    """Which component makes its spec true: the name of a controller, `kubelet` or `session`; empty: none does. A kind
+    that has a status and no keeper warns whoever writes one."""
     passing: bool = False
     """Whether its objects are told and forgotten (Events): the newest are enough, and nothing belongs to them."""
 
@@ -217,6 +220,11 @@ class Kind:
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def idle(self) -> bool:
+        """Return whether its objects ask for something that nothing in this cluster does."""
+        return not self.keeper and self.subresource("status") is not None
 
     def subresource(self, name: str) -> Subresource | None:
         """Return a subresource, or None."""

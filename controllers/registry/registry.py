@@ -133,6 +133,7 @@ class _Write:
         if self.transaction.get(kind.resource, operation.namespace, name) is not None:
             raise already_exists(kind.resource, name)
         self.context.check(operation, None, document)
+        self._warn_of_idleness(kind)
         return self.put(kind.resource, document, expected=0)
 
     def _post(self, kind: Kind, operation: Create | Bind) -> Document:
@@ -178,7 +179,14 @@ class _Write:
             return self._remove(stored, document)
         if incoming.same(document, stored.object):
             return stored.object
+        if subresource is None:
+            self._warn_of_idleness(kind)
         return self.put(kind.resource, document, expected=stored.revision)
+
+    def _warn_of_idleness(self, kind: Kind) -> None:
+        if kind.idle:
+            why = f"{kind.api_version} {kind.kind} is stored, but no controller of this cluster acts on it"
+            self.context.warnings.append(why)
 
     def _remove(self, stored: Stored, document: Document | None) -> Document:
         """Remove an object; `document` is its last state where a change made it go."""

@@ -100,6 +100,18 @@ def test_unknown_fields_warn_or_refuse_or_pass(api: Api, namespace: str) -> None
     assert (status, headers["Warning"]) == (201, None)
 
 
+def test_a_kind_that_nothing_acts_on_says_so(api: Api, namespace: str) -> None:
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": POD["spec"]}
+    body = {"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": labels}, "template": template}}
+    path = f"/apis/apps/v1/namespaces/{namespace}"
+    status, _, headers = api.request("POST", f"{path}/statefulsets", body)
+    assert status == 201
+    assert headers["Warning"] == '299 - "apps/v1 StatefulSet is stored, but no controller of this cluster acts on it"'
+    status, _, headers = api.request("POST", f"{path}/deployments", body)
+    assert (status, headers["Warning"]) == (201, None)
+
+
 def test_dry_run_writes_nothing(api: Api, namespace: str) -> None:
     before = api.request("GET", _pods(namespace))[1]["metadata"]["resourceVersion"]
     status, document, _ = api.request("POST", _pods(namespace) + "?dryRun=All", POD)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE, counted
 from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
+from controllers.kinds.masks import CONDITIONS
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import SCALE, STATUS, selector_text
@@ -84,6 +85,7 @@ KIND: Final = Kind(
     short_names=("deploy",),
     categories=("all",),
     subresources=(_STATUS, SCALE),
+    keeper="deployment",
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
@@ -99,4 +101,16 @@ KIND: Final = Kind(
         *TEMPLATE,
         Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
     ),
+    page={
+        "spec": {"replicas": True, "paused": True, "selector": True, "strategy": True},
+        "status": {
+            "replicas": True,
+            "updatedReplicas": True,
+            "readyReplicas": True,
+            "availableReplicas": True,
+            "unavailableReplicas": True,
+            "observedGeneration": True,
+            "conditions": CONDITIONS,
+        },
+    },
 )

@@ -43,10 +43,8 @@ KIND: Final = Kind(
     group="apps",
     short_names=("rs",),
     categories=("all",),
-    subresources=(
-        STATUS,
-        SCALE,
-    ),
+    subresources=(STATUS, SCALE),
+    keeper="replicaset",
     rank=60,
     prepare=_prepare,
     defaults=_defaults,
@@ -61,4 +59,8 @@ KIND: Final = Kind(
         Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
     ),
     selectable={"status.replicas": lambda doc: str(at(doc, "status", "replicas") or 0)},
+    page={
+        "spec": {"replicas": True, "selector": True},
+        "status": {"replicas": True, "readyReplicas": True, "availableReplicas": True, "observedGeneration": True},
+    },
 )

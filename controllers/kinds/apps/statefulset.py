@@ -86,10 +86,7 @@ KIND: Final = Kind(
     group="apps",
     short_names=("sts",),
     categories=("all",),
-    subresources=(
-        STATUS,
-        SCALE,
-    ),
+    subresources=(STATUS, SCALE),
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

@@ -56,6 +56,7 @@ KIND: Final = Kind(
     categories=("clustersim",),
     namespaced=False,
     subresources=(STATUS,),
+    keeper="session",
     defaults=with_spec,
     validate=_clock,
     generation=True,
@@ -67,4 +68,5 @@ KIND: Final = Kind(
         Column("Time", "string", "Simulated time so far.", _session_time),
         AGE,
     ),
+    page={"spec": True, "status": True},
 )

@@ -16,6 +16,7 @@ KIND: Final = Kind(
     categories=("clustersim",),
     namespaced=False,
     subresources=(STATUS,),
+    keeper="session",
     generation=True,
     columns=(
         NAME,
@@ -24,4 +25,5 @@ KIND: Final = Kind(
         Column("Unschedulable", "string", "Pods waiting for a change.", shown("status", "counts", "unschedulable")),
         AGE,
     ),
+    page={"status": True},
 )

@@ -24,6 +24,7 @@ KIND: Final = Kind(
     categories=("clustersim",),
     namespaced=False,
     subresources=(STATUS,),
+    keeper="session",
     defaults=with_spec,
     validate=_replay,
     generation=True,
@@ -34,4 +35,5 @@ KIND: Final = Kind(
         Column("Done", "string", "Whether it is over.", shown("status", "done")),
         AGE,
     ),
+    page={"spec": {"divisor": True, "start": True}, "status": True},
 )

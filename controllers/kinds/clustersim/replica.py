@@ -29,6 +29,7 @@ KIND: Final = Kind(
     categories=("clustersim",),
     namespaced=False,
     subresources=(STATUS,),
+    keeper="session",
     defaults=with_spec,
     validate=_replica,
     generation=True,
@@ -39,4 +40,5 @@ KIND: Final = Kind(
         Column("Leading", "string", "Whether it holds the lease.", shown("status", "leading")),
         AGE,
     ),
+    page={"spec": True, "status": {"*": True, "answer": False, "cycle": {"*": True, "input": False}}},
 )

@@ -28,9 +28,11 @@ KIND: Final = Kind(
     categories=("clustersim",),
     namespaced=False,
     subresources=(STATUS,),
+    keeper="session",
     defaults=with_spec,
     admit=_scheduler,
     admit_update=lambda new, old, lookup: _scheduler(new, lookup),
     generation=True,
     columns=(NAME, Column("Era", "string", "Which scheduler it is.", shown("spec", "era")), AGE),
+    page={"spec": True, "status": True},
 )

@@ -36,4 +36,5 @@ KIND: Final = Kind(
         Column("Holder", "string", "Who holds it.", lambda doc, age: at(doc, "spec", "holderIdentity") or ""),
         AGE,
     ),
+    page={"spec": True},
 )

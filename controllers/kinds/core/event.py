@@ -55,11 +55,26 @@ def _text(*path: str) -> Callable[[Mapping[str, Any]], str]:
     return lambda document: str(at(document, *path) or "")
 
 
+_TOLD: Final = (
+    "reason",
+    "message",
+    "type",
+    "count",
+    "firstTimestamp",
+    "lastTimestamp",
+    "eventTime",
+    "series",
+    "reportingComponent",
+    "source",
+)
+"""What the page gets of an event besides what it is about."""
+
 KIND: Final = Kind(
     "Event",
     "events",
     short_names=("ev",),
     rank=62,
+    passing=True,
     validate=_validate,
     columns=(
         Column("Last Seen", "string", "When it last happened.", lambda doc, age: age(last_seen(doc))),
@@ -91,5 +106,9 @@ KIND: Final = Kind(
         "reportingComponent": _text("reportingComponent"),
         "source": lambda doc: str(at(doc, "source", "component") or doc.get("reportingComponent") or ""),
         "type": _text("type"),
+    },
+    page={
+        "involvedObject": {"kind": True, "namespace": True, "name": True, "uid": True},
+        **dict.fromkeys(_TOLD, True),
     },
 )

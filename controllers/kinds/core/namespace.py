@@ -45,6 +45,7 @@ KIND: Final = Kind(
     short_names=("ns",),
     namespaced=False,
     subresources=(STATUS, FINALIZE),
+    keeper="namespace",
     rank=0,
     prepare=_prepare,
     defaults=_defaults,
@@ -58,4 +59,5 @@ KIND: Final = Kind(
         AGE,
     ),
     selectable={"status.phase": lambda doc: at(doc, "status", "phase") or ""},
+    page={"status": {"phase": True}},
 )

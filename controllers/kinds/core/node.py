@@ -8,6 +8,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core.pod.defaults import round_resources
+from controllers.kinds.masks import CONDITIONS
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
@@ -78,6 +79,7 @@ KIND: Final = Kind(
     short_names=("no",),
     namespaced=False,
     subresources=(STATUS,),
+    keeper="kubelet",
     rank=5,
     defaults=_defaults,
     validate=_validate,
@@ -101,5 +103,9 @@ KIND: Final = Kind(
     ),
     selectable={
         "spec.unschedulable": lambda doc: "true" if at(doc, "spec", "unschedulable") else "false",
+    },
+    page={
+        "spec": {"unschedulable": True, "taints": {"key": True, "value": True, "effect": True}},
+        "status": {"capacity": True, "allocatable": True, "conditions": CONDITIONS},
     },
 )

@@ -141,6 +141,7 @@ KIND: Final = Kind(
     short_names=("pv",),
     namespaced=False,
     subresources=(STATUS,),
+    keeper="persistentvolume",
     rank=8,
     prepare=_prepare,
     defaults=_defaults,
@@ -172,4 +173,15 @@ KIND: Final = Kind(
         AGE,
         Column("VolumeMode", "string", "Block or Filesystem.", _spec("volumeMode"), 1),
     ),
+    page={
+        "spec": {
+            "capacity": True,
+            "accessModes": True,
+            "storageClassName": True,
+            "persistentVolumeReclaimPolicy": True,
+            "claimRef": {"namespace": True, "name": True},
+            "nodeAffinity": True,
+        },
+        "status": {"phase": True},
+    },
 )

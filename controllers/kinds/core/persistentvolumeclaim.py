@@ -123,6 +123,7 @@ KIND: Final = Kind(
     "persistentvolumeclaims",
     short_names=("pvc",),
     subresources=(STATUS,),
+    keeper="persistentvolume",
     rank=9,
     prepare=_prepare,
     defaults=_defaults,
@@ -146,4 +147,8 @@ KIND: Final = Kind(
         AGE,
         Column("VolumeMode", "string", "Block or Filesystem.", lambda doc, age: at(doc, "spec", "volumeMode"), 1),
     ),
+    page={
+        "spec": {"volumeName": True, "storageClassName": True, "accessModes": True, "resources": {"requests": True}},
+        "status": {"phase": True, "capacity": True},
+    },
 )

@@ -223,4 +223,5 @@ KIND: Final = Kind(
         "spec.clusterIP": lambda doc: at(doc, "spec", "clusterIP") or "",
         "spec.type": lambda doc: at(doc, "spec", "type") or "",
     },
+    page={"spec": {"type": True, "clusterIP": True, "selector": True, "ports": True}},
 )

@@ -55,6 +55,7 @@ KIND: Final = Kind(
     group="policy",
     short_names=("pdb",),
     subresources=(STATUS,),
+    keeper="disruption",
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
@@ -71,4 +72,8 @@ KIND: Final = Kind(
         ),
         AGE,
     ),
+    page={
+        "spec": {"minAvailable": True, "maxUnavailable": True, "selector": True},
+        "status": {"disruptionsAllowed": True, "currentHealthy": True, "desiredHealthy": True, "expectedPods": True},
+    },
 )

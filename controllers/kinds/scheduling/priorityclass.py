@@ -92,4 +92,10 @@ KIND: Final = Kind(
             "PreemptionPolicy", "string", "Whether its pods preempt.", lambda doc, age: doc.get("preemptionPolicy", "")
         ),
     ),
+    page={
+        "value": True,
+        "globalDefault": True,
+        "preemptionPolicy": True,
+        "description": True,
+    },
 )

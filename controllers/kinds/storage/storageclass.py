@@ -107,4 +107,5 @@ KIND: Final = Kind(
         ),
         AGE,
     ),
+    page={"provisioner": True, "volumeBindingMode": True, "reclaimPolicy": True},
 )

@@ -10,6 +10,7 @@ from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as rules
 from controllers.kinds.core.pod.binding import BINDING
 from controllers.kinds.core.pod.eviction import EVICTION
+from controllers.kinds.masks import CONDITIONS, CONTAINERS
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
@@ -159,6 +160,7 @@ KIND: Final = Kind(
     short_names=("po",),
     categories=("all",),
     subresources=(STATUS, BINDING, EVICTION, *_PROCESS),
+    keeper="kubelet",
     rank=61,
     prepare=_prepare,
     defaults=_defaults,
@@ -188,5 +190,31 @@ KIND: Final = Kind(
         "status.phase": _text("status", "phase"),
         "status.podIP": _text("status", "podIP"),
         "status.nominatedNodeName": _text("status", "nominatedNodeName"),
+    },
+    page={
+        "spec": {
+            "nodeName": True,
+            "schedulerName": True,
+            "priority": True,
+            "priorityClassName": True,
+            "preemptionPolicy": True,
+            "schedulingGates": {"name": True},
+            "overhead": True,
+            "containers": CONTAINERS,
+            "initContainers": CONTAINERS,
+            "volumes": {
+                "name": True,
+                "persistentVolumeClaim": {"claimName": True},
+                "ephemeral": {"volumeClaimTemplate": {"spec": {"storageClassName": True}}},
+            },
+        },
+        "status": {
+            "phase": True,
+            "reason": True,
+            "nominatedNodeName": True,
+            "startTime": True,
+            "conditions": CONDITIONS,
+            "containerStatuses": {"name": True, "ready": True, "restartCount": True, "state": True},
+        },
     },
 )

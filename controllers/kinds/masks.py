@@ -1,0 +1,10 @@
+"""What the page gets of structs that several kinds have."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from controllers.registry.kind import Mask
+
+CONDITIONS: Final[Mask] = {"type": True, "status": True, "reason": True, "message": True, "lastTransitionTime": True}
+CONTAINERS: Final[Mask] = {"name": True, "image": True, "restartPolicy": True, "resources": {"requests": True}}

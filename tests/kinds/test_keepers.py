@@ -1,0 +1,52 @@
+"""What is stored and acted on by nothing says so; what has a keeper is kept by a component that there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from controllers.kinds.table import KINDS
+from controllers.log.operations import Patch
+from controllers.registry.kind import Kind
+from controllers.table import CONTROLLERS
+from tests.registry.registry_tool import CONTAINER, Cluster
+
+COMPONENTS = {entry.name for entry in CONTROLLERS} | {"kubelet", "session"}
+TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [CONTAINER]}}
+WORKLOAD = {"spec": {"selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE}}
+IDLE = "apps/v1 StatefulSet is stored, but no controller of this cluster acts on it"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.plural)
+def test_a_keeper_is_a_component_that_there_is(kind: Kind) -> None:
+    assert not kind.keeper or kind.keeper in COMPONENTS
+
+
+def test_a_kind_that_nothing_acts_on_says_so_on_every_write_of_it() -> None:
+    cluster = Cluster()
+    stored = cluster.create("statefulsets.apps", "web", WORKLOAD)
+    assert cluster.warnings == [IDLE]
+    cluster.patch("statefulsets.apps", "web", {"spec": {"replicas": 3}}, subresource="scale")
+    assert cluster.warnings == [IDLE]
+    cluster.patch("statefulsets.apps", "web", {"status": {"replicas": 1}}, subresource="status")
+    assert cluster.warnings == []
+    cluster.apply(Patch("statefulsets.apps", "default", "web", {"metadata": {"name": stored["metadata"]["name"]}}))
+    assert cluster.warnings == [], "a write that changes nothing says nothing"
+
+
+def test_a_kind_with_a_controller_and_one_that_asks_for_nothing_are_silent() -> None:
+    cluster = Cluster()
+    cluster.create("deployments.apps", "web", WORKLOAD)
+    assert cluster.warnings == []
+    cluster.create("configmaps", "web", {"data": {"a": "b"}})
+    assert cluster.warnings == []
+
+
+def test_which_kinds_nothing_acts_on() -> None:
+    """A controller that is added takes its kind out of this list, with the kind's `keeper`."""
+    assert {kind.resource for kind in KINDS if kind.idle} == {
+        "replicationcontrollers",
+        "resourcequotas",
+        "services",
+        "statefulsets.apps",
+        "volumeattachments.storage.k8s.io",
+    }
