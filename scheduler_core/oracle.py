@@ -17,8 +17,7 @@ from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.framework.asks import complete, refuse
-from scheduler_core.framework.interface import Ask, Reply
+from scheduler_core.framework.asks import Ask, Reply, complete, refuse
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.status import Code

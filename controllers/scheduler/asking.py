@@ -9,8 +9,7 @@ from controllers.log.operations import Bind, Delete, Operation, Patch, Result
 from controllers.log.stamps import wire_time
 from controllers.loop.loop import Tick
 from scheduler_core.api.pod import Pod
-from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
-from scheduler_core.framework.interface import BindPod, Reply
+from scheduler_core.framework.asks import BindPod, DeletePod, PatchPodStatus, RecordEvent, Reply
 
 DONE: Final = Reply()
 

@@ -11,14 +11,25 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from controllers.kit.recorder import Recorder
-from controllers.log.operations import Operation, Patch
+from controllers.log.operations import Patch
 from controllers.loop.loop import Answer, Tick
 from controllers.scheduler.asking import DONE, bind_operation, delete_operation, record, reply_of, status_operation
-from scheduler_core.extender.calls import CallExtenders, ExtenderCall
-from scheduler_core.framework.asks import DeletePod, PatchObject, PatchPodStatus, RecordEvent, Sleep, WaitOnPermit
-from scheduler_core.framework.interface import Ask, BindPod, Reply
+from scheduler_core.framework.asks import (
+    Ask,
+    BindPod,
+    Call,
+    CallExtenders,
+    DeletePod,
+    PatchObject,
+    PatchPodStatus,
+    RecordEvent,
+    Reply,
+    Sleep,
+    Spawn,
+    WaitOnPermit,
+)
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.cycle import Spawn, binding_cycle, scheduling_cycle
+from scheduler_core.scheduler.cycle import binding_cycle, scheduling_cycle
 from scheduler_core.scheduler.run import Point, Run
 
 PERMIT_TIMER: Final = ("scheduler", "permit")
@@ -50,7 +61,7 @@ class Job:
     """It has waited for time, so that its trace is written already."""
     pending: Ask | None = None
     """An ask that a resumed job has come to, not carried out yet."""
-    calls: Sequence[ExtenderCall] = ()
+    calls: Sequence[Call] = ()
     """Calls to extenders that it waits for; `records` are their answers so far."""
     records: list[Any] = field(default_factory=list)
     told_of: Run | None = None
@@ -230,44 +241,46 @@ class Driver:
 
     def _carry_out(self, job: Job, ask: Ask, tick: Tick) -> Reply | None:
         """Do what is asked; return the reply, or None when it comes later."""
-        operation: Operation | None
-        if isinstance(ask, BindPod):
-            if job.run is not None:
-                # In one transaction with the binding: whoever sees the pod on its node can ask why.
-                self._on_outcome(job.run, "Bind", tick)
-            tick.emit(bind_operation(ask), job)
-            return None
-        if isinstance(ask, RecordEvent):
-            record(self._recorder, ask, tick)
-            return DONE
-        if isinstance(ask, PatchPodStatus):
-            latest = self.scheduler.pods.get(ask.pod.uid)
-            pod = ask.pod if latest is None else latest.pod
-            operation = status_operation(ask, pod, tick.epoch_ms + tick.now_ms)
-            if operation is None:
+        match ask:
+            case BindPod():
+                if job.run is not None:
+                    # In one transaction with the binding: whoever sees the pod on its node can ask why.
+                    self._on_outcome(job.run, "Bind", tick)
+                tick.emit(bind_operation(ask), job)
+                return None
+            case RecordEvent():
+                record(self._recorder, ask, tick)
                 return DONE
-            tick.emit(operation, job if ask.awaited else None)
-            return None if ask.awaited else DONE
-        if isinstance(ask, DeletePod):
-            tick.emit(delete_operation(ask), job)
-            return None
-        if isinstance(ask, PatchObject):
-            tick.emit(Patch(ask.resource, ask.namespace, ask.name, dict(ask.patch), "merge"), job)
-            return None
-        if isinstance(ask, Sleep):
-            self._sleep(job, ask, tick)
-            return None
-        if isinstance(ask, WaitOnPermit):
-            return self._wait(job, ask, tick)
-        if isinstance(ask, CallExtenders):
-            self._call(job, ask, tick)
-            return None
-        if isinstance(ask, Spawn):
-            beside = Job(ask.steps)
-            self._drive(beside, None, tick)
-            beside.told_of = job.run
+            case PatchPodStatus():
+                return self._patch_status(job, ask, tick)
+            case DeletePod():
+                tick.emit(delete_operation(ask), job)
+                return None
+            case PatchObject():
+                tick.emit(Patch(ask.resource, ask.namespace, ask.name, dict(ask.patch), "merge"), job)
+                return None
+            case Sleep():
+                self._sleep(job, ask, tick)
+                return None
+            case WaitOnPermit():
+                return self._wait(job, ask, tick)
+            case CallExtenders():
+                self._call(job, ask, tick)
+                return None
+            case Spawn():
+                beside = Job(ask.steps)
+                self._drive(beside, None, tick)
+                beside.told_of = job.run
+                return DONE
+
+    def _patch_status(self, job: Job, ask: PatchPodStatus, tick: Tick) -> Reply | None:
+        latest = self.scheduler.pods.get(ask.pod.uid)
+        pod = ask.pod if latest is None else latest.pod
+        operation = status_operation(ask, pod, tick.epoch_ms + tick.now_ms)
+        if operation is None:
             return DONE
-        return Reply(f"nobody carries out {type(ask).__name__}")
+        tick.emit(operation, job if ask.awaited else None)
+        return None if ask.awaited else DONE
 
     def _call(self, job: Job, ask: CallExtenders, tick: Tick) -> None:
         if job.binding and job.run is not None:

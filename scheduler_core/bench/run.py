@@ -9,13 +9,14 @@ from typing import Any
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.bench.workloads import VICTIMS_PER_NODE, WORKLOADS, Workload, node
-from scheduler_core.framework.interface import Reply, Steps
+from scheduler_core.framework.asks import Reply, Spawn
+from scheduler_core.framework.interface import Steps
 from scheduler_core.plugins import default_preemption
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.cycle import Spawn, scheduling_cycle
+from scheduler_core.scheduler.cycle import scheduling_cycle
 from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from scheduler_core.extender.configuration import ExtenderConfiguration
-from scheduler_core.framework.interface import Ask, Reply
+from scheduler_core.framework.asks import Ask, CallExtenders, Reply
 
 Purpose = Literal["filter", "prioritize", "preempt", "bind"]
 
@@ -53,13 +53,6 @@ class HttpAnswer:
     body: bytes = b""
     error: str = ""
     duration_ms: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class CallExtenders(Ask):
-    """Carry these calls out at the same time; the reply's `value` is the list of their records, in order."""
-
-    calls: Sequence[ExtenderCall]
 
 
 def failed(call: ExtenderCall, error: str, duration_ms: float = 0.0) -> Record:

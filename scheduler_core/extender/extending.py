@@ -16,7 +16,8 @@ from scheduler_core.api.meta import View
 from scheduler_core.extender import wire
 from scheduler_core.extender.calls import ERROR_CHARS_MAX, Calls, ExtenderCall, Purpose, Record
 from scheduler_core.extender.configuration import ExtenderConfiguration
-from scheduler_core.framework.interface import MAX_NODE_SCORE, Ask, Listers, Reply, Steps
+from scheduler_core.framework.asks import Ask, Reply
+from scheduler_core.framework.interface import MAX_NODE_SCORE, Listers, Steps
 from scheduler_core.framework.scores import PluginScores, Scores
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import PASSED, Codes, FilterOutcome, Verdicts

@@ -7,12 +7,13 @@ fault it is. The exception becomes the plugin's answer, Error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.asks import Ask, Reply
 from scheduler_core.framework.events import EventRegistration
 from scheduler_core.framework.guarded import WrongAnswerError
 from scheduler_core.framework.interface import Plugin, PostFilterResult, PreFilterResult
@@ -138,9 +139,21 @@ def _permit(ask: Callable[..., Any]) -> Callable[..., Any]:
     return asked
 
 
+def _asks_of(ask: Callable[..., Any], steps: Generator[Any, Reply, Any]) -> Generator[Ask, Reply, Any]:
+    """Hand on what steps ask of the loop, and only that: nobody could answer anything else."""
+    try:
+        asked = next(steps)
+        while True:
+            if not isinstance(asked, Ask):
+                raise _wrong(ask, "asks (scheduler_core.framework.asks)", asked, "yield")
+            asked = steps.send((yield asked))
+    except StopIteration as stop:
+        return stop.value
+
+
 def _steps(ask: Callable[..., Any]) -> Callable[..., Any]:
     def asked(*arguments: Any) -> Any:
-        answer = yield from ask(*arguments)
+        answer = yield from _asks_of(ask, ask(*arguments))
         if not _is_status(answer):
             raise _wrong(ask, "a Status, as a generator", answer)
         return answer
@@ -152,7 +165,7 @@ def _post_filter(ask: Callable[..., Any]) -> Callable[..., Any]:
     def asked(*arguments: Any) -> Any:
         answer = ask(*arguments)
         if not isinstance(answer, tuple):
-            answer = yield from answer
+            answer = yield from _asks_of(ask, answer)
         if not _is_pair(answer, PostFilterResult):
             raise _wrong(ask, "(PostFilterResult or None, Status)", answer)
         return answer
@@ -160,8 +173,8 @@ def _post_filter(ask: Callable[..., Any]) -> Callable[..., Any]:
     return asked
 
 
-def _wrong(ask: Callable[..., Any], wanted: str, answer: Any) -> WrongAnswerError:
-    return WrongAnswerError(f"{getattr(ask, '__name__', 'it')} must return {wanted}, not {answer!r:.200}")
+def _wrong(ask: Callable[..., Any], wanted: str, answer: Any, verb: str = "return") -> WrongAnswerError:
+    return WrongAnswerError(f"{getattr(ask, '__name__', 'it')} must {verb} {wanted}, not {answer!r:.200}")
 
 
 _CHECKS: Final[Mapping[str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {

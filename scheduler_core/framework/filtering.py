@@ -108,10 +108,10 @@ class Filtering:
         """
         active = self._active(state.skip_filter)
         memory = self._reuse.filters.of((pod.shape, state.skip_filter), snapshot)
-        sound = self._level(state, pod, snapshot, memory, active)
+        quiet = self._level(state, pod, snapshot, memory, active)
         first = memory.first.copy()
         every = self._handle.rules.run_all_filters
-        outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, all_filters=every, sound=sound)
+        outcome = FilterOutcome(snapshot, active.names, memory.verdicts, first, all_filters=every, quiet=quiet)
         outcome.error_text = self._error_text(pod)
         nominated = snapshot.row_of.get(pod.pod.status.nominated_node_name) if nominated_first else None
         absent = _mark_absent(outcome, result, nominated)
@@ -191,7 +191,7 @@ class Filtering:
         self, state: CycleState, pod: PodInfo, snapshot: Snapshot, memory: FilterMemory, active: _Active
     ) -> bool:
         """Bring the remembered verdicts level with the snapshot; return whether none of them is an Error."""
-        sound = True
+        quiet = True
         changes = self._reuse.changes
         changes.look(snapshot)
         touched = changes.since(memory.position)
@@ -211,14 +211,14 @@ class Filtering:
                 part = FilterPart(snapshot)
             elif part is None:
                 part = self._reuse.filter_parts.of((name, self._keys[name](pod)), snapshot)
-            sound = not part.level(partial(_ask, plugin, state, pod, snapshot), reads, changes) and sound
+            quiet = not part.level(partial(_ask, plugin, state, pod, snapshot), reads, changes) and quiet
             if part.position is NOWHERE:
                 # It broke: all are asked again the next time.
                 memory.position, recombine = NOWHERE, ALL_ROWS
             if memory.parts.get(name) is not part:
                 memory.parts[name], memory.verdicts[name] = part, part.verdicts
         _combine(memory, len(snapshot), active.names, recombine)
-        return sound
+        return quiet
 
     # One node: dry runs.
 

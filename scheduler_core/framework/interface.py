@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from scheduler_core.framework.asks import Ask, Reply
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
 from scheduler_core.framework.status import Status
@@ -74,30 +75,6 @@ class PostFilterResult:
     nominated_node_name: str | None = None
     detail: Any = None
     """The plugin's own account for traces, such as preemption's candidates."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """Something only the loop can do; a plugin's generator yields it and is sent the `Reply`."""
-
-
-@dataclass(frozen=True, slots=True)
-class BindPod(Ask):
-    """Write the pod's node through the `binding` subresource."""
-
-    namespace: str
-    name: str
-    uid: str
-    node_name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came of an Ask: `error` is empty when it was done; `code` is the HTTP status of a refusal."""
-
-    error: str = ""
-    value: Any = None
-    code: int = 0
 
 
 Steps = Generator[Ask, Reply, Status]

@@ -10,11 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, Final
+from typing import Final
 
-from scheduler_core.framework.status import SUCCESS, Code, Status
-from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.framework.status import Code
 
 PLUGIN_SAMPLE_EVERY: Final = 10
 """One attempt in this many has the durations of single plugins recorded, as upstream samples 10 % of them; which, the
@@ -156,34 +154,6 @@ class Metrics:
             return None
         return PluginTiming(self, self.timer)
 
-    def timed(self, point: str, profile: str, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `run`, which runs an extension point, with its duration recorded. Needs a timer."""
-        timer = self.timer
-        assert timer is not None
-
-        @wraps(run)
-        def timing(*args: Any, **kwargs: Any) -> Any:
-            began = timer()
-            answer = run(*args, **kwargs)
-            self.observe(EXTENSION_POINT, (timer() - began) / 1e9, point, _status_of(answer).code.wire, profile)
-            return answer
-
-        return timing
-
-    def timed_steps(self, point: str, profile: str, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `run`, which waits for the loop in between, with its duration recorded. Needs a timer."""
-        timer = self.timer
-        assert timer is not None
-
-        @wraps(run)
-        def timing(*args: Any, **kwargs: Any) -> Any:
-            began = timer()
-            answer = yield from run(*args, **kwargs)
-            self.observe(EXTENSION_POINT, (timer() - began) / 1e9, point, _status_of(answer).code.wire, profile)
-            return answer
-
-        return timing
-
     def lines(self) -> Iterator[str]:
         """Yield the lines of Prometheus' text format; families of which nothing is recorded are left out."""
         for family in FAMILIES:
@@ -207,18 +177,6 @@ class PluginTiming:
     def note(self, plugin: str, point: str, code: Code, began: int) -> None:
         """Record a plugin's run at an extension point, which began at `began` on the timer."""
         self.metrics.observe(PLUGIN_EXECUTION, (self.timer() - began) / 1e9, plugin, point, code.wire)
-
-
-def _status_of(answer: Any) -> Status:
-    """Return the status in what an extension point's run returned; one that returns none has succeeded."""
-    if isinstance(answer, Status):
-        return answer
-    if isinstance(answer, FilterOutcome):
-        broken = answer.rows_with(Code.ERROR)
-        return answer.status_of(broken[0]) if broken else SUCCESS
-    if isinstance(answer, tuple):
-        return next((part for part in answer if isinstance(part, Status)), SUCCESS)
-    return SUCCESS
 
 
 def _histogram(family: Family, labels: Labels, found: Distribution) -> Iterator[str]:

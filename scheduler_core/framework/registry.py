@@ -20,7 +20,7 @@ class Handle(Protocol):
     What upstream's is for: informers and listers are `listers`, over which lies what the volume binder has promised to
     pods on their way; the shared snapshot is `snapshot`; the nominator and the waiting pods have their names; running
     other plugins is `run_add_pod`, `run_remove_pod` and `filter_node_with_nominated`. There is no client: a plugin
-    writes nothing itself, it yields what is to be done (`interface.Ask`) in PostFilter, PreBind and Bind, and is told
+    writes nothing itself, it yields what is to be done (`asks.Ask`) in PostFilter, PreBind and Bind, and is told
     the outcome, so that an attempt can be held, resumed and replayed.
     """
 

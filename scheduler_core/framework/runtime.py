@@ -54,19 +54,6 @@ from scheduler_core.snapshot.snapshot import Rows, Snapshot
 PERMIT_TIMEOUT_MS_MAX: Final = 15 * 60 * 1000
 """Longest wait at Permit; a plugin that asks for more gets this much."""
 
-_TIMED: Final = (
-    ("run_pre_enqueue", "PreEnqueue"),
-    ("run_pre_filter", "PreFilter"),
-    ("run_filter", "Filter"),
-    ("run_pre_score", "PreScore"),
-    ("run_score", "Score"),
-    ("run_reserve", "Reserve"),
-    ("run_unreserve", "Unreserve"),
-    ("run_permit", "Permit"),
-    ("run_post_bind", "PostBind"),
-)
-"""Methods that run an extension point without waiting for the loop, and the point's name in metrics."""
-
 
 class Framework:
     """One profile, ready to run. Plugins get it as their `Handle`."""
@@ -90,7 +77,7 @@ class Framework:
             listers: the cluster's other objects.
             nominator: who hopes to land where.
             reuse: whether answers are reused between pods of one shape; decisions are the same either way.
-            metrics: records what plugins count, and durations if it has a timer.
+            metrics: records what plugins count; durations where it is a `TimedFramework`.
             waiting: whom Permit holds.
 
         Raises:
@@ -131,18 +118,6 @@ class Framework:
         score: list[ScorePlugin] = self._at("score")
         weighted = [(plugin, self.profile.weights[plugin.name]) for plugin in score]
         self._scoring = Scoring(weighted, remembered, self.rules.score_max, self.rules.error_text)
-        if metrics is not None and metrics.timer is not None:
-            self._time(metrics)
-
-    def _time(self, metrics: Metrics) -> None:
-        """Have the extension points' durations recorded; whoever asks for none pays nothing for it."""
-        for method, point in _TIMED:
-            setattr(self, method, metrics.timed(point, self.name, getattr(self, method)))
-        self.run_post_filter = metrics.timed_steps(  # type: ignore[method-assign]
-            "PostFilter", self.name, self.run_post_filter
-        )
-        self.run_pre_bind = metrics.timed_steps("PreBind", self.name, self.run_pre_bind)  # type: ignore[method-assign]
-        self.run_bind = metrics.timed_steps("Bind", self.name, self.run_bind)  # type: ignore[method-assign]
 
     @property
     def name(self) -> str:

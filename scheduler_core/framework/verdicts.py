@@ -112,7 +112,7 @@ class FilterOutcome:
         all_filters: a node's status is that of every filter that fails there, not of the first alone.
         used_nominated_node: the pod's nominated node passed and was taken alone.
         processed: how many nodes were looked at, feasible or not.
-        sound: no filter's verdict is an Error; False: nobody has looked.
+        quiet: no filter's verdict is an Error; False: nobody has looked.
         not_run: (N,) the rows that were not asked about because another one's answer was an Error; None: there is none.
     """
 
@@ -127,7 +127,7 @@ class FilterOutcome:
     all_filters: bool = False
     used_nominated_node: bool = False
     processed: int = 0
-    sound: bool = False
+    quiet: bool = False
     not_run: Mask | None = None
     _feasible: NDArray[np.intp] | None = None
     _codes: Codes | None = None
@@ -139,6 +139,11 @@ class FilterOutcome:
             passed = self.first == PASSED
             self._feasible = self.snapshot.every_row if passed.all() else np.flatnonzero(passed)
         return self._feasible
+
+    @property
+    def is_sound(self) -> bool:
+        """Return whether it is known that no row's status is an Error."""
+        return self.quiet and not any(status.code is Code.ERROR for status in self.overrides.values())
 
     def take_feasible(self, rows: NDArray[np.intp]) -> None:
         """Take the rows that passed, ascending, from whoever has just set `first`."""
@@ -153,7 +158,7 @@ class FilterOutcome:
 
         Upstream cancels what its other workers have not begun; here all that comes later in the order.
         """
-        if self.sound and not any(status.code is Code.ERROR for status in self.overrides.values()):
+        if self.is_sound:
             return None
         broken = self.rows_with(Code.ERROR)
         if not broken:

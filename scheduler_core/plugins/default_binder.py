@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from scheduler_core.framework.asks import BindPod
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import BindPod, Steps
+from scheduler_core.framework.interface import Steps
 from scheduler_core.framework.status import SUCCESS, error
 from scheduler_core.snapshot.node_info import PodInfo
 

@@ -9,8 +9,8 @@ from collections.abc import Generator
 from typing import Final, Protocol
 
 from scheduler_core.api.pod import Pod
-from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
-from scheduler_core.framework.interface import Ask, Listers, Reply, Steps
+from scheduler_core.framework.asks import Ask, DeletePod, PatchPodStatus, RecordEvent, Reply
+from scheduler_core.framework.interface import Listers, Steps
 from scheduler_core.framework.status import SUCCESS, error
 from scheduler_core.preemption.dry_run import Candidate
 from scheduler_core.preemption.steps import Step, StepName

@@ -9,7 +9,8 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from scheduler_core.framework.interface import Ask, Reply, Steps
+from scheduler_core.framework.asks import Ask, Reply
+from scheduler_core.framework.interface import Steps
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.status import SUCCESS, Status, unschedulable
 from scheduler_core.preemption.dry_run import Candidate

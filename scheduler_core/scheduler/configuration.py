@@ -15,6 +15,7 @@ from scheduler_core.framework.profile import ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.rules import Rules
 from scheduler_core.framework.runtime import Framework
+from scheduler_core.framework.timed import framework_of
 from scheduler_core.plugins.node_resources_fit import NAME as FIT
 from scheduler_core.state.backoff import INITIAL_BACKOFF_MS, MAX_BACKOFF_MS
 from scheduler_core.state.nominator import Nominator
@@ -62,7 +63,7 @@ class Configuration:
         profiles = with_extenders(profiles, extenders)
         self.percentage = percentage
         self.frameworks: dict[str, Framework] = {
-            profile.scheduler_name: Framework(
+            profile.scheduler_name: framework_of(
                 profile,
                 registry,
                 listers=listers,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from scheduler_core.api.draw import draw
 from scheduler_core.extender.extending import KEY as EXTENDING
-from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPermit
+from scheduler_core.framework.asks import Ask, PatchPodStatus, RecordEvent, Reply, Spawn, WaitOnPermit
 from scheduler_core.framework.events import ASSIGNED_POD_DELETE
 from scheduler_core.framework.fit_error import event_note
-from scheduler_core.framework.interface import Ask, PreFilterResult, Reply, Steps
+from scheduler_core.framework.interface import PreFilterResult, Steps
 from scheduler_core.framework.metrics import PERMIT_WAIT, POD_ATTEMPTS, SCHEDULE_ATTEMPTS
 from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
@@ -35,14 +35,6 @@ from scheduler_core.snapshot.node_info import PodInfo
 _Came = TypeVar("_Came")
 
 Cycle = Generator["Point | Ask", "Reply | None", None]
-
-
-@dataclass(frozen=True, slots=True)
-class Spawn(Ask):
-    """Run these steps beside the cycle; never waited for."""
-
-    name: str
-    steps: Steps
 
 
 class HasFollowUp(Protocol):

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.extender.calls import CallExtenders
+from scheduler_core.framework.asks import CallExtenders
 from scheduler_core.framework.interface import Listers, NoListers
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.state_view import state_entries

@@ -18,10 +18,10 @@ from django.test import override_settings
 from clustersim.runtime import extenders
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.extender.calls import CallExtenders
 from scheduler_core.extender.configuration import read_extenders
+from scheduler_core.framework.asks import Ask, CallExtenders, Reply
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Ask, Reads, Reply
+from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import PodInfo

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from scheduler_core.framework.asks import BindPod, Reply
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import BindPod, PostFilterResult, PreFilterResult, Reply, Steps
+from scheduler_core.framework.interface import PostFilterResult, PreFilterResult, Steps
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework

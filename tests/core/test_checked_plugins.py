@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scheduler_core.framework.asks import Reply, Sleep
 from scheduler_core.framework.checked import CheckedPlugin
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import EXTENSION_POINTS, PreFilterResult, Reads
@@ -120,14 +121,27 @@ def test_what_is_wrong_is_said(method: str, answer: Any, arguments: tuple[Any, .
     ],
 )
 def test_what_a_generator_returns_is_looked_at_too(method: str, arguments: tuple[Any, ...], text: str) -> None:
+    told = Reply(value="told")
+
     def answering(*given: Any) -> Any:
-        assert (yield "asked") == "told"
+        assert (yield Sleep(5)) == told
         return 7
 
     steps = getattr(plugin(**{method: answering}), method)(*arguments)
-    assert next(steps) == "asked"
+    assert next(steps) == Sleep(5)
     with pytest.raises(TypeError, match=text):
-        steps.send("told")
+        steps.send(told)
+
+
+@pytest.mark.parametrize("method", ["pre_bind", "bind", "post_filter"])
+def test_what_a_generator_yields_must_be_an_ask(method: str) -> None:
+    def asking(*given: Any) -> Any:
+        yield "please"
+
+    arguments = CHOSEN if method != "post_filter" else (CycleState(), ONE, None)
+    steps = getattr(plugin(**{method: asking}), method)(*arguments)
+    with pytest.raises(TypeError, match=r"must yield asks .*, not 'please'"):
+        next(steps)
 
 
 @pytest.mark.parametrize("answer", [None, 7, [7]])

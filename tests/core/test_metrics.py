@@ -7,8 +7,8 @@ from itertools import count
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from scheduler_core.framework.asks import Reply
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Reply
 from scheduler_core.framework.metrics import (
     EXTENSION_POINT,
     FAMILIES,

@@ -7,9 +7,8 @@ import pytest
 from django.test import override_settings
 
 from clustersim.runtime import extenders
-from scheduler_core.extender.calls import CallExtenders
 from scheduler_core.extender.configuration import ExtenderConfiguration, origin_of, read_extenders
-from scheduler_core.framework.interface import Ask, Reply
+from scheduler_core.framework.asks import Ask, CallExtenders, Reply
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import threading
 import pytest
 
 from clustersim.runtime import extenders
-from scheduler_core.extender.calls import CallExtenders
-from scheduler_core.framework.interface import BindPod, Reply
+from scheduler_core.framework.asks import BindPod, CallExtenders, Reply
 from scheduler_core.oracle import Oracle, answer
 from scheduler_core.scheduler.replay import extenders_account, outcome_of
 from scheduler_core.snapshot.node_info import PodInfo

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from scheduler_core.framework.asks import DeletePod
-from scheduler_core.framework.interface import Reply
+from scheduler_core.framework.asks import DeletePod, Reply, Spawn
 from scheduler_core.framework.status import Code
-from scheduler_core.scheduler.cycle import Spawn
 from tests.extender.server import Odd, extender
 from tests.legacy.era118 import era_scheduler
 from tests.scheduler.kit import Hand, node, pod, scheduler

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.extender import wire
-from scheduler_core.extender.calls import CallExtenders, ExtenderCall, HttpAnswer, Purpose
+from scheduler_core.extender.calls import ExtenderCall, HttpAnswer, Purpose
 from scheduler_core.extender.configuration import read_extenders
-from scheduler_core.framework.interface import Ask, Reply
+from scheduler_core.framework.asks import Ask, CallExtenders, Reply
 from tests.scheduler.kit import Hand, node, pod, scheduler
 
 NAMES = ["a", "b", "c", "elsewhere"]

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
-from scheduler_core.framework.interface import Ask, Reply
+from scheduler_core.framework.asks import Ask, DeletePod, PatchPodStatus, RecordEvent, Reply, Spawn
 from scheduler_core.framework.metrics import PREEMPTION_ATTEMPTS, PREEMPTION_VICTIMS, Metrics
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.legacy.preemption118 import split
 from scheduler_core.preemption.budgets import budgets_of
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.cycle import Spawn
 from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
 from tests.legacy.era118 import era_scheduler

@@ -9,8 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from scheduler_core.api.pod import PodCondition
-from scheduler_core.framework.asks import DeletePod, PatchPodStatus
-from scheduler_core.framework.interface import Ask, BindPod, Reply
+from scheduler_core.framework.asks import Ask, BindPod, DeletePod, PatchPodStatus, Reply, Spawn
 from scheduler_core.model.deviations import BACKOFF, GATED, PARKED
 from scheduler_core.model.objects import Objects
 from scheduler_core.model.steps import Fail, Leave, Situation, Step, examined_of, step_of, totals_of
@@ -19,7 +18,6 @@ from scheduler_core.preemption.budgets import RESOURCE, budgets_of
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.cycle import Spawn
 from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator

@@ -9,8 +9,8 @@ from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
 from scheduler_core.api.pod import Pod
 from scheduler_core.extender.configuration import ExtenderConfiguration
-from scheduler_core.framework.asks import PatchPodStatus, RecordEvent, WaitOnPermit
-from scheduler_core.framework.interface import Ask, BindPod, Plugin, Reply
+from scheduler_core.framework.asks import Ask, BindPod, PatchPodStatus, RecordEvent, Reply, WaitOnPermit
+from scheduler_core.framework.interface import Plugin
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.scheduler.configuration import Configuration

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from scheduler_core.framework.interface import BindPod, Reply
+from scheduler_core.framework.asks import BindPod, Reply
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_core.scheduler.cycle import scheduling_cycle
 from scheduler_core.scheduler.run import POINTS

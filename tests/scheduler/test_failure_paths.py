@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from scheduler_core.framework.asks import Ask, BindPod, Reply
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Ask, BindPod, Reply, Steps
+from scheduler_core.framework.interface import Steps
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unschedulable
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.scheduler.core import Scheduler

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from scheduler_core.framework.asks import DeletePod, PatchPodStatus, RecordEvent
-from scheduler_core.framework.interface import Ask, Reply
+from scheduler_core.framework.asks import Ask, DeletePod, PatchPodStatus, RecordEvent, Reply, Spawn
 from scheduler_core.framework.metrics import PREEMPTION_ATTEMPTS, PREEMPTION_VICTIMS, Metrics
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.cycle import Spawn, decide, scheduling_cycle
+from scheduler_core.scheduler.cycle import decide, scheduling_cycle
 from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.queued import Lane

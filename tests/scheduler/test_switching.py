@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_core.framework.interface import Reply
+from scheduler_core.framework.asks import Reply
 from scheduler_core.framework.profile import MULTI_POINT, PluginSet, ProfileConfiguration
 from scheduler_core.framework.status import Status, unresolvable
 from scheduler_core.profiles.defaults import DEFAULT_ORDER, in_tree_registry

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from scheduler_core.api.document import Document
-from scheduler_core.framework.asks import PatchObject, Sleep
+from scheduler_core.framework.asks import PatchObject, Reply, Sleep
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Reply
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import SUCCESS, Status, error
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from scheduler_core.api.document import Document
-from scheduler_core.framework.asks import DeletePod, PatchPodStatus
-from scheduler_core.framework.interface import BindPod, Reply
+from scheduler_core.framework.asks import BindPod, DeletePod, PatchPodStatus, Reply
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 WEB = {"labelSelector": {"matchLabels": {"app": "web"}}}

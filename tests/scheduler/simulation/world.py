@@ -11,15 +11,14 @@ from typing import Any
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
-from scheduler_core.framework.asks import DeletePod, PatchPodStatus, WaitOnPermit
-from scheduler_core.framework.interface import BindPod, Reply
+from scheduler_core.framework.asks import BindPod, DeletePod, PatchPodStatus, Reply, Spawn, WaitOnPermit
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import Code
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.cycle import Spawn, binding_cycle, scheduling_cycle
+from scheduler_core.scheduler.cycle import binding_cycle, scheduling_cycle
 from scheduler_core.scheduler.run import Point, Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
