@@ -20,18 +20,19 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    """Run what the arguments name (scheduling, control-plane, browsers, extender), or all."""
+    """Run what the arguments name (scheduling, control-plane, browsers, decisions, extender), or all."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clustersim.settings")
     os.environ.setdefault("CLUSTERSIM_DATA", tempfile.mkdtemp(prefix="clustersim-bench-"))
     import django
 
     django.setup()
-    from tests.bench import browsers, control_plane, extender, scheduling
+    from tests.bench import browsers, control_plane, decisions, extender, scheduling
 
     benches: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "scheduling": scheduling.run,
         "control-plane": control_plane.run,
         "browsers": browsers.run,
+        "decisions": decisions.run,
         "extender": extender.run,
     }
     chosen = sys.argv[1:] or list(benches)
