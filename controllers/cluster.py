@@ -21,9 +21,11 @@ from controllers.commands import (
     ClockView,
     Obeyed,
     ReplicaCommand,
+    active_of,
     generation_of,
     status_of,
 )
+from controllers.faults.active import Faults
 from controllers.kinds.table import by_kind
 from controllers.kit.client import Client
 from controllers.kit.manager import ControllerManager
@@ -37,12 +39,16 @@ from controllers.loop.loop import Elected, Loop, Slot, Tick
 from controllers.outside import CarryOut, Outside, refuse
 from controllers.replay import ReplayComponent
 from controllers.scheduler.component import SchedulerComponent
+from controllers.scheduler.reporting import QUEUES
 from controllers.scheduler.settings import Settings as Scheduling
 from controllers.session import NAME, SessionComponent, replica_status
 from controllers.stepping import Stepper
 from controllers.table import CONTROLLERS
 from scheduler_core.api.document import Document
 from scheduler_core.framework.metrics import Metrics
+
+OWN: Final = frozenset({REPLICAS, QUEUES, CONFIGURATIONS})
+"""Kinds by which the session shows a replica, and commands it: no traffic of the replica's own."""
 
 RESTART_MS: Final = 1_000
 """A component that failed is started again after this long."""
@@ -97,6 +103,7 @@ class Cluster:
         self._session = SessionComponent(self)
         self._session_slot: Slot | None = None
         self._replicas: dict[str, Slot] = {}
+        self.faults = Faults(self._loop)
         self._stepper = Stepper(self._loop, self._replicas, self.clock)
         self.outside = Outside(self._loop, self._client, self._stepper, self._place, call)
         self._seen: dict[str, tuple[object, ...]] = {}
@@ -160,18 +167,16 @@ class Cluster:
         inner = self._inner_of(identity, str(component))
         if inner is None:
             return
-        status = status_of(document)
-        crashed = status.get("state") == "Crashed"
         self._obeyed[identity] = Obeyed.of(document)
 
         def make() -> Replica:
             return Replica(identity, lock, inner, source=source, settings=Settings())
 
-        slot = self._loop.add(identity, make, start=not crashed)
-        self._replicas[identity] = slot
-        recover_at_ms = self._obeyed[identity].recover_at_ms
-        if crashed and recover_at_ms is not None:
-            self._loop.recover_at(slot, recover_at_ms)
+        slot = self._replicas[identity] = self._loop.add(identity, make)
+        slot.own = OWN
+        left = active_of(document)
+        if left is not None:
+            self.faults.take_up(slot, left)
 
     def _inner_of(self, identity: str, component: str) -> Callable[[], Elected] | None:
         """Return what makes the component that a replica runs while it leads."""
@@ -270,20 +275,9 @@ class Cluster:
             outcome = {"id": verdict.id, "uid": verdict.uid, "outcome": self._stepper.judge(slot, verdict)}
             known = replace(known, verdict=outcome)
         known = self._obeyed[command.identity] = replace(known, generation=command.generation)
-        if command.fault_id == known.fault_id:
-            return
-        recover_at_ms: int | None = None
-        if not slot.running:
-            # The end that a former crash was to have does not hold any more.
-            self._loop.forget_all(slot)
-        if command.kind == "crash":
-            self._loop.crash(slot)
-            if command.seconds:
-                recover_at_ms = self.now_ms + round(command.seconds * 1000)
-                self._loop.recover_at(slot, recover_at_ms)
-        elif command.kind == "recover":
-            self._loop.recover(slot)
-        self._obeyed[command.identity] = replace(known, fault_id=command.fault_id, recover_at_ms=recover_at_ms)
+        if command.fault is not None and command.fault.id != known.fault_id:
+            self.faults.begin(slot, command.fault)
+            self._obeyed[command.identity] = replace(known, fault_id=command.fault.id)
 
     def _place(self) -> Document:
         """Return the present place in the run: a second run lets a command take effect at the same."""
@@ -317,14 +311,15 @@ class Cluster:
         if not isinstance(replica, Replica) or self._session_slot is None:
             return
         lease = replica.lease_view() or {}
-        seen = (replica.leading, replica.last_branch, lease.get("holder"), slot.incarnation)
+        seen = (replica.leading, replica.last_branch, lease.get("holder"), slot.incarnation, self.faults.of(slot))
         if self._seen.get(slot.name) != seen:
             self._seen[slot.name] = seen
             self._session.show_replica(slot.name, self._loop.tick_of(self._session_slot))
 
     def _tell_replica(self, identity: str, place: Document) -> None:
         """Say what a fault has made of a replica, at once: time may stand."""
-        status = replica_status(self._replicas[identity], self._obeyed[identity], self.now_ms)
+        slot = self._replicas[identity]
+        status = replica_status(slot, self._obeyed[identity], self.faults.of(slot), self.now_ms)
         patch = {"status": {**status, "engine": place}}
         self._client.apply(Patch(REPLICAS, "", identity, patch, "merge", "status"), NAME)
 

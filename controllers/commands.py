@@ -11,6 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from controllers.faults.active import Active
+from controllers.faults.fault import Asked
+from controllers.faults.table import FAULTS
+
 CLOCKS: Final = "clocks.clustersim.io"
 CLOCK: Final = "clock"
 REPLICAS: Final = "replicas.clustersim.io"
@@ -89,29 +93,22 @@ class ReplicaCommand:
 
     identity: str
     generation: int
-    fault_id: int
-    kind: str
-    seconds: float
-    """How long it lasts; 0: until something else is asked."""
+    fault: Asked | None = None
     verdict: Verdict | None = None
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> ReplicaCommand:
         """Return what a replica's document asks for."""
-        fault = (document.get("spec") or {}).get("fault") or {}
-        name = document["metadata"]["name"]
-        seconds = float(fault.get("seconds") or 0)
-        fault_id, kind = int(fault.get("id") or 0), str(fault.get("kind") or "")
-        return cls(name, generation_of(document), fault_id, kind, seconds, Verdict.of(document))
+        fault = asked_of((document.get("spec") or {}).get("fault"))
+        return cls(document["metadata"]["name"], generation_of(document), fault, Verdict.of(document))
 
 
 @dataclass(frozen=True, slots=True)
 class Obeyed:
-    """What was last obeyed of a replica's spec; `recover_at_ms`: when a crash of some seconds ends."""
+    """What was last obeyed of a replica's spec."""
 
     generation: int = 0
     fault_id: int = 0
-    recover_at_ms: int | None = None
     verdict: Mapping[str, Any] | None = None
     """What came of the last verdict: `id` and `outcome`."""
 
@@ -119,12 +116,23 @@ class Obeyed:
     def of(cls, document: Mapping[str, Any]) -> Obeyed:
         """Return what a replica's status says; a replica without one, of which nothing is asked, obeys already."""
         status = status_of(document)
-        if not status and not ReplicaCommand.of(document).kind:
+        if not status and ReplicaCommand.of(document).fault is None:
             return cls(generation_of(document))
-        at_ms = status.get("recoverAtMs")
-        observed = int(status.get("observedGeneration") or 0)
-        fault_id, recover_at_ms = int(status.get("faultId") or 0), None if at_ms is None else int(at_ms)
-        return cls(observed, fault_id, recover_at_ms, status.get("verdict"))
+        return cls(int(status.get("observedGeneration") or 0), int(status.get("faultId") or 0), status.get("verdict"))
+
+
+def asked_of(fault: Mapping[str, Any] | None) -> Asked | None:
+    """Return the fault that a replica's spec or status holds; None where there is none, or none that is known."""
+    if not fault or fault.get("kind") not in FAULTS:
+        return None
+    return Asked(int(fault.get("id") or 0), fault["kind"], fault.get("seconds"), fault.get("rate"))
+
+
+def active_of(document: Mapping[str, Any]) -> Active | None:
+    """Return the fault that a replica's status says it has."""
+    left = status_of(document).get("fault")
+    asked = asked_of(left)
+    return None if asked is None or left is None else Active(asked, left.get("untilMs"))
 
 
 def generation_of(document: Mapping[str, Any]) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from controllers.commands import REPLICAS, Obeyed
+from controllers.faults.active import Active, Faults
 from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.kit.recorder import sweep
 from controllers.leaderelection.replica import Replica
@@ -36,6 +37,10 @@ class Replicas(Protocol):
 
     def obeyed(self, identity: str) -> Obeyed:
         """Return what was last obeyed of a replica's spec."""
+
+    @property
+    def faults(self) -> Faults:
+        """Return the faults that replicas have."""
 
 
 class SessionComponent:
@@ -87,14 +92,15 @@ class SessionComponent:
         slot = self._cluster.slot_of(identity)
         if document is None or slot is None:
             return
-        status = replica_status(slot, self._cluster.obeyed(identity), tick.now_ms)
+        obeyed, active = self._cluster.obeyed(identity), self._cluster.faults.of(slot)
+        status = replica_status(slot, obeyed, active, tick.now_ms)
         known = self._shown.get(identity) or document.get("status") or {}
         if any(known.get(key) != status[key] for key in _TELLING) or _holder(known) != _holder(status):
             self._shown[identity] = status
             tick.emit(Patch(REPLICAS, "", identity, {"status": status}, "merge", "status"))
 
 
-def replica_status(slot: Slot, obeyed: Obeyed, now_ms: int) -> Document:
+def replica_status(slot: Slot, obeyed: Obeyed, active: Active | None, now_ms: int) -> Document:
     """Return what a replica's status says, but for its cycle: that is the scheduler's own."""
     replica = slot.component
     running = isinstance(replica, Replica)
@@ -105,10 +111,10 @@ def replica_status(slot: Slot, obeyed: Obeyed, now_ms: int) -> Document:
         "lease": replica.lease_view() if isinstance(replica, Replica) else None,
         "lastBranch": replica.last_branch if isinstance(replica, Replica) else "",
         "seenRevision": slot.position,
-        "clockSkewMs": slot.clock.local(now_ms) - now_ms,
+        "clockSkewMs": slot.clock.off_ms(now_ms),
         "clockRate": slot.clock.rate / 1000,
         "faultId": obeyed.fault_id,
-        "recoverAtMs": None if running else obeyed.recover_at_ms,
+        "fault": None if active is None else active.as_dict(),
     }
     if obeyed.verdict is not None:
         status["verdict"] = dict(obeyed.verdict)
@@ -123,10 +129,9 @@ _TELLING: Final = (
     "state",
     "leading",
     "lastBranch",
-    "clockSkewMs",
     "clockRate",
     "faultId",
-    "recoverAtMs",
+    "fault",
 )
 """Fields whose change is worth a row; the others are as of the last one."""
 

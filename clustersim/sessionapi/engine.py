@@ -11,6 +11,7 @@ from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.runtime import metrics as runtime_metrics
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from controllers.faults.table import FAULTS
 from controllers.log.stamps import unix_ms_of
 from controllers.scheduler.decisions import find, whole
 from controllers.scheduler.past import Past
@@ -27,11 +28,12 @@ DECISIONS_MAX: Final = 100
 
 DECISIONS_DEFAULT: Final = 20
 
-FAULTS: Final = ("crash", "recover")
-"""Faults that a replica can be asked to have."""
-
 FAULT_SECONDS_MAX: Final = 86_400
-"""Simulated seconds that a fault may last; longer ones are refused with 422."""
+"""Simulated seconds that a fault may last, or that a clock may be off; more is refused with 422."""
+
+FAULT_RATE_MIN: Final = 0.01
+FAULT_RATE_MAX: Final = 10
+"""How fast a replica's clock may run; what is slower or faster is refused with 422."""
 
 
 def decisions(call: Call) -> HttpResponse:
@@ -77,7 +79,7 @@ def _replica(call: Call, document: Document) -> Document:
         "seenRevision": status.get("seenRevision", 0),
         "clockSkewMs": status.get("clockSkewMs", 0),
         "clockRate": status.get("clockRate", 1),
-        "fault": spec.get("fault"),
+        "fault": status.get("fault"),
     }
 
 
@@ -110,21 +112,44 @@ def metrics(call: Call, identity: str) -> HttpResponse:
     return response
 
 
+def _asked(body: Document) -> Document:
+    """Return the fault that a body asks for.
+
+    Raises:
+        ApiError: 422 with a cause for each field that is wrong, missing, or means nothing to this kind.
+    """
+    kind = body.get("kind")
+    if not isinstance(kind, str) or kind not in FAULTS:
+        raise refuse(Cause("kind", f"give one of {', '.join(FAULTS)}", "FieldValueNotSupported"))
+    row = FAULTS[kind]
+    given = {name for name in ("seconds", "rate") if body.get(name) is not None}
+    causes = [
+        Cause(name, f"{kind} needs {name}: {row.about}", "FieldValueRequired")
+        for name in row.needs
+        if name not in given
+    ]
+    causes += [
+        Cause(name, f"{kind} takes no {name}; leave it out") for name in sorted(given - {*row.needs, *row.takes})
+    ]
+    if causes:
+        raise refuse(*causes)
+    lowest = -FAULT_SECONDS_MAX if kind == "skew" else 0
+    asked: Document = {
+        "kind": kind,
+        "seconds": number_field(body, "seconds", lowest, FAULT_SECONDS_MAX),
+        "rate": number_field(body, "rate", FAULT_RATE_MIN, FAULT_RATE_MAX),
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
 def fault(call: Call, identity: str) -> HttpResponse:
     """Answer `POST …/replicas/<identity>/fault`."""
     principal = call.require(TEACHER)
-    body = call.body(("kind", "seconds", "rate"))
-    kind = body.get("kind")
-    if kind not in FAULTS:
-        raise refuse(Cause("kind", f"give one of {', '.join(FAULTS)}"))
-    seconds = number_field(body, "seconds", 0, FAULT_SECONDS_MAX)
+    asked = _asked(call.body(("kind", "seconds", "rate")))
 
     def mutate(document: Document) -> None:
         spec = document.setdefault("spec", {})
-        wanted: Document = {"id": int((spec.get("fault") or {}).get("id") or 0) + 1, "kind": kind}
-        if seconds is not None:
-            wanted["seconds"] = seconds
-        spec["fault"] = wanted
+        spec["fault"] = {"id": int((spec.get("fault") or {}).get("id") or 0) + 1, **asked}
 
     observed = commands.ask(
         principal.session_id,

@@ -14,6 +14,7 @@ from controllers.log.store import Event, Stored
 from controllers.loop.loop import Tick
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
+from scheduler_core.api.errors import ApiError
 
 Handler = Callable[[Document | None, Document | None], None]
 """(old, new): (None, new) added, (old, new) modified, (old, None) deleted. `old` is the last state that was known."""
@@ -172,9 +173,18 @@ class Informers:
         self._plan(tick)
 
     def _list_due(self, tick: Tick) -> None:
+        """List what wants to; where one list is due all are made, so that the copies are of one revision."""
+        if not any(reflector.wants_list(tick.now_ms) for reflector in self.reflectors.values()):
+            return
         for resource, reflector in self.reflectors.items():
-            if reflector.wants_list(tick.now_ms):
-                reflector.listed(*tick.list(resource))
+            if reflector.list_at_ms is None:
+                continue
+            try:
+                listed = tick.list(resource)
+            except ApiError:
+                reflector.gone(tick.now_ms)
+            else:
+                reflector.listed(*listed)
 
     def _plan(self, tick: Tick) -> None:
         due = [at_ms for reflector in self.reflectors.values() if (at_ms := reflector.list_at_ms) is not None]

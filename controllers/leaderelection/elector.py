@@ -141,7 +141,8 @@ class Elector:
         self.notices: list[Notice] = []
         """What happened since somebody last cleared the list."""
         self._jitter = jitter
-        self._epoch_ms = epoch_ms
+        self.epoch_ms = epoch_ms
+        """Follows the wall clock where that is stepped; no duration is measured by it."""
         self._version = ""
         self._raw: Record | None = None
         self._reported = ""
@@ -204,7 +205,7 @@ class Elector:
         if not was_leading or held is None or not self.settings.release_on_cancel:
             return None
         self.branch = "release"
-        wire_ms = self._epoch_ms + now_ms
+        wire_ms = self.epoch_ms + now_ms
         return Update(Record("", 1, wire_ms, wire_ms, held.transitions), self._version)
 
     def is_holder(self) -> bool:
@@ -285,7 +286,7 @@ class Elector:
     # -- records ------------------------------------------------------------------------------------------------
 
     def _fresh(self, now_ms: int, transitions: int) -> Record:
-        wire_ms = self._epoch_ms + now_ms
+        wire_ms = self.epoch_ms + now_ms
         return Record(self.identity, self.settings.lease_duration_ms // 1000, wire_ms, wire_ms, transitions)
 
     def _renewal(self, now_ms: int) -> Record:

@@ -9,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
+from controllers.faults.process import RELEASE_TIMER
 from controllers.kit.recorder import Recorder
-from controllers.leaderelection.elector import Elector, Get, Request, Settings
+from controllers.leaderelection.elector import Elector, Failed, Get, Request, Response, Settings
 from controllers.leaderelection.lease import LeaseLock
-from controllers.log.store import Event
+from controllers.log.store import Event, Stored
 from controllers.loop.loop import Answer, Elected, Tick
 from scheduler_core.api.draw import draw
+from scheduler_core.api.errors import ApiError
 
 _TRY: Final = ("election", "try")
 _RESTART: Final = ("election", "restart")
 
 RESTART_MS: Final = 1_000
-"""How long a replica that has stopped leading takes until it is back as a follower."""
+"""How long a replica that has stopped leading takes until it is back as a follower; also how often one that starts
+looks whether it can reach the API server."""
+
+RELEASED_MS: Final = 5_000
+"""How long a replica that has stepped down stays away: longer than others wait between two tries (4.4 s at most)."""
 
 
 class _ElectionToken:
@@ -77,7 +83,10 @@ class Replica:
     # -- Component ----------------------------------------------------------------------------------------------
 
     def start(self, tick: Tick) -> None:
-        """Start the component's caches and the election."""
+        """Start the component's caches and the election; both wait until the API server can be reached."""
+        if not tick.reachable:
+            tick.plan(_RESTART, tick.now_ms + RESTART_MS)
+            return
         self.inner.start(tick)
         self._begin(tick)
 
@@ -97,6 +106,7 @@ class Replica:
         for answer in answers:
             if isinstance(answer.token, _ElectionToken):
                 if answer.token.made == self._made and self.elector is not None:
+                    self.elector.epoch_ms = tick.epoch_ms
                     self._carry_on(self.elector.answer(tick.now_ms, self.lock.written(answer.result)), tick)
             else:
                 others.append(answer)
@@ -104,13 +114,15 @@ class Replica:
             self.inner.settle(others, tick)
 
     def fire(self, timer: Hashable, tick: Tick) -> None:
-        """Try, restart, or hand the timer to the component."""
+        """Try, restart, step down, or hand the timer to the component."""
         if timer == _TRY:
             if self.elector is not None:
+                self.elector.epoch_ms = tick.epoch_ms
                 self._carry_on(self.elector.poll(tick.now_ms), tick)
         elif timer == _RESTART:
-            self.inner.start(tick)
-            self._begin(tick)
+            self.start(tick)
+        elif timer == RELEASE_TIMER:
+            self._release(tick)
         else:
             self.inner.fire(timer, tick)
 
@@ -145,7 +157,7 @@ class Replica:
         elector = self.elector
         assert elector is not None, "an election that has not begun was carried on"
         while isinstance(request, Get):
-            request = elector.answer(tick.now_ms, self.lock.read(self._read(tick)))
+            request = elector.answer(tick.now_ms, self._looked_up(tick))
         if request is not None:
             tick.emit(self.lock.write(request), _ElectionToken(self._made))
         self.last_branch = elector.branch or self.last_branch
@@ -154,17 +166,40 @@ class Replica:
         if self.elector is elector and at_ms is not None:
             tick.plan(_TRY, at_ms)
 
-    def _read(self, tick: Tick) -> Any:
+    def _looked_up(self, tick: Tick) -> Response:
+        try:
+            return self.lock.read(self._read(tick))
+        except ApiError:
+            return Failed()
+
+    def _read(self, tick: Tick) -> Stored | None:
         return tick.get("leases.coordination.k8s.io", self.lock.namespace, self.lock.name)
+
+    def _about(self, tick: Tick) -> dict[str, Any]:
+        try:
+            stored = self._read(tick)
+        except ApiError:
+            stored = None
+        return self.lock.about(stored.object if stored is not None else None)
+
+    def _release(self, tick: Tick) -> None:
+        """Step down on request: give the lease up, exit, and be back once another has had time to take it."""
+        elector = self.elector
+        if elector is None or not elector.leading:
+            return
+        request = elector.cancel(tick.now_ms)
+        if request is not None:
+            tick.emit(self.lock.write(request), _ElectionToken(self._made))
+        self.last_branch = elector.branch or self.last_branch
+        self._announce(elector, tick)
+        tick.plan(_RESTART, tick.now_ms + RELEASED_MS)
 
     def _announce(self, elector: Elector, tick: Tick) -> None:
         notices, elector.notices = elector.notices, []
         for notice in notices:
             if notice == "new leader":
                 continue
-            stored = self._read(tick)
-            about = self.lock.about(stored.object if stored is not None else None)
-            self._recorder.event(tick, about, "Lease", "LeaderElection", f"{self.identity} {notice}")
+            self._recorder.event(tick, self._about(tick), "Lease", "LeaderElection", f"{self.identity} {notice}")
             if notice == "became leader":
                 self.inner.lead(tick)
             elif notice == "stopped leading":

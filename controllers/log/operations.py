@@ -75,6 +75,11 @@ class Bind:
 Operation = Create | Update | Patch | Delete | Bind
 
 
+def resource_of(operation: Operation) -> str:
+    """Return the group resource that an operation writes."""
+    return "pods" if isinstance(operation, Bind) else operation.resource
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """The answer to one operation: the document as stored, or the refusal."""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from controllers.log.operations import Operation, Result
+from controllers.log.operations import Operation, Result, resource_of
 from controllers.log.store import Event, Gone, Store, Stored
 from controllers.loop.clock import LocalClock
+from controllers.loop.link import WHOLE, Link, unreachable
 from scheduler_core.framework.registry import PluginRegistry
 
 
@@ -58,7 +59,10 @@ class Elected(Component, Protocol):
 
 
 class Emission(NamedTuple):
-    """One thing asked of the loop: an operation (with its actor and token), or a trace to keep."""
+    """One thing asked of the loop: an operation (with its actor and token), or a trace to keep.
+
+    `lost`: it does not reach the API server.
+    """
 
     slot: Slot
     incarnation: int
@@ -66,6 +70,7 @@ class Emission(NamedTuple):
     operation: Operation | None
     token: Any
     trace: tuple[str, int, dict[str, Any], bytes] | None = None
+    lost: bool = False
 
 
 class Call(NamedTuple):
@@ -93,6 +98,8 @@ class Slot:
     watched: frozenset[str] = frozenset()
     position: int = 0
     """The revision up to which rows have been delivered."""
+    stale: bool = False
+    """The watch has ended: rows count for nothing until the component has listed again."""
     priority: int = 1
     incarnation: int = 0
     inbox: list[Event] = field(default_factory=list)
@@ -100,6 +107,14 @@ class Slot:
     """Rows were dropped from the inbox: the next delivery reads them from the store."""
     timers: dict[Hashable, tuple[int, int]] = field(default_factory=dict)
     """Timer → (time, sequence number) of its valid heap entry."""
+    link: Link = WHOLE
+    parked: list[Any] = field(default_factory=list)
+    """Entries that came due while the process did not run."""
+    mend: Callable[[], None] | None = None
+    """What ends the fault that this component has; see `Loop.mend_at`."""
+    own: frozenset[str] = frozenset()
+    """Group resources by which the session shows this component itself: their rows are no traffic of the component's
+    own, and are written whatever its link."""
 
     @property
     def running(self) -> bool:
@@ -146,8 +161,13 @@ class Tick:
 
     @property
     def epoch_ms(self) -> int:
-        """Return Unix milliseconds of simulated time 0."""
-        return self._loop.store.epoch_ms
+        """Return Unix milliseconds of simulated time 0; plus `now_ms` it is what the component's wall clock shows."""
+        return self._loop.store.epoch_ms + self._slot.clock.skew_ms
+
+    @property
+    def reachable(self) -> bool:
+        """Return whether the component reaches the API server."""
+        return self._slot.link.api
 
     @property
     def revision(self) -> int:
@@ -161,9 +181,9 @@ class Tick:
 
     def emit(self, operation: Operation, token: Any = None, *, actor: str = "") -> None:
         """Ask for a write. The result arrives in `settle` with `token`. `actor` defaults to the component's name."""
-        self._loop.emitted.append(
-            Emission(self._slot, self._slot.incarnation, actor or self._slot.name, operation, token)
-        )
+        slot = self._slot
+        lost = not slot.link.api and resource_of(operation) not in slot.own
+        self._loop.emitted.append(Emission(slot, slot.incarnation, actor or slot.name, operation, token, lost=lost))
 
     def trace(self, uid: str, attempt: int, envelope: dict[str, Any], blob: bytes) -> None:
         """Keep a scheduling trace, in the transaction and at the place of the operations emitted around it."""
@@ -190,28 +210,50 @@ class Tick:
         self._loop.forget_all(self._slot)
 
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
-        """Return (objects in order of (namespace, name), the revision as of which they are: what the loop has read)."""
+        """Return (objects in order of (namespace, name), the revision as of which they are: what the loop has read).
+
+        Raises:
+            ApiError: the API server cannot be reached.
+        """
+        self._ask(resource)
         store, position = self._loop.store, self._loop.position
         if store.revision > position:
             try:
-                return store.list_at(resource, position, namespace), position
+                return self._listed(store.list_at(resource, position, namespace), position)
             except Gone:
                 # Compacted under our feet: what is newest is all there is.
                 pass
-        return store.list(resource, namespace)
+        return self._listed(*store.list(resource, namespace))
+
+    def _listed(self, objects: Sequence[Stored], revision: int) -> tuple[Sequence[Stored], int]:
+        if self._slot.stale:
+            self._slot.stale = False
+            self._slot.position = revision
+        return objects, revision
 
     def list_at(self, resource: str, revision: int) -> Sequence[Stored]:
         """Return the objects as of a kept revision.
 
         Raises:
             Gone: that revision is compacted.
+            ApiError: the API server cannot be reached.
         """
+        self._ask(resource)
         return self._loop.store.list_at(resource, revision)
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
-        """Return the object as the loop has read it."""
+        """Return the object as the loop has read it.
+
+        Raises:
+            ApiError: the API server cannot be reached.
+        """
+        self._ask(resource)
         store, position = self._loop.store, self._loop.position
         stored = store.get(resource, namespace, name)
         if store.revision <= position or (stored is not None and stored.revision <= position):
             return stored
         return next((one for one in self.list(resource, namespace)[0] if one.name == name), None)
+
+    def _ask(self, resource: str) -> None:
+        if not self._slot.link.api and resource not in self._slot.own:
+            raise unreachable()

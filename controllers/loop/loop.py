@@ -26,13 +26,16 @@ drops the object with all its memory and everything that was on its way to it; r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any, Final, Literal, NamedTuple
 
 from controllers.log.operations import Result
 from controllers.log.store import Event, Gone, Store
+from controllers.loop.clock import LocalClock
 from controllers.loop.component import Answer, Call, Commit, Component, Elected, Emission, Slot, Tick
+from controllers.loop.link import Link, unreachable
 
 __all__ = ["Answer", "Commit", "Component", "Elected", "Emission", "Loop", "Slot", "Tick"]
 
@@ -50,7 +53,7 @@ BACKLOG_ROWS_MAX: Final = 20_000
 """Rows that may wait in memory for one component; past it they are dropped, and the component reads them from the
 store when its watch goes on (or lists again, if they are compacted by then)."""
 
-_Kind = Literal["recover", "start", "observe", "settle", "fire"]
+_Kind = Literal["mend", "recover", "start", "observe", "gone", "settle", "fire"]
 
 
 class _Entry(NamedTuple):
@@ -152,6 +155,47 @@ class Loop:
     def recover_at(self, slot: Slot, at_ms: int) -> None:
         """Start a stopped component anew at a later time, unless it is started before."""
         self._push(max(at_ms, self.now_ms), slot, "recover", None)
+
+    def mend_at(self, slot: Slot, at_ms: int, mend: Callable[[], None]) -> None:
+        """Call `mend` at a time, whatever becomes of the component until then; a later one replaces it."""
+        slot.mend = mend
+        self._push(max(at_ms, self.now_ms), slot, "mend", mend)
+
+    def connect(self, slot: Slot, link: Link) -> None:
+        """Change how a component is connected. What waited for it goes on now."""
+        was, slot.link = slot.link, link
+        if was.watch and not link.watch:
+            # Read again from the log when the watch goes on.
+            slot.inbox.clear()
+        elif link.watch and not was.watch:
+            slot.behind = True
+        if slot.running and (slot.behind or (slot.inbox and link.late_ms < was.late_ms)):
+            self._push(self.now_ms, slot, "observe", None)
+        if link.runs and not was.runs:
+            self._unpark(slot)
+
+    def end_watch(self, slot: Slot) -> None:
+        """Let the component's watch end, with a 410: it lists again."""
+        slot.inbox.clear()
+        slot.behind = False
+        slot.stale = True
+        if slot.running:
+            self._push(self.now_ms, slot, "gone", None)
+
+    def set_clock(self, slot: Slot, clock: LocalClock) -> None:
+        """Give a component another clock, which shows now what the old one shows; timers go by it from now on."""
+        was, slot.clock = slot.clock, clock
+        for timer, (at_ms, _) in list(slot.timers.items()):
+            self.plan(slot, timer, clock.world(was.local(at_ms)))
+
+    def _unpark(self, slot: Slot) -> None:
+        parked, slot.parked = slot.parked, []
+        for entry in parked:
+            if not self._is_valid(entry):
+                continue
+            again = self._push(self.now_ms, slot, entry.kind, entry.payload)
+            if entry.kind == "fire":
+                slot.timers[entry.payload] = (self.now_ms, again)
 
     def plan(self, slot: Slot, timer: Hashable, at_ms: int) -> None:
         """Plan a component's timer at the loop's time `at_ms`."""
@@ -311,10 +355,10 @@ class Loop:
 
     def _route(self, row: Event) -> None:
         for slot in self._watchers.get(row.resource, ()):
-            if not slot.inbox and not slot.behind:
-                self._push(self.now_ms, slot, "observe", None)
-            if slot.behind:
+            if slot.behind or not slot.link.watch:
                 continue
+            if not slot.inbox:
+                self._push(max(self.now_ms, row.now_ms + slot.link.late_ms), slot, "observe", None)
             slot.inbox.append(row)
             if len(slot.inbox) > BACKLOG_ROWS_MAX:
                 slot.inbox.clear()
@@ -327,6 +371,8 @@ class Loop:
 
     def _is_valid(self, entry: _Entry) -> bool:
         slot = entry.slot
+        if entry.kind == "mend":
+            return slot.mend is entry.payload
         if entry.incarnation != slot.incarnation:
             return False
         return entry.kind != "fire" or slot.timers.get(entry.payload) == (entry.time_ms, entry.sequence)
@@ -335,6 +381,15 @@ class Loop:
         slot = entry.slot
         if entry.kind == "recover":
             self.recover(slot)
+            return
+        if entry.kind == "mend":
+            slot.mend = None
+            entry.payload()
+            if self.after_event is not None:
+                self.after_event(slot, Tick(self, slot))
+            return
+        if not slot.link.runs:
+            slot.parked.append(entry)
             return
         component = slot.component
         assert component is not None, "an entry of a stopped component was left valid"
@@ -354,12 +409,14 @@ class Loop:
 
     def _call(self, entry: _Entry, slot: Slot, component: Component, tick: Tick) -> None:
         match entry.kind:
-            case "recover":
+            case "recover" | "mend":
                 raise AssertionError("a recovery is not a call")
             case "start":
                 component.start(tick)
             case "observe":
                 self._deliver(slot, component, tick)
+            case "gone":
+                component.observe_gone(tick)
             case "settle":
                 component.settle(entry.payload, tick)
             case "fire":
@@ -367,27 +424,43 @@ class Loop:
                 component.fire(entry.payload, tick)
 
     def _deliver(self, slot: Slot, component: Component, tick: Tick) -> None:
+        if not slot.link.watch:
+            return
         if slot.behind:
             self._deliver_from_store(slot, component, tick)
             return
-        rows, slot.inbox = slot.inbox, []
-        slot.position = self.position
-        component.observe(rows, tick)
+        rows, slot.inbox = self._arrived(slot, slot.inbox)
+        if slot.inbox:
+            self._push(slot.inbox[0].now_ms + slot.link.late_ms, slot, "observe", None)
+        self._deliver_rows(slot, component, rows, self.position, tick)
+
+    def _arrived(self, slot: Slot, rows: Sequence[Event]) -> tuple[list[Event], list[Event]]:
+        """Return the rows that have come by now, and those that are still on their way."""
+        if not slot.link.late_ms:
+            return list(rows), []
+        come = bisect_right(rows, self.now_ms - slot.link.late_ms, key=lambda row: row.now_ms)
+        return list(rows[:come]), list(rows[come:])
+
+    def _deliver_rows(self, slot: Slot, component: Component, rows: Sequence[Event], position: int, tick: Tick) -> None:
+        """Hand rows over; the component is level with `position` then, or with the last row if more are to come."""
+        if not slot.stale:
+            late = bool(slot.inbox) or slot.behind
+            slot.position = max(slot.position, position if not late else rows[-1].revision if rows else 0)
+        component.observe([row for row in rows if row.resource in component.resources], tick)
 
     def _deliver_from_store(self, slot: Slot, component: Component, tick: Tick) -> None:
         try:
-            rows = self.store.events(slot.position, PULL_ROWS_MAX)
+            found = self.store.events(slot.position, PULL_ROWS_MAX)
         except Gone:
             slot.behind = False
-            slot.position = self.position
+            slot.stale = True
             component.observe_gone(tick)
             return
-        slot.position = rows[-1].revision if rows else self.position
-        if slot.position >= self.position:
-            slot.behind = False
-        else:
-            self._push(self.now_ms, slot, "observe", None)
-        component.observe([row for row in rows if row.resource in component.resources], tick)
+        rows, late = self._arrived(slot, [row for row in found if row.revision <= self.position])
+        slot.behind = bool(late) or len(found) == PULL_ROWS_MAX
+        if slot.behind:
+            self._push(late[0].now_ms + slot.link.late_ms if late else self.now_ms, slot, "observe", None)
+        self._deliver_rows(slot, component, rows, self.position, tick)
 
     def _flush(self) -> None:
         if self.emitted:
@@ -403,8 +476,8 @@ class Loop:
         last = 0
         for start in range(0, len(emissions), TICK_OPERATIONS_MAX):
             chunk = emissions[start : start + TICK_OPERATIONS_MAX]
-            committed, written = self._commit(chunk, self.now_ms, before)
-            results.extend(committed)
+            committed, written = self._commit([one for one in chunk if not one.lost], self.now_ms, before)
+            results.extend(_with_lost(chunk, committed))
             last = written or last
         self.horizon_ms = max(self.horizon_ms, self.now_ms)
         answers: dict[str, list[Answer]] = {}
@@ -417,3 +490,11 @@ class Loop:
         # are taken with these, whatever their stamp, so that a person need not wait for the end of a burst.
         if last:
             self._take_rows(last)
+
+
+def _with_lost(emissions: Sequence[Emission], committed: Sequence[Result]) -> Iterator[Result]:
+    """Yield the result of each operation among the emissions, refusals of those that were lost included."""
+    results = iter(committed)
+    for emission in emissions:
+        if emission.operation is not None:
+            yield Result(emission.operation, None, unreachable(), 0) if emission.lost else next(results)

@@ -30,7 +30,7 @@ def test_a_crash_for_some_time_ends_by_itself() -> None:
     ask(lab, {"id": 1, "kind": "crash", "seconds": 20})
     lab.cluster.advance(24_000)
     assert status(lab)["state"] == "Crashed"
-    assert status(lab)["recoverAtMs"] == 25_000
+    assert status(lab)["fault"]["untilMs"] == 25_000
     lab.cluster.advance(26_000)
     assert status(lab)["state"] == "Running"
     lab.cluster.advance(60_000)

@@ -13,7 +13,7 @@ from scheduler_core.api.errors import Cause
 
 VERDICTS: Final = ("allow", "reject")
 
-FAULTS: Final = ("crash", "partition", "rate", "recover", "skew")
+FAULTS: Final = ("crash", "drop-watch", "partition", "pause", "rate", "recover", "release", "skew", "slow-watch")
 
 
 def _replica(document: dict[str, Any]) -> list[Cause]:
