@@ -131,6 +131,8 @@ def _resource(request: Request, target: Target, principal: Principal) -> Respons
     if target.subresource and not target.name and verb != "create":
         raise method_not_allowed()
     roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
+    if verb not in target.verbs:
+        raise method_not_allowed()
     store: SqlStore = open_store(principal.session_id)
     view = ReadView(store)
     if usage.is_computed(target.kind):

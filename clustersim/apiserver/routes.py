@@ -47,6 +47,12 @@ class Target:
     subresource: str
 
     @property
+    def verbs(self) -> tuple[str, ...]:
+        """Return what may be done with it; a simulated one refuses each in its own words."""
+        subresource = self.kind.subresource(self.subresource) if self.subresource else None
+        return self.kind.verbs if subresource is None else subresource.verbs
+
+    @property
     def simulated(self) -> bool:
         """Return whether only a running process could answer."""
         subresource = self.kind.subresource(self.subresource)

@@ -24,7 +24,7 @@ def try_it(call: Call) -> HttpResponse:
     principal = call.principal
     body = call.body(("expression", "kind", "pod", "nodes"))
     kind = body.get("kind", "filter")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise refuse(Cause("kind", f"give one of {', '.join(KINDS)}"))
     source = text_field(body, "expression", EXPRESSION_CHARS_MAX)
     limits.spend(limits.EXPRESSIONS, principal.participant_id)

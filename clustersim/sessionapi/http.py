@@ -188,6 +188,7 @@ def route(*, body_bytes_max: int = BODY_BYTES_MAX, **methods: View) -> Callable[
             response["Allow"] = allowed
         return response
 
+    view.methods = tuple(methods)  # type: ignore[attr-defined]
     view.body_bytes_max = body_bytes_max  # type: ignore[attr-defined]
     return view
 
