@@ -13,8 +13,8 @@ from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.routes import unknown_path
 from controllers.kinds.table import KINDS
 from controllers.registry.kind import Kind
+from controllers.registry.merging import MERGE_KEYS
 from controllers.registry.schema import FieldType, Model, model
-from controllers.registry.strategic import MERGE_KEYS
 
 _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "string": {"type": "string"},
@@ -178,7 +178,7 @@ def _property(struct: Model, field: FieldType) -> dict[str, Any]:
         inner = {"allOf": [{"$ref": f"#/components/schemas/{_schema_name(field.model)}"}]}
     if field.container == "list":
         inner = {"type": "array", "items": inner}
-        merge_key = MERGE_KEYS.get((struct.key.partition(".")[2], field.name))
+        merge_key = MERGE_KEYS.get((struct.key, field.name))
         if merge_key:
             inner["x-kubernetes-patch-merge-key"] = merge_key
             inner["x-kubernetes-patch-strategy"] = "merge"

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from controllers.log.stamps import wire_form
+from controllers.registry.merging import MAP_VALUES
 from scheduler_core.api import quantity
 from scheduler_core.api.errors import Cause
 
@@ -47,31 +48,6 @@ _SCALARS: Final[dict[str, Scalar]] = {
     "FieldsV1": "any",
     "runtime.RawExtension": "any",
 }
-
-_MAP_VALUES: Final[dict[tuple[str, str], Scalar]] = {
-    ("ConfigMap", "binaryData"): "bytes",
-    ("Secret", "data"): "bytes",
-    ("ContainerStatus", "allocatedResources"): "quantity",
-    ("LimitRangeItem", "default"): "quantity",
-    ("LimitRangeItem", "defaultRequest"): "quantity",
-    ("LimitRangeItem", "max"): "quantity",
-    ("LimitRangeItem", "maxLimitRequestRatio"): "quantity",
-    ("LimitRangeItem", "min"): "quantity",
-    ("NodeStatus", "allocatable"): "quantity",
-    ("NodeStatus", "capacity"): "quantity",
-    ("PersistentVolumeClaimStatus", "allocatedResources"): "quantity",
-    ("PersistentVolumeClaimStatus", "capacity"): "quantity",
-    ("PersistentVolumeSpec", "capacity"): "quantity",
-    ("PodSpec", "overhead"): "quantity",
-    ("ResourceQuotaSpec", "hard"): "quantity",
-    ("ResourceQuotaStatus", "hard"): "quantity",
-    ("ResourceQuotaStatus", "used"): "quantity",
-    ("ResourceRequirements", "limits"): "quantity",
-    ("ResourceRequirements", "requests"): "quantity",
-    ("VolumeResourceRequirements", "limits"): "quantity",
-    ("VolumeResourceRequirements", "requests"): "quantity",
-}
-"""What maps hold where it is not strings; the generated models say only `dict`."""
 
 _GO_NAMES: Final[dict[str, str]] = {
     "string": "string",
@@ -145,7 +121,7 @@ def _field_type(module: str, owner: str, name: str, annotation: str, default: An
         container, inner = "list", inner.removeprefix("List[").removesuffix("]")
     wire = default["json"] if isinstance(default, dict) and "json" in default else name
     if inner == "dict":
-        return FieldType(wire, _MAP_VALUES.get((owner, name), "string"), "", "map", required)
+        return FieldType(wire, MAP_VALUES.get((f"{module}.{owner}", wire), "string"), "", "map", required)
     if inner.startswith("dict["):
         value = inner.removeprefix("dict[").removesuffix("]")
         if value == "any":

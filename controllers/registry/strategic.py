@@ -1,57 +1,15 @@
 """Strategic merge patches: lists of structs merge by key, lists of scalars as sets where upstream says so.
 
-Which list merges by which key is in no package known to us, so it stands here as one table.
-Source: `patchMergeKey` and `patchStrategy` tags of k8s.io/api v0.34.
+Which list merges by which key stands in `merging`, made from upstream's schema.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from controllers.registry.merging import MERGE_KEYS, REPLACED, SETS
 from controllers.registry.schema import Model, model
 from scheduler_core.api.errors import bad_request
-
-MERGE_KEYS: Final[dict[tuple[str, str], str]] = {
-    ("ObjectMeta", "ownerReferences"): "uid",
-    ("PodSpec", "volumes"): "name",
-    ("PodSpec", "initContainers"): "name",
-    ("PodSpec", "containers"): "name",
-    ("PodSpec", "ephemeralContainers"): "name",
-    ("PodSpec", "imagePullSecrets"): "name",
-    ("PodSpec", "hostAliases"): "ip",
-    ("PodSpec", "topologySpreadConstraints"): "topologyKey",
-    ("PodSpec", "resourceClaims"): "name",
-    ("Container", "ports"): "containerPort",
-    ("Container", "env"): "name",
-    ("Container", "volumeMounts"): "mountPath",
-    ("Container", "volumeDevices"): "devicePath",
-    ("EphemeralContainer", "ports"): "containerPort",
-    ("EphemeralContainer", "env"): "name",
-    ("EphemeralContainer", "volumeMounts"): "mountPath",
-    ("EphemeralContainer", "volumeDevices"): "devicePath",
-    ("PodStatus", "conditions"): "type",
-    ("PodStatus", "podIPs"): "ip",
-    ("PodStatus", "hostIPs"): "ip",
-    ("PodStatus", "resourceClaimStatuses"): "name",
-    ("NodeStatus", "conditions"): "type",
-    ("NodeStatus", "addresses"): "type",
-    ("NamespaceStatus", "conditions"): "type",
-    ("ServiceSpec", "ports"): "port",
-    ("ServiceStatus", "conditions"): "type",
-    ("ServiceAccount", "secrets"): "name",
-    ("DeploymentStatus", "conditions"): "type",
-    ("ReplicaSetStatus", "conditions"): "type",
-    ("ReplicationControllerStatus", "conditions"): "type",
-    ("StatefulSetStatus", "conditions"): "type",
-    ("DaemonSetStatus", "conditions"): "type",
-    ("JobStatus", "conditions"): "type",
-    ("PersistentVolumeClaimStatus", "conditions"): "type",
-    ("PodDisruptionBudgetStatus", "conditions"): "type",
-}
-"""(struct, field) → the field of its items by which they merge."""
-
-SCALAR_SETS: Final[frozenset[tuple[str, str]]] = frozenset({("ObjectMeta", "finalizers"), ("NodeSpec", "podCIDRs")})
-"""(struct, field) of scalar lists that merge as sets."""
 
 _DIRECTIVE: Final = "$patch"
 _RETAIN: Final = "$retainKeys"
@@ -99,6 +57,10 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
         return
     entry = struct.fields.get(key) if struct is not None else None
     inner = model(entry.model) if entry is not None and entry.model else None
+    place = (struct.key if struct is not None else "", key)
+    if isinstance(value, dict) and place in REPLACED:
+        current[key] = _stripped(value)
+        return
     if isinstance(value, dict):
         merged = _merge_struct(current.get(key), value, inner)
         if value.get(_DIRECTIVE) == "delete":
@@ -109,13 +71,12 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
     if not isinstance(value, list):
         current[key] = value
         return
-    place = (struct.key.partition(".")[2], key) if struct is not None else ("", key)
     merge_key = MERGE_KEYS.get(place)
     existing = current.get(key) if isinstance(current.get(key), list) else []
     order = patch.get(_ORDER + key)
     if merge_key is not None and inner is not None:
         current[key] = _merge_list(existing or [], value, merge_key, inner, order)
-    elif place in SCALAR_SETS:
+    elif place in SETS:
         merged_set = [*(existing or [])]
         merged_set += [item for item in value if item not in merged_set]
         current[key] = _ordered(merged_set, order)

@@ -10,7 +10,9 @@ from clustersim.apiserver import protobuf
 from clustersim.apiserver.discovery import told
 from controllers.kinds.table import KINDS
 from controllers.registry.kind import Kind
-from controllers.registry.strategic import MERGE_KEYS
+from controllers.registry.merging import MERGE_KEYS
+from controllers.registry.schema import model
+from tests.registry.test_merging import reached
 
 FILE = Path(__file__).parent.parent.parent / "docs" / "kinds.md"
 
@@ -87,7 +89,12 @@ def columns(kind: Kind) -> str:
 
 
 def page() -> str:
-    merging = "\n".join(f"- `{struct}.{field}` by `{key}`" for (struct, field), key in sorted(MERGE_KEYS.items()))
+    served = set().union(*(reached(model(kind.schema)) for kind in KINDS))
+    merging = "\n".join(
+        f"- `{struct.partition('.')[2]}.{field}` by `{key}`"
+        for (struct, field), key in sorted(MERGE_KEYS.items())
+        if struct in served
+    )
     return "".join(
         [
             HEAD,

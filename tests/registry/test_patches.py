@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controllers.registry.patch import json_patch, merge
-from controllers.registry.schema import model
-from controllers.registry.strategic import MERGE_KEYS, strategic_merge
+from controllers.registry.strategic import strategic_merge
 from scheduler_core.api.errors import ApiError
 
 # RFC 7396, appendix A.
@@ -136,21 +135,6 @@ def test_malformed_patches_are_refused(patch: dict[str, Any]) -> None:
     with pytest.raises(ApiError) as refusal:
         _containers(patch)
     assert refusal.value.code == 400
-
-
-def test_the_table_of_merge_keys_names_fields_that_exist() -> None:
-    modules = ("core_v1", "apps_v1", "meta_v1", "batch_v1", "policy_v1")
-    for struct, field in MERGE_KEYS:
-        found = []
-        for module in modules:
-            try:
-                found.append(model(f"{module}.{struct}"))
-            except KeyError:
-                continue
-        assert found, struct
-        entry = found[0].fields[field]
-        assert entry.container == "list"
-        assert MERGE_KEYS[struct, field] in model(entry.model).fields
 
 
 JSON = st.recursive(
