@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from scheduler_core.eras import ERAS
 from scheduler_core.framework.checked import CheckedPlugin
 from scheduler_core.framework.interface import EXTENSION_POINTS, Plugin
 from scheduler_core.framework.registry import Handle, PluginFactory, PluginRegistry, RegistryError
-from scheduler_core.profiles.eras import ERAS
 
 GROUP: Final = "clustersim.plugins"
 """The entry point group."""

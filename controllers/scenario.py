@@ -19,10 +19,10 @@ from controllers.outside import CarryOut, refuse
 from controllers.registry.kind import Kind
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.eras import read_spec
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.legacy.conflicts import conflicts_of
 from scheduler_core.profiles.era import below
-from scheduler_core.profiles.eras import read_spec
 
 ACTOR: Final = "user:scenario"
 """Who writes what a scenario says."""

@@ -16,10 +16,10 @@ from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, refuse
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
+from scheduler_core.eras import ERAS, read_spec
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.profiles.configuration import KIND
 from scheduler_core.profiles.era import refused
-from scheduler_core.profiles.eras import ERAS, read_spec
 
 SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
 NAME: Final = "default"

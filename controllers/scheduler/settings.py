@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from scheduler_core.eras import era_of, read_spec, registry_of
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
@@ -16,7 +17,6 @@ from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.profiles.configuration import SchedulerConfiguration
-from scheduler_core.profiles.eras import era_of, read_spec, registry_of
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.waiting import WaitingPods

@@ -11,6 +11,7 @@ from controllers.kit.client import Client
 from controllers.log.memory import MemoryStore
 from controllers.log.operations import Patch
 from scheduler_core.api.errors import ApiError
+from scheduler_core.eras import ERAS, read_spec, registry_of
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.profile import PluginSet, ProfileConfiguration, ProfileError
 from scheduler_core.framework.registry import PluginRegistry, RegistryError
@@ -18,7 +19,6 @@ from scheduler_core.framework.rules import CURRENT_RULES, Rules
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import error
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
-from scheduler_core.profiles.eras import ERAS, read_spec, registry_of
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.state.nominator import Nominator

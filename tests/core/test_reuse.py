@@ -67,6 +67,13 @@ BESIDE = {
         ]
     }
 }
+RATHER_ALONE = {
+    "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "podAffinityTerm": AWAY}]}
+}
+RATHER_SPREAD = [
+    {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": AWAY["labelSelector"]}
+    for key in ("zone", "kubernetes.io/hostname")
+]
 SHAPES: list[dict[str, Any]] = [
     {"requests": {"cpu": "500m", "memory": "1Gi"}},
     {"requests": {"cpu": "1", "example.com/gpu": "1"}, "nodeSelector": {"zone": "x"}},
@@ -78,11 +85,12 @@ SHAPES: list[dict[str, Any]] = [
     {"labels": {"app": "web"}, "topologySpreadConstraints": SPREAD},
     {"labels": {"app": "db"}, "affinity": ALONE, "tolerations": [{"key": "a", "operator": "Exists"}]},
     {"labels": {"app": "web"}, "affinity": BESIDE, "nodeSelector": {"gen": "5"}},
+    {"labels": {"app": "db"}, "affinity": RATHER_ALONE, "topologySpreadConstraints": RATHER_SPREAD},
 ]
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1)),
-        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1)),
+        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1), st.integers(0, 3)),
+        st.tuples(st.just("schedule"), st.integers(0, len(SHAPES) - 1), st.integers(0, 3)),
         st.tuples(st.just("delete"), st.integers(0, 40)),
         st.tuples(st.just("node"), st.integers(0, 11), NODES),
         st.tuples(st.just("drop"), st.integers(0, 11)),
@@ -91,6 +99,13 @@ STEPS = st.lists(
     min_size=5,
     max_size=30,
 )
+
+
+def asking_for(shape: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return the shape with other requests: what plugins keep by what they read of a pod is then shared by many."""
+    if not number or "containers" in shape:
+        return shape
+    return {**shape, "requests": {**shape.get("requests", {}), "memory": f"{100 * number}Mi"}}
 
 
 def decision(framework: Framework, one: PodInfo, snapshot: Snapshot) -> dict[str, Any]:
@@ -134,7 +149,7 @@ def test_decisions_are_the_same_with_reuse_and_without(nodes: list[dict[str, Any
     placed: list[str] = []
     for number, step in enumerate(steps):
         if step[0] == "schedule":
-            one = pod(f"p{number}", **SHAPES[step[1]])
+            one = pod(f"p{number}", **asking_for(SHAPES[step[1]], step[2]))
             cache.update_snapshot(snapshot)
             if not len(snapshot):
                 continue

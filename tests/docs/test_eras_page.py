@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from scheduler_core.eras import ERAS, read_spec, registry_of
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.legacy import resources, volume_counts
 from scheduler_core.legacy.affinity import ANNOTATION
 from scheduler_core.legacy.providers import DEFAULT_PROVIDER, PREDICATES, PRIORITIES, PROVIDERS
 from scheduler_core.oracle import CaseListers
-from scheduler_core.profiles.eras import ERAS, read_spec, registry_of
 from scheduler_core.snapshot.snapshot import Snapshot
 from tests.core.objects import info, node, pod
 

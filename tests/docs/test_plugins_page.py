@@ -20,8 +20,8 @@ from controllers.scheduler.decisions import whole
 from controllers.scheduler.past import Past
 from scheduler_core.cel.check import _LIGHT, _TEXTS
 from scheduler_core.cel.kinds import VARIABLES
+from scheduler_core.eras import read_spec
 from scheduler_core.framework.registry import Handle
-from scheduler_core.profiles.eras import read_spec
 from tests.tools.packages import EXAMPLE, install_example, points_in
 
 ROOT = Path(__file__).parents[2]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from scheduler_core.eras import read_spec, registry_of
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.registry import PluginRegistry
-from scheduler_core.profiles.eras import read_spec, registry_of
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.state.nominator import Nominator

@@ -10,6 +10,7 @@ import pytest
 
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.pod import PodStatus
+from scheduler_core.eras import read_spec
 from scheduler_core.framework.asks import RecordEvent
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.runtime import Framework
@@ -18,7 +19,6 @@ from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.legacy.framework118 import FILTERS, POINTS, SCORES, default_profile
 from scheduler_core.legacy.plugins118 import registry118
 from scheduler_core.legacy.unresolvable import FAILURES, UNRESOLVABLE, might_help
-from scheduler_core.profiles.eras import read_spec
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Snapshot

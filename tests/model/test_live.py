@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from scheduler_core.eras import ERAS, read_spec, registry_of
 from scheduler_core.model import live, loop
 from scheduler_core.model.deviations import AS_WRITTEN, DEVIATIONS, TODAY
 from scheduler_core.model.filters import FILTERS
@@ -17,7 +18,6 @@ from scheduler_core.model.multistep import judge, place_one_by_one
 from scheduler_core.model.objects import Objects
 from scheduler_core.profiles.configuration import read_configuration
 from scheduler_core.profiles.defaults import in_tree_registry
-from scheduler_core.profiles.eras import ERAS, read_spec, registry_of
 from scheduler_core.snapshot.node_info import PodInfo
 from tests.model.clusters import ZONE, draw_objects, node, pod
 

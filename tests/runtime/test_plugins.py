@@ -12,7 +12,7 @@ from clustersim.plugins import GROUP, Found, discover, installed
 from controllers.cluster import found as founded
 from controllers.log.memory import MemoryStore
 from scheduler_core.api.errors import ApiError
-from scheduler_core.profiles.eras import read_spec, registry_of
+from scheduler_core.eras import read_spec, registry_of
 from tests.tools.packages import install, points_in
 
 PLUGIN = """

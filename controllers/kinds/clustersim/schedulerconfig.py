@@ -9,8 +9,8 @@ from controllers.kinds.columns import AGE, NAME
 from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind, Lookup
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.eras import read_spec
 from scheduler_core.profiles.era import below
-from scheduler_core.profiles.eras import read_spec
 
 
 def _scheduler(document: dict[str, Any], lookup: Lookup) -> list[Cause]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler_core.eras import read_spec, registry_of
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.oracle import CaseListers
-from scheduler_core.profiles.eras import read_spec, registry_of
 
 
 def framework(spec: dict[str, Any] | None = None, **objects: list[dict[str, Any]]) -> Framework:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
+from scheduler_core.eras import read_spec, registry_of
 from scheduler_core.legacy.affinity import ANNOTATION
 from scheduler_core.legacy.conflicts import conflicts_of
 from scheduler_core.oracle import CaseListers
-from scheduler_core.profiles.eras import read_spec, registry_of
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import scheduling_cycle

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core.api.errors import ApiError
+from scheduler_core.eras import read_spec
 from scheduler_core.framework.profile import MULTI_POINT
 from scheduler_core.framework.registry import RegistryError
 from scheduler_core.legacy.policy import WEIGHT_MAX
@@ -22,7 +23,6 @@ from scheduler_core.legacy.providers import (
     register_algorithm_provider,
 )
 from scheduler_core.profiles.configuration import SchedulerConfiguration
-from scheduler_core.profiles.eras import read_spec
 from tests.core.legacy.asking import framework
 
 

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core.api.errors import ApiError
+from scheduler_core.eras import read_spec
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.profile import ProfileConfiguration
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.framework.status import Code
 from scheduler_core.profiles.defaults import in_tree_registry
-from scheduler_core.profiles.eras import read_spec
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Snapshot
 from scheduler_core.state.cache import Cache
