@@ -7,6 +7,8 @@ from clustersim.environment import BadEnvironment
 
 
 def main() -> None:
+    # What this installation writes (sessions, tokens' digests, keys) is its owner's alone.
+    os.umask(0o077)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clustersim.settings")
     from django.core.management import execute_from_command_line
 

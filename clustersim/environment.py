@@ -1,7 +1,7 @@
 """What the environment asks for: one reading of each variable, with its default and its refusal.
 
-Variables: PORT, HOST, CLUSTERSIM_DATA, DATABASE_URL, REDIS_URL, WORKERS, TLS_PORT, CLUSTERSIM_HOSTS,
-CLUSTERSIM_EXTENDERS, CLUSTERSIM_PLUGINS (docs/deployment.md).
+Variables: PORT, HOST, CLUSTERSIM_DATA, DATABASE_URL, REDIS_URL, WORKERS, TLS_PORT, OPEN_SESSIONS, METRICS_TOKEN,
+CLUSTERSIM_HOSTS, CLUSTERSIM_EXTENDERS, CLUSTERSIM_PLUGINS (docs/deployment.md).
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import hashlib
 import os
 import secrets
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from scheduler_core.extender.configuration import origin_of
+
+_LETTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
+"""Letters and digits that are not read as one another."""
 
 
 class BadEnvironment(Exception):
@@ -46,6 +49,19 @@ def switch(name: str, default: bool) -> bool:
     if text not in ("", "on", "off"):
         raise BadEnvironment(f"{name}={text!r}: give on or off")
     return text == "on" if text else default
+
+
+def choice(name: str, choices: Iterable[str]) -> str:
+    """Return a variable that is one of some words, empty when it is not set.
+
+    Raises:
+        BadEnvironment: it is none of them.
+    """
+    text = os.environ.get(name, "").strip().lower()
+    known = tuple(choices)
+    if text and text not in known:
+        raise BadEnvironment(f"{name}={text!r}: give one of {', '.join(known)}")
+    return text
 
 
 def database(url: str, data: Path) -> dict[str, Any]:
@@ -85,12 +101,28 @@ def database(url: str, data: Path) -> dict[str, Any]:
     )
 
 
+def private_folder(path: Path) -> Path:
+    """Return the data folder, made with mode 0700 where it was not there."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
 def secret_key(data: Path) -> str:
     """Return the installation's key, made once in the data folder (mode 0600)."""
-    path = data / "secret-key"
+    return _kept(data / "secret-key", lambda: secrets.token_urlsafe(48))
+
+
+def pass_phrase(data: Path) -> str:
+    """Return what opens sessions from the network, made once in the data folder (mode 0600): four groups of four."""
+    return _kept(
+        data / "pass-phrase", lambda: "-".join("".join(secrets.choice(_LETTERS) for _ in range(4)) for _ in range(4))
+    )
+
+
+def _kept(path: Path, make: Callable[[], str]) -> str:
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(48))
+            file.write(make())
     except FileExistsError:
         pass
     return path.read_text()

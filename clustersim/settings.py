@@ -7,7 +7,7 @@ from clustersim import __version__, environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("CLUSTERSIM_DATA") or BASE_DIR / "var").resolve()
-DATA.mkdir(parents=True, exist_ok=True)
+environment.private_folder(DATA)
 
 HOST = os.environ.get("HOST") or "127.0.0.1"
 PORT = environment.integer("PORT", 8000, least=1)
@@ -15,6 +15,11 @@ TLS_PORT = environment.integer("TLS_PORT", 8443)
 WORKERS = environment.integer("WORKERS", 2, least=1, most=64)
 PLUGINS = environment.switch("CLUSTERSIM_PLUGINS", True)
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{DATA / 'redis.sock'}"
+
+# Who may open sessions: anyone, password, local; empty: anyone on this machine, from the network with the pass phrase.
+OPEN_SESSIONS = environment.choice("OPEN_SESSIONS", ("anyone", "password", "local"))
+PASS_PHRASE = environment.pass_phrase(DATA)
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 
 SECRET_KEY = environment.secret_key(DATA)
 DEBUG = False

@@ -17,6 +17,14 @@ settings.register_profile("clustersim", deadline=None, suppress_health_check=[He
 settings.load_profile("clustersim")
 
 
+@pytest.fixture(autouse=True)
+def _counts_forgotten() -> None:
+    """Tests ask from one address, in one minute, what a school asks in a year: each begins with full buckets."""
+    from clustersim.classroom import limits
+
+    limits.forget()
+
+
 @pytest.fixture(scope="session")
 def server_tool() -> ModuleType:
     """Return tests/tools/server.py, for tests that start installations of their own."""

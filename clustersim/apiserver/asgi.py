@@ -101,7 +101,9 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
     if body is None:
         return None
     cookies = parse_cookies(headers.get("cookie", ""))
-    return Request(scope["method"].upper(), code, slash + rest, query, headers, cookies, body)
+    return Request(
+        scope["method"].upper(), code, slash + rest, query, headers, cookies, body, (scope.get("client") or [""])[0]
+    )
 
 
 async def _body(receive: Receive) -> bytes | None:

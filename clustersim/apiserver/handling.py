@@ -16,8 +16,8 @@ from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.routes import Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
+from clustersim.classroom import doors, roles
 from clustersim.classroom import limits as person_limits
-from clustersim.classroom import roles
 from clustersim.classroom.auth import Principal, authenticate
 from clustersim.store import SqlStore, open_store, sessions
 from scheduler_core.api.errors import ApiError, forbidden, method_not_allowed, unauthorized
@@ -51,7 +51,7 @@ def handle(request: Request) -> Response | Watch:
     """
     principal = authenticate(request.code, request.headers, request.cookies, method=request.method)
     if principal is None:
-        if sessions.find(request.code) is None:
+        if doors.look_up(request.code, request.address) is None:
             raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
         raise unauthorized()
     _refuse_impersonation(request, principal)

@@ -41,6 +41,7 @@ class Request:
     headers: Mapping[str, str]
     cookies: Mapping[str, str]
     body: bytes = b""
+    address: str = ""
 
     @property
     def content_type(self) -> str:

@@ -34,8 +34,14 @@ STUDENT_BYTES: Final = Rate(8 * 1024 * 1024, 256 * 1024.0, "bytes written by one
 IMPORTED: Final = Rate(500, 20.0, "imported objects of one student")
 """Objects in the files that one student applies; a larger file is refused whole, before any of it is applied."""
 
-OPENINGS: Final = Rate(600, 10.0, "new sessions from one address")
-"""Sessions opened from one address; a whole school may share one."""
+OPENINGS: Final = Rate(240, 2.0, "new sessions from one address")
+"""Sessions opened from one address; a whole school may share one. A large template counts for many."""
+
+CODES: Final = Rate(60, 1.0, "session codes that nobody has, from one address")
+"""Codes tried from one address that no session has: more than slips of the pen, too few to find one by trying."""
+
+SEATS: Final = Rate(320, 2.0, "people joining from one address")
+"""Seats taken from one address: a lecture hall behind one router at once, not all seats of a session by one person."""
 
 JOINS: Final = Rate(400, 20.0, "people joining one session")
 """Seats taken in one session: a full lecture hall at once, then twenty a second."""
@@ -59,21 +65,26 @@ class _Buckets:
         self._levels: OrderedDict[tuple[str, object], tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def take(self, rate: Rate, owner: object, cost: int) -> float:
-        """Return 0 when there was room, else the seconds until there is."""
+    def take(self, rate: Rate, owner: object, cost: int, *, look: bool = False) -> float:
+        """Return 0 when there was room, else the seconds until there is; `look` takes nothing."""
         now = time.monotonic()
         key = (rate.what, owner)
         with self._lock:
             level, at = self._levels.get(key, (float(rate.burst), now))
             level = min(rate.burst, level + (now - at) * rate.per_second)
             wait = max(0.0, (cost - level) / rate.per_second)
-            if wait == 0.0:
+            if wait == 0.0 and not look:
                 level -= cost
             self._levels[key] = (level, now)
             self._levels.move_to_end(key)
             while len(self._levels) > BUCKETS_MAX:
                 self._levels.popitem(last=False)
         return wait
+
+    def clear(self) -> None:
+        """Fill every bucket."""
+        with self._lock:
+            self._levels.clear()
 
 
 _buckets = _Buckets()
@@ -85,7 +96,19 @@ def spend(rate: Rate, owner: object, cost: int = 1) -> None:
     Raises:
         ApiError: 429, too often; `retry_after_seconds` says when again.
     """
-    wait = _buckets.take(rate, owner, cost)
+    _refuse_early(rate, _buckets.take(rate, owner, cost))
+
+
+def check(rate: Rate, owner: object) -> None:
+    """Refuse as `spend` would, and count nothing.
+
+    Raises:
+        ApiError: 429.
+    """
+    _refuse_early(rate, _buckets.take(rate, owner, 1, look=True))
+
+
+def _refuse_early(rate: Rate, wait: float) -> None:
     if wait > 0:
         seconds = math.ceil(wait)
         raise ApiError(
@@ -95,6 +118,11 @@ def spend(rate: Rate, owner: object, cost: int = 1) -> None:
             f"wait {seconds} s and try again",
             retry_after_seconds=seconds,
         )
+
+
+def forget() -> None:
+    """Forget every count; for tests, which ask in one minute what a school asks in a year."""
+    _buckets.clear()
 
 
 def check_write(principal: Principal) -> None:

@@ -23,6 +23,16 @@ class Participant(models.Model):
         return f"{self.name} ({self.role})"
 
 
+class Door(models.Model):
+    """Whether newcomers may take a seat; a session without a row is open."""
+
+    session = models.OneToOneField("store.Session", on_delete=models.CASCADE, related_name="+")
+    closed = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"door of {self.session_id}"
+
+
 class Token(models.Model):
     """What a request shows; one seat may have several, one a browser."""
 

@@ -23,6 +23,12 @@ TITLE_LENGTH_MAX: Final = sessions.TITLE_LENGTH_MAX
 SEED_MAX: Final = 2**53 - 1
 """The largest seed: exact in every JSON reader."""
 
+NODES_PER_COST: Final = 25
+"""Nodes of a template that count as one more session in `limits.OPENINGS`."""
+
+IMPORT_COST: Final = 5
+"""What opening a session from a file counts in `limits.OPENINGS`."""
+
 STUDENT_QUOTA: Final = {"pods": "50", "requests.cpu": "16", "requests.memory": "32Gi"}
 """What one student's namespace may hold: a third of a small teaching cluster's nodes full of pods."""
 
@@ -36,6 +42,14 @@ class Opened:
     token: str
     secret: str
     imported: Document | None = None
+
+
+def cost(template: str) -> int:
+    """Return what opening a session from a template counts in `limits.OPENINGS`: one, and more by its nodes."""
+    if template == IMPORT:
+        return IMPORT_COST
+    plan = TEMPLATES.get(template)
+    return 1 if plan is None else 1 + sum(group.count for group in plan.nodes) // NODES_PER_COST
 
 
 def open_session(title: str, template: str, seed: int | None, teacher_name: str, manifest: str | None = None) -> Opened:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 from django.conf import settings
 
-from clustersim.classroom import auth
+from clustersim.classroom import auth, doors
 from clustersim.classroom.auth import Principal
 from clustersim.feed.batch import Batch
 from clustersim.feed.hub import Feed, Subscription, feed_for, in_thread
@@ -82,7 +82,8 @@ async def session_socket(scope: Scope, receive: Receive, send: Send) -> None:
     code = str(scope["url_route"]["kwargs"]["code"])
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
     try:
-        session, principal = await in_thread(lambda: _admit(code, headers))
+        address = (scope.get("client") or [""])[0]
+        session, principal = await in_thread(lambda: _admit(code, headers, address))
     except _Close as close:
         await send({"type": "websocket.close", "code": close.code})
         return
@@ -99,18 +100,27 @@ async def session_socket(scope: Scope, receive: Receive, send: Send) -> None:
             del _open_sockets[principal.participant_id]
 
 
-def _admit(code: str, headers: dict[str, str]) -> tuple[SessionRow, Principal]:
+def _admit(code: str, headers: dict[str, str], address: str) -> tuple[SessionRow, Principal]:
     session = sessions.find(code)
     if session is None:
-        raise _Close(NO_SESSION)
+        raise _Close(_refusal(code, address) or NO_SESSION)
     try:
         principal = auth.authenticate(session.code, headers, _cookies(headers.get("cookie", "")), method="WEBSOCKET")
     except ApiError as error:
         raise _Close(BAD_ORIGIN) from error
     if principal is None:
-        raise _Close(NO_TOKEN)
+        raise _Close(_refusal(code, address) or NO_TOKEN)
     sessions.touch(session.id)
     return session, principal
+
+
+def _refusal(code: str, address: str) -> int | None:
+    """Return the close code of an address that tries codes; a code that nobody has is counted."""
+    try:
+        doors.look_up(code, address)
+    except ApiError:
+        return TOO_MANY
+    return None
 
 
 def _cookies(header: str) -> dict[str, str]:

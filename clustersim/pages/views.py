@@ -11,8 +11,11 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
+from clustersim.classroom import auth, doors
 from clustersim.pages.catalogue import LANGUAGES, texts
 from clustersim.store import sessions
+from clustersim.store.sessions import SessionRow
+from scheduler_core.api.errors import ApiError
 
 TEMPLATES: Final = ("empty", "three-nodes", "gpu-lab", "ha", "zones", "nodes-100", "nodes-1000", "import")
 THEMES: Final = ("light", "dark", "projector")
@@ -29,13 +32,22 @@ def home(request: HttpRequest) -> HttpResponse:
         {"name": name, "title": words[name], "hint": words[f"{name}_hint"], "thumb": f"thumbs/{name}.svg"}
         for name in TEMPLATES
     ]
-    return render(request, "home.html", {**_common(request), "cards": cards, "chosen": "three-nodes"})
+    return render(
+        request,
+        "home.html",
+        {**_common(request), "cards": cards, "chosen": "three-nodes", "ask_phrase": _asks_phrase(request)},
+    )
+
+
+def _asks_phrase(request: HttpRequest) -> bool:
+    """Return whether a session opened from where this page is asked for takes the pass phrase."""
+    return doors.phrase_needed(doors.is_here(request.META))
 
 
 @require_GET
 def join(request: HttpRequest, code: str) -> HttpResponse:
     """Ask for a name: the code came with the address."""
-    row = sessions.find(code)
+    row = _session_of(request, code)
     if row is None:
         return _not_found(request, code)
     return render(request, "join.html", {**_common(request), "row": row})
@@ -44,7 +56,7 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
 @require_GET
 def session(request: HttpRequest, code: str) -> HttpResponse:
     """Show the session page. Who may see what is decided by the API; this page holds nothing of the session."""
-    row = sessions.find(code)
+    row = _session_of(request, code)
     if row is None:
         return _not_found(request, code)
     if row.display_code != code:
@@ -56,6 +68,17 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
         "release": settings.RELEASE,
     }
     return render(request, "session.html", {**_common(request), "row": row, "start": start})
+
+
+def _session_of(request: HttpRequest, code: str) -> SessionRow | None:
+    """Return the session of a page; for an address that tries codes there is none, whatever it asks for."""
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    try:
+        if auth.authenticate(code, headers, request.COOKIES, method="GET") is not None:
+            return sessions.find(code)
+        return doors.look_up(code, str(request.META.get("REMOTE_ADDR", "")))
+    except ApiError:
+        return None
 
 
 @require_POST

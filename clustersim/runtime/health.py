@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -16,6 +17,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from clustersim.classroom import doors
 from clustersim.store import workers
 from clustersim.store.failures import explain
 
@@ -47,12 +49,25 @@ async def readyz(request: HttpRequest) -> JsonResponse:
 
 
 async def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer with the counters of the web process and the workers in Prometheus' text format."""
+    """Answer with the counters of the web process and the workers in Prometheus' text format.
+
+    They tell of everybody's sessions, so they are for this machine, and for who shows METRICS_TOKEN.
+    """
+    if not _may_read_metrics(request):
+        text = "metrics are told to this machine alone; elsewhere send METRICS_TOKEN as a bearer token\n"
+        return HttpResponse(text, content_type="text/plain; charset=utf-8", status=403)
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return HttpResponse(await sync_to_async(generate_latest)(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _may_read_metrics(request: HttpRequest) -> bool:
+    if doors.is_here(request.META):
+        return True
+    given = request.headers.get("Authorization", "").removeprefix("Bearer ").encode()
+    return bool(settings.METRICS_TOKEN) and secrets.compare_digest(given, settings.METRICS_TOKEN.encode())
 
 
 async def _probe(name: str, probe: Callable[[], Awaitable[str]]) -> str:

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 
 from clustersim.bodies import BODY_BYTES_MAX
-from clustersim.classroom import auth
+from clustersim.classroom import auth, doors, limits
 from clustersim.classroom import roles as roles_module
 from clustersim.classroom.auth import Principal
 from clustersim.store import SqlStore, open_store, sessions
@@ -46,6 +46,7 @@ class Call:
         """
         row = sessions.find(self.code)
         if row is None:
+            limits.spend(limits.CODES, self.address)
             raise ApiError(
                 404, "NotFound", f"there is no session {self.code[:20]!r}: look at the code again", name=self.code[:20]
             )
@@ -79,9 +80,9 @@ class Call:
         principal = auth.authenticate(
             session.code, self.headers, self.request.COOKIES, method=self.request.method or ""
         )
-        if principal is not None and (
-            session.hibernated or session.touched_ms < sessions.real_ms() - sessions.TOUCH_EVERY_MS
-        ):
+        if principal is None:
+            limits.check(limits.CODES, self.address)
+        elif session.hibernated or session.touched_ms < sessions.real_ms() - sessions.TOUCH_EVERY_MS:
             sessions.touch(session.id)
         return principal
 
@@ -94,6 +95,11 @@ class Call:
     def address(self) -> str:
         """Return the address that asks."""
         return str(self.request.META.get("REMOTE_ADDR", ""))
+
+    @property
+    def here(self) -> bool:
+        """Return whether the request comes from the machine that serves it."""
+        return doors.is_here(self.request.META)
 
     def check_foreign_page(self) -> None:
         """Refuse a page of another origin; for routes that need no token but set a cookie.

@@ -11,7 +11,7 @@ import yaml
 from django.conf import settings
 from django.http import HttpResponse
 
-from clustersim.classroom import auth, limits, opening, people
+from clustersim.classroom import auth, doors, limits, opening, people
 from clustersim.classroom.auth import TEACHER, Principal
 from clustersim.classroom.importing import default_namespace
 from clustersim.classroom.manifests import MANIFEST_BYTES_MAX
@@ -27,11 +27,13 @@ OPENING_BYTES_MAX: Final = MANIFEST_BYTES_MAX
 def create(call: Call) -> HttpResponse:
     """Answer `POST /api/sessions`."""
     call.check_foreign_page()
-    limits.spend(limits.OPENINGS, call.address)
-    body = call.body(("title", "template", "seed", "name", "manifest"))
+    body = call.body(("title", "template", "seed", "name", "manifest", "passPhrase"))
+    phrase = body.get("passPhrase")
+    doors.check_opening(call.address, call.here, phrase if isinstance(phrase, str) else "")
     title = people.clean_name(body.get("title"), field="title", longest=opening.TITLE_LENGTH_MAX)
     template = text_field(body, "template", 40)
     seed = number_field(body, "seed", 0, opening.SEED_MAX, whole=True)
+    limits.spend(limits.OPENINGS, call.address, opening.cost(template))
     name = people.clean_name(body.get("name", "Teacher"))
     manifest = body.get("manifest")
     if manifest is not None and not isinstance(manifest, str):
@@ -76,6 +78,7 @@ def info(call: Call) -> HttpResponse:
             "role": principal.role,
             "release": settings.RELEASE,
             "joinUrl": addresses.join_url(call.request, session),
+            "door": {"open": doors.is_open(session.id)},
             "network": addresses.network(call.request, session),
             "apiServer": addresses.api_server(call.request, session),
             "revision": now["revision"],
@@ -101,9 +104,26 @@ def join(call: Call) -> HttpResponse:
     if seated is not None:
         token, _ = auth.token_in(session.code, call.headers, call.request.COOKIES)
         return _seat(call, seated, token, 200)
+    doors.check_door(session.id)
+    limits.spend(limits.SEATS, call.address)
     limits.spend(limits.JOINS, session.id)
     student, token = opening.seat_student(session, name)
     return _seat(call, student, token, 201)
+
+
+def door(call: Call) -> HttpResponse:
+    """Answer `GET …/door`: whether newcomers may take a seat."""
+    return answer({"open": doors.is_open(call.principal.session_id)})
+
+
+def set_door(call: Call) -> HttpResponse:
+    """Answer `PUT …/door`: open or close it for newcomers."""
+    call.require(TEACHER)
+    opened = call.body(("open",)).get("open")
+    if not isinstance(opened, bool):
+        raise refuse(Cause("open", "give true or false"))
+    doors.set_open(call.session.id, opened)
+    return answer({"open": opened})
 
 
 def enter(call: Call) -> HttpResponse:
@@ -135,6 +155,8 @@ def leave(call: Call) -> HttpResponse:
 
 def qr(call: Call) -> HttpResponse:
     """Answer `GET …/qr.svg`: the join address, dark on white in every theme so that any camera reads it."""
+    # A picture needs no credentials, and must not tell which codes there are to who tries them.
+    limits.check(limits.CODES, call.address)
     buffer = io.BytesIO()
     code = segno.make(addresses.join_url(call.request, call.session), error="m", micro=False)
     code.save(

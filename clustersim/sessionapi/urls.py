@@ -18,6 +18,7 @@ urlpatterns = [
     path("sessions", route(POST=opening.create, body_bytes_max=OPENING_BYTES_MAX)),
     path("sessions/<str:code>", route(GET=opening.info)),
     path("sessions/<str:code>/join", route(POST=opening.join)),
+    path("sessions/<str:code>/door", route(GET=opening.door, PUT=opening.set_door)),
     path("sessions/<str:code>/enter", route(POST=opening.enter)),
     path("sessions/<str:code>/rotate", route(POST=opening.rotate)),
     path("sessions/<str:code>/leave", route(POST=opening.leave)),

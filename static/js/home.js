@@ -53,6 +53,7 @@ function wireStart(form) {
   const button = /** @type {HTMLButtonElement} */ (document.getElementById("start-button"));
   const error = /** @type {HTMLElement} */ (document.getElementById("start-error"));
   const file = /** @type {HTMLInputElement} */ (document.getElementById("import-file"));
+  const phrase = /** @type {HTMLInputElement | null} */ (document.getElementById("pass-phrase"));
   const chosen = () => /** @type {HTMLInputElement} */ (form.querySelector("input[name=template]:checked"));
 
   const relabel = () => {
@@ -80,6 +81,7 @@ function wireStart(form) {
       const template = chosen().value;
       /** @type {Record<string, string>} */
       const wish = { title: title.slice(0, TITLE_MAX), template };
+      if (phrase) wish["passPhrase"] = phrase.value;
       if (picked) {
         label.textContent = t("importing", { file: picked.name });
         wish["manifest"] = await picked.text();
@@ -92,6 +94,7 @@ function wireStart(form) {
       error.textContent = sentence(problem);
       button.disabled = false;
       relabel();
+      if (problem instanceof ApiError && problem.status.code === 401) phrase?.focus();
     }
   });
   relabel();

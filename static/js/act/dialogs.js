@@ -8,6 +8,7 @@ import { openImport, openOpenb } from "../forms/import_dialog.js";
 import { openScheduler } from "../forms/scheduler_dialog.js";
 import { number } from "../lib/text.js";
 import { request } from "../net/rest.js";
+import { refusedCluster } from "../state/roles.js";
 import { objectsOf } from "../state/selectors.js";
 import { speak } from "./world.js";
 
@@ -56,7 +57,16 @@ export function dialogIntents(world) {
       pods: podsToTry(view()),
       ask: (body) => answer("tried", () => api.tryExpression(body)),
     }),
-    showCode: () => openCode({ code, join: ui().join, title: view().session?.title ?? "", t }),
+    showCode: () => openCode({
+      code,
+      join: ui().join,
+      title: view().session?.title ?? "",
+      t,
+      door: refusedCluster(view().me) ? null : {
+        read: () => api.door(),
+        set: (open) => refused(async () => void await api.setDoor(open)),
+      },
+    }),
   };
 }
 

@@ -4,8 +4,14 @@
 /** @import { Translate } from "./dialog.js" */
 import { element, icon, returnFocus } from "../dom/dom.js";
 
-/** @param {{code: string, title: string, join: Ui["join"], t: Translate}} options */
-export function openCode({ code, title, join, t }) {
+/**
+ * @typedef {object} Door whether newcomers may join, for whom may say so
+ * @property {() => Promise<{open: boolean}>} read
+ * @property {(open: boolean) => Promise<{message: string} | null>} set what was refused, null when it is so
+ */
+
+/** @param {{code: string, title: string, join: Ui["join"], t: Translate, door: Door | null}} options */
+export function openCode({ code, title, join, t, door }) {
   const before = document.activeElement;
   const copy = element("button", { class: "button", type: "button" }, [icon("copy"), element("span", {}, t("copy_link"))]);
   const close = element("button", { class: "button code-close", type: "button" }, [icon("close"), t("close")]);
@@ -18,6 +24,7 @@ export function openCode({ code, title, join, t }) {
       element("p", { class: "hint" }, t("or_code")),
       element("p", { class: "code-large mono" }, code),
       element("p", { class: "code-link" }, [copy, element("code", {}, join.url)]),
+      ...(door ? [doorSwitch(door, t)] : []),
     ]),
     close,
   ]);
@@ -47,6 +54,27 @@ function closed(networkUrl, t) {
     element("pre", { class: "mono" }, "HOST=0.0.0.0 make run"),
     networkUrl ? element("p", {}, [t("join_closed_then"), " ", element("b", {}, hostOf(networkUrl))]) : element("p", {}, t("join_no_network")),
   ]);
+}
+
+/**
+ * The teacher's switch: a class that is whole needs nobody who tries the code.
+ * @param {Door} door
+ * @param {Translate} t
+ */
+function doorSwitch(door, t) {
+  const box = /** @type {HTMLInputElement} */ (element("input", { type: "checkbox", "data-testid": "door-open" }));
+  const problem = element("p", { class: "field-error", role: "alert" });
+  box.disabled = true;
+  void door.read().then(({ open }) => {
+    box.checked = open;
+    box.disabled = false;
+  }, () => {});
+  box.addEventListener("change", async () => {
+    const refused = await door.set(box.checked);
+    problem.textContent = refused?.message ?? "";
+    if (refused) box.checked = !box.checked;
+  });
+  return element("div", { class: "code-door" }, [element("label", {}, [box, " ", t("door_open")]), problem]);
 }
 
 /** @param {string} url */

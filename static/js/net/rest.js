@@ -101,6 +101,20 @@ export class SessionApi {
     return request("GET", this.session);
   }
 
+  /**
+   * Open or close the session for newcomers.
+   * @param {boolean} open
+   * @returns {Promise<{open: boolean}>}
+   */
+  setDoor(open) {
+    return request("PUT", `${this.session}/door`, { open });
+  }
+
+  /** @returns {Promise<{open: boolean}>} whether newcomers may join */
+  door() {
+    return request("GET", `${this.session}/door`);
+  }
+
   /** @param {string} name */
   join(name) {
     return request("POST", `${this.session}/join`, { name });

@@ -31,6 +31,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         began = time.monotonic()
         try:
+            _make_private(settings.DATA)
             held = supervisor.hold_data_folder(settings.DATA)
             supervisor.check_port(settings.HOST, settings.PORT, "PORT")
             if settings.TLS_PORT:
@@ -81,6 +82,10 @@ class Command(BaseCommand):
             lines.append(f"  Others join   {lan_address}")
         elif lan_address:
             lines.append(f"  Others join   {lan_address}   after: HOST=0.0.0.0 make run")
+        if open_to_lan and settings.OPEN_SESSIONS in ("", "password"):
+            lines.append(f"  Pass phrase   {settings.PASS_PHRASE}   to open sessions from other machines")
+        elif settings.OPEN_SESSIONS == "password":
+            lines.append(f"  Pass phrase   {settings.PASS_PHRASE}   to open sessions")
         if settings.TLS_PORT:
             lines.append(
                 f"  kubectl       https://{shown}:{settings.TLS_PORT}/clusters/<code>, by the session's kubeconfig"
@@ -91,6 +96,13 @@ class Command(BaseCommand):
         )
         self.stdout.write("\n".join([*lines, "", picture.getvalue()]))
         self.stdout.flush()
+
+
+def _make_private(data: Path) -> None:
+    """Take from others what an earlier release left readable: the data folder and the database in it."""
+    data.chmod(0o700)
+    for path in data.glob("*.sqlite3*"):
+        path.chmod(0o600)
 
 
 def _collect_static() -> None:

@@ -15,6 +15,7 @@ export const EN = {
   join_at_here: "On this computer, join at",
   or_code: "or with the code",
   qr_alt: "QR code of the join address",
+  door_open: "New people may join",
   join_closed: "Only this computer can join",
   join_closed_why: "Clustersim listens on this computer alone, so a phone that scans its address finds nothing.",
   join_closed_how: "To let others in, stop it and start it with",

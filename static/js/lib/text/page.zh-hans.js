@@ -15,6 +15,7 @@ export const ZH_HANS = {
   join_at_here: "在本机上，加入地址",
   or_code: "或输入课堂码",
   qr_alt: "加入地址的二维码",
+  door_open: "允许新人加入",
   join_closed: "只有本机可以加入",
   join_closed_why: "Clustersim 只在本机上监听，手机扫描这个地址什么也找不到。",
   join_closed_how: "要让其他人加入，请停止它，然后这样启动：",
