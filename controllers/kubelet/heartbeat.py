@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from zlib import crc32
 
+from controllers.kinds.core.node import STOPPED
 from controllers.log.stamps import unix_ms_of, wire_micro_time
 from scheduler_core.api.draw import draw_uid
 
@@ -17,9 +18,6 @@ LEASE_NAMESPACE: Final = "kube-node-lease"
 LEASE_DURATION_SECONDS: Final = 40
 RENEW_MS: Final = 10_000
 """How often a kubelet renews: a quarter of the lease's duration."""
-
-STOPPED: Final = "clustersim.io/kubelet-stopped-at"
-"""Annotation of a Node: the RFC 3339 time since which its kubelet is silent. Removing it brings the kubelet back."""
 
 
 def stopped_unix_ms(node: Mapping[str, Any]) -> int | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
+from controllers.kinds.core.node import NOT_READY
 from controllers.kit.informer import by_node
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, must
 from controllers.kit.pods import ready_since_ms
-from controllers.kubelet.heartbeat import renewed_unix_ms
+from controllers.kubelet.heartbeat import is_running, renewed_unix_ms
 from controllers.log.operations import Operation, Patch, Update
-from controllers.log.stamps import wire_time
+from controllers.log.stamps import unix_ms_of, wire_time
 from scheduler_core.api.document import Document, condition
 
 MONITOR_MS: Final = 5_000
@@ -22,10 +23,12 @@ MONITOR_MS: Final = 5_000
 GRACE_MS: Final = 50_000
 """Silence after which a node's state is unknown (nodeMonitorGracePeriod, 40 s before 1.32)."""
 
+STARTUP_GRACE_MS: Final = 60_000
+"""Silence of a new node's kubelet after which its state is unknown (nodeStartupGracePeriod)."""
+
 WATCHED_CONDITIONS: Final = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 """Conditions that become Unknown when the kubelet falls silent."""
 
-NOT_READY: Final = "node.kubernetes.io/not-ready"
 UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 
@@ -86,8 +89,10 @@ class NodeLifecycleController:
     def _monitor(self, node: Document, work: Work) -> list[Operation]:
         """Return what a node's silence asks for."""
         ready = condition(node, "Ready")
-        if ready is None or ready["status"] == "Unknown":
+        if ready is not None and ready["status"] == "Unknown":
             return []
+        if ready is None:
+            return self._never_heard_of(node, work)
         if work.unix_ms - renewed_unix_ms(node, work.unix_ms) <= GRACE_MS:
             return []
         now = wire_time(work.unix_ms)
@@ -106,6 +111,27 @@ class NodeLifecycleController:
         ]
         name, uid = node["metadata"]["name"], node["metadata"]["uid"]
         work.event(node, "Node", "NodeNotReady", f"Node {name} status is now: NodeNotReady")
+        return [Update("nodes", "", name, {"metadata": {"uid": uid}, "status": status}, "status")]
+
+    def _never_heard_of(self, node: Document, work: Work) -> list[Operation]:
+        """Return what is written about a node whose kubelet has not said anything since the node came."""
+        created = node["metadata"]["creationTimestamp"]
+        if work.unix_ms - unix_ms_of(created) <= STARTUP_GRACE_MS:
+            return []
+        status = dict(node.get("status") or {})
+        others = [entry for entry in status.get("conditions") or () if entry["type"] not in WATCHED_CONDITIONS]
+        status["conditions"] = others + [
+            {
+                "type": name,
+                "status": "Unknown",
+                "lastHeartbeatTime": created,
+                "lastTransitionTime": wire_time(work.unix_ms),
+                "reason": "NodeStatusNeverUpdated",
+                "message": "Kubelet never posted node status.",
+            }
+            for name in WATCHED_CONDITIONS
+        ]
+        name, uid = node["metadata"]["name"], node["metadata"]["uid"]
         return [Update("nodes", "", name, {"metadata": {"uid": uid}, "status": status}, "status")]
 
     def _mark_pods(self, node: Document, work: Work) -> Reconcile:
@@ -152,6 +178,9 @@ def _taints(node: Document, work: Work) -> list[Document]:
             wanted.append((key, "NoSchedule"))
         if entry["type"] == "Ready" and entry["status"] in EXECUTE_TAINTS:
             wanted.append((EXECUTE_TAINTS[entry["status"]], "NoExecute"))
+    if condition(node, "Ready") is None and not is_running(node, work.unix_ms):
+        # It was tainted as it came (NodeTaint), and there is nobody to say that it is ready.
+        wanted.append((NOT_READY, "NoSchedule"))
     if spec.get("unschedulable"):
         wanted.append((UNSCHEDULABLE, "NoSchedule"))
     kept = [taint for taint in present if taint["key"] not in _OWN_KEYS or (taint["key"], taint["effect"]) in wanted]

@@ -177,6 +177,45 @@ def test_a_silent_kubelet_makes_its_node_unknown_tainted_and_its_pods_unready_un
     assert lab.get("pods", "web")["status"]["containerStatuses"][0]["state"]["running"]["startedAt"] == started
 
 
+def test_a_node_whose_kubelet_never_spoke_gets_no_pods_and_is_told_unknown() -> None:
+    lab = Lab([node("there")])
+    lab.run(100)
+    dead = node("dead")
+    dead["metadata"]["annotations"] = {STOPPED: "2026-01-01T00:00:05Z"}
+    lab.do(Patch("nodes", "", "there", {"spec": {"unschedulable": True}}))
+    lab.create(pod("web"))
+    lab.create(dead)
+    lab.run(30)
+    assert [taint["key"] for taint in lab.get("nodes", "dead", "")["spec"]["taints"]] == [
+        "node.kubernetes.io/not-ready"
+    ]
+    lab.run(90)
+    silent = lab.get("nodes", "dead", "")
+    told = {entry["type"]: (entry["status"], entry["reason"]) for entry in silent["status"]["conditions"]}
+    assert told == dict.fromkeys(
+        ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure"), ("Unknown", "NodeStatusNeverUpdated")
+    )
+    assert [(taint["key"], taint["effect"]) for taint in silent["spec"]["taints"]] == [
+        ("node.kubernetes.io/unreachable", "NoSchedule"),
+        ("node.kubernetes.io/unreachable", "NoExecute"),
+    ]
+    assert not lab.get("pods", "web")["spec"].get("nodeName")
+    lab.do(Patch("nodes", "", "dead", {"metadata": {"annotations": {STOPPED: None}}}))
+    lab.run(20)
+    back = lab.get("nodes", "dead", "")
+    assert (conditions(back)["Ready"], back["spec"].get("taints")) == ("True", None)
+    assert lab.get("pods", "web")["spec"]["nodeName"] == "dead"
+
+
+def test_a_kubelet_that_stops_later_comes_up_first() -> None:
+    later = node("later")
+    later["metadata"]["annotations"] = {STOPPED: "2026-01-01T00:01:00Z"}
+    lab = Lab([later])
+    lab.run(10)
+    found = lab.get("nodes", "later", "")
+    assert (conditions(found)["Ready"], found["spec"].get("taints")) == ("True", None)
+
+
 def test_the_pods_of_a_deleted_node_go_after_a_while_and_are_replaced() -> None:
     lab = Lab([node("n1"), workload("ReplicaSet", "web", 3)])
     lab.run(20)

@@ -9,13 +9,20 @@ from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core.pod.defaults import round_resources
 from controllers.kinds.masks import CONDITIONS
+from controllers.log.stamps import unix_ms_of
 from controllers.registry import fields
-from controllers.registry.kind import Column, Kind
+from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
 _ROLE_PREFIX: Final = "node-role.kubernetes.io/"
+
+STOPPED: Final = "clustersim.io/kubelet-stopped-at"
+"""Annotation of a Node: the RFC 3339 time since which its kubelet is silent. Removing it brings the kubelet back."""
+
+NOT_READY: Final = "node.kubernetes.io/not-ready"
+"""Key of the taint of a node whose kubelet has not said that it is ready."""
 
 
 def _defaults(document: dict[str, Any]) -> None:
@@ -25,6 +32,27 @@ def _defaults(document: dict[str, Any]) -> None:
     for key in ("capacity", "allocatable"):
         round_resources(status.get(key))
     document.setdefault("spec", {})
+
+
+def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
+    """Taint a node that comes with a silent kubelet (NodeTaint).
+
+    Others are spared the taint: their kubelet registers at the same moment and would take it away.
+    """
+    stopped = (document["metadata"].get("annotations") or {}).get(STOPPED)
+    if stopped is not None and _is_past(stopped, lookup.now):
+        taints = document["spec"].get("taints") or []
+        if not any(one.get("key") == NOT_READY and one.get("effect") == "NoSchedule" for one in taints):
+            document["spec"]["taints"] = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]
+    return []
+
+
+def _is_past(text: str, now: str) -> bool:
+    """Return whether a time is over; what is no time counts as over."""
+    try:
+        return unix_ms_of(text) <= unix_ms_of(now)
+    except ValueError:
+        return True
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
@@ -82,6 +110,7 @@ KIND: Final = Kind(
     keeper="kubelet",
     rank=5,
     defaults=_defaults,
+    admit=_admit,
     validate=_validate,
     validate_update=_validate_update,
     columns=(
