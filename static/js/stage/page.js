@@ -1,0 +1,118 @@
+/** The stage's DOM: its frame, and the parts that follow the view in words. The canvases are painted elsewhere. */
+
+/** @import { Dispatch } from "../lib/types.d.ts" */
+/** @import { Colours } from "../dom/colours.js" */
+/** @import { Scene } from "./cycle.js" */
+/** @import { Layout } from "./levels.js" */
+/** @import { Now } from "./story.js" */
+/** @import { Told, Turn } from "./told.js" */
+import { setText } from "../dom/dom.js";
+import { h } from "../dom/h.js";
+import { text } from "../lib/text.js";
+import { refusedCluster } from "../state/roles.js";
+import { mountBanner } from "./banner.js";
+import { laneModels } from "./lanes-model.js";
+import { mountLanes } from "./lanes.js";
+import { mountLegend } from "./legend.js";
+import { mountOutline } from "./outline.js";
+import { mountRail } from "./rail.js";
+import { mountSchedulers } from "./schedulers.js";
+import { backoffOf, profileOf } from "./told.js";
+
+/**
+ * @param {HTMLElement} element filled by the stage
+ * @param {Dispatch} dispatch
+ * @param {{zoom: (zoom: number) => void, focus: (node: string) => void}} on what the banner's slider and the table's
+ *   focus ask for
+ */
+export function mountPage(element, dispatch, on) {
+  const parts = build(element);
+  const rail = mountRail(parts.rail);
+  const banner = mountBanner(parts.notes, on.zoom);
+  const lanes = mountLanes(parts.lanes, dispatch);
+  const schedulers = mountSchedulers(parts.schedulers, dispatch);
+  const legend = mountLegend(parts.legend, dispatch);
+  const outline = mountOutline(parts.outline, dispatch, on.focus);
+
+  /**
+   * @param {Now} now
+   * @param {{told: Told | null, scene: Scene | null, layout: Layout, colours: Colours, nowMs: number}} shown `nowMs`:
+   *   simulated
+   * @param {number} timeMs real
+   */
+  function render({ view, ui, model }, { told, scene, layout, colours, nowMs }, timeMs) {
+    const { lang, selected } = ui;
+    const under = told && told.endedMs === null ? told : null;
+    const mayNot = refusedCluster(view.me);
+    const profile = profileOf(view, told?.cycle.profile ?? "");
+    rail.render(told?.cycle ?? null, profile, model.nodes.size, lang);
+    banner.render({ layout, count: model.nodes.size, lang });
+    lanes.render({
+      lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", nowMs, {
+        backoff: backoffOf(view), sort: profile.sort,
+      }),
+      sort: profile.sort, glyphOf: (key) => model.pods.get(key) ?? null,
+      selectedPod: selected?.resource === "pods" ? selected.key : "", colours, lang,
+      paused: view.clock?.paused ?? true, refused: mayNot ? text(lang, mayNot) : "",
+    });
+    schedulers.render({
+      view, model, cycle: under?.cycle ?? null, scene, cycleReplica: under?.replica ?? "", colours, lang,
+    });
+    legend.render({ groups: model.groups, layout, ui, colours });
+    outline.render({
+      model, layout, scene, selectedNode: selected?.resource === "nodes" ? selected.key : "", lang,
+    }, timeMs);
+    parts.empty.hidden = model.nodes.size > 0 || !view.ready;
+    setText(parts.empty, text(lang, "stage.empty"));
+    element.dataset["level"] = String(layout.level);
+    parts.scroller.setAttribute("aria-label", text(lang, "stage.label"));
+  }
+
+  /**
+   * Moves the countdowns on; everything else waits for the next view.
+   * @param {Now} now
+   * @param {number} nowMs simulated
+   * @param {number} timeMs real
+   */
+  function tick({ ui }, nowMs, timeMs) {
+    lanes.tick(nowMs, ui.lang);
+    schedulers.tick(nowMs);
+    outline.tick(timeMs);
+  }
+
+  /**
+   * Says aloud what turned.
+   * @param {Now} now
+   * @param {readonly Turn[]} turns
+   */
+  function announce({ ui: { lang } }, turns) {
+    for (const turn of turns) {
+      if (turn.kind === "reserved") setText(parts.live, text(lang, "live.chosen", { pod: turn.pod, node: turn.node }));
+      if (turn.kind === "refused") setText(parts.live, text(lang, "live.refused", { pod: turn.pod, message: turn.message }));
+    }
+  }
+
+  return { parts, lanes, schedulers, render, tick, announce };
+}
+
+/** @param {HTMLElement} element */
+function build(element) {
+  const rail = h("div");
+  const notes = h("div");
+  const lanes = h("div");
+  const schedulers = h("div");
+  const canvas = h("canvas", { class: "st-canvas", "aria-hidden": "true" });
+  const spacer = h("div", { class: "st-spacer" });
+  const scroller = h("div", { class: "st-field", role: "region", tabindex: "-1" }, canvas, spacer);
+  const empty = h("p", { class: "st-empty" });
+  const legend = h("footer");
+  const overlay = h("canvas", { class: "st-overlay", "aria-hidden": "true" });
+  const outline = h("div");
+  const live = h("p", { class: "st-hidden", "aria-live": "polite" });
+  element.classList.add("st-stage");
+  element.dataset["testid"] ??= "stage";
+  const side = h("div", { class: "st-side" }, lanes, schedulers);
+  element.replaceChildren(rail, notes, h("div", { class: "st-body" }, side, h("div", { class: "st-nodes" }, scroller,
+    empty, outline)), legend, overlay, live);
+  return { rail, notes, lanes, schedulers, scroller, canvas, spacer, empty, legend, overlay, outline, live };
+}

@@ -1,0 +1,94 @@
+/**
+ * What the stage tells at a moment: the newest view and its model, the cycle that is told, how far its picture has come
+ * on real time, and what simulated time the countdowns show. No DOM.
+ */
+
+/** @import { Ui, View } from "../lib/types.d.ts" */
+/** @import { Scene } from "./cycle.js" */
+/** @import { Model } from "./model.js" */
+/** @import { Told, Turn } from "./told.js" */
+import { pluginHues } from "../state/selectors.js";
+import { cycleScene } from "./cycle.js";
+import { modelMaker } from "./model.js";
+import { motionOn } from "./motion.js";
+import { LINGER_MS, pointBudgetMs, profileOf, tell } from "./told.js";
+
+/** @typedef {{view: View, ui: Ui, model: Model}} Now */
+
+export function makeStory() {
+  const makeModel = modelMaker();
+  /** @type {Now | null} */
+  let now = null;
+  /** @type {Told | null} */
+  let told = null;
+  /** @type {Scene | null} */
+  let scene = null;
+  /** @type {Told | null} */
+  let sceneOf = null;
+  let takenMs = 0;
+
+  /**
+   * Takes in the newest view.
+   * @param {View} view
+   * @param {Ui} ui
+   * @param {number} timeMs real
+   * @returns {{before: Now | null, now: Now, turns: readonly Turn[]}}
+   */
+  function take(view, ui, timeMs) {
+    const before = now;
+    now = { view, ui, model: makeModel(view, ui) };
+    takenMs = timeMs;
+    const next = tell(told, view, timeMs);
+    told = next.told;
+    return { before, now, turns: next.turns };
+  }
+
+  /**
+   * The cycle as it looks at a moment; null while none is told.
+   * @param {number} timeMs real
+   * @returns {Scene | null}
+   */
+  function sceneAt(timeMs) {
+    if (!told || !now) return null;
+    const { view, ui, model } = now;
+    const moves = motionOn(ui.reducedMotion, view.clock?.paused ? 0 : view.clock?.rate ?? 1);
+    return cycleScene(told.cycle, timeMs - told.sinceMs, {
+      budgetMs: pointBudgetMs(view), motion: moves, order: [...model.nodes.keys()],
+      weights: profileOf(view, told.cycle.profile).weights, hues: pluginHues(view),
+    });
+  }
+
+  /**
+   * Moves the picture on to a moment.
+   * @param {number} timeMs real
+   * @returns {boolean} whether what stands in words has changed: a cycle left the stage, an animation has ended, a tie
+   *   has come or gone
+   */
+  function advance(timeMs) {
+    const gone = told?.endedMs != null && timeMs - told.endedMs > LINGER_MS;
+    if (gone) told = null;
+    if (told === sceneOf && !scene?.moving) return gone;
+    const before = scene;
+    scene = sceneAt(timeMs);
+    sceneOf = told;
+    const ended = before?.moving && !scene?.moving;
+    return Boolean(gone || ended || Boolean(scene?.tie) !== Boolean(before?.tie));
+  }
+
+  /** Simulated milliseconds: as the page reckoned them for the newest view, and on from there. */
+  function simNow() {
+    if (!now) return 0;
+    const { clock } = now.view;
+    if (!clock || clock.paused) return now.ui.nowMs;
+    const rate = Math.min(clock.rate, clock.effectiveRate || clock.rate);
+    return now.ui.nowMs + (performance.now() - takenMs) * rate;
+  }
+
+  return {
+    take, sceneAt, advance, simNow,
+    now: () => now,
+    told: () => told,
+    /** The picture as `advance` last left it. */
+    scene: () => scene,
+  };
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DIM_TOTAL_MS } from "../../../static/js/stage/cycle.js";
+import { makeStory } from "../../../static/js/stage/story.js";
+import { LINGER_MS } from "../../../static/js/stage/told.js";
+import { cycle, node, pod, scheduler, viewOf } from "./fixtures.js";
+
+/** @import { Clock, Ui, View } from "../../../static/js/lib/types.d.ts" */
+
+const UI = /** @type {Ui} */ (/** @type {unknown} */ ({
+  lang: "en", colourBy: "owner", selected: null, reducedMotion: false, nowMs: 5_000,
+}));
+const NODES = ["n1", "n2", "n3", "n4"].map((name) => node(name));
+
+/** @param {object | null} status of the scheduler @param {Partial<Clock>} [clock] @returns {View} */
+const view = (status, clock = {}) => ({
+  ...viewOf([...NODES, pod("web-1"), scheduler({ cycle: status })]),
+  clock: { paused: false, rate: 1, pace: 250, simTimeMs: 0, anchorUnixMs: 0, effectiveRate: 1, held: null, ...clock },
+});
+
+test("a picture moves until its animation has ended, and says so once", () => {
+  const story = makeStory();
+  story.take(view(cycle({ point: "Filter" })), UI, 0);
+  story.advance(10);
+  assert.ok(story.scene()?.moving);
+  const changes = [DIM_TOTAL_MS, DIM_TOTAL_MS + 300, DIM_TOTAL_MS + 600].map((ms) => story.advance(ms));
+  assert.deepEqual(changes.filter(Boolean).length, 1);
+  assert.equal(story.scene()?.moving, false);
+  assert.equal(story.scene()?.nodes.get("n2")?.dim, 1);
+});
+
+test("above ten seconds a second, and where motion is reduced, a picture is at its end at once", () => {
+  for (const [clock, ui] of /** @type {const} */ ([[{ rate: 50, effectiveRate: 50 }, UI], [{}, { ...UI, reducedMotion: true }]])) {
+    const story = makeStory();
+    story.take(view(cycle({ point: "Filter" }), clock), ui, 0);
+    assert.equal(story.sceneAt(1)?.moving, false);
+  }
+  const held = makeStory();
+  held.take(view(cycle({ point: "Filter" }), { rate: 50, paused: true }), UI, 0);
+  assert.equal(held.sceneAt(1)?.moving, true, "a step of held time is animated at any rate");
+});
+
+test("a cycle that is over leaves the picture after its moment", () => {
+  const story = makeStory();
+  story.take(view(cycle({ point: "PostBind" })), UI, 0);
+  story.advance(1);
+  story.take(view(null), UI, 100);
+  assert.equal(story.advance(200), false);
+  assert.ok(story.scene());
+  assert.equal(story.advance(100 + LINGER_MS + 1), true);
+  assert.equal(story.scene(), null);
+});
+
+test("countdowns stand still in held time", () => {
+  const story = makeStory();
+  story.take(view(null, { paused: true }), UI, 0);
+  assert.equal(story.simNow(), UI.nowMs);
+});
