@@ -1,0 +1,67 @@
+/** The panel's two charts, drawn into their places once Plotly has come. */
+
+/** @import { Lang } from "../lib/types.d.ts" */
+/** @import { Decision, NodeRow } from "./model.js" */
+/** @import { Mode } from "./heatmap.js" */
+import { readColours } from "../dom/colours.js";
+import { h } from "../dom/h.js";
+import { text } from "../lib/text.js";
+import { heatmapChart } from "./heatmap.js";
+import { CONFIG, loadPlotly } from "./plotly.js";
+import { scoresChart } from "./scores.js";
+
+/**
+ * @typedef {object} Charts what is drawn
+ * @property {Decision} decision
+ * @property {readonly NodeRow[]} rows of the heatmap's page
+ * @property {readonly NodeRow[]} ranked of the bars' page, best first
+ * @property {Mode} mode
+ * @property {Lang} lang
+ */
+
+/**
+ * @param {HTMLElement} element the panel, whose tokens count
+ */
+export function makeCharts(element) {
+  let drawn = 0;
+
+  /**
+   * Draws into the places of the panel; a later call, or `forget`, overtakes this one.
+   * @param {Charts} charts
+   */
+  async function draw({ decision, rows, ranked, mode, lang }) {
+    const mine = (drawn += 1);
+    const heat = /** @type {HTMLElement | null} */ (element.querySelector(".dc-heat .dc-chart"));
+    const bars = /** @type {HTMLElement | null} */ (element.querySelector(".dc-scores .dc-chart"));
+    if (!heat && !bars) return;
+    try {
+      const plotly = await loadPlotly();
+      // Another trace or theme may have come while the script was loading.
+      if (mine !== drawn || !element.isConnected) return;
+      const colours = readColours(element);
+      if (heat && heat.clientWidth > 0) {
+        const chart = heatmapChart({ decision, rows, mode, colours, lang, width: heat.clientWidth });
+        await plotly.react(heat, chart.data, chart.layout, CONFIG);
+        heat.dataset["drawn"] = "true";
+      }
+      if (bars && bars.clientWidth > 0 && decision.plugins.length > 0) {
+        const chart = scoresChart({ decision, rows: ranked, colours, lang, width: bars.clientWidth });
+        await plotly.react(bars, chart.data, chart.layout, CONFIG);
+        bars.dataset["drawn"] = "true";
+      }
+    } catch (error) {
+      if (mine !== drawn) return;
+      const words = text(lang, "decision.noCharts");
+      for (const place of [heat, bars]) place?.replaceChildren(h("p", { class: "dc-note", text: words }));
+      console.warn(error);
+    }
+  }
+
+  return {
+    draw,
+    /** Lets what is being drawn come to nothing. */
+    forget() {
+      drawn += 1;
+    },
+  };
+}
