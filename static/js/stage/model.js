@@ -360,7 +360,7 @@ function nodeModel(node, own, ghosts, before) {
 function sizeOf(cpuMilli, memoryBytes, gpus) {
   const cpu = `${Math.round(cpuMilli / 10) / 100} CPU`;
   const memory = `${Math.round((memoryBytes / 2 ** 30) * 10) / 10} Gi`;
-  return gpus > 0 ? `${cpu} ${memory} ${gpus} GPU` : `${cpu} · ${memory}`;
+  return gpus > 0 ? `${cpu} · ${gpus} GPU` : `${cpu} · ${memory}`;
 }
 
 /**
