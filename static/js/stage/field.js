@@ -79,72 +79,9 @@ export function makeField(scroller, canvas) {
       context.clearRect(-MARGIN, scroll - MARGIN, width, height);
       headings(pen, input, scroll, height);
     }
-    const count = input.layout.level === 5 ? racks(pen, input, scroll, height) : tiles(pen, input, scroll, height);
+    const count = (input.layout.level === 5 ? racks : tiles)(pen, input, painted, { scroll, height });
     drawn = { layout: input.layout, scroll, key, width, height };
     return count;
-  }
-
-  /**
-   * @param {Pen} pen
-   * @param {FieldInput} input
-   * @param {number} scroll
-   * @param {number} height
-   */
-  function tiles(pen, input, scroll, height) {
-    const draw = { 1: drawCard, 2: drawTile, 3: drawSmallTile, 4: drawCell, 5: drawCell }[input.layout.level];
-    let count = 0;
-    for (const box of input.layout.tiles) {
-      if (box.y + box.h < scroll - 12 || box.y > scroll + height + 12) continue;
-      const node = input.model.nodes.get(box.name);
-      if (!node) continue;
-      const state = stateOf(input, node);
-      const look = lookOf(input, node, state);
-      if (same(painted.get(box.name), look)) continue;
-      painted.set(box.name, look);
-      wipe(input.layout.level, box);
-      draw(pen, box, node, state);
-      count += 1;
-    }
-    return count;
-  }
-
-  /**
-   * @param {Pen} pen
-   * @param {FieldInput} input
-   * @param {number} scroll
-   * @param {number} height
-   */
-  function racks(pen, input, scroll, height) {
-    let count = 0;
-    for (const zone of input.layout.zones) {
-      for (let first = 0; first < zone.nodes.length; first += RACK_NODES) {
-        const name = zone.nodes[first] ?? "";
-        const box = input.layout.byName.get(name);
-        if (!box || box.y + box.h < scroll || box.y > scroll + height) continue;
-        const members = zone.nodes.slice(first, first + RACK_NODES).flatMap((member) => {
-          const node = input.model.nodes.get(member);
-          return node ? [{ node, state: stateOf(input, node) }] : [];
-        });
-        const look = members.flatMap(({ node, state }) => lookOf(input, node, state));
-        if (same(painted.get(name), look)) continue;
-        painted.set(name, look);
-        wipe(5, box);
-        drawRack(pen, box, members);
-        count += 1;
-      }
-    }
-    return count;
-  }
-
-  /**
-   * Clears a tile with the half of the gaps around it that its glow may fill.
-   * @param {number} level
-   * @param {TileBox} box
-   */
-  function wipe(level, box) {
-    const out = level >= 4 ? 1 : level === 1 ? 5 : 3;
-    const below = level === 2 ? 4.5 : out;
-    context.clearRect(box.x - out, box.y - below, box.w + 2 * out, box.h + 2 * below);
   }
 
   /**
@@ -165,6 +102,74 @@ export function makeField(scroller, canvas) {
   }
 
   return { paint, hit };
+}
+
+/**
+ * Paints the tiles that are seen and have changed.
+ * @param {Pen} pen
+ * @param {FieldInput} input
+ * @param {Map<string, unknown[]>} painted looks by tile; grows
+ * @param {{scroll: number, height: number}} seen
+ * @returns {number} how many were painted
+ */
+function tiles(pen, input, painted, { scroll, height }) {
+  const draw = { 1: drawCard, 2: drawTile, 3: drawSmallTile, 4: drawCell, 5: drawCell }[input.layout.level];
+  let count = 0;
+  for (const box of input.layout.tiles) {
+    if (box.y + box.h < scroll - 12 || box.y > scroll + height + 12) continue;
+    const node = input.model.nodes.get(box.name);
+    if (!node) continue;
+    const state = stateOf(input, node);
+    const look = lookOf(input, node, state);
+    if (same(painted.get(box.name), look)) continue;
+    painted.set(box.name, look);
+    wipe(pen, input.layout.level, box);
+    draw(pen, box, node, state);
+    count += 1;
+  }
+  return count;
+}
+
+/**
+ * The same for racks of nodes.
+ * @param {Pen} pen
+ * @param {FieldInput} input
+ * @param {Map<string, unknown[]>} painted looks by tile; grows
+ * @param {{scroll: number, height: number}} seen
+ * @returns {number} how many were painted
+ */
+function racks(pen, input, painted, { scroll, height }) {
+  let count = 0;
+  for (const zone of input.layout.zones) {
+    for (let first = 0; first < zone.nodes.length; first += RACK_NODES) {
+      const name = zone.nodes[first] ?? "";
+      const box = input.layout.byName.get(name);
+      if (!box || box.y + box.h < scroll || box.y > scroll + height) continue;
+      const members = zone.nodes.slice(first, first + RACK_NODES).flatMap((member) => {
+        const node = input.model.nodes.get(member);
+        return node ? [{ node, state: stateOf(input, node) }] : [];
+      });
+      const look = members.flatMap(({ node, state }) => lookOf(input, node, state));
+      if (same(painted.get(name), look)) continue;
+      painted.set(name, look);
+      wipe(pen, 5, box);
+      drawRack(pen, box, members);
+      count += 1;
+    }
+  }
+  return count;
+}
+
+/**
+ * Clears a tile with the half of the gaps around it that its glow may fill.
+ * @param {Pen} pen
+ * @param {number} level
+ * @param {TileBox} box
+ */
+function wipe({ context }, level, box) {
+  const out = level >= 4 ? 1 : level === 1 ? 5 : 3;
+  const below = level === 2 ? 4.5 : out;
+  context.clearRect(box.x - out, box.y - below, box.w + 2 * out, box.h + 2 * below);
 }
 
 /**

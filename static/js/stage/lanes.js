@@ -100,7 +100,7 @@ export function mountLanes(element, dispatch) {
     const most = Math.max(1, ...lane.groups.map((group) => group.count));
     syncList(part("rows"), rows, (row) => rowKey(row, input), () => h("li", { class: "st-row-item" }), (item, row) => {
       if ("count" in row) updateGroup(item, row, most, lang);
-      else updateRow(item, row, lane, input);
+      else updateRow(item, row, lane, input, dispatch);
     });
     const partial = lane.listed < lane.count;
     const waits = input.paused && lane.rows.some((row) => row.state === "unseen");
@@ -110,70 +110,73 @@ export function mountLanes(element, dispatch) {
     ].join(" ").trim());
   }
 
-  /**
-   * @param {HTMLElement} item
-   * @param {LaneRow} row
-   * @param {Lane} lane
-   * @param {LanesInput} input
-   */
-  function updateRow(item, row, lane, input) {
-    const { lang } = input;
-    const glyph = input.glyphOf(row.key);
-    const name = glyph?.label ?? row.key.split("/").pop() ?? row.key;
-    const look = `${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
-      + `${row.wakes.join()} ${row.movedBy} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.sort}`;
-    if (item.dataset["look"] !== look) {
-      const focused = item.contains(document.activeElement);
-      item.dataset["look"] = look;
-      const holds = row.holds.map((hold) => holdLine(row, hold.name, name, input));
-      item.replaceChildren(rowButton(row, lane, name, glyph, input), ...rowDetails(row, lane, lang), ...holds);
-      if (focused) item.querySelector("button")?.focus();
-    }
-    item.querySelector("button")?.setAttribute("aria-pressed", String(row.key === input.selectedPod));
-  }
-
-  /**
-   * @param {LaneRow} row
-   * @param {Lane} lane
-   * @param {string} name
-   * @param {Glyph | null} glyph
-   * @param {LanesInput} input
-   */
-  function rowButton(row, lane, name, glyph, { lang, colours, sort }) {
-    const hand = row.state === "hand";
-    const state = row.state === "assumed" ? "assumed" : row.state === "gated" ? "gated" : "queued";
-    const drawing = glyphElement({ state, hue: glyph?.hue ?? 4, ring: glyph?.ring ?? false }, 12, colours);
-    const unordered = lane.name === "active" && sort !== PRIORITY_SORT;
-    const value = lane.name === "gated" ? row.message.replace(/^waiting for scheduling gates: /, "") || row.plugin
-      : row.readyAtMs > 0 || unordered ? "" : row.priority === null ? "" : number(lang, row.priority);
-    const label = hand ? text(lang, "lane.inHand", { pod: name }) : name;
-    return h("button", {
-      type: "button", class: `st-row st-row-${row.state}`, "data-pod": row.key, title: row.key,
-      "data-counting": row.readyAtMs > 0 ? row.key : undefined,
-      onclick: () => dispatch({ type: "select", resource: "pods", key: row.key }),
-    }, hand ? null : drawing, h("span", { class: "st-row-name", text: label }),
-    row.readyAtMs > 0 ? ring(1) : null, h("span", { class: "st-row-value", text: value }));
-  }
-
-  /**
-   * One plugin that holds a pod at Permit: its timer, and the two words that end the wait.
-   * @param {LaneRow} row
-   * @param {string} plugin
-   * @param {string} pod
-   * @param {LanesInput} input
-   */
-  function holdLine(row, plugin, pod, { lang, refused }) {
-    const button = (/** @type {"allow" | "reject"} */ verdict) => h("button", {
-      type: "button", class: `st-hold-${verdict}`, "data-testid": `permit-${verdict}`, text: text(lang, `hold.${verdict}`),
-      "aria-label": text(lang, `hold.${verdict}.of`, { pod, plugin }), "aria-disabled": refused ? "true" : undefined,
-      title: refused || undefined,
-      onclick: () => dispatch({ type: "judge", uid: row.uid, plugin, verdict }),
-    });
-    return h("p", { class: "st-hold" }, h("b", { text: plugin, title: plugin }), h("span", { class: "st-hold-timer" }),
-      button("allow"), button("reject"));
-  }
-
   return { render, tick, rowOf };
+}
+
+/**
+ * @param {HTMLElement} item
+ * @param {LaneRow} row
+ * @param {Lane} lane
+ * @param {LanesInput} input
+ * @param {Dispatch} dispatch
+ */
+function updateRow(item, row, lane, input, dispatch) {
+  const { lang } = input;
+  const glyph = input.glyphOf(row.key);
+  const name = glyph?.label ?? row.key.split("/").pop() ?? row.key;
+  const look = `${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
+    + `${row.wakes.join()} ${row.movedBy} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.sort}`;
+  if (item.dataset["look"] !== look) {
+    const focused = item.contains(document.activeElement);
+    item.dataset["look"] = look;
+    const holds = row.holds.map((hold) => holdLine(row, hold.name, name, input, dispatch));
+    item.replaceChildren(rowButton(row, lane, name, glyph, input, dispatch), ...rowDetails(row, lane, lang), ...holds);
+    if (focused) item.querySelector("button")?.focus();
+  }
+  item.querySelector("button")?.setAttribute("aria-pressed", String(row.key === input.selectedPod));
+}
+
+/**
+ * @param {LaneRow} row
+ * @param {Lane} lane
+ * @param {string} name
+ * @param {Glyph | null} glyph
+ * @param {LanesInput} input
+ * @param {Dispatch} dispatch
+ */
+function rowButton(row, lane, name, glyph, { lang, colours, sort }, dispatch) {
+  const hand = row.state === "hand";
+  const state = row.state === "assumed" ? "assumed" : row.state === "gated" ? "gated" : "queued";
+  const drawing = glyphElement({ state, hue: glyph?.hue ?? 4, ring: glyph?.ring ?? false }, 12, colours);
+  const unordered = lane.name === "active" && sort !== PRIORITY_SORT;
+  const value = lane.name === "gated" ? row.message.replace(/^waiting for scheduling gates: /, "") || row.plugin
+    : row.readyAtMs > 0 || unordered ? "" : row.priority === null ? "" : number(lang, row.priority);
+  const label = hand ? text(lang, "lane.inHand", { pod: name }) : name;
+  return h("button", {
+    type: "button", class: `st-row st-row-${row.state}`, "data-pod": row.key, title: row.key,
+    "data-counting": row.readyAtMs > 0 ? row.key : undefined,
+    onclick: () => dispatch({ type: "select", resource: "pods", key: row.key }),
+  }, hand ? null : drawing, h("span", { class: "st-row-name", text: label }),
+  row.readyAtMs > 0 ? ring(1) : null, h("span", { class: "st-row-value", text: value }));
+}
+
+/**
+ * One plugin that holds a pod at Permit: its timer, and the two words that end the wait.
+ * @param {LaneRow} row
+ * @param {string} plugin
+ * @param {string} pod
+ * @param {LanesInput} input
+ * @param {Dispatch} dispatch
+ */
+function holdLine(row, plugin, pod, { lang, refused }, dispatch) {
+  const button = (/** @type {"allow" | "reject"} */ verdict) => h("button", {
+    type: "button", class: `st-hold-${verdict}`, "data-testid": `permit-${verdict}`, text: text(lang, `hold.${verdict}`),
+    "aria-label": text(lang, `hold.${verdict}.of`, { pod, plugin }), "aria-disabled": refused ? "true" : undefined,
+    title: refused || undefined,
+    onclick: () => dispatch({ type: "judge", uid: row.uid, plugin, verdict }),
+  });
+  return h("p", { class: "st-hold" }, h("b", { text: plugin, title: plugin }), h("span", { class: "st-hold-timer" }),
+    button("allow"), button("reject"));
 }
 
 /**

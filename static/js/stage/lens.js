@@ -62,7 +62,7 @@ export function mountLens(host) {
     setText(/** @type {HTMLElement} */ (lens.lastElementChild), scene?.feasible === false
       ? `${node.name}: ${scene.reason}` : describe(input, node));
     drawLens(input, names);
-    place(lens, at, 320, 226);
+    place(host, lens, at, 320, 226);
   }
 
   /**
@@ -100,23 +100,25 @@ export function mountLens(host) {
         + `${formatMemory(glyph.memoryBytes)} · ${text(input.lang, "hand.priority", { n: glyph.priority })}`]
       : [node.name, describe(input, node)];
     tip.replaceChildren(h("b", { text: lines[0] }), h("span", { text: lines[1] }));
-    place(tip, at, 240, 54);
-  }
-
-  /**
-   * @param {HTMLElement} box
-   * @param {{x: number, y: number}} at
-   * @param {number} width
-   * @param {number} height
-   */
-  function place(box, at, width, height) {
-    box.hidden = false;
-    const x = at.x + 18 + width > host.clientWidth ? at.x - width - 14 : at.x + 18;
-    const y = Math.max(8, Math.min(at.y + 14, host.clientHeight - height - 8));
-    box.style.transform = `translate(${Math.round(Math.max(8, x))}px, ${Math.round(y)}px)`;
+    place(host, tip, at, 240, 54);
   }
 
   return { show, hide };
+}
+
+/**
+ * Puts a box beside a spot of the host, where there is room.
+ * @param {HTMLElement} host
+ * @param {HTMLElement} box
+ * @param {{x: number, y: number}} at
+ * @param {number} width
+ * @param {number} height
+ */
+function place(host, box, at, width, height) {
+  box.hidden = false;
+  const x = at.x + 18 + width > host.clientWidth ? at.x - width - 14 : at.x + 18;
+  const y = Math.max(8, Math.min(at.y + 14, host.clientHeight - height - 8));
+  box.style.transform = `translate(${Math.round(Math.max(8, x))}px, ${Math.round(y)}px)`;
 }
 
 /**

@@ -50,41 +50,17 @@ export function mountOutline(element, dispatch, onFocus) {
   /** @type {Map<string, unknown[]>} */
   let looks = new Map();
 
-  body.addEventListener("keydown", (event) => {
-    const button = /** @type {HTMLElement} */ (event.target).closest("button");
-    const row = button?.closest("tr");
-    if (!input || !button || !row) return;
-    const direction = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
-    if (direction) {
-      event.preventDefault();
-      focusNode(neighbour(input.layout, row.dataset["key"] ?? "", direction));
-    } else if (event.key === "Home" || event.key === "End") {
-      event.preventDefault();
-      const tiles = input.layout.tiles;
-      focusNode((event.key === "Home" ? tiles[0] : tiles[tiles.length - 1])?.name ?? "");
-    } else if (event.key === "Escape") {
-      dispatch({ type: "deselect" });
-    }
-  });
-  body.addEventListener("focusin", (event) => {
-    const row = /** @type {HTMLElement} */ (event.target).closest("tr");
-    const name = row?.dataset["key"] ?? "";
-    if (name === focused) return;
-    focused = name;
-    if (input) paint(input);
-    onFocus(name);
-  });
-  body.addEventListener("focusout", (event) => {
-    if (body.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
-    focused = "";
-    onFocus("");
-  });
-  body.addEventListener("click", (event) => {
-    const button = /** @type {HTMLElement} */ (event.target).closest("button");
-    const pod = button?.dataset["pod"];
-    const node = button?.dataset["node"];
-    if (pod) dispatch({ type: "select", resource: "pods", key: pod });
-    else if (node) dispatch({ type: "select", resource: "nodes", key: node });
+  listen(body, {
+    layout: () => input?.layout ?? null,
+    select: (resource, key) => dispatch({ type: "select", resource, key }),
+    deselect: () => dispatch({ type: "deselect" }),
+    to: focusNode,
+    focus: (name) => {
+      if (name === focused) return;
+      focused = name;
+      if (input && name) paint(input);
+      onFocus(name);
+    },
   });
 
   /** @param {string} name */
@@ -147,6 +123,41 @@ export function mountOutline(element, dispatch, onFocus) {
   }
 
   return { render, tick, focusNode };
+}
+
+/**
+ * Keys, focus and clicks on the rows.
+ * @param {HTMLElement} body
+ * @param {object} on
+ * @param {() => Layout | null} on.layout
+ * @param {(resource: "pods" | "nodes", key: string) => void} on.select
+ * @param {() => void} on.deselect
+ * @param {(node: string) => void} on.to moves the focus
+ * @param {(node: string) => void} on.focus the focus is there now; "" when it leaves
+ */
+function listen(body, on) {
+  const at = (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.target);
+  body.addEventListener("keydown", (event) => {
+    const row = at(event).closest("button")?.closest("tr");
+    const layout = on.layout();
+    if (!row || !layout) return;
+    const direction = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
+    if (event.key === "Escape") on.deselect();
+    else if (direction || event.key === "Home" || event.key === "End") {
+      event.preventDefault();
+      const end = layout.tiles.at(event.key === "Home" ? 0 : -1)?.name ?? "";
+      on.to(direction ? neighbour(layout, row.dataset["key"] ?? "", direction) : end);
+    }
+  });
+  body.addEventListener("focusin", (event) => on.focus(at(event).closest("tr")?.dataset["key"] ?? ""));
+  body.addEventListener("focusout", (event) => {
+    if (!body.contains(/** @type {Node | null} */ (event.relatedTarget))) on.focus("");
+  });
+  body.addEventListener("click", (event) => {
+    const { pod, node } = at(event).closest("button")?.dataset ?? {};
+    if (pod) on.select("pods", pod);
+    else if (node) on.select("nodes", node);
+  });
 }
 
 /** @param {NodeModel} node */

@@ -5,6 +5,7 @@
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 /** @import { FieldInput } from "./field.js" */
+/** @import { Now } from "./story.js" */
 /** @import { Told, Turn } from "./told.js" */
 import { readColours } from "../dom/colours.js";
 import { makeField } from "./field.js";
@@ -25,7 +26,10 @@ const TICK_MS = 80;
  * @param {Dispatch} dispatch
  */
 export function mountStage(element, dispatch) {
-  const page = mountPage(element, dispatch, { zoom: (zoom) => setZoom(zoom, null), focus: focusNode });
+  const page = mountPage(element, dispatch, {
+    zoom: (zoom) => setZoom(zoom, null),
+    focus: (name) => viewport.reveal((focused = name)),
+  });
   const { parts } = page;
   const story = makeStory();
   const viewport = makeViewport(parts.scroller, parts.spacer);
@@ -73,13 +77,9 @@ export function mountStage(element, dispatch) {
   function fieldInput() {
     const layout = viewport.layout();
     const now = story.now();
-    if (!now || !layout) return null;
-    const { selected, lang } = now.ui;
-    const selectedPod = selected?.resource === "pods" ? selected.key : "";
-    return {
-      model: now.model, layout, scene: story.scene(), colours, lang, nowMs: story.simNow(),
-      selectedNode: selected?.resource === "nodes" ? selected.key : "",
-      selectedPod, selectedPodNode: now.model.pods.get(selectedPod)?.node ?? "", focused, hovered: pointer.hovered(),
+    return now && layout && {
+      ...selectionOf(now), model: now.model, layout, scene: story.scene(), colours, lang: now.ui.lang,
+      nowMs: story.simNow(), focused, hovered: pointer.hovered(),
     };
   }
 
@@ -110,12 +110,6 @@ export function mountStage(element, dispatch) {
     renderPage(performance.now());
   }
 
-  /** @param {string} name */
-  function focusNode(name) {
-    focused = name;
-    if (name) viewport.reveal(name);
-  }
-
   const resized = new ResizeObserver(() => {
     const now = story.now();
     if (now) viewport.fit(now.view, now.model);
@@ -132,6 +126,18 @@ export function mountStage(element, dispatch) {
       pointer.destroy();
       element.replaceChildren();
     },
+  };
+}
+
+/**
+ * What is selected, as far as it is drawn on the field.
+ * @param {Now} now
+ */
+function selectionOf({ ui: { selected }, model }) {
+  const selectedPod = selected?.resource === "pods" ? selected.key : "";
+  return {
+    selectedNode: selected?.resource === "nodes" ? selected.key : "", selectedPod,
+    selectedPodNode: model.pods.get(selectedPod)?.node ?? "",
   };
 }
 
