@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
 
+import msgspec
+
+from clustersim.classroom import manifests
 from clustersim.classroom.auth import STUDENT, Principal
 from clustersim.classroom.writing import GROUP, context_for
 from clustersim.feed.hints import wake
@@ -17,6 +22,22 @@ from controllers.registry.context import Context
 from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, forbidden
+
+IMPORTS_AT_ONCE_MAX: Final = 1
+"""Files that one process reads and applies at once: reading keeps a processor busy, and other people's answers wait."""
+
+IMPORTS_WAITING_MAX: Final = 8
+"""Files that one process has in hand, those included that wait for their turn; the next one is answered 429."""
+
+TURN_SECONDS: Final = 30.0
+"""How long a file waits for its turn; then the answer is 429."""
+
+RETRY_SECONDS: Final = 5
+"""When whoever was sent away should come again."""
+
+_turns: Final = threading.BoundedSemaphore(IMPORTS_AT_ONCE_MAX)
+_waiting: Final = threading.BoundedSemaphore(IMPORTS_WAITING_MAX)
+_encode: Final = msgspec.json.Encoder().encode
 
 _SERVER_FIELDS: Final = (
     "uid",
@@ -43,22 +64,45 @@ class Options:
 
 @dataclass(slots=True)
 class Entry:
-    """One object of the file and what became of it."""
+    """One object of the file and what became of it. The object is kept as JSON: as values it is ten times larger."""
 
     index: int
-    object: Document
-    action: str = "failed"
+    data: bytes
+    api_version: str
+    kind: str
     name: str = ""
     namespace: str = ""
+    action: str = "failed"
     error: ApiError | None = None
     warnings: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, index: int, document: Document) -> Entry:
+        """Return the entry of an object.
+
+        Raises:
+            ApiError: 400, it holds what JSON cannot.
+        """
+        metadata = _metadata(document)
+        try:
+            data = _encode(document)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise bad_request(f"object {index + 1} of the file cannot be written as JSON: {error}") from error
+        return cls(
+            index,
+            data,
+            _text(document, "apiVersion"),
+            _text(document, "kind"),
+            _text(metadata, "name"),
+            _text(metadata, "namespace"),
+        )
 
     def as_dict(self) -> Document:
         """Return the wire form of docs/session-api.md."""
         result: Document = {
             "index": self.index,
-            "apiVersion": _text(self.object, "apiVersion"),
-            "kind": _text(self.object, "kind"),
+            "apiVersion": self.api_version,
+            "kind": self.kind,
             "namespace": self.namespace,
             "name": self.name,
             "action": self.action,
@@ -69,9 +113,39 @@ class Entry:
         return result
 
 
-def import_objects(store: SqlStore, principal: Principal, objects: Sequence[Document], options: Options) -> Document:
+@contextmanager
+def turn() -> Iterator[None]:
+    """Give a turn at reading and applying a file: a few have it at once, some wait for it.
+
+    Raises:
+        ApiError: 429, too many wait already, or no turn came.
+    """
+    message = "files of others are being read; try again in a few seconds"
+    busy = ApiError(429, "TooManyRequests", message, retry_after_seconds=RETRY_SECONDS)
+    if not _waiting.acquire(blocking=False):
+        raise busy
+    try:
+        if not _turns.acquire(timeout=TURN_SECONDS):
+            raise busy
+        try:
+            yield
+        finally:
+            _turns.release()
+    finally:
+        _waiting.release()
+
+
+def entries_of(data: bytes) -> list[Entry]:
+    """Return the objects of a file, read one document after another.
+
+    Raises:
+        ApiError: 400 or 413, as `manifests.objects` says.
+    """
+    return [Entry.of(index, document) for index, document in enumerate(manifests.objects(data))]
+
+
+def import_objects(store: SqlStore, principal: Principal, entries: Sequence[Entry], options: Options) -> Document:
     """Apply the objects and return the answer of `POST …/import`: results in the order of the file and their counts."""
-    entries = [Entry(index, document) for index, document in enumerate(objects)]
     new_uids: dict[str, str] = {}
     ordered = sorted(entries, key=_rank)
     if options.create_namespaces:
@@ -111,20 +185,20 @@ def _text(document: Document, field: str) -> str:
 
 def _rank(entry: Entry) -> int:
     """Owners before what they own, and what others refer to first."""
-    kind = find_kind(_text(entry.object, "apiVersion"), _text(entry.object, "kind"))
+    kind = find_kind(entry.api_version, entry.kind)
     return kind.rank if kind is not None else 0
 
 
 def _missing_namespaces(store: SqlStore, entries: Sequence[Entry], options: Options) -> Iterator[Entry]:
     """Yield namespaces that objects of the file live in and neither file nor session has."""
     known = {stored.name for stored in store.list("namespaces")[0]}
-    known |= {_text(_metadata(entry.object), "name") for entry in entries if _text(entry.object, "kind") == "Namespace"}
+    known |= {entry.name for entry in entries if entry.kind == "Namespace"}
     for entry in entries:
-        kind = find_kind(_text(entry.object, "apiVersion"), _text(entry.object, "kind"))
-        namespace = _text(_metadata(entry.object), "namespace") or options.namespace
+        kind = find_kind(entry.api_version, entry.kind)
+        namespace = entry.namespace or options.namespace
         if kind is not None and kind.namespaced and namespace not in known:
             known.add(namespace)
-            yield Entry(-1, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+            yield Entry.of(-1, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
 
 
 def _metadata(document: Document) -> Document:
@@ -136,12 +210,11 @@ def _apply(
     transaction: Transaction, entry: Entry, new_uids: dict[str, str], context: Context, options: Options
 ) -> None:
     """Write one object and note what became of it."""
-    metadata = _metadata(entry.object)
-    entry.name, entry.namespace = _text(metadata, "name"), _text(metadata, "namespace")
+    document: Document = msgspec.json.decode(entry.data)
     try:
-        kind = _kind(entry.object)
+        kind = _kind(document)
         entry.namespace = (entry.namespace or options.namespace) if kind.namespaced else ""
-        operation, before = _operation(transaction, kind, entry, new_uids)
+        operation, before = _operation(transaction, kind, entry, document, new_uids)
     except ApiError as error:
         entry.error = error
         return
@@ -153,7 +226,7 @@ def _apply(
     assert result.object is not None
     written = result.object["metadata"]
     entry.name = written["name"]
-    old_uid = _text(metadata, "uid")
+    old_uid = _text(_metadata(document), "uid")
     if old_uid:
         new_uids[old_uid] = written["uid"]
     if before is None:
@@ -198,10 +271,10 @@ def _instead(name: str) -> str:
 
 
 def _operation(
-    transaction: Transaction, kind: Kind, entry: Entry, new_uids: dict[str, str]
+    transaction: Transaction, kind: Kind, entry: Entry, given: Document, new_uids: dict[str, str]
 ) -> tuple[Operation, Document | None]:
     """Return what to ask of the registry, and the object as it is now."""
-    document = _cleaned(entry.object, entry.namespace if kind.namespaced else "", new_uids)
+    document = _cleaned(given, entry.namespace if kind.namespaced else "", new_uids)
     stored = transaction.get(kind.resource, entry.namespace, entry.name) if entry.name else None
     if stored is None:
         return Create(kind.resource, entry.namespace, document), None

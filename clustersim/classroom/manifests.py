@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from clustersim import documents
@@ -17,7 +17,16 @@ OBJECTS_MAX: Final = 5_000
 
 
 def read(data: bytes) -> list[Document]:
-    """Return the objects of a file in order, `List` objects taken apart.
+    """Return the objects of a small file.
+
+    Raises:
+        ApiError: as `objects` says.
+    """
+    return list(objects(data))
+
+
+def objects(data: bytes) -> Iterator[Document]:
+    """Yield the objects of a file in order, `List` objects taken apart, one document of it after another.
 
     Raises:
         ApiError: 400 with line and column, or 413.
@@ -25,17 +34,18 @@ def read(data: bytes) -> list[Document]:
     if len(data) > MANIFEST_BYTES_MAX:
         raise _too_large(f"the file has {len(data):,} bytes, at most {MANIFEST_BYTES_MAX:,} are read; split it")
     text = documents.text_of(data)
-    found = documents.json_values(text)
+    found: Iterable[Any] | None = documents.json_values(text)
     if found is None:
-        found = list(documents.yaml_values(text))
-    objects: list[Document] = []
+        found = documents.yaml_values(text)
+    count = 0
     for number, document in enumerate(found):
-        objects += _objects(document, f"document {number + 1}")
-        if len(objects) > OBJECTS_MAX:
-            raise _too_large(f"the file has more than {OBJECTS_MAX:,} objects; split it")
-    if not objects:
+        for one in _objects(document, f"document {number + 1}"):
+            count += 1
+            if count > OBJECTS_MAX:
+                raise _too_large(f"the file has more than {OBJECTS_MAX:,} objects; split it")
+            yield one
+    if not count:
         raise bad_request("the file holds no object; send YAML or JSON with apiVersion and kind")
-    return objects
 
 
 def _too_large(message: str) -> ApiError:

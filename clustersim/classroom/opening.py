@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.db import transaction
 
-from clustersim.classroom import importing, manifests, people
+from clustersim.classroom import importing, people
 from clustersim.classroom.auth import TEACHER, Principal
 from clustersim.classroom.templates import IMPORT, TEMPLATES, Template
 from clustersim.classroom.writing import refuse_first, write
@@ -56,31 +56,35 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
     """Make a session with the template's objects in it and its teacher's seat.
 
     Raises:
-        ApiError: 503 too many are awake; 422 an unknown template; 400, 413 a file that cannot be read. Nothing is
-            made then.
+        ApiError: 503 too many are awake; 422 an unknown template; 400, 413 a file that cannot be read; 429 too many
+            files at once. Nothing is made then.
     """
     if sessions.awake_count() >= sessions.AWAKE_MAX:
         message = f"{sessions.AWAKE_MAX} sessions are awake, and no more fit: try again in a minute, when one sleeps"
         raise ApiError(503, "ServiceUnavailable", message, retry_after_seconds=60)
-    objects = None
     if template == IMPORT:
         if not manifest:
             raise invalid("Session", "clustersim.io", title, [Cause("manifest", "give the text of the file")])
-        objects = manifests.read(manifest.encode())
-    plan = TEMPLATES["empty"] if template == IMPORT else TEMPLATES.get(template)
+        with importing.turn():
+            entries = importing.entries_of(manifest.encode("utf-8", "surrogatepass"))
+            opened = _open(title, template, TEMPLATES["empty"], seed, teacher_name)
+            options = importing.Options("default", create_namespaces=True)
+            store = open_store(opened.session.id)
+            return replace(opened, imported=importing.import_objects(store, opened.teacher, entries, options))
+    plan = TEMPLATES.get(template)
     if plan is None:
         known = ", ".join([*TEMPLATES, IMPORT])
         raise invalid("Session", "clustersim.io", title, [Cause("template", f"{template!r} is none of {known}")])
+    return _open(title, template, plan, seed, teacher_name)
+
+
+def _open(title: str, template: str, plan: Template, seed: int | None, teacher_name: str) -> Opened:
     with transaction.atomic():
         session = sessions.create(title, template, seed)
         fill(session.id, plan)
         teacher = people.seat(session, teacher_name, TEACHER)
         token, secret = people.new_token(teacher), people.new_link(teacher)
-    imported = None
-    if objects is not None:
-        options = importing.Options("default", create_namespaces=True)
-        imported = importing.import_objects(open_store(session.id), teacher, objects, options)
-    return Opened(session, teacher, token, secret, imported)
+    return Opened(session, teacher, token, secret)
 
 
 def fill(session_id: int, template: Template) -> None:

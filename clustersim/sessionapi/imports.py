@@ -42,10 +42,11 @@ def apply_file(call: Call) -> HttpResponse:
         dry_run="dryRun" in query,
         create_namespaces=query.get("createNamespaces") == "true",
     )
-    objects = manifests.read(_file(call))
-    if principal.role == STUDENT:
-        limits.spend(limits.IMPORTED, principal.participant_id, len(objects))
-    return answer(importing.import_objects(call.store, principal, objects, options))
+    with importing.turn():
+        entries = importing.entries_of(_file(call))
+        if principal.role == STUDENT:
+            limits.spend(limits.IMPORTED, principal.participant_id, len(entries))
+        return answer(importing.import_objects(call.store, principal, entries, options))
 
 
 def _file(call: Call) -> bytes:
@@ -84,8 +85,10 @@ def replay(call: Call) -> HttpResponse:
     name = body.get("name") or ""
     if not isinstance(name, str):
         raise refuse(Cause("name", "give a text"))
-    trace = openb.read(lists["nodes"], lists["pods"], None if limit is None else int(limit))
-    return answer(openb.start_replay(call.store, principal, trace, name=name, seconds=seconds, divisor=divisor), 201)
+    with importing.turn():
+        trace = openb.read(lists["nodes"], lists["pods"], None if limit is None else int(limit))
+        started = openb.start_replay(call.store, principal, trace, name=name, seconds=seconds, divisor=divisor)
+    return answer(started, 201)
 
 
 def _trace_body(call: Call) -> dict[str, Any]:
