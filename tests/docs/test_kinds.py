@@ -21,7 +21,8 @@ HEAD = """# Kinds
 What the Kubernetes API of a session (`/clusters/<code>/`) serves. This page is made from the tables in the code
 (`pytest tests/docs/test_kinds.py --update-golden`).
 
-A new kind is one file, `controllers/kinds/<group>/<kind>.py`, and its line in `controllers/kinds/table.py`. Its fields
+A new kind is one file, `controllers/kinds/<group>/<kind>.py`, and its line in `controllers/kinds/table.py`
+([adding a kind](adding-a-kind.md)). Its fields
 come from the generated models of v1.34 (own kinds: `controllers/registry/models/clustersim_v1.py`), and so do type
 checks, unknown-field checks, OpenAPI and `kubectl explain`.
 
