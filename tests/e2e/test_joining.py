@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from playwright.sync_api import Route
+from playwright.sync_api import Route, expect
 
 from tests.e2e.conftest import Classroom, picture, wait_state
+from tests.tools.server import Server
 
 
 def test_an_address_that_no_phone_reaches_is_not_offered_as_a_qr(open_classroom: Callable[[str], Classroom]) -> None:
@@ -43,3 +44,38 @@ def test_an_address_that_phones_reach_is_a_qr(open_classroom: Callable[[str], Cl
     dialog.locator("img").wait_for()
     assert "192.0.2.7:8000" in dialog.inner_text()
     assert dialog.get_by_test_id("join-closed").count() == 0
+
+
+def test_a_teacher_closes_the_door_and_a_newcomer_is_told(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("empty")
+    teacher = classroom.teacher()
+    teacher.get_by_test_id("join-code").click()
+    door = teacher.get_by_test_id("door-open")
+    expect(door).to_be_checked()
+    with teacher.expect_response("**/door") as answered:
+        door.uncheck()
+    assert answered.value.json() == {"open": False}
+    page = classroom.watch(classroom.context().new_page())
+    page.goto(f"{classroom.server.url}/join/{classroom.code}")
+    page.get_by_test_id("join-name").fill("Lin")
+    page.get_by_test_id("join-submit").click()
+    expect(page.locator("#join-error")).to_contain_text("the teacher has closed this session to newcomers")
+    with teacher.expect_response("**/door"):
+        door.check()
+    page.get_by_test_id("join-submit").click()
+    page.wait_for_url("**/s/**")
+
+
+def test_who_comes_from_elsewhere_is_asked_for_the_pass_phrase(
+    open_classroom: Callable[[str], Classroom], live_server_up: Server
+) -> None:
+    classroom = open_classroom("empty")
+    # Passed on by another server, as a request from elsewhere is.
+    page = classroom.watch(classroom.context(extra_http_headers={"X-Forwarded-For": "192.0.2.7"}).new_page())
+    page.goto(live_server_up.url)
+    page.get_by_test_id("start-session").click()
+    expect(page.locator("#start-error")).to_contain_text("the pass phrase is missing")
+    picture(page, "home-pass-phrase-light")
+    page.get_by_test_id("pass-phrase").fill((live_server_up.data / "pass-phrase").read_text())
+    page.get_by_test_id("start-session").click()
+    page.wait_for_url("**/s/**")
