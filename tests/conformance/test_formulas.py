@@ -9,9 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scheduler_core.api.document import Document
 from scheduler_core.oracle import answer
-
-Document = dict[str, Any]
 
 GIBI, MEBI = 2**30, 2**20
 ZONE, HOST = "zone", "kubernetes.io/hostname"
