@@ -4,6 +4,8 @@ from django.urls import include, path
 
 from clustersim.runtime import health
 
+handler404 = "clustersim.pages.views.unknown_page"
+
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),

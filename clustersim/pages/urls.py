@@ -8,6 +8,7 @@ app_name = "pages"
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("join/", views.to_home),
     path("join/<str:code>", views.join, name="join"),
     path("j/<str:code>", views.join),
     path("s/<str:code>", views.session, name="session"),

@@ -81,6 +81,21 @@ def _session_of(request: HttpRequest, code: str) -> SessionRow | None:
         return None
 
 
+@require_GET
+def to_home(request: HttpRequest) -> HttpResponse:
+    """Send who left the code out of a join address to the page that asks for it."""
+    return HttpResponseRedirect(reverse("pages:home"))
+
+
+def unknown_page(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer an address that no page has."""
+    context = _common(request)
+    t = context["t"]
+    return render(
+        request, "not_found.html", {**context, "title": t["no_page_title"], "hint": t["no_page_hint"]}, status=404
+    )
+
+
 @require_POST
 def language(request: HttpRequest) -> HttpResponse:
     """Remember the language and go back to the page that asked."""
@@ -129,4 +144,5 @@ def _common(request: HttpRequest) -> dict[str, Any]:
 def _not_found(request: HttpRequest, code: str) -> HttpResponse:
     context = _common(request)
     context["title"] = context["t"]["not_found_title"].replace("{code}", code)
+    context["hint"] = context["t"]["not_found_hint"]
     return render(request, "not_found.html", context, status=404)

@@ -143,6 +143,10 @@ async function loadStage() {
 }
 const onLayout = () => {
   setUi({ phone: PHONE.matches, reducedMotion: STILL.matches });
+  // One main region at a time: the stage, or on a phone its pages.
+  region("stage").hidden = PHONE.matches;
+  region("phone").hidden = !PHONE.matches;
+  region("skip").setAttribute("href", PHONE.matches ? "#phone" : "#stage");
   if (!PHONE.matches && !stage) void loadStage();
 };
 PHONE.addEventListener("change", onLayout);

@@ -31,7 +31,7 @@ def test_the_front_pages(live_server_up: Server, chromium: Browser, theme: str) 
     page = context.new_page()
     page.goto(live_server_up.url)
     use_theme(page, theme)
-    for name, address in (("home", "/"), ("join", "/join/")):
+    for name, address in (("home", "/"), ("not-found", "/s/ZZZ-ZZZ")):
         page.goto(live_server_up.url + address)
         assert sideways(page) == 0
         picture(page, f"{name}-{theme}")

@@ -22,7 +22,7 @@ export function openCode({ code, title, join, t, door }) {
       element("p", { class: "hint" }, t(join.reachable ? "join_at" : "join_at_here")),
       element("p", { class: "code-address" }, hostOf(join.url)),
       element("p", { class: "hint" }, t("or_code")),
-      element("p", { class: "code-large mono" }, code),
+      element("div", { class: "code-large mono" }, code),
       element("p", { class: "code-link" }, [copy, element("code", {}, join.url)]),
       ...(door ? [doorSwitch(door, t)] : []),
     ]),

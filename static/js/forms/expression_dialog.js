@@ -31,7 +31,7 @@ export function openExpression({ t, pods, ask }) {
     class: "input mono", id: "expression-text", rows: "4", spellcheck: "false", autocapitalize: "off",
     autocomplete: "off", "aria-describedby": "expression-hint", "data-testid": "expression-text",
   });
-  const problems = element("ul", { class: "expression-problems", role: "alert", "data-testid": "expression-problems" });
+  const problems = element("ul", { class: "expression-problems", "data-testid": "expression-problems" });
   const result = element("div", { class: "expression-result", role: "status", "data-testid": "expression-result" });
   const shell = openDialog({
     title: t("expression_title"), action: t("expression_try"), cancel: t("close"), closeLabel: t("close"),
@@ -80,7 +80,7 @@ export function openExpression({ t, pods, ask }) {
     ]),
     element("div", { class: "form-field" }, [element("label", { for: "expression-text" }, t("expression_text")), area]),
     element("p", { class: "hint", id: "expression-hint" }, t("expression_hint")),
-    problems, result,
+    element("div", { role: "alert" }, problems), result,
   ]);
   area.focus();
 }

@@ -127,7 +127,7 @@ function nodes(answer, lang, dispatch) {
     ...sections.map((name) => element("th", { scope: "col", title: answer.formulas[name] ?? "" }, name)),
     ...["model_viability", "model_total", "model_jeopardy"].map((key) => element("th", { scope: "col" }, text(lang, key))),
   ]);
-  return element("div", { class: "model-nodes", tabindex: "0" }, [
+  return element("div", { class: "model-nodes", role: "region", "aria-label": text(lang, "model_table"), tabindex: "0" }, [
     element("table", {}, [
       element("caption", { class: "sr-only" }, text(lang, "model_table")),
       element("thead", {}, [head]),

@@ -75,7 +75,7 @@ export function mount(root, dispatch) {
         ...TOOLS.filter((tool) => tool.group === group).map(toolButton),
       ];
       return element("section", { class: `palette-group group-${group}` }, [
-        element("h3", {}, text(ui?.lang ?? "en", `group_${group}`)),
+        element("h2", {}, text(ui?.lang ?? "en", `group_${group}`)),
         element("div", { class: "palette-grid" }, entries),
       ]);
     }));
@@ -85,7 +85,8 @@ export function mount(root, dispatch) {
   function itemButton(item) {
     const label = element("span", { class: "label" });
     const button = element("button", { class: "palette-item", type: "button", "data-testid": `palette-${item.id}` }, [
-      item.hue ? swatch(item) : icon(item.icon), label, item.note ? element("small", {}, item.note) : null,
+      item.hue ? swatch(item) : icon(item.icon), label, item.note ? " " : null,
+      item.note ? element("small", {}, item.note) : null,
     ]);
     const more = element("button", { class: "palette-more", type: "button", "data-testid": `palette-${item.id}-form` },
       icon("more"));
@@ -110,7 +111,8 @@ export function mount(root, dispatch) {
         const reason = refused ? text(ui.lang, refused.key, refused.values) : "";
         setAttribute(button, "aria-disabled", reason ? "true" : null);
         setAttribute(button, "title", reason || text(ui.lang, "create_title", { item: full }));
-        setAttribute(button, "aria-label", text(ui.lang, "create_title", { item: full }));
+        // What is written on it is part of its name, so that it can be asked for by voice.
+        setAttribute(button, "aria-label", text(ui.lang, "create_title", { item: `${full} ${item.note ?? ""}`.trim() }));
         setAttribute(more, "aria-label", text(ui.lang, "edit_first", { item: full }));
         setAttribute(more, "title", text(ui.lang, "edit_first", { item: full }));
       },

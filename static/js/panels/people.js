@@ -15,13 +15,14 @@ export function mountPeople(root) {
   const count = element("span", { class: "people-count" });
   const list = element("ul", { class: "people-list" });
   const download = element("a", { class: "button people-kubeconfig", "data-testid": "kubeconfig" });
-  const heading = element("h3");
+  const heading = element("h2");
   const popover = element("div", { class: "popover people-popover", popover: "auto", id: "people-popover" }, [
     heading, list, download,
   ]);
+  const here = element("span", { class: "sr-only" });
   const button = element("button", {
     class: "people-button", type: "button", "data-testid": "people", popovertarget: "people-popover",
-  }, [faces, count]);
+  }, [faces, count, " ", here]);
   root.append(button, popover);
   /** @type {readonly Person[] | null} */
   let shown = null;
@@ -42,7 +43,7 @@ export function mountPeople(root) {
       setText(download, text(ui.lang, "kubeconfig"));
       setAttribute(download, "title", text(ui.lang, "kubeconfig_title"));
       if (view.session) setAttribute(download, "href", `/api/sessions/${view.session.code}/kubeconfig?download=1`);
-      setAttribute(button, "aria-label", text(ui.lang, "people_here", { count: online.length }));
+      setText(here, text(ui.lang, "people_here"));
       syncList(faces, online.slice(0, FACES_MAX), (person) => person.id, face);
       const sorted = [...view.people].sort(
         (a, b) => Number(b.online) - Number(a.online) || a.name.localeCompare(b.name),

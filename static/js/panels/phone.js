@@ -47,7 +47,7 @@ export function mount(root, dispatch) {
 
   const hand = element("div", { class: "phone-card" });
   const counts = element("ul", { class: "phone-counts" });
-  const heading = element("h3");
+  const heading = element("h2");
   const decisions = element("div", { class: "event-list" });
   append(now, [hand, counts, heading, decisions]);
   const list = element("ul", { class: "phone-pods" });

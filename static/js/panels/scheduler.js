@@ -98,7 +98,9 @@ function profileSection(profile, ui) {
   const refused = profile.refused ?? [];
   return element("section", { "data-testid": `profile-${profile.schedulerName}` }, [
     element("h4", {}, profile.schedulerName),
-    element("ol", { class: "scheduler-points", "aria-label": text(ui.lang, "scheduler_points") }, points),
+    // It scrolls sideways, so the keyboard must be able to stand in it.
+    element("div", { class: "scheduler-scroll", role: "region", tabindex: "0", "aria-label": text(ui.lang, "scheduler_points") },
+      element("ol", { class: "scheduler-points" }, points)),
     refused.length === 0 ? null : element("details", {}, [
       element("summary", {}, text(ui.lang, "scheduler_refused", { n: number(ui.lang, refused.length) })),
       element("ul", {}, refused.map(({ name, point, reason }) => element("li", {}, [

@@ -15,7 +15,7 @@ const THEME_ICON = { light: "moon", dark: "screen", projector: "sun" };
  * @param {{code: string, title: string}} session
  */
 export function mount(root, dispatch, session) {
-  const title = element("b", {}, session.title);
+  const title = element("h1", {}, session.title);
   const subtitle = element("small");
   const logo = document.getElementById("logo-template");
   const home = element("a", { class: "logo-link", href: "/", "aria-label": "Clustersim" });

@@ -25,7 +25,7 @@ export const EN = {
   copied: "Copied",
   close: "Close",
   people: "People",
-  people_here: "{count} here",
+  people_here: "here",
   kubeconfig: "Download kubeconfig",
   kubeconfig_title: "kubectl works on this session with it, as you",
   person_away: "away",

@@ -1,0 +1,150 @@
+"""No screen has anything that axe objects to, in both themes and both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.e2e.conftest import VIEWPORT, Classroom, state, wait_state
+from tests.tools import axe
+from tests.tools.server import Server
+
+LOOKS = [("light", "en"), ("dark", "zh-hans"), ("light", "zh-hans"), ("dark", "en")]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def dress(context: BrowserContext, server: Server, theme: str, lang: str) -> None:
+    """Choose theme and language before the first page is asked for."""
+    cookies = {"clustersim_theme": theme, "django_language": lang}
+    context.add_cookies([{"name": name, "value": value, "url": server.url} for name, value in cookies.items()])
+
+
+class Judge:
+    """Collects what axe finds, screen by screen, so that one run tells of all of them."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, str] = {}
+        self.screens: list[str] = []
+
+    def look(self, page: Page, screen: str) -> None:
+        self.screens.append(screen)
+        for problem in axe.problems(page):
+            self.found.setdefault(problem, screen)
+
+    def rule(self) -> None:
+        assert {f"{screen}: {problem}" for problem, screen in self.found.items()} == set()
+
+
+def teacher_page(classroom: Classroom, theme: str, lang: str) -> Page:
+    """Open the session as the teacher, dressed, with a pod placed."""
+    context = classroom.context()
+    dress(context, classroom.server, theme, lang)
+    page = classroom.watch(context.new_page())
+    page.goto(classroom.created["url"])
+    wait_state(page, lambda now: any(pod["nodeName"] for pod in now["pods"]), "a pod is placed")
+    return page
+
+
+def open_pod(page: Page) -> None:
+    """Select a placed pod and wait for its decision."""
+    pod = next(pod for pod in state(page)["pods"] if pod["nodeName"])
+    page.locator(f'button[data-pod="{pod["namespace"]}/{pod["name"]}"]').first.dispatch_event("click")
+    page.locator('[data-testid="decision-heatmap"] .main-svg').first.wait_for()
+
+
+def dialogs(page: Page, judge: Judge) -> None:
+    """Open each dialog and what folds out, and close it again."""
+    page.get_by_test_id("dock-scheduler").click()
+    buttons = ("pod-small-form", "node-small-form", "yaml", "openb")
+    for name in (
+        *(f"palette-{one}" for one in buttons),
+        "join-code",
+        "inspector-delete",
+        "scheduler-change",
+        "expression-open",
+    ):
+        page.get_by_test_id(name).click()
+        page.locator("dialog[open]").wait_for()
+        judge.look(page, name)
+        page.keyboard.press("Escape")
+        page.locator("dialog[open]").wait_for(state="detached")
+    page.get_by_test_id("people").click()
+    judge.look(page, "people")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("n")
+    page.get_by_role("option").first.wait_for()
+    judge.look(page, "search")
+    page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize(("theme", "lang"), LOOKS)
+def test_the_session_page(open_classroom: Callable[[str], Classroom], theme: str, lang: str) -> None:
+    classroom = open_classroom("three-nodes")
+    page = teacher_page(classroom, theme, lang)
+    judge = Judge()
+    judge.look(page, "session")
+    open_pod(page)
+    for tab in ("decision", "summary", "yaml", "events"):
+        page.get_by_test_id(f"inspector-tab-{tab}").click()
+        page.locator(f'[data-testid="inspector-tab-{tab}"][aria-selected=true]').wait_for()
+        judge.look(page, f"inspector {tab}")
+    for tab in ("events", "log", "scheduler", "model"):
+        page.get_by_test_id(f"dock-{tab}").click()
+        page.locator(f'[data-testid="dock-{tab}"][aria-selected=true]').wait_for()
+        if tab == "model":
+            page.get_by_test_id("model").wait_for()
+        judge.look(page, f"dock {tab}")
+    dialogs(page, judge)
+    assert len(judge.screens) == 19
+    judge.rule()
+
+
+@pytest.mark.parametrize(("theme", "lang"), LOOKS)
+def test_the_front_pages_and_the_phone(
+    open_classroom: Callable[[str], Classroom], chromium: Browser, theme: str, lang: str
+) -> None:
+    classroom = open_classroom("three-nodes")
+    judge = Judge()
+    context = classroom.context(viewport=VIEWPORT)
+    dress(context, classroom.server, theme, lang)
+    page = classroom.watch(context.new_page())
+    for address in ("/", f"/join/{classroom.code}", "/s/ZZZ-ZZZ", "/nowhere"):
+        page.goto(classroom.server.url + address)
+        judge.look(page, address)
+
+    context = classroom.context(**PHONE)
+    dress(context, classroom.server, theme, lang)
+    phone = classroom.watch(context.new_page())
+    for address in ("/", f"/join/{classroom.code}"):
+        phone.goto(classroom.server.url + address)
+        judge.look(phone, f"phone {address}")
+    phone.get_by_test_id("join-name").fill("Bo")
+    phone.get_by_test_id("join-submit").click()
+    phone.wait_for_url("**/s/**")
+    wait_state(phone, lambda now: len(now["nodes"]) == 3, "the phone is in")
+    phone.get_by_test_id("phone-tab-create").click()
+    phone.get_by_test_id("phone-pod-small").click()
+    wait_state(phone, lambda now: any(pod["namespace"] == "s-bo" for pod in now["pods"]), "a pod of one's own")
+    for tab in ("now", "pods", "create"):
+        phone.get_by_test_id(f"phone-tab-{tab}").click()
+        phone.locator(f'[data-testid="phone-tab-{tab}"][aria-selected=true]').wait_for()
+        judge.look(phone, f"phone {tab}")
+    phone.get_by_test_id("phone-tab-pods").click()
+    phone.locator(".phone-pods button").first.click()
+    phone.get_by_test_id("delete-dialog").wait_for()
+    judge.look(phone, "phone delete")
+    judge.rule()
+
+
+@pytest.mark.parametrize("template", ["ha", "zones", "gpu-lab", "nodes-100"])
+def test_every_kind_of_stage(open_classroom: Callable[[str], Classroom], template: str) -> None:
+    classroom = open_classroom(template)
+    judge = Judge()
+    for theme in ("light", "projector"):
+        page = teacher_page(classroom, theme, "en")
+        judge.look(page, f"{template} {theme}")
+        page.close()
+    judge.rule()
