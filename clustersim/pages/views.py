@@ -67,7 +67,8 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
         "lang": _language(request),
         "release": settings.RELEASE,
     }
-    return render(request, "session.html", {**_common(request), "row": row, "start": start})
+    words = f"js/lib/text/page.{start['lang']}.js"
+    return render(request, "session.html", {**_common(request), "row": row, "start": start, "words": words})
 
 
 def _session_of(request: HttpRequest, code: str) -> SessionRow | None:

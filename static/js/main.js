@@ -1,27 +1,24 @@
 /** Wiring of the session page: the socket feeds the view, each frame paints the newest one, intents go out. */
 
-/** @import { DecisionPanel, Lang, Message, Slim, Stage, Theme, Ui, View } from "./lib/types.d.ts" */
+/** @import { Lang, Message, Stage, Theme, Ui } from "./lib/types.d.ts" */
 import { Actions, refusalOf } from "./act/actions.js";
 import { DecisionLoader } from "./act/decisions.js";
+import { forms } from "./act/forms.js";
 import { HandLoader } from "./act/hand.js";
 import { createIntents } from "./act/intents.js";
 import { ModelLoader } from "./act/model.js";
-import { createYamlTab } from "./forms/yaml_tab.js";
-import { kindOfResource, splitKey } from "./lib/kinds.js";
-import { text } from "./lib/text.js";
+import { addStyles } from "./dom/styles.js";
+import { createGuests } from "./guests.js";
+import { loadTexts, text } from "./lib/text.js";
 import { dockHeight, mayReloadFor, rememberSession } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
 import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";
 import { mount as mountAnnouncer } from "./panels/announcer.js";
-import { mount as mountDock } from "./panels/dock.js";
 import { mount as mountInspector } from "./panels/inspector.js";
-import { mount as mountPalette } from "./panels/palette.js";
 import { mount as mountPhone } from "./panels/phone.js";
 import { mount as mountToast } from "./panels/toast.js";
 import { mount as mountTopbar } from "./panels/topbar.js";
 import { installProbe } from "./probe.js";
-import { refusedWrite } from "./state/roles.js";
-import { pluginHues } from "./state/selectors.js";
 import { applyMessage, emptyView, simTimeMsAt } from "./state/view.js";
 
 /** @type {{code: string, title: string, lang: Lang, release: string}} */
@@ -31,6 +28,9 @@ const STILL = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 /** @param {string} id */
 const region = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+// Nothing is drawn without words.
+await loadTexts(START.lang, "page");
 
 const api = new SessionApi(START.code);
 let view = emptyView();
@@ -77,69 +77,30 @@ const dispatch = createIntents({
   code: START.code,
 });
 
-const yamlTab = createYamlTab({
-  load: (object) => api.get(.../** @type {Parameters<typeof api.get>} */ (addressOf(object))),
-  save: (object, yaml) => refusalOf(async () => {
-    await actions.saveYaml(object.resource, keyed(object), yaml);
-    const kind = kindOfResource(object.resource)?.kind ?? object.resource;
-    toast.show(text(ui.lang, "done_save", { kind, name: object.metadata.name }), "done", text(ui.lang, "close"));
-  }, text(ui.lang, "unreachable")),
-});
-/** @param {Slim} object */
-function keyed(object) {
-  return object.metadata.namespace ? `${object.metadata.namespace}/${object.metadata.name}` : object.metadata.name;
-}
-/** @param {Slim} object */
-function addressOf(object) {
-  const { namespace, name } = splitKey(keyed(object));
-  return [kindOfResource(object.resource), namespace, name];
-}
-
-const decisionRoot = document.createElement("div");
-decisionRoot.className = "decision-root";
-/** @type {DecisionPanel | "loading" | null} */
-let decisionPanel = null;
-/** The charts and Plotly behind them are fetched when a decision is first opened; a phone may never need them. */
-async function loadDecision() {
-  decisionPanel = "loading";
-  const { mountDecision } = await import("./decision/decision.js");
-  decisionPanel = mountDecision(decisionRoot, dispatch);
-  dirty = true;
-}
+const redraw = () => setUi({});
 
 const topbar = mountTopbar(region("top-bar"), dispatch, START);
-const palette = mountPalette(region("palette"), dispatch);
-const dock = mountDock(region("dock"), dispatch);
 const phone = mountPhone(region("phone"), dispatch);
 const announcer = mountAnnouncer(region("announcer"));
-const inspector = mountInspector(region("inspector"), dispatch, {
-  yaml: {
-    element: yamlTab.element,
-    show: (object, current, newest) => {
-      const refused = refusedWrite(newest.me, object.metadata.namespace ?? "");
-      yamlTab.show(object, current,
-        refused ? text(current.lang, refused, { namespace: newest.me?.namespace ?? "" }) : "");
-    },
-  },
-  decision: {
-    element: decisionRoot,
-    show: (current) => {
-      if (decisionPanel === null) void loadDecision();
-      if (decisionPanel && decisionPanel !== "loading") {
-        const { theme, lang } = current;
-        const { traces, selectedTraceId, loading } = current.decisions;
-        decisionPanel.render({ traces, selectedTraceId, loading, theme, lang, hues: pluginHues(view), epochMs: view.epochMs });
-      }
-    },
-  },
-});
+const inspector = mountInspector(region("inspector"), dispatch,
+  createGuests({ actions, dispatch, view: () => view, ui: () => ui, toast: toast.show, redraw }));
 
+/** @type {ReturnType<typeof import("./panels/desktop.js").mountDesktop> | null} */
+let desktop = null;
 /** @type {Stage | null} */
 let stage = null;
-async function loadStage() {
-  const { mountStage } = await import("./stage/stage.js");
+/** What a phone does without: palette, dock and stage, with their words and styles. Their dialogs follow when there is time. */
+async function loadDesktop() {
+  const [{ mountDesktop }, { mountStage }] = await Promise.all([
+    import("./panels/desktop.js"), import("./stage/stage.js"), loadTexts(ui.lang, "stage"),
+    addStyles("palette", "stage", "scheduler", "model"),
+  ]);
+  desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch);
   stage ??= mountStage(region("stage"), dispatch);
-  dirty = true;
+  redraw();
+  requestIdleCallback(() => {
+    for (const fetchForm of Object.values(forms)) fetchForm().catch(() => {});
+  });
 }
 const onLayout = () => {
   setUi({ phone: PHONE.matches, reducedMotion: STILL.matches });
@@ -147,7 +108,7 @@ const onLayout = () => {
   region("stage").hidden = PHONE.matches;
   region("phone").hidden = !PHONE.matches;
   region("skip").setAttribute("href", PHONE.matches ? "#phone" : "#stage");
-  if (!PHONE.matches && !stage) void loadStage();
+  if (!PHONE.matches && !desktop) void loadDesktop();
 };
 PHONE.addEventListener("change", onLayout);
 STILL.addEventListener("change", onLayout);
@@ -187,7 +148,7 @@ function paint() {
   dirty = false;
   hand.follow(view);
   decisions.follow(view, ui.selected?.resource === "pods" && inspector.tab === "decision" ? ui.selected.key : "");
-  model.follow(view, ui.selected?.resource === "pods" && dock.tab === "model" ? ui.selected.key : "");
+  model.follow(view, ui.selected?.resource === "pods" && desktop?.dockTab === "model" ? ui.selected.key : "");
   renderFrame();
   stage?.render(view, ui);
   probe.painted(view.revision);
@@ -204,10 +165,7 @@ function renderFrame() {
   topbar.render(view, ui);
   announcer.render(view, ui);
   if (ui.phone) phone.render(view, ui);
-  else {
-    palette.render(view, ui);
-    dock.render(view, ui);
-  }
+  else desktop?.render(view, ui);
   inspector.render(view, ui);
   document.body.classList.toggle("has-selection", ui.selected !== null);
 }
@@ -219,7 +177,7 @@ document.addEventListener("keydown", (event) => {
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {
     event.preventDefault();
-    palette.focusSearch();
+    desktop?.focusSearch();
   }
   if (event.key === " " && !target.closest("button, a, summary, [role=tab], [role=option], [role=grid]")) {
     event.preventDefault();

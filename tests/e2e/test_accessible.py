@@ -75,7 +75,7 @@ def dialogs(page: Page, judge: Judge) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("/")
     page.keyboard.type("n")
-    page.get_by_role("option").first.wait_for()
+    page.locator("#found-0").wait_for()
     judge.look(page, "search")
     page.keyboard.press("Escape")
 

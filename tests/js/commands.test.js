@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { changeTaints, readCommand } from "../../static/js/lib/commands.js";
+import { readCommand } from "../../static/js/lib/commands.js";
+import { changeTaints } from "../../static/js/lib/taints.js";
 
 const read = (line) => readCommand(line, "default");
 const brief = ({ target, ...rest }) =>

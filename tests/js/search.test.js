@@ -2,10 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { firstChoice, fullName, search } from "../../static/js/state/search.js";
-import { itemOf } from "../../static/js/lib/items.js";
+import { firstChoice, search } from "../../static/js/state/search.js";
+import { fullName, itemOf } from "../../static/js/lib/items.js";
 import { refusedItem } from "../../static/js/state/roles.js";
+import { loadTexts } from "../../static/js/lib/text.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
+
+await loadTexts("en", "page");
+await loadTexts("zh-hans");
 
 const TEACHER = { role: "teacher", namespace: "" };
 const STUDENT = { role: "student", namespace: "s-mei" };

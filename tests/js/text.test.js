@@ -5,29 +5,43 @@ import { test } from "node:test";
 
 import { EN } from "../../static/js/lib/text/page.en.js";
 import { ZH_HANS } from "../../static/js/lib/text/page.zh-hans.js";
-import { STAGE } from "../../static/js/lib/text/stage.js";
-import { KEYS, age, clockTime, number, text } from "../../static/js/lib/text.js";
+import { EN as STAGE_EN } from "../../static/js/lib/text/stage.en.js";
+import { ZH_HANS as STAGE_ZH_HANS } from "../../static/js/lib/text/stage.zh-hans.js";
+import { age, clockTime, loadTexts, number, text } from "../../static/js/lib/text.js";
 
 const slots = (pattern) => [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
 test("every text exists in both languages", () => {
-  assert.deepEqual([...KEYS.en].sort(), [...KEYS["zh-hans"]].sort());
+  assert.deepEqual(Object.keys(EN).sort(), Object.keys(ZH_HANS).sort());
+  assert.deepEqual(Object.keys(STAGE_EN).sort(), Object.keys(STAGE_ZH_HANS).sort());
 });
 
 test("both languages fill the same blanks", () => {
   for (const key of Object.keys(EN)) assert.deepEqual(slots(ZH_HANS[key]), slots(EN[key]), key);
-  for (const key of Object.keys(STAGE.en)) assert.deepEqual(slots(STAGE["zh-hans"][key]), slots(STAGE.en[key]), key);
+  for (const key of Object.keys(STAGE_EN)) assert.deepEqual(slots(STAGE_ZH_HANS[key]), slots(STAGE_EN[key]), key);
 });
 
 test("every key that the page asks for by name is there", () => {
   const root = new URL("../../static/js/", import.meta.url);
-  const known = new Set(KEYS.en);
+  const known = new Set([...Object.keys(EN), ...Object.keys(STAGE_EN)]);
   const missing = [];
   for (const name of readdirSync(root, { recursive: true }))
-    if (/^(panels|forms|[a-z]+\.js)/.test(name) && name.endsWith(".js") && name !== "home.js")
+    if (/^(act|panels|forms|[a-z]+\.js)/.test(name) && name.endsWith(".js") && name !== "home.js")
       for (const [, key] of readFileSync(new URL(name, root), "utf8").matchAll(/\bt(?:ext)?\((?:[\w.]+lang(?: \?\? "en")?, )?"([\w-]+)"/g))
         if (!known.has(key)) missing.push(`${name}: ${key}`);
   assert.deepEqual(missing, []);
+});
+
+test("a language is learnt part by part, and a new one knows the parts of the old", async () => {
+  const [page, stage] = [Object.keys(EN)[0], Object.keys(STAGE_EN)[0]];
+  assert.equal(text("en", page), page, "nothing is known before it is fetched");
+  await loadTexts("en", "page");
+  assert.equal(text("en", page), EN[page]);
+  assert.equal(text("en", stage), stage);
+  await loadTexts("en", "stage");
+  assert.equal(text("en", stage), STAGE_EN[stage]);
+  await loadTexts("zh-hans");
+  assert.deepEqual([text("zh-hans", page), text("zh-hans", stage)], [ZH_HANS[page], STAGE_ZH_HANS[stage]]);
 });
 
 test("a missing value stays visible as its blank, a missing key as itself", () => {

@@ -7,8 +7,10 @@ import re
 
 import pytest
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 
 from clustersim.classroom import templates
+from clustersim.headers import SecurityHeadersMiddleware
 from clustersim.pages import catalogue, views
 from tests.tools import application
 
@@ -124,3 +126,30 @@ async def test_pages_hold_no_inline_script_or_handler_and_forbid_them() -> None:
             policy = answer.headers["content-security-policy"]
             assert "script-src 'self'" in policy
             assert "unsafe-inline" not in policy.partition("style-src")[0]
+
+
+async def test_an_address_without_a_page_says_where_to_go() -> None:
+    status, text = await page("/nowhere", cookie="django_language=zh-hans")
+    assert status == 404
+    assert catalogue.texts("zh-hans")["no_page_title"] in text
+    async with application.http() as client:
+        answer = await client.get("/join/")
+        assert (answer.status_code, answer.headers["location"]) == (302, "/"), "the code was left out: it is asked for"
+
+
+async def test_the_words_of_a_page_are_on_their_way_before_its_script_asks() -> None:
+    async with application.http() as client:
+        code = (await application.opened(client))["code"]
+        text = (await client.get(f"/s/{code}", headers={"cookie": "django_language=zh-hans"})).text
+    assert re.search(r'<link rel="modulepreload" href="[^"]*/js/lib/text/page\.zh-hans\.js">', text)
+
+
+@pytest.mark.parametrize(
+    ("content_type", "guarded"),
+    [("text/html; charset=utf-8", True), ("image/svg+xml", True), ("text/css", False), ("text/javascript", False)],
+)
+def test_what_only_a_page_loads_carries_no_rules_for_pages(content_type: str, guarded: bool) -> None:
+    answer = SecurityHeadersMiddleware(lambda _request: HttpResponse(b"", content_type=content_type))(HttpRequest())
+    assert isinstance(answer, HttpResponse)
+    assert ("Content-Security-Policy" in answer.headers) is guarded
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"

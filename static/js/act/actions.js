@@ -4,9 +4,9 @@
 /** @import { Item, Values } from "../lib/items.js" */
 /** @import { Slim, View } from "../lib/types.d.ts" */
 /** @import { SessionApi } from "../net/rest.js" */
-import { changeTaints } from "../lib/commands.js";
 import { HIGH_PRIORITY_CLASS, itemOf } from "../lib/items.js";
 import { kindNamed, kindOfResource, splitKey } from "../lib/kinds.js";
+import { changeTaints } from "../lib/taints.js";
 import { numberedName, workloadName } from "../state/names.js";
 import { objectAt, objectsOf, zones } from "../state/selectors.js";
 import { ApiError } from "../net/rest.js";
@@ -160,16 +160,25 @@ export class Actions {
   }
 
   /**
+   * The whole object, of which the page has a part.
+   * @param {string} resource
+   * @param {string} key
+   * @returns {Promise<Slim>}
+   */
+  read(resource, key) {
+    const { namespace, name } = splitKey(key);
+    return this.api.get(served(resource), namespace, name);
+  }
+
+  /**
    * Save an edited object; the refusal carries the field paths.
    * @param {string} resource
    * @param {string} key
    * @param {string} yaml
    */
   saveYaml(resource, key, yaml) {
-    const kind = kindOfResource(resource);
-    if (!kind) throw new ApiError({ kind: "Status", code: 404, reason: "NotFound", message: resource });
     const { namespace, name } = splitKey(key);
-    return this.api.putYaml(kind, namespace, name, yaml);
+    return this.api.putYaml(served(resource), namespace, name, yaml);
   }
 
   /**
@@ -181,6 +190,16 @@ export class Actions {
     const namespace = /^ {2}namespace: *["']?([a-z0-9-]+)/m.exec(yaml)?.[1] ?? this.namespace;
     return this.api.createYaml(kind, namespace, yaml, false);
   }
+}
+
+/**
+ * The kind of a resource as lib/kinds.js has it.
+ * @param {string} resource
+ */
+function served(resource) {
+  const kind = kindOfResource(resource);
+  if (!kind) throw new ApiError({ kind: "Status", code: 404, reason: "NotFound", message: resource });
+  return kind;
 }
 
 /**

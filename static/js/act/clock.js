@@ -11,17 +11,17 @@ export function clockIntents(world) {
   const { api } = world.actions;
   const { t, say, attempt } = speak(world);
   return {
-    play: () => void attempt(() => api.clock({ paused: false })),
-    pause: () => void attempt(() => api.clock({ paused: true })),
-    step: ({ by, count }) => void attempt(async () => {
+    play: () => attempt(() => api.clock({ paused: false })),
+    pause: () => attempt(() => api.clock({ paused: true })),
+    step: ({ by, count }) => attempt(async () => {
       const { stepped, stepping } = await api.step(by, count);
       if (stepping) say(t("step_waits"), "note");
       else if (stepped === 0) say(t("nothing_to_step", { by: t(`step_${by}`) }), "note");
     }),
     clock({ type: _type, ...change }) {
-      void attempt(() => api.clock(change));
+      return attempt(() => api.clock(change));
     },
-    fault: ({ identity, kind }) => void attempt(() => api.fault(identity, kind), t(`done_fault_${kind}`, { identity })),
-    judge: ({ uid, plugin, verdict }) => void attempt(() => api.judge(uid, plugin, verdict), t(`done_${verdict}`)),
+    fault: ({ identity, kind }) => attempt(() => api.fault(identity, kind), t(`done_fault_${kind}`, { identity })),
+    judge: ({ uid, plugin, verdict }) => attempt(() => api.judge(uid, plugin, verdict), t(`done_${verdict}`)),
   };
 }

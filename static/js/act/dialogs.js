@@ -2,14 +2,11 @@
 
 /** @import { View } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
-import { openCode } from "../forms/code_dialog.js";
-import { openExpression } from "../forms/expression_dialog.js";
-import { openImport, openOpenb } from "../forms/import_dialog.js";
-import { openScheduler } from "../forms/scheduler_dialog.js";
 import { number } from "../lib/text.js";
 import { request } from "../net/rest.js";
 import { refusedCluster } from "../state/roles.js";
 import { objectsOf } from "../state/selectors.js";
+import { forms } from "./forms.js";
 import { speak } from "./world.js";
 
 /** Milliseconds a trace of 1,523 nodes and 8,152 pods may take to be stored. */
@@ -26,13 +23,13 @@ export function dialogIntents(world) {
   const { api } = actions;
   const { t, say, attempt, answer, refused } = speak(world);
 
-  const importManifests = () => openImport({
+  const importManifests = async () => (await forms.files()).openImport({
     t,
     namespace: actions.namespace,
     apply: (body, type) => answer("outcome", () => api.importText(body, type)),
   });
 
-  const replayTrace = () => openOpenb({
+  const replayTrace = async () => (await forms.files()).openOpenb({
     t,
     start: (body) => answer("started", async () => {
       const started = await request("POST", `${api.session}/replays`, body, { timeoutMs: REPLAY_TIMEOUT_MS });
@@ -43,8 +40,8 @@ export function dialogIntents(world) {
   });
 
   return {
-    openImport: ({ kind }) => (kind === "yaml" ? importManifests() : replayTrace()),
-    openScheduler: () => void attempt(async () => openScheduler({
+    openImport: ({ kind }) => attempt(kind === "yaml" ? importManifests : replayTrace),
+    openScheduler: () => attempt(async () => (await forms.scheduler()).openScheduler({
       t,
       scheduler: await api.scheduler(),
       apply: (body) => refused(async () => {
@@ -52,12 +49,12 @@ export function dialogIntents(world) {
         say(t("done_scheduler", { title }));
       }),
     })),
-    openExpression: () => openExpression({
+    openExpression: () => attempt(async () => (await forms.expression()).openExpression({
       t,
       pods: podsToTry(view()),
       ask: (body) => answer("tried", () => api.tryExpression(body)),
-    }),
-    showCode: () => openCode({
+    })),
+    showCode: () => attempt(async () => (await forms.code()).openCode({
       code,
       join: ui().join,
       title: view().session?.title ?? "",
@@ -66,7 +63,7 @@ export function dialogIntents(world) {
         read: () => api.door(),
         set: (open) => refused(async () => void await api.setDoor(open)),
       },
-    }),
+    })),
   };
 }
 

@@ -9,11 +9,11 @@ import { pageIntents } from "./page.js";
 
 /**
  * @param {World} world
- * @returns {(intent: Intent) => void}
+ * @returns {(intent: Intent) => void | Promise<unknown>} done when what it began is done
  */
 export function createIntents(world) {
   /** @type {Table} */
   const table = { ...pageIntents(world), ...clockIntents(world), ...objectIntents(world), ...dialogIntents(world) };
   // The type that chose the row is the type of the intent; a table of functions cannot say so.
-  return (intent) => /** @type {(intent: Intent) => void} */ (table[intent.type])(intent);
+  return (intent) => /** @type {(intent: Intent) => void | Promise<unknown>} */ (table[intent.type])(intent);
 }

@@ -1,13 +1,10 @@
 /** Intents that create, change and delete objects: by a click of the palette, a form, a typed command, the inspector. */
 
 /** @import { Table, World } from "./world.js" */
-import { openDelete } from "../forms/delete_dialog.js";
-import { openNodeForm, openObjectForm } from "../forms/object_form.js";
-import { readCommand } from "../lib/commands.js";
-import { itemOf } from "../lib/items.js";
+import { fullName, itemOf } from "../lib/items.js";
 import { kindOfResource, splitKey } from "../lib/kinds.js";
 import { consequence } from "../state/consequence.js";
-import { fullName } from "../state/search.js";
+import { commands, forms } from "./forms.js";
 import { speak } from "./world.js";
 
 /**
@@ -19,11 +16,11 @@ export function objectIntents(world) {
   const { t, say, attempt, refused } = speak(world);
 
   /** @param {"taint" | "label"} kind */
-  const openNode = (kind) => {
+  const openNode = async (kind) => {
     const { selected } = ui();
     if (selected?.resource !== "nodes") return;
     const node = selected.key;
-    openNodeForm({
+    (await forms.object()).openNodeForm({
       kind, node, t,
       apply: (values) => refused(() =>
         kind === "label" ? actions.label(node, values) : actions.taint(node, [taintOf(values)], [])),
@@ -34,7 +31,7 @@ export function objectIntents(world) {
     create({ item: id }) {
       const item = itemOf(id);
       if (!item) return;
-      void attempt(async () => {
+      return attempt(async () => {
         const made = await actions.createItem(item);
         const done = t("done_create", { kind: item.kind, name: made.metadata.name });
         const waits = item.kind === "Pod" && (view().clock?.paused || view().clock?.held);
@@ -42,22 +39,22 @@ export function objectIntents(world) {
       });
     },
     openForm({ item: id }) {
-      if (id === "taint" || id === "label") return openNode(id);
+      if (id === "taint" || id === "label") return attempt(() => openNode(id));
       const item = itemOf(id);
       if (!item) return;
-      openObjectForm({
+      return attempt(async () => (await forms.object()).openObjectForm({
         item,
         label: fullName(item, ui().lang),
         values: actions.valuesFor(item),
         t,
         create: (document) => refused(() => actions.api.createDocument(document, actions.namespace)),
         createYaml: (yaml) => refused(() => actions.createYaml(yaml, item)),
-      });
+      }));
     },
     command({ line }) {
-      const read = readCommand(line, actions.namespace);
-      if ("error" in read) return say(t(read.error, read.values), "bad");
-      void attempt(async () => {
+      return attempt(async () => {
+        const read = (await commands()).readCommand(line, actions.namespace);
+        if ("error" in read) return say(t(read.error, read.values), "bad");
         const result = await actions.run(read);
         if (result.select) setUi({ selected: result.select });
         if (result.key) say(t(result.key, result.values));
@@ -67,13 +64,13 @@ export function objectIntents(world) {
       const kind = kindOfResource(resource)?.kind ?? resource;
       const { name } = splitKey(key);
       const { text: effect, values } = consequence(view(), resource, key);
-      openDelete({
+      return attempt(async () => (await forms.remove()).openDelete({
         kind, name, t, effect: t(effect, values),
         remove: () => refused(async () => {
           await actions.remove(resource, key);
           say(t("done_delete", { kind, name }));
         }),
-      });
+      }));
     },
   };
 }

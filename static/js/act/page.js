@@ -1,13 +1,19 @@
 /** Intents that change what this browser shows, and nothing else. */
 
 /** @import { Table, World } from "./world.js" */
+import { loadTexts } from "../lib/text.js";
 import { rememberDockHeight, rememberLanguage, rememberTheme } from "../net/recent.js";
+import { fetched } from "./forms.js";
+import { speak } from "./world.js";
 
 /**
  * @param {World} world
  * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "colourBy" | "tab" | "lang" | "theme" | "dockHeight">}
  */
-export function pageIntents({ decisions, inspector, setUi }) {
+export function pageIntents(world) {
+  const { decisions, inspector, setUi } = world;
+  const { attempt } = speak(world);
+  const learn = fetched(loadTexts);
   return {
     select({ resource, key, tab, focus }) {
       setUi({ selected: { resource, key } });
@@ -19,10 +25,11 @@ export function pageIntents({ decisions, inspector, setUi }) {
     colourBy: ({ by }) => setUi({ colourBy: by }),
     // The panel has turned its own page; the next frame draws it.
     tab: () => setUi({}),
-    lang({ lang }) {
+    lang: ({ lang }) => attempt(async () => {
+      await learn(lang);
       rememberLanguage(lang);
       setUi({ lang });
-    },
+    }),
     theme({ theme }) {
       rememberTheme(theme);
       setUi({ theme });

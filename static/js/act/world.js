@@ -19,7 +19,7 @@ import { refusalOf } from "./actions.js";
  *
  * @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused
  *
- * @typedef {{[Type in Intent["type"]]: (intent: Extract<Intent, {type: Type}>) => void}} Table
+ * @typedef {{[Type in Intent["type"]]: (intent: Extract<Intent, {type: Type}>) => void | Promise<unknown>}} Table
  */
 
 /**

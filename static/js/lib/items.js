@@ -2,8 +2,10 @@
  * What the palette offers: for each item its place, its form fields and the document it stands for. Pure: names, zone
  * and namespace come in with the values.
  */
+/** @import { Lang } from "./types.d.ts" */
 import { field, given, readPairs, readTaints } from "./item_parts.js";
 import { PLACED_PODS, STORAGE } from "./storage_items.js";
+import { text } from "./text.js";
 
 /**
  * @typedef {object} Field
@@ -261,6 +263,16 @@ const BY_ID = new Map(ITEMS.map((item) => [item.id, item]));
 /** @param {string} id */
 export function itemOf(id) {
   return BY_ID.get(id) ?? null;
+}
+
+/**
+ * An item by kind and label, as one says it: "Pod, Small".
+ * @param {Item} item
+ * @param {Lang} lang
+ */
+export function fullName(item, lang) {
+  const label = text(lang, item.label);
+  return label.includes(item.kind) ? label : `${item.kind}, ${label}`;
 }
 
 /**

@@ -1,32 +1,45 @@
 /** Sentences of the page in its languages. Field terms (Pod, Node, taint, lease) stay English in every language. */
 
 /** @import { Lang } from "./types.d.ts" */
-import { PAGE } from "./text/page.js";
-import { STAGE } from "./text/stage.js";
+
+/** Texts by part and language: a page fetches those that it shows, in the language that it is in. */
+const FILES = {
+  page: { en: () => import("./text/page.en.js"), "zh-hans": () => import("./text/page.zh-hans.js") },
+  stage: { en: () => import("./text/stage.en.js"), "zh-hans": () => import("./text/stage.zh-hans.js") },
+};
+
+/** @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel */
 
 /** @type {Record<Lang, Record<string, string>>} */
-const TEXTS = {
-  en: { ...PAGE.en, ...STAGE.en },
-  "zh-hans": { ...PAGE["zh-hans"], ...STAGE["zh-hans"] },
-};
+const TEXTS = { en: {}, "zh-hans": {} };
+/** @type {Set<Part>} */
+const spoken = new Set();
+
+/**
+ * Learn a language: the texts of every part asked for so far, and of one more.
+ * @param {Lang} lang
+ * @param {Part} [part]
+ */
+export async function loadTexts(lang, part) {
+  if (part) spoken.add(part);
+  for (const module of await Promise.all([...spoken].map((one) => FILES[one][lang]())))
+    Object.assign(TEXTS[lang], ...Object.values(module));
+}
 
 /**
  * The text of a key, with `{name}` replaced from values and `{name|node|nodes}` by the word for one or for any other
- * number; English where a language lacks it, the key where both do.
+ * number; the key where nothing was learnt for it.
  * @param {Lang} lang
  * @param {string} key
  * @param {Record<string, string | number>} [values]
  */
 export function text(lang, key, values) {
-  const pattern = TEXTS[lang][key] ?? TEXTS.en[key] ?? key;
+  const pattern = TEXTS[lang][key] ?? key;
   if (!values) return pattern;
   return pattern
     .replace(/\{(\w+)\|([^|}]*)\|([^|}]*)\}/g, (_, name, one, many) => (String(values[name]) === "1" ? one : many))
     .replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
-
-/** Every key by language, for the test that asks both languages to say the same things. */
-export const KEYS = { en: Object.keys(TEXTS.en), "zh-hans": Object.keys(TEXTS["zh-hans"]) };
 
 /** @type {Record<Lang, string>} */
 const LOCALES = { en: "en", "zh-hans": "zh-Hans-CN" };

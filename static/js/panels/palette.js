@@ -3,11 +3,10 @@
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 /** @import { Item } from "../lib/items.js" */
 import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
-import { ITEMS } from "../lib/items.js";
+import { fullName, ITEMS } from "../lib/items.js";
 import { text } from "../lib/text.js";
 import { refusedCluster, refusedItem, refusedWrite } from "../state/roles.js";
 import { leader, objectAt, replicas } from "../state/selectors.js";
-import { fullName } from "../state/search.js";
 import { mountSearch } from "./search.js";
 
 const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "storage", "policies"]);

@@ -20,9 +20,7 @@ export function mount(root, dispatch, session) {
   const logo = document.getElementById("logo-template");
   const home = element("a", { class: "logo-link", href: "/", "aria-label": "Clustersim" });
   if (logo instanceof HTMLTemplateElement) home.append(logo.content.cloneNode(true));
-  const qr = element("img", {
-    class: "code-qr", alt: "", width: 32, height: 32, src: `/api/sessions/${session.code}/qr.svg`,
-  });
+  const qr = element("img", { class: "code-qr", alt: "", width: 32, height: 32 });
   const shut = element("span", { class: "code-shut", "data-testid": "join-warning" }, icon("warn"));
   const code = element("button", { class: "code-button", type: "button", "data-testid": "join-code" }, [
     qr, shut, element("span", { class: "mono" }, session.code),
@@ -66,6 +64,7 @@ export function mount(root, dispatch, session) {
       setAttribute(code, "aria-label", `${session.code}: ${text(lang, ui.join.reachable ? "show_code" : "join_closed")}`);
       // A QR that no other device can open is not shown.
       qr.hidden = !ui.join.reachable;
+      if (ui.join.reachable && !ui.phone) setAttribute(qr, "src", `/api/sessions/${session.code}/qr.svg`);
       shut.hidden = ui.join.reachable;
       setAttribute(code, "title", text(lang, ui.join.reachable ? "show_code" : "join_closed"));
       role.hidden = !view.me;

@@ -77,7 +77,7 @@ export function mountLanes(element, dispatch) {
   /** @param {Lane} lane */
   function createLane(lane) {
     const header = h("header", { class: "st-lane-head" }, icon(LANE_ICONS[lane.name], 13),
-      h("h3", { class: "st-lane-name" }), h("span", { class: "st-lane-count" }),
+      h("h2", { class: "st-lane-name" }), h("span", { class: "st-lane-count" }),
       h("span", { class: "st-lane-means" }));
     return h("section", { class: "st-lane", "data-testid": `queue-lane-${lane.name}` }, header,
       h("ul", { class: "st-lane-rows" }), h("p", { class: "st-lane-note" }));

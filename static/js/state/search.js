@@ -4,8 +4,7 @@
  */
 
 /** @import { Lang, View } from "../lib/types.d.ts" */
-/** @import { Item } from "../lib/items.js" */
-import { ITEMS } from "../lib/items.js";
+import { fullName, ITEMS } from "../lib/items.js";
 import { KINDS } from "../lib/kinds.js";
 import { text } from "../lib/text.js";
 import { refusedItem } from "./roles.js";
@@ -83,14 +82,4 @@ function itemsNamed(view, lang, query) {
     .filter((item) => !refusedItem(view, item))
     .slice(0, ITEMS_MAX)
     .map((item) => ({ id: item.id, label: fullName(item, lang) }));
-}
-
-/**
- * An item by kind and label, as one says it: "Pod, small".
- * @param {Item} item
- * @param {Lang} lang
- */
-export function fullName(item, lang) {
-  const label = text(lang, item.label);
-  return label.includes(item.kind) ? label : `${item.kind}, ${label}`;
 }

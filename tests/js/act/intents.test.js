@@ -5,7 +5,10 @@ import { test } from "node:test";
 import { Actions } from "../../../static/js/act/actions.js";
 import { createIntents } from "../../../static/js/act/intents.js";
 import { ApiError } from "../../../static/js/net/rest.js";
+import { loadTexts } from "../../../static/js/lib/text.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
+
+await loadTexts("en", "page");
 
 const TEACHER = { role: "teacher", namespace: "", slug: "teacher" };
 
@@ -35,8 +38,7 @@ function worldOf({ objects = [], answers = {}, me = TEACHER } = {}) {
   });
   /** Dispatch and wait until what the intent began is done. */
   const does = async (intent) => {
-    dispatch(intent);
-    await new Promise((settled) => setImmediate(settled));
+    await dispatch(intent);
     return world;
   };
   return { does, calls, world };

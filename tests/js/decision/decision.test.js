@@ -4,7 +4,11 @@ import { decisionOf, fateOf, ranking, runnerUp, sentenceParts, versionOf } from 
 import { decisionWords } from "../../../static/js/decision/words.js";
 import { heatmapChart } from "../../../static/js/decision/heatmap.js";
 import { scoresChart } from "../../../static/js/decision/scores.js";
+import { loadTexts } from "../../../static/js/lib/text.js";
 import { trace } from "../stage/fixtures.js";
+
+await loadTexts("en", "stage");
+await loadTexts("zh-hans");
 
 /** @import { Trace, TraceResult } from "../../../static/js/lib/types.d.ts" */
 /** @import { Colours } from "../../../static/js/dom/colours.js" */

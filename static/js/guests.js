@@ -1,0 +1,99 @@
+/** What main.js puts into two of the inspector's tabs: the YAML editor and the Decision panel, fetched when first shown. */
+
+/** @import { DecisionPanel, Dispatch, Slim, Ui, View } from "./lib/types.d.ts" */
+/** @import { Actions } from "./act/actions.js" */
+/** @import { Guests } from "./panels/inspector.js" */
+import { refusalOf } from "./act/actions.js";
+import { forms } from "./act/forms.js";
+import { addStyles } from "./dom/styles.js";
+import { kindOfResource, splitKey } from "./lib/kinds.js";
+import { loadTexts, text } from "./lib/text.js";
+import { refusedWrite } from "./state/roles.js";
+import { pluginHues } from "./state/selectors.js";
+import { keyOf } from "./state/view.js";
+
+/**
+ * @param {object} world
+ * @param {Actions} world.actions
+ * @param {Dispatch} world.dispatch
+ * @param {() => View} world.view
+ * @param {() => Ui} world.ui
+ * @param {(message: string, tone: "done", closeLabel: string) => void} world.toast
+ * @param {() => void} world.redraw
+ * @returns {Guests}
+ */
+export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
+  const yaml = guest("yaml-root", redraw, async (root) => {
+    const { createYamlTab } = await forms.yaml();
+    const tab = createYamlTab({
+      load: (object) => actions.read(object.resource, keyOf(object)),
+      save: (object, edited) => refusalOf(async () => {
+        await actions.saveYaml(object.resource, keyOf(object), edited);
+        const kind = kindOfResource(object.resource)?.kind ?? object.resource;
+        toast(text(ui().lang, "done_save", { kind, name: object.metadata.name }), "done", text(ui().lang, "close"));
+      }, text(ui().lang, "unreachable")),
+    });
+    root.append(tab.element);
+    return tab;
+  });
+  // The charts and Plotly behind them: a phone may never need them.
+  const decision = guest("decision-root", redraw, async (root) => {
+    const [{ mountDecision }] = await Promise.all([
+      import("./decision/decision.js"), addStyles("decision"), loadTexts(ui().lang, "stage"),
+    ]);
+    return /** @type {DecisionPanel} */ (mountDecision(root, dispatch));
+  });
+
+  return {
+    yaml: {
+      element: yaml.element,
+      show(object, current, { me }) {
+        const refused = refusedWrite(me, object.metadata.namespace ?? "");
+        const reason = refused ? text(current.lang, refused, { namespace: me?.namespace ?? "" }) : "";
+        yaml.get()?.show(object, current, reason);
+      },
+    },
+    decision: {
+      element: decision.element,
+      show({ theme, lang, decisions }) {
+        const { traces, selectedTraceId, loading } = decisions;
+        decision.get()?.render({ traces, selectedTraceId, loading, theme, lang, hues: pluginHues(view()), epochMs: view().epochMs });
+      },
+    },
+  };
+}
+
+/**
+ * A place and what will stand in it, fetched at the first question for it.
+ * @template T
+ * @param {string} className
+ * @param {() => void} redraw
+ * @param {(root: HTMLElement) => Promise<T>} load
+ */
+function guest(className, redraw, load) {
+  const element = document.createElement("div");
+  element.className = className;
+  /** @type {T | null} */
+  let loaded = null;
+  let asked = false;
+  const begin = async () => {
+    try {
+      loaded = await load(element);
+      redraw();
+    } catch {
+      // Without the network it is not there; the next time it is shown asks again.
+      asked = false;
+    }
+  };
+  return {
+    element,
+    /** @returns {T | null} null while it is on its way */
+    get() {
+      if (!asked) {
+        asked = true;
+        void begin();
+      }
+      return loaded;
+    },
+  };
+}

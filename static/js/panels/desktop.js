@@ -1,0 +1,29 @@
+/** What stands around the stage and not on a phone: the palette and the dock, fetched together. */
+
+/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+import { mount as mountDock } from "./dock.js";
+import { mount as mountPalette } from "./palette.js";
+
+/**
+ * @param {{palette: HTMLElement, dock: HTMLElement}} regions
+ * @param {Dispatch} dispatch
+ */
+export function mountDesktop(regions, dispatch) {
+  const palette = mountPalette(regions.palette, dispatch);
+  const dock = mountDock(regions.dock, dispatch);
+  return {
+    focusSearch: palette.focusSearch,
+    /** The dock's open tab; "" while it is folded. */
+    get dockTab() {
+      return dock.tab;
+    },
+    /**
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(view, ui) {
+      palette.render(view, ui);
+      dock.render(view, ui);
+    },
+  };
+}
