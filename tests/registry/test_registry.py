@@ -267,3 +267,22 @@ def test_objects_too_large_or_too_deep_are_refused(cluster: Cluster) -> None:
         nested = {"a": nested}
     assert refusal(cluster.create, "pods", "a", nested).code == 400
     assert refusal(cluster.apply, Patch("pods", "default", "a", nested)).code == 400
+
+
+@pytest.mark.parametrize("subresource", ["log", "binding", "eviction", "exec", "nothing"])
+def test_a_subresource_that_is_not_written_writes_nothing(subresource: str) -> None:
+    cluster = Cluster()
+    before = cluster.pod()
+    relabelled = {"metadata": {"labels": {"a": "b"}}}
+    assert refusal(cluster.patch, "pods", "web", relabelled, subresource=subresource).code == 405
+    changed = {**before, "metadata": {**before["metadata"], "labels": {"a": "b"}}}
+    assert refusal(cluster.update, "pods", changed, subresource).code == 405
+    assert cluster.get("pods", "web") == before
+
+
+@pytest.mark.parametrize("subresource", ["status", "log", "nothing"])
+def test_only_what_is_posted_to_takes_a_post(subresource: str) -> None:
+    cluster = Cluster()
+    cluster.pod()
+    asked = Create("pods", "default", {"metadata": {"name": "web"}}, subresource)
+    assert refusal(cluster.apply, asked).code == 405

@@ -1,0 +1,47 @@
+"""Generic code knows no kind by name: what a kind needs it says of itself (docs/adding-a-kind.md)."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from controllers.kinds.table import KINDS
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+NAMES: Final = {kind.resource for kind in KINDS} | {kind.kind for kind in KINDS}
+MEANT: Final = {
+    ("controllers/log/operations.py", "pods"): "a binding is of a pod",
+    ("controllers/registry/incoming.py", "namespaces"): "where namespaced objects are at home",
+    ("controllers/kit/recorder.py", "events"): "what the recorder writes",
+    ("controllers/kit/recorder.py", "Event"): "what the recorder writes",
+}
+"""(file, name) → why it stands there."""
+
+
+def named(folder: str) -> set[tuple[str, str]]:
+    """Return (file, name) of every kind that a folder's code names in a text of its own."""
+    found: set[tuple[str, str]] = set()
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in NAMES:
+                found.add((str(file.relative_to(ROOT)), node.value))
+    return found
+
+
+@pytest.mark.parametrize("folder", ["controllers/log", "controllers/registry", "controllers/loop", "controllers/kit"])
+def test_no_kind_is_named(folder: str) -> None:
+    # `models` holds the fields of own structs: some are called as a kind's resource is.
+    found = {(file, name) for file, name in named(folder) if "/models/" not in file and not _is_a_field(file, name)}
+    assert found == {place for place in MEANT if place[0].startswith(folder)}
+
+
+def test_a_kind_that_is_named_is_found() -> None:
+    assert ("controllers/kinds/core/pod/kind.py", "pods") in named("controllers/kinds")
+
+
+def _is_a_field(file: str, name: str) -> bool:
+    """Return whether the name is a field's here: `spec.replicas` is no kind."""
+    return name == "replicas" or file == "controllers/registry/merging.py"
