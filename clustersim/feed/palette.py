@@ -14,7 +14,7 @@ from typing import Any, Final
 from django.db import DatabaseError
 
 from clustersim.store import hues
-from clustersim.store.hues import KEY_LENGTH_MAX, Key
+from clustersim.store.hues import KEY_LENGTH_MAX, SCOPE_LENGTH_MAX, Key
 from controllers.log.store import Stored
 
 OWNERS_MAX: Final = 2_000
@@ -31,6 +31,9 @@ PLUGIN_ORDER: Final = (
     "VolumeBinding",
 )
 """The scoring plugins of today by how often they score together: the first six never share a hue."""
+
+PLUGINS: Final = "plugin"
+"""Begins the scopes of plugins: each era counts its own, because they never score beside another era's."""
 
 CONFIGURATIONS: Final = "schedulerconfigs.clustersim.io"
 
@@ -88,7 +91,9 @@ class Palette:
         if numbers is None or resource not in ("pods", CONFIGURATIONS):
             return {}
         if resource == CONFIGURATIONS:
-            return {"hues": {name: number for (scope, name), number in numbers.items() if scope == "plugin"}}
+            own = _plugin_scope(document)
+            told = {name: number for (scope, name), number in numbers.items() if scope.startswith(PLUGINS)}
+            return {"hues": told | {name: number for (scope, name), number in numbers.items() if scope == own}}
         named = {"owner": numbers.get(("owner", owner_of(document))),
                  "priority": numbers.get(("priority", priority_of(document)))}  # fmt: skip
         return {"hues": {scope: number for scope, number in named.items() if number is not None}}
@@ -100,7 +105,12 @@ class Palette:
                 yield "owner", owner_of(stored.object)
                 yield "priority", priority_of(stored.object)
             elif stored.resource == CONFIGURATIONS:
-                yield from (("plugin", name) for name in _scoring(stored.object))
+                yield from ((_plugin_scope(stored.object), name) for name in _scoring(stored.object))
+
+
+def _plugin_scope(configuration: Mapping[str, Any]) -> str:
+    era = (configuration.get("status") or {}).get("era") or ""
+    return f"{PLUGINS} {era}"[:SCOPE_LENGTH_MAX]
 
 
 def _scoring(configuration: Mapping[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from django.db import IntegrityError, transaction
 
@@ -11,7 +12,10 @@ from clustersim.store.models import Hue
 Key = tuple[str, str]
 """(scope, name): `("owner", "Deployment default/web")`."""
 
-KEY_LENGTH_MAX = 330
+SCOPE_LENGTH_MAX: Final = 12
+"""Characters of a scope that are kept."""
+
+KEY_LENGTH_MAX: Final = 330
 """Characters of a name that are kept: a kind, a namespace and a name, each as long as the API lets them be."""
 
 

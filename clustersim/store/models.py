@@ -95,7 +95,7 @@ class Hue(models.Model):
     session = models.ForeignKey(
         Session, on_delete=models.CASCADE, db_index=False, db_constraint=False, related_name="+"
     )
-    scope = models.CharField(max_length=12, help_text="owner, priority or plugin")
+    scope = models.CharField(max_length=12, help_text="owner, priority, or the plugins of an era")
     name = models.CharField(max_length=330)
     number = models.IntegerField(help_text="0 is the first hue; past the last they repeat")
 

@@ -36,9 +36,9 @@ def pods(*documents: dict[str, Any]) -> list[Stored]:
     return [stored("pods", document) for document in documents]
 
 
-def configuration(*plugins: str) -> dict[str, Any]:
+def configuration(*plugins: str, era: str = "v1.34") -> dict[str, Any]:
     listed = [{"name": name, "points": ["filter", "score"]} for name in plugins]
-    return {"metadata": {"name": "default"}, "status": {"profiles": [{"plugins": listed}]}}
+    return {"metadata": {"name": "default"}, "status": {"era": era, "profiles": [{"plugins": listed}]}}
 
 
 def test_groups_are_named_as_the_page_names_them() -> None:
@@ -79,6 +79,18 @@ def test_plugins_keep_their_hues_when_the_configuration_changes(session_id: int)
     }  # fmt: skip
 
 
+def test_each_era_counts_its_own_plugins(session_id: int) -> None:
+    resource = "schedulerconfigs.clustersim.io"
+    palette = Palette(session_id)
+    today = configuration("TaintToleration", "NodeAffinity")
+    old = configuration("NodeAffinity", "LeastRequestedPriority", era="algorithm-provider")
+    palette.learn([stored(resource, today), stored(resource, old)])
+    assert palette.told(resource, today)["hues"]["NodeAffinity"] == 1
+    assert palette.told(resource, old)["hues"] == {
+        "TaintToleration": 0, "NodeAffinity": 0, "LeastRequestedPriority": 1,
+    }  # fmt: skip
+
+
 def test_rows_travel_with_the_hues_of_their_objects(session_id: int) -> None:
     palette = Palette(session_id)
     event = Event(
@@ -86,5 +98,5 @@ def test_rows_travel_with_the_hues_of_their_objects(session_id: int) -> None:
         read=0, previous_revision=0,
     )  # fmt: skip
     palette.learn([event])
-    frame = json.loads(Batch(0, 1, [event], palette=palette).frame)
+    frame = json.loads(Batch(0, 1, [event], palette=palette).frames[0])
     assert frame["events"][0]["object"]["hues"] == {"owner": 0, "priority": 0}

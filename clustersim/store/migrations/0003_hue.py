@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                         "session", "scope", "name", blank=True, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                ("scope", models.CharField(help_text="owner, priority or plugin", max_length=12)),
+                ("scope", models.CharField(help_text="owner, priority, or the plugins of an era", max_length=12)),
                 ("name", models.CharField(max_length=330)),
                 ("number", models.IntegerField(help_text="0 is the first hue; past the last they repeat")),
                 (

@@ -62,7 +62,7 @@ export function heatmapChart(input) {
 /** @param {Decision} decision */
 function headHeight(decision) {
   const longest = Math.max(14, ...decision.plugins.map((plugin) => shortPlugin(plugin.name).length));
-  return Math.min(150, longest * 6.2 + 26);
+  return Math.min(220, longest * 6.2 + 26);
 }
 
 /**

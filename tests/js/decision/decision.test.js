@@ -172,3 +172,11 @@ test("a plugin has one hue for every pod, whoever else scores", () => {
   const alone = { ...trace(), scores: { .../** @type {any} */ (trace().scores), plugins: rest } };
   assert.deepEqual(decisionOf(alone, 100, hues).plugins.map(({ look }) => look.hue), [3]);
 });
+
+test("the head of a narrow heatmap is as high as its longest plugin is long", () => {
+  const { scores } = trace();
+  const named = { ...trace(), scores: { .../** @type {any} */ (scores), plugins: { BalancedResourceAllocation: scores?.plugins["NodeResourcesFit"] } } };
+  const decision = decisionOf(named);
+  const { layout } = heatmapChart({ decision, rows: decision.rows, mode: "raw", colours: COLOURS, lang: "en", width: 340 });
+  assert.ok(/** @type {any} */ (layout).margin.t >= 6.2 * "BalancedResourceAllocation".length + 18);
+});
