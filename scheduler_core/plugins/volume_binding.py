@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from scheduler_core.api.pod import Pod
-from scheduler_core.api.quantity import value
+from scheduler_core.api.quantity import nano_of, value
 from scheduler_core.api.selectors import compile_selector
 from scheduler_core.api.storage import (
     MIGRATED_PLUGINS,
@@ -174,7 +174,7 @@ class VolumeBinding:
         to_make = [claim for claim in claims.delayed if SELECTED_NODE in claim.metadata.annotations]
         to_find = [claim for claim in claims.delayed if SELECTED_NODE not in claim.metadata.annotations]
         chosen: dict[str, PersistentVolumeClaim] = {}
-        for claim in sorted(to_find, key=lambda one: value(one.requested)):
+        for claim in sorted(to_find, key=lambda one: nano_of(one.requested)):
             volume = find_volume(claim, claims.volumes.get(claim.class_name, ()), info.labels, chosen)
             if volume is None:
                 to_make.append(claim)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from scheduler_core.api.quantity import nano_of, value
-from scheduler_core.api.selectors import compile_selector, read_selector, selects
+from scheduler_core.api.selectors import SelectorError, compile_selector, read_selector, selects
 from scheduler_core.api.storage import (
     CSIStorageCapacity,
     PersistentVolume,
@@ -46,10 +46,13 @@ def find_volume(
         kept_only: take none but a volume kept for the claim.
 
     Raises:
-        SelectorError: the claim's selector cannot be read.
+        ValueError: the claim's selector cannot be read; the text is upstream's.
     """
     wanted = nano_of(claim.requested)
-    selector = read_selector(claim.spec.selector)
+    try:
+        selector = read_selector(claim.spec.selector)
+    except SelectorError as wrong:
+        raise ValueError(f"error creating internal label selector for claim: {claim.key}: {wrong}") from wrong
     smallest: PersistentVolume | None = None
     least = 0
     for volume in volumes:
@@ -95,8 +98,7 @@ def can_provision(storage_class: StorageClass, labels: Mapping[str, str]) -> boo
 def has_room(claim: PersistentVolumeClaim, capacities: Iterable[CSIStorageCapacity], labels: Mapping[str, str]) -> bool:
     """Return whether the claim's class has room for it where a node with these labels is.
 
-    Raises:
-        SelectorError: a capacity's topology cannot be read.
+    A capacity whose topology cannot be read is nowhere.
     """
     if "storage" not in claim.spec.resources.requests:
         return True
@@ -105,6 +107,13 @@ def has_room(claim: PersistentVolumeClaim, capacities: Iterable[CSIStorageCapaci
         capacity.storage_class_name == claim.class_name
         and capacity.largest is not None
         and value(capacity.largest) >= size
-        and selects(read_selector(capacity.node_topology), labels)
+        and _is_there(capacity, labels)
         for capacity in capacities
     )
+
+
+def _is_there(capacity: CSIStorageCapacity, labels: Mapping[str, str]) -> bool:
+    try:
+        return selects(read_selector(capacity.node_topology), labels)
+    except SelectorError:
+        return False

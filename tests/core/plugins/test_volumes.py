@@ -326,6 +326,31 @@ def test_what_a_node_can_give_a_claim(made: dict[str, Any], pvs: list[dict[str, 
     assert filtered(asked, using("c"), NEAR, AWAY) == answers
 
 
+def test_what_cannot_be_read_holds_nothing_and_asks_for_nothing() -> None:
+    wrong = {"matchExpressions": [{"key": ZONE, "operator": "Within", "values": ["x"]}]}
+    told = plugin(
+        "VolumeBinding",
+        pvcs=[claim("c", storageClassName="tells")],
+        classes=[storage_class("tells", provisioner="told")],
+        csidrivers=[{"metadata": {"name": "told"}, "spec": {"storageCapacity": True}}],
+        csistoragecapacities=[
+            {
+                "metadata": {"name": "s", "namespace": "default"},
+                "storageClassName": "tells",
+                "nodeTopology": wrong,
+                "capacity": "90Gi",
+            }
+        ],
+    )
+    assert filtered(told, using("c"), NEAR) == [NO_ROOM]
+    choosy = claim("c", storageClassName="late", selector=wrong)
+    broken = plugin("VolumeBinding", pvcs=[choosy], pvs=[volume("v")], classes=[storage_class("late")])
+    state, snapshot = CycleState(), Snapshot([NEAR])
+    broken.pre_filter(state, using("c"), snapshot)
+    with pytest.raises(ValueError, match="error creating internal label selector for claim: default/c: "):
+        broken.filter(state, using("c"), snapshot, ALL_ROWS)
+
+
 def test_small_claims_choose_first_and_a_volume_serves_one() -> None:
     late = [storage_class("late", provisioner="kubernetes.io/no-provisioner")]
     pvcs = [claim("large", storage="8Gi", storageClassName="late"), claim("small", storageClassName="late")]
