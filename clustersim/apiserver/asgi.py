@@ -16,8 +16,8 @@ from typing import Any, Final
 from django.db import close_old_connections
 
 from clustersim.apiserver.flow import gate
-from clustersim.apiserver.handling import Watch, handle, meter, still_allowed
-from clustersim.apiserver.messages import JSON, Request, Response, error_response, parse_cookies, parse_query
+from clustersim.apiserver.handling import Watch, handle, still_allowed, watches
+from clustersim.apiserver.messages import JSON, Request, Response, error_response, parse_query
 from clustersim.apiserver.watching import stream
 from clustersim.store import sessions
 from clustersim.store.failures import unavailable
@@ -57,7 +57,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await _stream(answer, receive, send)
         finally:
-            meter.close_watch(answer.principal.participant_id)
+            watches.close(answer.principal.participant_id)
     else:
         await _send(send, answer)
 
@@ -100,10 +100,7 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
         raise ApiError(408, "Timeout", f"the body did not arrive within {BODY_SECONDS:.0f} s") from error
     if body is None:
         return None
-    cookies = parse_cookies(headers.get("cookie", ""))
-    return Request(
-        scope["method"].upper(), code, slash + rest, query, headers, cookies, body, (scope.get("client") or [""])[0]
-    )
+    return Request(scope["method"].upper(), code, slash + rest, query, headers, body, (scope.get("client") or [""])[0])
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -10,7 +10,7 @@ from typing import Final
 from django.db import close_old_connections
 
 from clustersim.apiserver import discovery, openapi, reviews, usage, writing
-from clustersim.apiserver.limits import Meter
+from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.routes import Target, parse, unknown_path
@@ -25,7 +25,7 @@ from scheduler_core.api.errors import ApiError, forbidden, method_not_allowed, u
 TOUCH_SECONDS: Final = 5.0
 """How often a session in use is marked as such; it wakes from hibernation by the first request."""
 
-meter: Final = Meter()
+watches: Final = Watches()
 
 _IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
 """Headers of `kubectl --as` and its sisters, and what they name."""
@@ -49,13 +49,13 @@ def handle(request: Request) -> Response | Watch:
     Raises:
         ApiError: refused.
     """
-    principal = authenticate(request.code, request.headers, request.cookies, method=request.method)
+    principal = authenticate(request.code, request.headers, method=request.method)
     if principal is None:
         if doors.look_up(request.code, request.address) is None:
             raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
         raise unauthorized()
     _refuse_impersonation(request, principal)
-    meter.take(principal.participant_id)
+    person_limits.spend(person_limits.REQUESTS, principal.participant_id)
     if request.method != "GET":
         person_limits.check_write(principal)
     _touch(principal.session_id)
@@ -119,7 +119,7 @@ def still_allowed(watch: Watch) -> bool:
     """Return whether a watch may go on: its token is still good; marks the session as used."""
     close_old_connections()
     request = watch.request
-    principal = authenticate(request.code, request.headers, request.cookies, method=request.method)
+    principal = authenticate(request.code, request.headers, method=request.method)
     if principal is None or principal.participant_id != watch.principal.participant_id:
         return False
     _touch(principal.session_id)
@@ -143,11 +143,11 @@ def _resource(request: Request, target: Target, principal: Principal) -> Respons
         case "list":
             return list_objects(view, request, target)
         case "watch":
-            meter.open_watch(principal.participant_id)
+            watches.open(principal.participant_id)
             try:
                 return Watch(request, principal, plan_watch(view, request, target))
             except BaseException:
-                meter.close_watch(principal.participant_id)
+                watches.close(principal.participant_id)
                 raise
         case "get":
             return writing.read(view, request, target)

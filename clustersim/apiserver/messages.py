@@ -39,7 +39,6 @@ class Request:
     path: str
     query: Mapping[str, str]
     headers: Mapping[str, str]
-    cookies: Mapping[str, str]
     body: bytes = b""
     address: str = ""
 
@@ -99,16 +98,6 @@ def parse_query(text: str) -> dict[str, str]:
     for key, value in pairs:
         query.setdefault(key, value)
     return query
-
-
-def parse_cookies(text: str) -> dict[str, str]:
-    """Return the cookies of a Cookie header."""
-    cookies: dict[str, str] = {}
-    for part in text.split(";"):
-        name, equals, value = part.strip().partition("=")
-        if equals:
-            cookies.setdefault(name, value.strip('"'))
-    return cookies
 
 
 def json_response(document: Any, status: int = 200) -> Response:

@@ -14,10 +14,10 @@ from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, table
 from clustersim.apiserver.virtual import ReadView
 from clustersim.classroom.auth import Principal
-from clustersim.classroom.writing import context_for
+from clustersim.classroom.writing import apply, context_for
 from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
-from controllers.log.operations import Create, Delete, Operation, Patch, PatchType, Propagation, Update
+from controllers.log.operations import Create, Delete, Patch, PatchType, Propagation, Update
 from controllers.log.store import Stored, Transaction
 from controllers.registry.context import Context
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
@@ -50,14 +50,14 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
             metadata = document.get("metadata")
             document["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), "name": target.name}
         operation = Create(target.kind.resource, namespace, document, target.subresource)
-        _apply(store, operation, context)
+        apply(store, operation, context)
         return _with_warnings(
             json_response(
                 {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, 201
             ),
             context,
         )
-    stored = _apply(store, Create(target.kind.resource, namespace, document), context)
+    stored = apply(store, Create(target.kind.resource, namespace, document), context)
     return _object(store, request, target, stored, context, 201)
 
 
@@ -66,7 +66,7 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     document = decode_body(request)
     context = _context(store, request, principal)
     operation = Update(target.kind.resource, _home(target), _named(target), document, target.subresource)
-    return _object(store, request, target, _apply(store, operation, context), context, 200)
+    return _object(store, request, target, apply(store, operation, context), context, 200)
 
 
 def patch(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
@@ -87,7 +87,7 @@ def patch(store: SqlStore, request: Request, target: Target, principal: Principa
         target.subresource,
         request.flag("force"),
     )
-    return _object(store, request, target, _apply(store, operation, context), context, 200)
+    return _object(store, request, target, apply(store, operation, context), context, 200)
 
 
 def delete(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
@@ -153,14 +153,6 @@ def _remove(store: SqlStore, operation: Delete, context: Context) -> tuple[dict[
         revision = transaction.revision
     feed.wake(store.session_id, revision)
     return last, gone
-
-
-def _apply(store: SqlStore, operation: Operation, context: Context) -> dict[str, Any]:
-    with store.transaction(context.actor) as transaction:
-        document = REGISTRY.apply(transaction, operation, context)
-        revision = transaction.revision
-    feed.wake(store.session_id, revision)
-    return document
 
 
 def _context(store: SqlStore, request: Request, principal: Principal, options: dict[str, Any] | None = None) -> Context:

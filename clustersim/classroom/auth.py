@@ -79,14 +79,24 @@ def cookie_name(code: str) -> str:
     return f"clustersim-{normal_code(code)}"
 
 
-def token_in(code: str, headers: Mapping[str, str], cookies: Mapping[str, str]) -> tuple[str, bool]:
+def cookies_in(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the cookies of a request's headers, of each name the first."""
+    cookies: dict[str, str] = {}
+    for part in headers.get("cookie", "").split(";"):
+        name, equals, value = part.strip().partition("=")
+        if equals:
+            cookies.setdefault(name, value.strip('"'))
+    return cookies
+
+
+def token_in(code: str, headers: Mapping[str, str]) -> tuple[str, bool]:
     """Return (token, whether it came as a cookie); empty when there is none. A header wins over the cookie."""
     scheme, _, credentials = headers.get("authorization", "").strip().partition(" ")
     if scheme.lower() == "bearer":
         return credentials.strip(), False
     if scheme.lower() == "basic":
         return _basic_password(credentials.strip()), False
-    return cookies.get(cookie_name(code), ""), True
+    return cookies_in(headers).get(cookie_name(code), ""), True
 
 
 def _basic_password(credentials: str) -> str:
@@ -97,7 +107,7 @@ def _basic_password(credentials: str) -> str:
     return text.partition(":")[2]
 
 
-def authenticate(code: str, headers: Mapping[str, str], cookies: Mapping[str, str], *, method: str) -> Principal | None:
+def authenticate(code: str, headers: Mapping[str, str], *, method: str) -> Principal | None:
     """Return who sends this request, None without a good token of this session. Header names are lower-case.
 
     `method` decides whether a cookie needs a matching Origin: everything but GET, HEAD and OPTIONS does, and so do
@@ -106,7 +116,7 @@ def authenticate(code: str, headers: Mapping[str, str], cookies: Mapping[str, st
     Raises:
         ApiError: 403, the cookie came from a page of another origin.
     """
-    token, from_cookie = token_in(code, headers, cookies)
+    token, from_cookie = token_in(code, headers)
     if not token:
         return None
     if from_cookie and method.upper() not in _SAFE_METHODS:

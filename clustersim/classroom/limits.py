@@ -25,6 +25,9 @@ class Rate:
     what: str
 
 
+REQUESTS: Final = Rate(6_000, 1_500.0, "requests of one participant to the Kubernetes API")
+"""Requests under one token; a classroom of scripts stays below it."""
+
 STUDENT_WRITES: Final = Rate(100, 20.0, "writes of one student")
 """One student's writes, on every route alike: enough for fast hands, too slow to drown a class."""
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from clustersim.classroom.auth import Principal
 from clustersim.classroom.templates import PODS_PER_NODE
-from clustersim.classroom.writing import GROUP, context_for
+from clustersim.classroom.writing import GROUP, apply, context_for
 from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
@@ -126,12 +126,8 @@ def start_replay(
         "metadata": {"name": name} if name else {"generateName": "openb-"},
         "spec": {"pods": trace.pods, "divisor": ratio, "start": store.horizon_ms / 1000},
     }
-    registry = REGISTRY
-    with store.transaction(principal.actor) as transaction:
-        context = context_for(principal, store, commands=True)
-        stored = registry.apply(transaction, Create("replays.clustersim.io", "", document), context)
-        revision = transaction.revision
-    wake(store.session_id, revision)
+    context = context_for(principal, store, commands=True)
+    stored = apply(store, Create("replays.clustersim.io", "", document), context)
     return {
         "name": stored["metadata"]["name"],
         "nodes": {"created": created, "unchanged": len(trace.nodes) - created},

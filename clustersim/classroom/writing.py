@@ -13,6 +13,7 @@ from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Operation, Result
 from controllers.registry.context import Context
+from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw_suffix
 
 GROUP: Final = 25
@@ -46,6 +47,19 @@ def context_for(
         creator={} if principal is None else principal.creator,
         guard=None if principal is None else guard_for(principal, commands=commands, store=store, dry_run=dry_run),
     )
+
+
+def apply(store: SqlStore, operation: Operation, context: Context) -> Document:
+    """Apply one person's operation in a transaction of its own, tell those who read the log, and return the document.
+
+    Raises:
+        ApiError: refused; nothing was written.
+    """
+    with store.transaction(context.actor) as transaction:
+        document = REGISTRY.apply(transaction, operation, context)
+        revision = transaction.revision
+    wake(store.session_id, revision)
+    return document
 
 
 def write(store: SqlStore, operations: Sequence[Operation], **context: Any) -> list[Result]:

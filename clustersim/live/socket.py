@@ -11,7 +11,6 @@ import contextlib
 import logging
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Coroutine
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 
 import msgspec
@@ -105,7 +104,7 @@ def _admit(code: str, headers: dict[str, str], address: str) -> tuple[SessionRow
     if session is None:
         raise _Close(_refusal(code, address) or NO_SESSION)
     try:
-        principal = auth.authenticate(session.code, headers, _cookies(headers.get("cookie", "")), method="WEBSOCKET")
+        principal = auth.authenticate(session.code, headers, method="WEBSOCKET")
     except ApiError as error:
         raise _Close(BAD_ORIGIN) from error
     if principal is None:
@@ -121,13 +120,6 @@ def _refusal(code: str, address: str) -> int | None:
     except ApiError:
         return TOO_MANY
     return None
-
-
-def _cookies(header: str) -> dict[str, str]:
-    try:
-        return {name: morsel.value for name, morsel in SimpleCookie(header).items()}
-    except CookieError:
-        return {}
 
 
 class _Socket:

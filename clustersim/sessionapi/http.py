@@ -77,9 +77,7 @@ class Call:
             ApiError: 404 or 403.
         """
         session = self.session
-        principal = auth.authenticate(
-            session.code, self.headers, self.request.COOKIES, method=self.request.method or ""
-        )
+        principal = auth.authenticate(session.code, self.headers, method=self.request.method or "")
         if principal is None:
             limits.check(limits.CODES, self.address)
         elif session.hibernated or session.touched_ms < sessions.real_ms() - sessions.TOUCH_EVERY_MS:

@@ -102,7 +102,7 @@ def join(call: Call) -> HttpResponse:
     name = people.clean_name(call.body(("name",)).get("name"))
     seated = call.principal_or_none
     if seated is not None:
-        token, _ = auth.token_in(session.code, call.headers, call.request.COOKIES)
+        token, _ = auth.token_in(session.code, call.headers)
         return _seat(call, seated, token, 200)
     doors.check_door(session.id)
     limits.spend(limits.SEATS, call.address)
@@ -170,7 +170,7 @@ def qr(call: Call) -> HttpResponse:
 def kubeconfig(call: Call) -> HttpResponse:
     """Answer `GET …/kubeconfig`."""
     principal, session = call.principal, call.session
-    token, _ = auth.token_in(session.code, call.headers, call.request.COOKIES)
+    token, _ = auth.token_in(session.code, call.headers)
     if not token:
         raise unauthorized("send the session's token; join the session to get one")
     cluster: dict[str, Any] = {"server": addresses.api_server(call.request, session, credentials=token)}

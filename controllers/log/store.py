@@ -35,6 +35,14 @@ class RevisionConflict(Exception):
     """A compare-and-swap found another revision than expected."""
 
 
+class ObjectTooLarge(Exception):
+    """A document has more bytes than one object may have."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"{size} bytes")
+        self.size = size
+
+
 class Stored:
     """One current object: its key, the revision that last wrote it, and the JSON document.
 
@@ -144,6 +152,7 @@ class Transaction(Protocol):
 
         Raises:
             RevisionConflict: the expectation does not hold; nothing was written.
+            ObjectTooLarge: it has more bytes than OBJECT_BYTES_MAX; nothing was written.
         """
 
     def delete(

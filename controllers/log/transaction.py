@@ -5,12 +5,25 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from controllers.log.store import ADDED, DELETED, MODIFIED, Event, RevisionConflict, Stored, Verb
+from controllers.log.store import ADDED, DELETED, MODIFIED, Event, ObjectTooLarge, RevisionConflict, Stored, Verb
 from scheduler_core.framework.registry import PluginRegistry
+
+OBJECT_BYTES_MAX: Final = 1_572_864
+"""Bytes of one stored object, etcd's default request limit; a log row and every watcher pay for each."""
+
+
+def check_size(data: bytes) -> None:
+    """Refuse what is larger than one object may be.
+
+    Raises:
+        ObjectTooLarge: with its size.
+    """
+    if len(data) > OBJECT_BYTES_MAX:
+        raise ObjectTooLarge(len(data))
 
 
 class Key(NamedTuple):
@@ -100,6 +113,7 @@ class BufferedTransaction:
 
         Raises:
             RevisionConflict: the expectation does not hold; nothing was written.
+            ObjectTooLarge: it has more bytes than OBJECT_BYTES_MAX; nothing was written.
         """
         current = self.get(resource, namespace, name)
         at = current.revision if current is not None else 0
@@ -108,6 +122,7 @@ class BufferedTransaction:
         revision = self._revision + 1
         metadata = {**document["metadata"], "resourceVersion": str(revision)}
         data = msgspec.json.encode({**document, "metadata": metadata})
+        check_size(data)
         stored = Stored(resource, namespace, name, metadata["uid"], revision, data)
         self._append(MODIFIED if current is not None else ADDED, stored, current)
         self._touch(Key(resource, namespace, name), stored)

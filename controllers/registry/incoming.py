@@ -10,15 +10,13 @@ import msgspec
 from controllers.log.operations import Create
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
+from controllers.log.transaction import OBJECT_BYTES_MAX
 from controllers.registry import metadata as metadata_rules
 from controllers.registry.context import Context
 from controllers.registry.kind import CLUSTERSIM_GROUP, Kind, Subresource
 from controllers.registry.schema import check, too_deep
 from scheduler_core.api.document import Document, child
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, forbidden, invalid, not_found
-
-MAX_OBJECT_BYTES: Final = 1_572_864
-"""Bytes of one stored object, etcd's default request limit; a log row and every watcher pay for each."""
 
 GENERATE_NAME_MAX: Final = 58
 """Letters kept of generateName, so that five more fit a 63 letter label."""
@@ -161,19 +159,16 @@ def same(document: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     return document == old
 
 
-def check_size(kind: Kind, document: Document) -> None:
-    """Raise 413 for a document larger than one may be stored."""
-    size = len(msgspec.json.encode(document))
-    if size > MAX_OBJECT_BYTES:
-        name = document["metadata"]["name"]
-        raise ApiError(
-            413,
-            "RequestEntityTooLarge",
-            f'{kind.plural} "{name}" has {size} bytes, at most {MAX_OBJECT_BYTES} can be stored; make it smaller',
-            kind=kind.plural,
-            group=kind.group,
-            name=name,
-        )
+def too_large(kind: Kind, name: str, size: int) -> ApiError:
+    """Return the 413 of a document larger than one may be stored."""
+    return ApiError(
+        413,
+        "RequestEntityTooLarge",
+        f'{kind.plural} "{name}" has {size} bytes, at most {OBJECT_BYTES_MAX} can be stored; make it smaller',
+        kind=kind.plural,
+        group=kind.group,
+        name=name,
+    )
 
 
 def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -> tuple[Document, list[Cause]]:

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, assert_never
 
+import msgspec
+
 from controllers.log.operations import Bind, Create, Delete, Operation, Patch, Result, Update
-from controllers.log.store import RevisionConflict, Store, Stored, Transaction
+from controllers.log.store import ObjectTooLarge, RevisionConflict, Store, Stored, Transaction
+from controllers.log.transaction import check_size
 from controllers.registry import deletion, incoming
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind, Subresource
@@ -97,16 +100,18 @@ class _Write:
 
     def put(self, resource: str, document: Document, *, expected: int) -> Document:
         kind = self._kind(resource)
-        incoming.check_size(kind, document)
-        if self.context.dry_run:
-            return document
         metadata = document["metadata"]
         try:
+            if self.context.dry_run:
+                check_size(msgspec.json.encode(document))
+                return document
             stored = self.transaction.put(
                 resource, metadata.get("namespace", ""), metadata["name"], document, expected=expected
             )
         except RevisionConflict as error:
             raise conflict(resource, metadata["name"]) from error
+        except ObjectTooLarge as error:
+            raise incoming.too_large(kind, metadata["name"], error.size) from error
         return stored.object
 
     def delete(self, operation: Delete) -> Document:

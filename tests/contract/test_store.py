@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controllers.log.store import Fenced, Gone, RevisionConflict
+from controllers.log.store import Fenced, Gone, ObjectTooLarge, RevisionConflict
+from controllers.log.transaction import OBJECT_BYTES_MAX
 
 
 def document(name: str, value: object = 0, uid: str = "") -> dict:
@@ -312,3 +313,13 @@ def test_a_pod_that_never_fits_does_not_fill_the_store(backend):
         with store.transaction("kube-scheduler-0", now_ms=attempt) as transaction:
             transaction.trace("uid-a", attempt, {"attempt": attempt}, b"x")
     assert [envelope["attempt"] for envelope, _ in store.traces("uid-a", 100)] == list(range(60, 10, -1))
+
+
+def test_an_object_is_as_large_as_it_may_be_where_it_is_put(backend):
+    store = backend.new_session().open()
+    with store.transaction("session") as transaction:
+        transaction.put("configmaps", "n", "a", {"metadata": {"uid": "a"}, "data": "x" * (OBJECT_BYTES_MAX - 100)})
+        with pytest.raises(ObjectTooLarge) as refusal:
+            transaction.put("configmaps", "n", "b", {"metadata": {"uid": "b"}, "data": "x" * OBJECT_BYTES_MAX})
+    assert refusal.value.size > OBJECT_BYTES_MAX
+    assert [stored.name for stored in store.list("configmaps")[0]] == ["a"]
