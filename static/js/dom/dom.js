@@ -1,25 +1,27 @@
-/** The few words panels and forms are written in. Text enters by textContent only. */
+/** The few words the page is written in. Text enters by textContent only. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @typedef {Node | string | null | undefined | false} Child */
 
 /**
- * An element with attributes and children; strings become text. A `true` attribute is written empty, `false` and
- * `undefined` not at all.
+ * An element with attributes and children, alone or in lists; strings become text. A `true` attribute is written empty,
+ * `false`, `null` and `undefined` not at all; `text` is its text, a function under `on<event>` listens.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
- * @param {Record<string, string | number | boolean | undefined>} [attributes]
- * @param {Child | readonly Child[]} [children]
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Child | readonly Child[])} children
  * @returns {HTMLElementTagNameMap[K]}
  */
-export function element(tag, attributes = {}, children = []) {
+export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value === false || value === undefined) continue;
-    made.setAttribute(name, value === true ? "" : String(value));
+    if (value === false || value === undefined || value === null) continue;
+    if (name === "text") made.textContent = String(value);
+    else if (typeof value === "function") made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : String(value));
   }
-  append(made, children);
+  for (const child of children) append(made, child);
   return made;
 }
 

@@ -1,27 +1,9 @@
-/** Small helpers to make and update DOM of the stage and the Decision panel without a framework. */
+/** What the stage and the Decision panel draw in DOM: inline icons in the colour of their text, countdown rings. */
 
 import { ICONS } from "./icons.js";
 
-/**
- * An element. Keys: `class`, `text`, `on<event>` handlers, `style` as text, booleans as attributes, the rest attributes.
- * @template {keyof HTMLElementTagNameMap} T
- * @param {T} tag
- * @param {Record<string, any>} [props]
- * @param {...(Node | string | null | false | undefined)} children
- * @returns {HTMLElementTagNameMap[T]}
- */
-export function h(tag, props = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(props)) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : String(value));
-  }
-  for (const child of children) if (child) element.append(child);
-  return element;
-}
+/** The stage and the Decision panel call it by a letter: their trees are deep. */
+export { element as h } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 

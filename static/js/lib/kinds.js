@@ -1,4 +1,4 @@
-/** The kinds that the page can create, read or edit: how each is addressed. The server's table is the full one. */
+/** The kinds, and how each is addressed: the server's table of kinds again, held to it by tests/pages/test_kinds.py. */
 
 /**
  * @typedef {object} Kind
@@ -38,6 +38,7 @@ export const KINDS = [
   define("Service", "v1", "services", true, ["svc"]),
   define("ServiceAccount", "v1", "serviceaccounts", true, ["sa"]),
   define("ConfigMap", "v1", "configmaps", true, ["cm"]),
+  define("ResourceQuota", "v1", "resourcequotas", true, ["quota"]),
   define("PersistentVolumeClaim", "v1", "persistentvolumeclaims", true, ["pvc"]),
   define("PersistentVolume", "v1", "persistentvolumes", false, ["pv"]),
   define("ReplicationController", "v1", "replicationcontrollers", true, ["rc"]),
@@ -57,6 +58,7 @@ export const KINDS = [
   define("Replica", "clustersim.io/v1", "replicas", false, []),
   define("Queue", "clustersim.io/v1", "queues", false, []),
   define("SchedulerConfig", "clustersim.io/v1", "schedulerconfigs", false, []),
+  define("Replay", "clustersim.io/v1", "replays", false, []),
 ];
 
 const BY_RESOURCE = new Map(KINDS.map((kind) => [kind.resource, kind]));
