@@ -37,6 +37,8 @@ from controllers.log.operations import Create, Patch, Result
 from controllers.log.store import Store
 from controllers.loop.loop import Elected, Loop, Slot, Tick
 from controllers.outside import CarryOut, Outside, refuse
+from controllers.registry.models import clustersim_v1 as api
+from controllers.registry.structs import read
 from controllers.replay import ReplayComponent
 from controllers.scheduler.component import SchedulerComponent
 from controllers.scheduler.reporting import QUEUES
@@ -151,17 +153,17 @@ class Cluster:
 
     def _take_up_clock(self, document: Document) -> None:
         """Go on as the clock's status says; a session that has none yet begins as its spec asks."""
-        status = status_of(document)
+        status = read(document.get("status"), api.ClockStatus)
         command = ClockCommand.of(document)
-        self._generation = int(status.get("observedGeneration") or 0)
-        self._taken_step = int(status.get("stepId") or 0)
-        self.clock.paused = bool(status.get("paused", command.paused))
-        self.clock.pace = int(status.get("pace", command.pace))
-        self.clock.rate = float(status.get("rate", command.rate))
+        self._generation = status.observed_generation
+        self._taken_step = status.step_id
+        self.clock.paused = command.paused if status.paused is None else status.paused
+        self.clock.pace = command.pace if status.pace is None else status.pace
+        self.clock.rate = command.rate if status.rate is None else status.rate
 
     def _add_replica(self, document: Document) -> None:
         identity = document["metadata"]["name"]
-        component = (document.get("spec") or {}).get("component")
+        component = read(document.get("spec"), api.ReplicaSpec).component
         source = "default-scheduler" if component == SCHEDULER else str(component)
         lock = LeaseLock("kube-system", str(component))
         inner = self._inner_of(identity, str(component))

@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from controllers.faults.active import Active
 from controllers.faults.fault import Asked
 from controllers.faults.table import FAULTS
+from controllers.registry.models import clustersim_v1 as api
+from controllers.registry.structs import is_whole, read
 
 CLOCKS: Final = "clocks.clustersim.io"
 CLOCK: Final = "clock"
@@ -42,6 +46,11 @@ class Step:
     by: str
     count: int
 
+    @classmethod
+    def of(cls, asked: api.Step | None) -> Step | None:
+        """Return the steps that a clock's spec asks for."""
+        return cls(asked.id, asked.by or "event", asked.count or 1) if asked is not None and asked.id else None
+
 
 @dataclass(frozen=True, slots=True)
 class ClockCommand:
@@ -56,15 +65,8 @@ class ClockCommand:
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> ClockCommand:
         """Return what a clock's document asks for."""
-        spec = document.get("spec") or {}
-        step = spec.get("step") or {}
-        return cls(
-            generation_of(document),
-            bool(spec.get("paused")),
-            float(spec.get("rate") or 1.0),
-            int(spec.get("pace") or 0),
-            Step(int(step["id"]), step.get("by") or "event", int(step.get("count") or 1)) if step.get("id") else None,
-        )
+        spec = read(document.get("spec"), api.ClockSpec)
+        return cls(generation_of(document), spec.paused, spec.rate, spec.pace, Step.of(spec.step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +80,11 @@ class Verdict:
     message: str
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> Verdict | None:
-        """Return the newest verdict that a replica's document asks for."""
-        asked = (document.get("spec") or {}).get("verdict") or {}
-        if not asked.get("id"):
+    def of(cls, asked: api.Verdict | None) -> Verdict | None:
+        """Return the newest verdict that a replica's spec asks for."""
+        if asked is None or not asked.id:
             return None
-        uid, plugin, message = (str(asked.get(field) or "") for field in ("uid", "plugin", "message"))
-        return cls(int(asked["id"]), uid, plugin, asked.get("verdict") == "allow", message)
+        return cls(asked.id, asked.uid, asked.plugin, asked.verdict == "allow", asked.message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,10 @@ class ReplicaCommand:
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> ReplicaCommand:
         """Return what a replica's document asks for."""
-        fault = asked_of((document.get("spec") or {}).get("fault"))
-        return cls(document["metadata"]["name"], generation_of(document), fault, Verdict.of(document))
+        spec = read(document.get("spec"), api.ReplicaSpec)
+        return cls(
+            document["metadata"]["name"], generation_of(document), asked_of(spec.fault), Verdict.of(spec.verdict)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,32 +117,41 @@ class Obeyed:
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Obeyed:
         """Return what a replica's status says; a replica without one, of which nothing is asked, obeys already."""
-        status = status_of(document)
-        if not status and ReplicaCommand.of(document).fault is None:
+        if not document.get("status") and ReplicaCommand.of(document).fault is None:
             return cls(generation_of(document))
-        return cls(int(status.get("observedGeneration") or 0), int(status.get("faultId") or 0), status.get("verdict"))
+        status = read(document.get("status"), api.ReplicaStatus)
+        verdict = None if status.verdict is None else msgspec.to_builtins(status.verdict)
+        return cls(status.observed_generation, status.fault_id, verdict)
 
 
-def asked_of(fault: Mapping[str, Any] | None) -> Asked | None:
-    """Return the fault that a replica's spec or status holds; None where there is none, or none that is known."""
-    if not fault or fault.get("kind") not in FAULTS:
+def asked_of(fault: api.Fault | None) -> Asked | None:
+    """Return the fault that a replica's spec or status holds; None where there is none, or none that can be had."""
+    if fault is None or fault.kind is None:
         return None
-    return Asked(int(fault.get("id") or 0), fault["kind"], fault.get("seconds"), fault.get("rate"))
+    row = FAULTS[fault.kind]
+    given = {"seconds": fault.seconds, "rate": fault.rate}
+    if any(given[name] is None for name in row.needs):
+        return None
+    return Asked(fault.id, fault.kind, fault.seconds, fault.rate)
 
 
 def active_of(document: Mapping[str, Any]) -> Active | None:
     """Return the fault that a replica's status says it has."""
-    left = status_of(document).get("fault")
+    told = status_of(document).get("fault")
+    if not is_whole(told, api.Fault):
+        return None
+    left = read(told, api.Fault)
     asked = asked_of(left)
-    return None if asked is None or left is None else Active(asked, left.get("untilMs"))
+    return None if asked is None else Active(asked, left.until_ms)
 
 
 def generation_of(document: Mapping[str, Any]) -> int:
     """Return metadata.generation."""
-    return int(document["metadata"].get("generation") or 0)
+    generation = document["metadata"].get("generation")
+    return generation if isinstance(generation, int) else 0
 
 
 def status_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the status, empty where there is none."""
-    status: Mapping[str, Any] = document.get("status") or {}
-    return status
+    status = document.get("status")
+    return status if isinstance(status, Mapping) else {}

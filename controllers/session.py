@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from controllers.commands import REPLICAS, Obeyed
+from controllers.commands import REPLICAS, Obeyed, status_of
 from controllers.faults.active import Active, Faults
 from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.kit.recorder import sweep
@@ -94,7 +94,7 @@ class SessionComponent:
             return
         obeyed, active = self._cluster.obeyed(identity), self._cluster.faults.of(slot)
         status = replica_status(slot, obeyed, active, tick.now_ms)
-        known = self._shown.get(identity) or document.get("status") or {}
+        known = self._shown.get(identity) or status_of(document)
         if any(known.get(key) != status[key] for key in _TELLING) or _holder(known) != _holder(status):
             self._shown[identity] = status
             tick.emit(Patch(REPLICAS, "", identity, {"status": status}, "merge", "status"))
@@ -114,10 +114,9 @@ def replica_status(slot: Slot, obeyed: Obeyed, active: Active | None, now_ms: in
         "clockSkewMs": slot.clock.off_ms(now_ms),
         "clockRate": slot.clock.rate / 1000,
         "faultId": obeyed.fault_id,
+        "verdict": None if obeyed.verdict is None else dict(obeyed.verdict),
         "fault": None if active is None else active.as_dict(),
     }
-    if obeyed.verdict is not None:
-        status["verdict"] = dict(obeyed.verdict)
     if not running:
         # The cycle in hand died with the replica.
         status["cycle"] = None
@@ -137,4 +136,5 @@ _TELLING: Final = (
 
 
 def _holder(status: Mapping[str, Any]) -> str:
-    return str((status.get("lease") or {}).get("holder") or "")
+    lease = status.get("lease")
+    return str(lease.get("holder") or "") if isinstance(lease, Mapping) else ""

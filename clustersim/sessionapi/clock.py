@@ -11,23 +11,15 @@ from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from clustersim.store import sessions
+from controllers.registry.models.clustersim_v1 import ClockSpec, ClockStatus, Step
+from controllers.registry.structs import bounds, options, read
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
 
 CLOCKS: Final = "clocks.clustersim.io"
 CLOCK: Final = "clock"
 
-RATE_MIN: Final = 0.1
-RATE_MAX: Final = 100
-"""Simulated seconds per real second; outside these the answer is 422."""
-
-PACE_MAX_MS: Final = 60_000
-"""Simulated milliseconds at an extension point; more is refused with 422."""
-
-STEPS_MAX: Final = 10_000
-"""Steps of one request; more are refused with 422."""
-
-STEPS: Final = ("point", "cycle", "event", "seconds")
+STEPS: Final = options(Step, "by")
 
 
 def current(call: Call, observed: Document | None = None) -> Document:
@@ -38,28 +30,28 @@ def current(call: Call, observed: Document | None = None) -> Document:
         if stored is None:
             raise ApiError(404, "NotFound", "this session has no clock")
         observed = stored.object
-    spec, status = observed.get("spec") or {}, observed.get("status") or {}
-    asked = {**spec, **status}
+    spec, status = read(observed.get("spec"), ClockSpec), read(observed.get("status"), ClockStatus)
     return {
-        "paused": bool(asked.get("paused", False)),
-        "rate": asked.get("rate", 1),
-        "pace": asked.get("pace", 0),
+        "paused": spec.paused if status.paused is None else status.paused,
+        "rate": spec.rate if status.rate is None else status.rate,
+        "pace": spec.pace if status.pace is None else status.pace,
         "simTime": _sim_time_ms(status, session) / 1000,
         "revision": session.revision,
-        "held": status.get("held"),
-        "effectiveRate": status.get("effectiveRate", 0),
+        "held": status.held,
+        "effectiveRate": status.effective_rate or 0,
         "hibernated": session.hibernated,
-        "narrated": status.get("narrated") or {"oneIn": 1},
+        "narrated": status.narrated or {"oneIn": 1},
     }
 
 
-def _sim_time_ms(status: Document, session: sessions.SessionRow) -> int:
+def _sim_time_ms(status: ClockStatus, session: sessions.SessionRow) -> int:
     """Return simulated time now: the newest in the log, or what the running clock has reached since its anchor."""
-    anchored = int(status.get("simTimeMs") or 0)
-    runs = session.owner and not session.hibernated and not status.get("paused") and not status.get("held")
-    if runs and status.get("anchorUnixMs"):
-        real_ms = max(0, sessions.real_ms() - int(status["anchorUnixMs"]))
-        anchored += int(real_ms * float(status.get("effectiveRate") or status.get("rate") or 0))
+    # An owner tells no time that it has not committed.
+    anchored = min(status.sim_time_ms or 0, session.horizon_ms)
+    runs = session.owner and not session.hibernated and not status.paused and not status.held
+    if runs and status.anchor_unix_ms:
+        real_ms = max(0, sessions.real_ms() - status.anchor_unix_ms)
+        anchored += int(real_ms * (status.effective_rate or status.rate or 0))
     return max(session.horizon_ms, anchored)
 
 
@@ -79,8 +71,8 @@ def change(call: Call) -> HttpResponse:
             raise refuse(Cause("paused", "give true or false"))
         wanted["paused"] = body["paused"]
     for field, value in (
-        ("rate", number_field(body, "rate", RATE_MIN, RATE_MAX)),
-        ("pace", number_field(body, "pace", 0, PACE_MAX_MS, whole=True)),
+        ("rate", number_field(body, "rate", *bounds(ClockSpec, "rate"))),
+        ("pace", number_field(body, "pace", *bounds(ClockSpec, "pace"), whole=True)),
     ):
         if value is not None:
             wanted[field] = value
@@ -100,7 +92,7 @@ def step(call: Call) -> HttpResponse:
     body = call.body(("by", "count"))
     if body.get("by") not in STEPS:
         raise refuse(Cause("by", f"give one of {', '.join(STEPS)}"))
-    count = number_field(body, "count", 1, STEPS_MAX, whole=True)
+    count = number_field(body, "count", 1, bounds(Step, "count")[1], whole=True)
 
     def mutate(document: Document) -> None:
         spec = document.setdefault("spec", {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
 from django.http import HttpResponse
 
 from clustersim.classroom.auth import TEACHER
@@ -13,6 +14,8 @@ from clustersim.runtime import metrics as runtime_metrics
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from controllers.faults.table import FAULTS
 from controllers.log.stamps import unix_ms_of
+from controllers.registry.models.clustersim_v1 import Fault, ReplicaSpec, ReplicaStatus
+from controllers.registry.structs import bounds, read
 from controllers.scheduler.decisions import find, whole
 from controllers.scheduler.past import Past
 from scheduler_core.api.document import Document
@@ -27,13 +30,6 @@ DECISIONS_MAX: Final = 100
 """Decisions of one answer; more are refused with 422."""
 
 DECISIONS_DEFAULT: Final = 20
-
-FAULT_SECONDS_MAX: Final = 86_400
-"""Simulated seconds that a fault may last, or that a clock may be off; more is refused with 422."""
-
-FAULT_RATE_MIN: Final = 0.01
-FAULT_RATE_MAX: Final = 10
-"""How fast a replica's clock may run; what is slower or faster is refused with 422."""
 
 
 def decisions(call: Call) -> HttpResponse:
@@ -69,17 +65,19 @@ def decision(call: Call, decision: str) -> HttpResponse:
 
 
 def _replica(call: Call, document: Document) -> Document:
-    spec, status = document.get("spec") or {}, document.get("status") or {}
+    component = read(document.get("spec"), ReplicaSpec).component
+    status = read(document.get("status"), ReplicaStatus)
+    told = {} if status.fault is None else msgspec.to_builtins(status.fault)
     return {
         "identity": document["metadata"]["name"],
-        "component": spec.get("component", ""),
-        "state": status.get("state", "Running"),
-        "leading": bool(status.get("leading")),
-        "lease": _lease(call, spec.get("component", ""), status.get("lease")),
-        "seenRevision": status.get("seenRevision", 0),
-        "clockSkewMs": status.get("clockSkewMs", 0),
-        "clockRate": status.get("clockRate", 1),
-        "fault": status.get("fault"),
+        "component": component,
+        "state": status.state or "Running",
+        "leading": status.leading,
+        "lease": _lease(call, component, status.lease),
+        "seenRevision": status.seen_revision,
+        "clockSkewMs": status.clock_skew_ms,
+        "clockRate": status.clock_rate,
+        "fault": {name: value for name, value in told.items() if value is not None} or None,
     }
 
 
@@ -133,11 +131,11 @@ def _asked(body: Document) -> Document:
     ]
     if causes:
         raise refuse(*causes)
-    lowest = -FAULT_SECONDS_MAX if kind == "skew" else 0
+    lowest, highest = bounds(Fault, "seconds")
     asked: Document = {
         "kind": kind,
-        "seconds": number_field(body, "seconds", lowest, FAULT_SECONDS_MAX),
-        "rate": number_field(body, "rate", FAULT_RATE_MIN, FAULT_RATE_MAX),
+        "seconds": number_field(body, "seconds", lowest if kind == "skew" else 0, highest),
+        "rate": number_field(body, "rate", *bounds(Fault, "rate")),
     }
     return {name: value for name, value in asked.items() if value is not None}
 

@@ -10,6 +10,8 @@ from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, refuse, text_field
+from controllers.registry.models.clustersim_v1 import Verdict
+from controllers.registry.structs import options
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
 
@@ -17,7 +19,7 @@ REPLICAS: Final = "replicas.clustersim.io"
 QUEUES: Final = "queues.clustersim.io"
 SCHEDULER: Final = "kube-scheduler"
 
-VERDICTS: Final = ("allow", "reject")
+VERDICTS: Final = options(Verdict, "verdict")
 
 MESSAGE_LENGTH_MAX: Final = 200
 """Characters of a rejection's reason; longer ones are refused with 422."""

@@ -7,6 +7,8 @@ from typing import Final
 from django.db import connection
 
 from clustersim.store.sql import COMPACT_STEP, SqlStore
+from controllers.registry.models.clustersim_v1 import Cycle, ReplicaStatus
+from controllers.registry.structs import is_whole, read
 
 REVISIONS_MAX: Final = 50_000
 """Rows of history kept at most; older ones answer 410 Gone."""
@@ -64,9 +66,9 @@ def _pin(store: SqlStore) -> int:
     """Return the revision before the oldest one that something still needs: a held cycle's input."""
     needed = store.revision + 1
     for stored in store.list("replicas.clustersim.io")[0]:
-        cycle = stored.object.get("status", {}).get("cycle")
-        if cycle and cycle.get("seenRevision"):
-            needed = min(needed, int(cycle["seenRevision"]))
+        cycle = read(stored.object.get("status"), ReplicaStatus).cycle
+        if cycle is not None and is_whole(cycle, Cycle):
+            needed = min(needed, cycle["seenRevision"])
     return needed - 1
 
 

@@ -12,12 +12,13 @@ from base64 import b64decode
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
 from controllers.log.stamps import wire_form
 from controllers.registry.merging import MAP_VALUES
+from controllers.registry.structs import Field, fields_of
 from scheduler_core.api import quantity
 from scheduler_core.api.errors import Cause
 
@@ -144,12 +145,41 @@ def model(key: str) -> Model:
         cls = getattr(import_module(f"controllers.registry.models.{module}"), name)
     except (ImportError, AttributeError) as error:
         raise KeyError(key) from error
+    if isinstance(cls, type) and issubclass(cls, msgspec.Struct):
+        return _struct_model(key, module, cls)
     description, descriptions = _describe(cls.__doc__ or "")
     fields = {}
     for python_name, annotation in cls.__annotations__.items():
         entry = _field_type(module, name, python_name, annotation, cls.__dict__.get(python_name))
         fields[entry.name] = entry
     return Model(key, description, fields, descriptions, getattr(cls, "open_fields", False))
+
+
+def _struct_model(key: str, module: str, cls: type[msgspec.Struct]) -> Model:
+    """Return the model of a typed command object; the outermost has the envelope of every object beside its parts."""
+    known = {field.wire: _struct_field(module, field) for field in fields_of(cls)}
+    if known.keys() & {"spec", "status"}:
+        envelope = {name: FieldType(name, "string", "", "", False) for name in ("apiVersion", "kind")}
+        known = {**envelope, "metadata": FieldType("metadata", None, "meta_v1.ObjectMeta", "", False), **known}
+    descriptions = {field.wire: field.meta.description for field in fields_of(cls) if field.meta.description}
+    return Model(key, " ".join((cls.__doc__ or "").split()), known, descriptions, getattr(cls, "open_fields", False))
+
+
+_OF_PYTHON: Final[dict[Any, Scalar]] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def _struct_field(module: str, field: Field) -> FieldType:
+    of = field.type
+    container: Literal["", "list", "map"] = ""
+    if field.options:
+        of = str
+    elif get_origin(of) is list:
+        (of,), container = get_args(of), "list"
+    elif get_origin(of) is dict and get_args(of)[1] is not Any:
+        of, container = get_args(of)[1], "map"
+    if isinstance(of, type) and issubclass(of, msgspec.Struct):
+        return FieldType(field.wire, None, f"{module}.{of.__name__}", container, False)
+    return FieldType(field.wire, _OF_PYTHON.get(of, "any"), "", container, False)
 
 
 def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:

@@ -14,6 +14,8 @@ from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.log.operations import Create, Delete, Patch
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
+from controllers.registry.models.clustersim_v1 import ReplaySpec, ReplayStatus
+from controllers.registry.structs import read
 from controllers.replay.trace import NAMESPACE, BadTrace, Step, steps_of
 from scheduler_core.api.document import Document
 
@@ -95,7 +97,7 @@ class ReplayComponent:
                 tick.cancel(name)
             elif known is None or (known.uid, known.generation) != _version(document):
                 playing = self._playing[name] = _begun(document)
-                if not (playing.is_over and (document.get("status") or {}).get("done")):
+                if not (playing.is_over and read(document.get("status"), ReplayStatus).done):
                     tick.plan(name, tick.now_ms)
 
     def _play(self, name: str, tick: Tick) -> None:
@@ -125,18 +127,18 @@ def _version(document: Document) -> tuple[str, int]:
 
 def _begun(document: Document) -> _Playing:
     """Return the replay at the place that its status names."""
-    spec, status = document.get("spec") or {}, document.get("status") or {}
+    spec, status = read(document.get("spec"), ReplaySpec), read(document.get("status"), ReplayStatus)
     uid, generation = _version(document)
     message = ""
     try:
         steps = steps_of(
-            spec.get("pods") or "",
-            divisor=float(spec.get("divisor") or 1.0),
-            start_ms=int(float(spec.get("start") or 0.0) * 1000),
+            spec.pods,
+            divisor=spec.divisor,
+            start_ms=int(spec.start * 1000),
         )
     except BadTrace as error:
         steps, message = [], str(error)
-    done = min(len(steps), int(status.get("created") or 0) + int(status.get("deleted") or 0))
+    done = min(len(steps), status.created + status.deleted)
     created = sum(step.pod is not None for step in steps[:done])
     return _Playing(uid, generation, steps, done, created, message=message)
 

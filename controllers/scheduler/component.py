@@ -24,10 +24,12 @@ from controllers.scheduler.reporting import (
     QUEUE_STATUS_MS,
     QUEUES,
     REPLICAS,
+    cycle_of,
     cycle_patch,
     cycle_status,
     queue_patch,
     queue_status,
+    waiting_of,
 )
 from controllers.scheduler.settings import NAME, RESOURCE, Settings, status_of
 from controllers.scheduler.tracing import Tracer
@@ -376,14 +378,17 @@ class SchedulerComponent:
         replica = tick.get(REPLICAS, "", self.identity)
         queue = tick.get(QUEUES, "", self.identity)
         if replica is not None:
-            self._shown_cycle = (replica.object.get("status") or {}).get("cycle")
+            self._shown_cycle = cycle_of(replica.object)
+            if self._shown_cycle is None and (replica.object.get("status") or {}).get("cycle") is not None:
+                # Nobody can run it again, whoever wrote it.
+                tick.emit(cycle_patch(self.identity, None, None))
         if queue is not None:
             self._shown_queue = queue.object.get("status")
         lease = tick.get(LEASES, *LEASE)
         holder = "" if lease is None else (lease.object.get("spec") or {}).get("holderIdentity") or ""
         if holder in ("", self.identity):
             self._left_cycle = self._shown_cycle
-            self._left_waiting = (self._shown_queue or {}).get("waiting") or ()
+            self._left_waiting = () if queue is None else waiting_of(queue.object)
             return
         if self._shown_cycle is not None:
             self._show_cycle(None, tick)
@@ -396,6 +401,8 @@ class SchedulerComponent:
         given = CycleInput.of(dict(left["input"]))
         current = self.scheduler.pods.get(left["uid"])
         if current is None or current.pod.spec.node_name or given.configuration != self._settings.hash:
+            return False
+        if given.profile not in self.scheduler.configuration.frameworks:
             return False
         try:
             nodes, pods = (tick.list_at(resource, given.seen_revision) for resource in ("nodes", "pods"))

@@ -9,7 +9,7 @@ import msgspec
 
 from controllers.log.store import Gone
 from controllers.scheduler.past import Past
-from controllers.scheduler.reporting import REPLICAS, envelope_of
+from controllers.scheduler.reporting import REPLICAS, cycle_of, envelope_of
 from scheduler_core.scheduler.replay import replay
 
 ATTEMPT_DIGITS_MAX: Final = 9
@@ -54,8 +54,8 @@ def find(past: Past, decision: str) -> dict[str, Any] | None:
         if kept is not None:
             return whole(past, *kept)
     for stored in store.list(REPLICAS)[0]:
-        cycle = (stored.object.get("status") or {}).get("cycle") or {}
-        if cycle.get("traceId") == decision:
+        cycle = cycle_of(stored.object)
+        if cycle is not None and cycle["traceId"] == decision:
             envelope = envelope_of(cycle, stored.name, stored.revision, cycle["startedAtMs"])
             return {**envelope, **_replayed(past, envelope, cycle["point"])}
     return None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from controllers.log.operations import Patch
+from controllers.registry.models.clustersim_v1 import Cycle, QueueStatus, ReplicaStatus, Waiting
+from controllers.registry.structs import is_whole, read
 from controllers.scheduler.driver import Driver, Job
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.run import Run
@@ -122,6 +124,17 @@ def envelope_of(attempt: Mapping[str, Any], identity: str, revision: int, at_ms:
         "replica": identity,
         **{member: attempt[member] for member in _OF_AN_ATTEMPT if member in attempt},
     }
+
+
+def cycle_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the cycle in hand that a replica's document holds; None where there is none that can be run again."""
+    cycle = read(document.get("status"), ReplicaStatus).cycle
+    return cycle if is_whole(cycle, Cycle) else None
+
+
+def waiting_of(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the pods that a queue's document shows as waiting at Permit, without those that nobody could wait for."""
+    return [one for one in read(document.get("status"), QueueStatus).waiting or () if is_whole(one, Waiting)]
 
 
 _OF_AN_ATTEMPT: Final = ("pod", "uid", "profile", "era", "scoreMax", "attempt", "point", "input")

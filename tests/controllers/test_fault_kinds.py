@@ -8,8 +8,9 @@ import pytest
 
 from controllers.cluster import Cluster
 from controllers.faults.table import FAULTS
-from controllers.kinds.clustersim import replica
 from controllers.leaderelection.replica import Replica
+from controllers.registry.models.clustersim_v1 import Fault
+from controllers.registry.structs import options
 from controllers.rerun import first_difference, rerun
 from tests.tools.lab import Lab, node, pod, workload
 
@@ -51,7 +52,7 @@ class Trio(Lab):
 
 
 def test_the_kind_knows_every_fault_of_the_table() -> None:
-    assert set(replica.FAULTS) == set(FAULTS)
+    assert set(options(Fault, "kind")) == set(FAULTS)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -65,11 +65,23 @@ def test_the_limit_of_bytes_cuts_below_the_minimum(store, monkeypatch):
     assert 400 < store.compacted < 600
 
 
-def test_a_held_cycle_pins_what_it_had_seen(store):
+def held(seen_revision):
+    given = {
+        "seenRevision": seen_revision, "attempt": 1, "assumed": {}, "nominations": {}, "waiting": [], "start": 0,
+        "order": [], "configuration": "c", "profile": "p", "nowMs": 5,
+    }  # fmt: skip
+    return {
+        "pod": "default/p", "uid": "u", "attempt": 1, "point": "Filter", "startedAtMs": 5, "traceId": "u-1",
+        "seenRevision": seen_revision, "input": given,
+    }  # fmt: skip
+
+
+def test_a_held_cycle_pins_what_it_had_seen_and_what_is_none_pins_nothing(store):
     fill(store, 100)
     with store.transaction("x") as transaction:
-        body = {"metadata": {"name": "kube-scheduler-0", "uid": "r"}, "status": {"cycle": {"seenRevision": 90}}}
-        transaction.put("replicas.clustersim.io", "", "kube-scheduler-0", body)
+        for name, cycle in (("kube-scheduler-0", held(90)), ("odd", {"seenRevision": 3}), ("odder", "x")):
+            body = {"metadata": {"name": name, "uid": name}, "status": {"cycle": cycle}}
+            transaction.put("replicas.clustersim.io", "", name, body)
     fill(store, 5000)
     settle(store, sessions.real_ms())
     assert store.compacted == 89

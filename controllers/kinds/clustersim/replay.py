@@ -6,15 +6,15 @@ from typing import Any, Final
 
 from controllers.kinds.clustersim.common import shown, with_spec
 from controllers.kinds.columns import AGE, NAME
-from controllers.registry import fields
 from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind
+from controllers.registry.models.clustersim_v1 import ReplaySpec
+from controllers.registry.structs import beyond
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.errors import Cause
 
 
 def _replay(document: dict[str, Any]) -> list[Cause]:
-    divisor = document["spec"].get("divisor")
-    return [] if divisor is None or divisor > 0 else [fields.bad("spec.divisor", divisor, "must be greater than 0")]
+    return beyond(document["spec"], ReplaySpec, "spec")
 
 
 KIND: Final = Kind(

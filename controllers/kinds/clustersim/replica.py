@@ -6,20 +6,15 @@ from typing import Any, Final
 
 from controllers.kinds.clustersim.common import shown, with_spec
 from controllers.kinds.columns import AGE, NAME
-from controllers.registry import fields
 from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind
+from controllers.registry.models.clustersim_v1 import ReplicaSpec
+from controllers.registry.structs import beyond
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.errors import Cause
 
-VERDICTS: Final = ("allow", "reject")
-
-FAULTS: Final = ("crash", "drop-watch", "partition", "pause", "rate", "recover", "release", "skew", "slow-watch")
-
 
 def _replica(document: dict[str, Any]) -> list[Cause]:
-    fault, verdict = document["spec"].get("fault") or {}, document["spec"].get("verdict") or {}
-    causes = fields.one_of("spec.fault.kind", fault.get("kind"), FAULTS)
-    return causes + fields.one_of("spec.verdict.verdict", verdict.get("verdict"), VERDICTS)
+    return beyond(document["spec"], ReplicaSpec, "spec")
 
 
 KIND: Final = Kind(

@@ -1,276 +1,305 @@
-"""Command objects: the kinds of `clustersim.io/v1`, in the form of the generated models (docs/architecture.md §2).
+"""Command objects: the kinds of `clustersim.io/v1`, each typed once (docs/architecture.md §2).
 
-Annotations are strings as in the generated modules, since one reader serves both; `**name** - text` in a docstring is
-what `kubectl explain` prints. A class with `open_fields` keeps fields that it does not list: what owners observe grows
-with them.
+These structs are the schema (validation, OpenAPI, `kubectl explain`), the limits of what may be asked, and what engine
+and session API read documents into. A field's `Meta` has its bounds and the text that explains it. `open_fields`: what
+owners observe may have more members than are listed. How they are read: `controllers.registry.structs`.
 """
 
-# ruff: noqa: N815, F821
-# mypy: ignore-errors
+from __future__ import annotations
 
-from . import _schema
+from typing import Annotated, Any, ClassVar, Final, Literal
 
+import msgspec
+from msgspec import Meta
 
-@_schema.dataclass
-class Clock(_schema.DictMixin):
-    r"""Clock is the session's simulated clock: what is asked of it and what its owner has made of that.
+Object = dict[str, Any]
 
-    **parameters**
+RATE_MIN: Final = 0.1
+"""Simulated seconds per real second: slower shows nothing more; outside these the answer is 422."""
 
-    * **spec** ``Optional[ClockSpec]`` - What is asked.
-    * **status** ``Optional[ClockStatus]`` - What the owner has observed.
-    """
+RATE_MAX: Final = 100
+"""Simulated seconds per real second: faster no worker keeps up with."""
 
-    apiVersion: "Optional[str]" = None
-    kind: "Optional[str]" = None
-    metadata: "Optional[meta_v1.ObjectMeta]" = None
-    spec: "Optional[ClockSpec]" = None
-    status: "Optional[ClockStatus]" = None
+PACE_MAX_MS: Final = 60_000
+"""Simulated milliseconds at one extension point; more is refused with 422: a minute is longer than anybody waits."""
 
+STEP_COUNT_MAX: Final = 10_000
+"""Steps of one request; more are refused with 422: the owner answers within seconds."""
 
-@_schema.dataclass
-class ClockSpec(_schema.DictMixin):
-    r"""ClockSpec is what is asked of the clock.
+FAULT_SECONDS_MAX: Final = 86_400
+"""Simulated seconds that a fault may last, or that a clock may be off; more is refused with 422."""
 
-    **parameters**
+FAULT_RATE_MIN: Final = 0.01
+"""The slowest that a replica's clock may run; slower is refused with 422."""
 
-    * **paused** ``Optional[bool]`` - Stop simulated time.
-    * **rate** ``Optional[float]`` - Simulated seconds per real second, 0.1 to 100.
-    * **pace** ``Optional[int]`` - Simulated milliseconds a scheduling cycle spends at each extension point.
-    * **step** ``Optional[ClockStep]`` - Steps to take while paused.
-    """
+FAULT_RATE_MAX: Final = 10
+"""The fastest that a replica's clock may run; faster is refused with 422."""
 
-    paused: "Optional[bool]" = None
-    rate: "Optional[float]" = None
-    pace: "Optional[int]" = None
-    step: "Optional[ClockStep]" = None
 
+class Shape(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Base of what command objects are made of: every field may be absent."""
 
-@_schema.dataclass
-class ClockStep(_schema.DictMixin):
-    r"""ClockStep asks for steps; a new id is a new request.
+    open_fields: ClassVar[bool] = False
 
-    **parameters**
 
-    * **id** ``Optional[int]`` - Grows with every request.
-    * **by** ``Optional[str]`` - point, cycle, event or seconds.
-    * **count** ``Optional[int]`` - How many.
-    """
+class Step(Shape, frozen=True):
+    """ClockStep asks for steps; a new id is a new request."""
 
-    id: "Optional[int]" = None
-    by: "Optional[str]" = None
-    count: "Optional[int]" = None
+    id: Annotated[int, Meta(description="Grows with every request.")] = 0
+    by: Annotated[
+        Literal["cycle", "event", "point", "seconds"] | None, Meta(description="point, cycle, event or seconds.")
+    ] = None
+    count: Annotated[int, Meta(ge=0, le=STEP_COUNT_MAX, description="How many.")] | None = None
 
 
-@_schema.dataclass
-class ClockStatus(_schema.DictMixin):
-    r"""ClockStatus is the clock as its owner runs it."""
+class ClockSpec(Shape, frozen=True):
+    """ClockSpec is what is asked of the clock."""
 
-    open_fields = True
+    paused: Annotated[bool, Meta(description="Stop simulated time.")] = False
+    rate: Annotated[
+        float, Meta(ge=RATE_MIN, le=RATE_MAX, description="Simulated seconds per real second, 0.1 to 100.")
+    ] = 1.0
+    pace: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=PACE_MAX_MS,
+            description="Simulated milliseconds a scheduling cycle spends at each extension point.",
+        ),
+    ] = 0
+    step: Annotated[Step | None, Meta(description="Steps to take while paused.")] = None
 
-    observedGeneration: "Optional[int]" = None
-    paused: "Optional[bool]" = None
-    rate: "Optional[float]" = None
-    pace: "Optional[int]" = None
-    simTimeMs: "Optional[int]" = None
-    anchorUnixMs: "Optional[int]" = None
-    effectiveRate: "Optional[float]" = None
-    stepped: "Optional[int]" = None
-    stepId: "Optional[int]" = None
-    stepping: "Optional[bool]" = None
-    held: "Optional[dict[any]]" = None
-    narrated: "Optional[dict[any]]" = None
-    hibernated: "Optional[bool]" = None
 
+class ClockStatus(Shape, frozen=True):
+    """ClockStatus is the clock as its owner runs it."""
 
-@_schema.dataclass
-class Replica(_schema.DictMixin):
-    r"""Replica is one replica of a control-plane component; its name is what it writes into Leases."""
+    open_fields: ClassVar[bool] = True
 
-    apiVersion: "Optional[str]" = None
-    kind: "Optional[str]" = None
-    metadata: "Optional[meta_v1.ObjectMeta]" = None
-    spec: "Optional[ReplicaSpec]" = None
-    status: "Optional[ReplicaStatus]" = None
+    observed_generation: int = 0
+    paused: bool | None = None
+    rate: Annotated[float, Meta(ge=RATE_MIN, le=RATE_MAX)] | None = None
+    pace: Annotated[int, Meta(ge=0, le=PACE_MAX_MS)] | None = None
+    sim_time_ms: Annotated[int, Meta(ge=0)] | None = None
+    anchor_unix_ms: Annotated[int, Meta(ge=0)] | None = None
+    effective_rate: Annotated[float, Meta(ge=0, le=1_000)] | None = None
+    stepped: Annotated[int, Meta(ge=0)] = 0
+    step_id: Annotated[int, Meta(ge=0)] = 0
+    stepping: bool = False
+    held: Object | None = None
+    narrated: Object | None = None
 
 
-@_schema.dataclass
-class ReplicaSpec(_schema.DictMixin):
-    r"""ReplicaSpec says which component this is and which fault it is asked to have.
+class Clock(Shape, frozen=True):
+    """Clock is the session's simulated clock: what is asked of it and what its owner has made of that."""
 
-    **parameters**
+    spec: Annotated[ClockSpec, Meta(description="What is asked.")] = ClockSpec()
+    status: Annotated[ClockStatus, Meta(description="What the owner has observed.")] = ClockStatus()
 
-    * **component** ``Optional[str]`` - kube-scheduler or kube-controller-manager.
-    * **fault** ``Optional[Fault]`` - The newest fault asked for.
-    * **verdict** ``Optional[Verdict]`` - The newest word on a pod that this scheduler holds at Permit.
-    """
 
-    component: "Optional[str]" = None
-    fault: "Optional[Fault]" = None
-    verdict: "Optional[Verdict]" = None
+class Verdict(Shape, frozen=True):
+    """Verdict allows or rejects a pod that waits at Permit."""
 
+    id: Annotated[int, Meta(description="Grows with every request.")] = 0
+    uid: Annotated[str, Meta(description="The pod's uid.")] = ""
+    plugin: Annotated[
+        str, Meta(description="In which plugin's name; empty in that of every plugin that holds the pod.")
+    ] = ""
+    verdict: Annotated[Literal["allow", "reject"] | None, Meta(description="allow or reject.")] = None
+    message: Annotated[str, Meta(description="Why it is rejected.")] = ""
+
+
+class Fault(Shape, frozen=True):
+    """Fault is something asked to go wrong, or right again."""
+
+    open_fields: ClassVar[bool] = True
+
+    id: Annotated[int, Meta(description="Grows with every request.")] = 0
+    kind: Annotated[
+        Literal["crash", "drop-watch", "partition", "pause", "rate", "recover", "release", "skew", "slow-watch"] | None,
+        Meta(description="What: docs/session-api.md says what each does."),
+    ] = None
+    seconds: (
+        Annotated[
+            float,
+            Meta(
+                ge=-FAULT_SECONDS_MAX,
+                le=FAULT_SECONDS_MAX,
+                description="How long, how late, or how far a clock is off.",
+            ),
+        ]
+        | None
+    ) = None
+    rate: (
+        Annotated[float, Meta(ge=FAULT_RATE_MIN, le=FAULT_RATE_MAX, description="How fast the replica's clock runs.")]
+        | None
+    ) = None
+    until_ms: int | None = None
 
-@_schema.dataclass
-class Verdict(_schema.DictMixin):
-    r"""Verdict allows or rejects a pod that waits at Permit.
 
-    **parameters**
+class ReplicaSpec(Shape, frozen=True):
+    """ReplicaSpec says which component this is and which fault it is asked to have."""
 
-    * **id** ``Optional[int]`` - Grows with every request.
-    * **uid** ``Optional[str]`` - The pod's uid.
-    * **plugin** ``Optional[str]`` - In which plugin's name; empty in that of every plugin that holds the pod.
-    * **verdict** ``Optional[str]`` - allow or reject.
-    * **message** ``Optional[str]`` - Why it is rejected.
-    """
+    component: Annotated[str, Meta(description="kube-scheduler or kube-controller-manager.")] = ""
+    fault: Annotated[Fault | None, Meta(description="The newest fault asked for.")] = None
+    verdict: Annotated[
+        Verdict | None, Meta(description="The newest word on a pod that this scheduler holds at Permit.")
+    ] = None
 
-    id: "Optional[int]" = None
-    uid: "Optional[str]" = None
-    plugin: "Optional[str]" = None
-    verdict: "Optional[str]" = None
-    message: "Optional[str]" = None
 
+class Outcome(Shape, frozen=True):
+    """Outcome is what came of a verdict."""
 
-@_schema.dataclass
-class Fault(_schema.DictMixin):
-    r"""Fault is something asked to go wrong, or right again.
+    open_fields: ClassVar[bool] = True
 
-    **parameters**
+    id: int = 0
+    uid: str = ""
+    outcome: str = ""
 
-    * **id** ``Optional[int]`` - Grows with every request.
-    * **kind** ``Optional[str]`` - crash, partition, skew, rate or recover.
-    * **seconds** ``Optional[float]`` - How long, or how far a clock is off.
-    * **rate** ``Optional[float]`` - How fast the replica's clock runs.
-    """
 
-    open_fields = True
+class ReplicaStatus(Shape, frozen=True):
+    """ReplicaStatus is the replica as its owner runs it; `cycle` is what a new owner needs to take a held cycle up."""
 
-    id: "Optional[int]" = None
-    kind: "Optional[str]" = None
-    seconds: "Optional[float]" = None
-    rate: "Optional[float]" = None
+    open_fields: ClassVar[bool] = True
 
+    observed_generation: int = 0
+    state: str = ""
+    leading: bool = False
+    lease: Object | None = None
+    seen_revision: int = 0
+    clock_skew_ms: int = 0
+    clock_rate: float = 1.0
+    last_branch: str = ""
+    fault_id: int = 0
+    fault: Fault | None = None
+    verdict: Outcome | None = None
+    cycle: Object | None = None
+    answer: Object | None = None
 
-@_schema.dataclass
-class ReplicaStatus(_schema.DictMixin):
-    r"""ReplicaStatus is the replica as its owner runs it; `cycle` is what a new owner needs to take a held cycle up."""
 
-    open_fields = True
+class CycleInput(Shape, frozen=True):
+    """What must be there of a cycle's input, as `scheduler_core.scheduler.run.CycleInput` writes it."""
 
-    observedGeneration: "Optional[int]" = None
-    state: "Optional[str]" = None
-    leading: "Optional[bool]" = None
-    lease: "Optional[dict[any]]" = None
-    seenRevision: "Optional[int]" = None
-    clockSkewMs: "Optional[int]" = None
-    clockRate: "Optional[float]" = None
-    lastBranch: "Optional[str]" = None
-    faultId: "Optional[int]" = None
-    cycle: "Optional[dict[any]]" = None
+    seen_revision: Annotated[int, Meta(ge=0)]
+    attempt: Annotated[int, Meta(ge=1)]
+    assumed: dict[str, str]
+    nominations: dict[str, str]
+    waiting: list[str]
+    start: Annotated[int, Meta(ge=0)]
+    order: list[str]
+    configuration: str
+    profile: str
+    now_ms: Annotated[int, Meta(ge=0)]
+    preemptor: Object | None = None
+    extenders: list[Object] = []
+    volumes: dict[str, dict[str, str]] = {}
+    claims: dict[str, str] = {}
 
 
-@_schema.dataclass
-class Queue(_schema.DictMixin):
-    r"""Queue shows one scheduler's queue."""
+class Cycle(Shape, frozen=True):
+    """Cycle is a scheduling cycle in hand: what must be there for it to be run again to its point."""
 
-    apiVersion: "Optional[str]" = None
-    kind: "Optional[str]" = None
-    metadata: "Optional[meta_v1.ObjectMeta]" = None
-    status: "Optional[QueueStatus]" = None
+    pod: str
+    uid: str
+    attempt: int
+    point: str
+    started_at_ms: Annotated[int, Meta(ge=0)]
+    seen_revision: Annotated[int, Meta(ge=0)]
+    trace_id: str
+    input: CycleInput
 
 
-@_schema.dataclass
-class QueueStatus(_schema.DictMixin):
-    r"""QueueStatus lists the first pods of each part of the queue; counts has the whole numbers."""
+class Held(Shape, frozen=True):
+    """Held is one plugin that keeps a pod at Permit."""
 
-    open_fields = True
+    name: str
+    until_ms: int
 
-    active: "Optional[List[dict[any]]]" = None
-    backoff: "Optional[List[dict[any]]]" = None
-    unschedulable: "Optional[List[dict[any]]]" = None
-    gated: "Optional[List[dict[any]]]" = None
-    waiting: "Optional[List[dict[any]]]" = None
-    binding: "Optional[List[dict[any]]]" = None
-    assumed: "Optional[List[dict[any]]]" = None
-    counts: "Optional[dict[int]]" = None
 
+class Waiting(Shape, frozen=True):
+    """Waiting is a pod that Permit holds: what must be there for it to go on waiting under a new owner."""
 
-@_schema.dataclass
-class SchedulerConfig(_schema.DictMixin):
-    r"""SchedulerConfig is the session's scheduler: an era or a KubeSchedulerConfiguration."""
+    uid: str
+    node: str
+    plugins: list[Held]
 
-    apiVersion: "Optional[str]" = None
-    kind: "Optional[str]" = None
-    metadata: "Optional[meta_v1.ObjectMeta]" = None
-    spec: "Optional[SchedulerConfigSpec]" = None
-    status: "Optional[SchedulerConfigStatus]" = None
 
+class Replica(Shape, frozen=True):
+    """Replica is one replica of a control-plane component; its name is what it writes into Leases."""
 
-@_schema.dataclass
-class SchedulerConfigSpec(_schema.DictMixin):
-    r"""SchedulerConfigSpec is what is asked of the scheduler.
+    spec: ReplicaSpec = ReplicaSpec()
+    status: ReplicaStatus = ReplicaStatus()
 
-    **parameters**
 
-    * **era** ``Optional[str]`` - round-robin, algorithm-provider, framework-1.18 or v1.34.
-    * **configuration** ``Optional[dict]`` - A KubeSchedulerConfiguration.
-    * **policy** ``Optional[dict]`` - A Policy document, for eras that have them.
-    * **provider** ``Optional[str]`` - Name of an algorithm provider, for eras that have them.
-    """
+class QueueStatus(Shape, frozen=True):
+    """QueueStatus lists the first pods of each part of the queue; counts has the whole numbers."""
 
-    era: "Optional[str]" = None
-    configuration: "Optional[dict[any]]" = None
-    policy: "Optional[dict[any]]" = None
-    provider: "Optional[str]" = None
+    open_fields: ClassVar[bool] = True
 
+    active: list[Object] | None = None
+    backoff: list[Object] | None = None
+    unschedulable: list[Object] | None = None
+    gated: list[Object] | None = None
+    waiting: list[Object] | None = None
+    binding: list[Object] | None = None
+    assumed: list[Object] | None = None
+    counts: dict[str, int] | None = None
 
-@_schema.dataclass
-class SchedulerConfigStatus(_schema.DictMixin):
-    r"""SchedulerConfigStatus is the configuration in use."""
 
-    open_fields = True
+class Queue(Shape, frozen=True):
+    """Queue shows one scheduler's queue."""
 
-    observedGeneration: "Optional[int]" = None
-    hash: "Optional[str]" = None
-    profiles: "Optional[List[dict[any]]]" = None
+    status: QueueStatus = QueueStatus()
 
 
-@_schema.dataclass
-class Replay(_schema.DictMixin):
-    r"""Replay plays a recorded trace of nodes and pods into the session."""
+class SchedulerConfigSpec(Shape, frozen=True):
+    """SchedulerConfigSpec is what is asked of the scheduler."""
 
-    apiVersion: "Optional[str]" = None
-    kind: "Optional[str]" = None
-    metadata: "Optional[meta_v1.ObjectMeta]" = None
-    spec: "Optional[ReplaySpec]" = None
-    status: "Optional[ReplayStatus]" = None
+    era: Annotated[str, Meta(description="round-robin, algorithm-provider, framework-1.18 or v1.34.")] | None = None
+    configuration: Annotated[Object | None, Meta(description="A KubeSchedulerConfiguration.")] = None
+    policy: Annotated[Object | None, Meta(description="A Policy document, for eras that have them.")] = None
+    provider: Annotated[str, Meta(description="Name of an algorithm provider, for eras that have them.")] | None = None
 
 
-@_schema.dataclass
-class ReplaySpec(_schema.DictMixin):
-    r"""ReplaySpec is the trace and how fast it is played.
+class SchedulerConfigStatus(Shape, frozen=True):
+    """SchedulerConfigStatus is the configuration in use."""
 
-    **parameters**
+    open_fields: ClassVar[bool] = True
 
-    * **nodes** ``Optional[str]`` - The node list, CSV.
-    * **pods** ``Optional[str]`` - The pod list, CSV.
-    * **divisor** ``Optional[float]`` - Trace seconds per session second.
-    * **start** ``Optional[float]`` - Session second at which the trace begins.
-    """
+    observed_generation: int | None = None
+    hash: str = ""
+    profiles: list[Object] | None = None
 
-    nodes: "Optional[str]" = None
-    pods: "Optional[str]" = None
-    divisor: "Optional[float]" = None
-    start: "Optional[float]" = None
 
+class SchedulerConfig(Shape, frozen=True):
+    """SchedulerConfig is the session's scheduler: an era or a KubeSchedulerConfiguration."""
 
-@_schema.dataclass
-class ReplayStatus(_schema.DictMixin):
-    r"""ReplayStatus is how far the trace has been played."""
+    spec: SchedulerConfigSpec = SchedulerConfigSpec()
+    status: SchedulerConfigStatus = SchedulerConfigStatus()
 
-    open_fields = True
 
-    observedGeneration: "Optional[int]" = None
-    created: "Optional[int]" = None
-    deleted: "Optional[int]" = None
-    total: "Optional[int]" = None
-    done: "Optional[bool]" = None
+class ReplaySpec(Shape, frozen=True):
+    """ReplaySpec is the trace and how fast it is played."""
+
+    nodes: Annotated[str, Meta(description="The node list, CSV.")] = ""
+    pods: Annotated[str, Meta(description="The pod list, CSV.")] = ""
+    divisor: Annotated[float, Meta(gt=0, description="Trace seconds per session second.")] = 1.0
+    start: Annotated[float, Meta(description="Session second at which the trace begins.")] = 0.0
+
+
+class ReplayStatus(Shape, frozen=True):
+    """ReplayStatus is how far the trace has been played."""
+
+    open_fields: ClassVar[bool] = True
+
+    observed_generation: int = 0
+    created: Annotated[int, Meta(ge=0)] = 0
+    deleted: Annotated[int, Meta(ge=0)] = 0
+    total: int = 0
+    done: bool = False
+
+
+class Replay(Shape, frozen=True):
+    """Replay plays a recorded trace of nodes and pods into the session."""
+
+    spec: ReplaySpec = ReplaySpec()
+    status: ReplayStatus = ReplayStatus()
