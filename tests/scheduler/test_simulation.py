@@ -19,7 +19,7 @@ def test_no_rule_is_broken_in_ten_thousand_steps(seed: int) -> None:
     assert len(world.bound) > 200
     assert world.preempted >= 5
     assert world.lost
-    assert min(books.compared[what] for what in ("filter", "score", "preemption")) > 10
+    assert min(books.compared[what] for what in ("filter", "score", "preemption")) >= 5
 
 
 class ForgetsToForget(Scheduler):
