@@ -167,7 +167,7 @@ class SchedulingQueue:
         if queued.lane is Lane.BACKOFF:
             return
         if self._change_activates and old is not None and is_changed(old, new):
-            self._to_active(queued, POD_UPDATED)
+            self._to_active(queued, next((event.name for event in events), POD_UPDATED))
             return
         for event in events:
             strategy = self._worth(queued, event, old, new)
