@@ -1,0 +1,76 @@
+/** The head of the inspector: what is selected, in which state, whose it is, and the way to delete or to leave it. */
+
+/** @import { Dispatch, PodSlim, Slim, Ui, View } from "../lib/types.d.ts" */
+import { element, icon } from "../dom/dom.js";
+import { text } from "../lib/text.js";
+import { refusedWrite } from "../state/roles.js";
+import { conditionOf, cycleInHand, podState } from "../state/selectors.js";
+import { keyOf } from "../state/view.js";
+import { kindName, ownerLink } from "./facts.js";
+
+/**
+ * @param {Slim} object
+ * @param {object} scope
+ * @param {View} scope.view
+ * @param {Ui} scope.ui
+ * @param {Dispatch} scope.dispatch
+ * @param {{key: string, tone: string}} scope.state
+ * @param {{name: string} | null | undefined} scope.author
+ */
+export function headOf(object, { view, ui, dispatch, state, author }) {
+  const t = (/** @type {string} */ name) => text(ui.lang, name);
+  const { namespace, name } = object.metadata;
+  /** @type {(Node | string)[]} */
+  const line = [kindName(object)];
+  if (namespace) line.push(` · ${t("namespace_is")} `, element("b", {}, namespace));
+  const owner = ownerLink(object, { view, dispatch });
+  if (owner) line.push(` · ${t("owner_is")} `, owner);
+  if (author) line.push(` · ${t("by")} `, element("b", {}, author.name));
+  const refused = refusedWrite(view.me, namespace ?? "");
+  const label = text(ui.lang, "delete_named", { name });
+  const remove = element("button", {
+    class: "ghost", type: "button", "aria-label": label, "data-testid": "inspector-delete",
+    title: refused ? text(ui.lang, refused, { namespace: view.me?.namespace ?? "" }) : label,
+    "aria-disabled": refused ? "true" : undefined,
+  }, icon("trash"));
+  remove.addEventListener("click", () => dispatch({ type: "delete", resource: object.resource, key: keyOf(object) }));
+  const close = element("button", { class: "ghost inspector-close", type: "button", "aria-label": t("close") }, icon("close"));
+  close.addEventListener("click", () => dispatch({ type: "deselect" }));
+  return [
+    element("div", { class: "inspector-title" }, [
+      element("span", { class: `glyph ${state.key}`, "aria-hidden": "true" },
+        object.resource === "nodes" ? icon("node") : object.resource === "pods" ? null : icon("layers")),
+      element("h2", { "data-testid": "inspector-name" }, name),
+      element("span", { class: `chip ${state.tone}`, "data-testid": "inspector-state" }, t(state.key)),
+      remove, close,
+    ]),
+    element("p", { class: "inspector-line" }, line),
+  ];
+}
+
+/**
+ * The chip beside the name: what state the object is in and in which tone to say it.
+ * @param {Slim} object
+ * @param {View} view
+ * @returns {{key: string, tone: string}}
+ */
+export function stateOf(object, view) {
+  if (object.resource === "pods") {
+    const pod = /** @type {PodSlim} */ (object);
+    const inHand = cycleInHand(view)?.cycle.uid === pod.metadata.uid;
+    const state = podState(pod);
+    const tone = { running: "good", failed: "bad", terminating: "bad", nominated: "ghostly" }[/** @type {string} */ (state)];
+    return inHand ? { key: "state_cycle", tone: "accent" } : { key: `state_${state}`, tone: tone ?? "" };
+  }
+  if (object.metadata.deletionTimestamp) return { key: "state_terminating", tone: "bad" };
+  if (object.resource === "nodes") {
+    const ready = conditionOf(object.status?.["conditions"], "Ready")?.status === "True";
+    if (!ready) return { key: "state_notready", tone: "bad" };
+    return object.spec?.["unschedulable"] ? { key: "state_cordoned", tone: "" } : { key: "state_ready", tone: "good" };
+  }
+  if (object.resource === "replicas.clustersim.io") {
+    if (object.status?.["state"] === "Crashed") return { key: "state_crashed", tone: "bad" };
+    return object.status?.["leading"] ? { key: "state_leading", tone: "accent" } : { key: "state_standby", tone: "" };
+  }
+  return { key: "", tone: "none" };
+}
