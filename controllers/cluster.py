@@ -14,7 +14,6 @@ from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER, initial_objects
 from controllers.commands import (
     CLOCK,
     CLOCKS,
-    CONFIGURATION,
     CONFIGURATIONS,
     REPLICAS,
     ClockCommand,
@@ -23,7 +22,6 @@ from controllers.commands import (
     ReplicaCommand,
     active_of,
     generation_of,
-    status_of,
 )
 from controllers.faults.active import Faults
 from controllers.kinds.table import by_kind
@@ -42,10 +40,10 @@ from controllers.registry.structs import read
 from controllers.replay import ReplayComponent
 from controllers.scheduler.component import SchedulerComponent
 from controllers.scheduler.reporting import QUEUES
-from controllers.scheduler.settings import Settings as Scheduling
 from controllers.session import NAME, SessionComponent, replica_status
 from controllers.stepping import Stepper
 from controllers.table import CONTROLLERS
+from controllers.telling import Telling
 from scheduler_core.api.document import Document
 from scheduler_core.framework.metrics import Metrics
 
@@ -54,12 +52,6 @@ OWN: Final = frozenset({REPLICAS, QUEUES, CONFIGURATIONS})
 
 RESTART_MS: Final = 1_000
 """A component that failed is started again after this long."""
-
-ANCHOR_DRIFT_MS: Final = 300
-"""The clock's status is written anew when real and simulated time have come apart this far since."""
-
-ANCHOR_EVERY_MS: Final = 1_000
-"""... but at most this often, in real milliseconds."""
 
 
 class Cluster:
@@ -88,8 +80,6 @@ class Cluster:
         """
         self.store = store
         self.clock = ClockView()
-        self.effective_rate: float | None = None
-        """Simulated seconds per real second as measured by whoever drives; None: not measured."""
         self.obeys_pause = True
         """A run from the log takes every event at its time and passes over pauses."""
         self._client = Client(store, fence=fence)
@@ -107,6 +97,7 @@ class Cluster:
         self._replicas: dict[str, Slot] = {}
         self.faults = Faults(self._loop)
         self._stepper = Stepper(self._loop, self._replicas, self.clock)
+        self._telling = Telling(store, self._client, self.clock, self._stepper)
         self.outside = Outside(self._loop, self._client, self._stepper, self._place, call)
         self._seen: dict[str, tuple[object, ...]] = {}
         self._generation = 0
@@ -117,9 +108,6 @@ class Cluster:
         self._taken_step = 0
         self._obeyed: dict[str, Obeyed] = {}
         """Replica → what was last obeyed of its spec."""
-        self._told: tuple[object, ...] = ()
-        self._told_anchor = (0, 0)
-        self._told_rate = 1.0
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -247,8 +235,8 @@ class Cluster:
                 self._tell_replica(identity, place)
         self.clock.held = self._stepper.held() if self.clock.paused else None
         if stored is not None:
-            self._tell_clock(real_unix_ms)
-        self._tell_configuration()
+            self._telling.clock(self._generation, self._taken_step, self._obeyed_at, self.now_ms, real_unix_ms)
+        self._telling.configuration()
 
     def obey_clock(self, document: Document) -> None:
         """Do what a clock's spec asks for: pause, rate, pace, steps."""
@@ -324,57 +312,6 @@ class Cluster:
         status = replica_status(slot, self._obeyed[identity], self.faults.of(slot), self.now_ms)
         patch = {"status": {**status, "engine": place}}
         self._client.apply(Patch(REPLICAS, "", identity, patch, "merge", "status"), NAME)
-
-    def _tell_clock(self, real_unix_ms: int) -> None:
-        clock = self.clock
-        narrated = self._stepper.narrated_one_in()
-        steps = (self._taken_step, clock.stepped, self._stepper.waits)
-        told = (self._generation, clock.paused, clock.rate, clock.pace, steps, str(clock.held), narrated)
-        if told == self._told and not self._has_drifted(real_unix_ms):
-            return
-        if not self._told or self._told[1:3] != told[1:3]:
-            self.effective_rate = None  # what was measured belongs to the clock as it ran before
-        self._told, self._told_anchor = told, (self.now_ms, real_unix_ms)
-        self._told_rate = round(self.effective_rate if self.effective_rate is not None else clock.rate, 3)
-        status = {
-            "observedGeneration": self._generation,
-            "engine": self._obeyed_at,
-            "paused": clock.paused,
-            "rate": clock.rate,
-            "pace": clock.pace,
-            "simTimeMs": self.now_ms,
-            "anchorUnixMs": real_unix_ms,
-            "effectiveRate": self._told_rate,
-            "stepped": clock.stepped,
-            "stepId": self._taken_step,
-            "stepping": self._stepper.waits,
-            "held": clock.held,
-            "narrated": {"oneIn": narrated},
-        }
-        self._client.apply(Patch(CLOCKS, "", CLOCK, {"status": status}, "merge", "status"), NAME)
-
-    def _has_drifted(self, real_unix_ms: int) -> bool:
-        sim_ms, anchor_ms = self._told_anchor
-        if self.clock.paused:
-            return sim_ms != self.now_ms
-        if real_unix_ms - anchor_ms < ANCHOR_EVERY_MS:
-            return False
-        # Readers reckon with the rate that they were told; so a lag that is over must be told as well.
-        expected_ms = sim_ms + (real_unix_ms - anchor_ms) * self._told_rate
-        return abs(expected_ms - self.now_ms) > ANCHOR_DRIFT_MS * max(1.0, self.clock.rate)
-
-    def _tell_configuration(self) -> None:
-        """Say what a changed configuration means where no scheduler would: time stands, or none leads."""
-        if not self.clock.paused and any(scheduler.leading for _, scheduler in self._stepper.schedulers()):
-            return
-        stored = self.store.get(CONFIGURATIONS, "", CONFIGURATION)
-        if stored is None:
-            return
-        generation = generation_of(stored.object)
-        observed = status_of(stored.object).get("observedGeneration")
-        if observed != generation and (observed is not None or self.clock.paused):
-            patch = {"status": Scheduling.of(stored.object.get("spec"), self.store.plugins).status(generation)}
-            self._client.apply(Patch(CONFIGURATIONS, "", CONFIGURATION, patch, "merge", "status"), NAME)
 
     # -- failures -----------------------------------------------------------------------------------------------
 

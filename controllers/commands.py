@@ -36,6 +36,8 @@ class ClockView:
     held: dict[str, str] | None = None
     stepped: int = 0
     """How many of the steps last asked for could be taken."""
+    effective_rate: float | None = None
+    """Simulated seconds per real second as measured by whoever drives; None: not measured."""
 
 
 @dataclass(frozen=True, slots=True)

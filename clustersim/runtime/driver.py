@@ -150,7 +150,7 @@ class Driver:
         real_ms, sim_ms = self._measured_from
         now_ms = realtime.monotonic_ms()
         if now_ms - real_ms >= RATE_WINDOW_MS:
-            self.cluster.effective_rate = (self.cluster.now_ms - sim_ms) / (now_ms - real_ms)
+            self.cluster.clock.effective_rate = (self.cluster.now_ms - sim_ms) / (now_ms - real_ms)
             self._measured_from = (now_ms, self.cluster.now_ms)
 
     def _tell(self) -> None:
