@@ -35,6 +35,11 @@ def test_a_volume_a_claim_and_a_pod_by_click_are_linked(open_classroom: Callable
     facts.get_by_role("button", name="claim-1", exact=True).wait_for()
     facts.get_by_text("Bound", exact=False).first.wait_for()
     picture(teacher, "storage-pod")
+    # A link stays the element that it is while ages tick beside it: a click that begins on it ends on it.
+    handle = facts.get_by_role("button", name="volume-1").element_handle()
+    began_ms = wait_state(teacher, lambda now: now["clock"], "the clock")["clock"]["simTimeMs"]
+    wait_state(teacher, lambda now: now["clock"]["simTimeMs"] > began_ms + 3_000, "three seconds on")
+    assert handle.evaluate("link => link.isConnected")
     facts.get_by_role("button", name="volume-1").click()
     teacher.get_by_test_id("inspector-name").get_by_text("volume-1").wait_for()
     teacher.locator(".facts").get_by_role("button", name="default/claim-1").click()

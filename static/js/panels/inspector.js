@@ -42,6 +42,8 @@ export function mount(root, dispatch, guests) {
   let shownTabs = "";
   let shownHead = "";
   let shownBody = "";
+  /** Whose facts stand there. */
+  let shownUid = "";
   /** @type {Slim | null} */
   let last = null;
   /** @type {readonly (ReadonlyMap<string, Slim> | undefined)[]} */
@@ -183,11 +185,32 @@ export function mount(root, dispatch, guests) {
     }
     shownBody = key;
     const focusAt = [...body.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement));
-    body.replaceChildren(element("dl", { class: "facts" }, factsOf(object, view, ui, dispatch).flatMap(([label, value]) => {
+    const fresh = element("dl", { class: "facts" }, factsOf(object, view, ui, dispatch).flatMap(([label, value]) => {
       const cell = element("dd");
       append(cell, /** @type {any} */ (value));
       return [element("dt", {}, label), cell];
-    })));
+    }));
+    const shown = body.firstElementChild;
+    if (shown?.matches(".facts") && shownUid === object.metadata.uid) exchange(shown, fresh);
+    else body.replaceChildren(fresh);
+    shownUid = object.metadata.uid ?? "";
     if (focusAt >= 0) body.querySelectorAll("button")[focusAt]?.focus();
   }
+}
+
+/**
+ * Put the rows that changed in the place of what stands there. A row that stays is the same element, so a click that
+ * began on its link ends on it, however fast time runs.
+ * @param {Element} shown
+ * @param {Element} fresh
+ */
+function exchange(shown, fresh) {
+  const before = [...shown.children];
+  const after = [...fresh.children];
+  for (const [at, row] of after.entries()) {
+    const old = before[at];
+    if (!old) shown.append(row);
+    else if (!old.isEqualNode(row)) old.replaceWith(row);
+  }
+  for (const old of before.slice(after.length)) old.remove();
 }
