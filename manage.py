@@ -13,7 +13,9 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     try:
-        execute_from_command_line(sys.argv)
+        # Commands are modules, whose names have no dashes; people write `check-store`.
+        name = [word.replace("-", "_") if word[:1] != "-" else word for word in sys.argv[1:2]]
+        execute_from_command_line([*sys.argv[:1], *name, *sys.argv[2:]])
     except BadEnvironment as error:
         sys.exit(f"Clustersim cannot start: {error}")
 

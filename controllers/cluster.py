@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER, initial_objects
+from controllers.clocktelling import ClockTeller
 from controllers.commands import (
     CLOCK,
     CLOCKS,
@@ -97,12 +98,12 @@ class Cluster:
         self._replicas: dict[str, Slot] = {}
         self.faults = Faults(self._loop)
         self._stepper = Stepper(self._loop, self._replicas, self.clock)
+        self.teller = ClockTeller(self._loop, self._client, self._stepper, self.clock)
         self._telling = Telling(store, self._client, self.clock, self._stepper)
         self.outside = Outside(self._loop, self._client, self._stepper, self._place, call)
         self._seen: dict[str, tuple[object, ...]] = {}
         self._generation = 0
         """The clock's generation as last obeyed."""
-        self._obeyed_at: Document = {}
         self._order = 0
         """How many commands have taken effect."""
         self._taken_step = 0
@@ -142,6 +143,7 @@ class Cluster:
     def _take_up_clock(self, document: Document) -> None:
         """Go on as the clock's status says; a session that has none yet begins as its spec asks."""
         status = read(document.get("status"), api.ClockStatus)
+        self.teller.take_up(document.get("status") or {})
         command = ClockCommand.of(document)
         self._generation = status.observed_generation
         self._taken_step = status.step_id
@@ -208,6 +210,13 @@ class Cluster:
                 return ran
         return ran
 
+    def run_tick(self, until_ms: int) -> int:
+        """Run one tick of what is due at or before `until_ms`; return how many events ran. Time stands at the last."""
+        due_ms = self._loop.next_event_ms()
+        if due_ms is None or due_ms > until_ms or (self.clock.paused and self.obeys_pause):
+            return 0
+        return self._loop.run_tick(until_ms)
+
     def run_to(self, place: Document) -> None:
         """Run to the place at which a command took effect in an earlier run (`engine` of a command object's status)."""
         at_ms: int = place["atMs"]
@@ -218,13 +227,16 @@ class Cluster:
 
     # -- commands -----------------------------------------------------------------------------------------------
 
-    def obey(self, real_unix_ms: int) -> None:
+    def obey(self, real_unix_ms: int, present_ms: int | None = None) -> None:
         """Obey new generations of command objects, and say so in their status.
 
         Args:
             real_unix_ms: the wall clock, which the clock's status anchors simulated time to.
+            present_ms: the simulated time that it is at that moment; None: that of the last event.
         """
         stored = self.store.get(CLOCKS, "", CLOCK)
+        if stored is not None and present_ms is not None and not self.clock.paused:
+            self._reach(ClockCommand.of(stored.object), real_unix_ms, present_ms)
         if stored is not None and generation_of(stored.object) != self._generation:
             self.obey_clock(stored.object)
         for identity in self._replicas:
@@ -235,14 +247,30 @@ class Cluster:
                 self._tell_replica(identity, place)
         self.clock.held = self._stepper.held() if self.clock.paused else None
         if stored is not None:
-            self._telling.clock(self._generation, self._taken_step, self._obeyed_at, self.now_ms, real_unix_ms)
+            self.tell_clock(real_unix_ms, present_ms)
         self._telling.configuration()
+
+    def tell_clock(self, real_unix_ms: int, present_ms: int | None, *, anew: bool = False) -> None:
+        """Say what time it is, if readers would be wrong about it; see `ClockTeller.tell`."""
+        self.teller.tell(self._generation, self._taken_step, real_unix_ms, present_ms, anew=anew)
+
+    def _reach(self, command: ClockCommand, real_unix_ms: int, present_ms: int) -> None:
+        """Let time come to the present, in which commands take effect.
+
+        Where more is due than was run, that is for events to do; only before time stands it comes to what readers were
+        shown, and what was due until then runs late.
+        """
+        due_ms = self._loop.next_event_ms()
+        if due_ms is None or due_ms > present_ms:
+            self._loop.settle_at(present_ms)
+        elif command.generation != self._generation and (command.paused or command.step is not None):
+            self._loop.settle_at(self.teller.shown_ms(real_unix_ms))
 
     def obey_clock(self, document: Document) -> None:
         """Do what a clock's spec asks for: pause, rate, pace, steps."""
         command = ClockCommand.of(document)
         clock = self.clock
-        self._obeyed_at = self._place()
+        self.teller.engine = self._place()
         self._generation = command.generation
         if (clock.rate, clock.pace) != (command.rate, command.pace):
             clock.rate, clock.pace = command.rate, command.pace

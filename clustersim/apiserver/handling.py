@@ -19,7 +19,8 @@ from clustersim.apiserver.watching import WatchPlan, plan_watch
 from clustersim.classroom import doors, roles
 from clustersim.classroom import limits as person_limits
 from clustersim.classroom.auth import Principal, authenticate
-from clustersim.store import SqlStore, open_store, sessions
+from clustersim.feed import hints
+from clustersim.store import SqlStore, open_store
 from scheduler_core.api.errors import ApiError, forbidden, method_not_allowed, unauthorized
 
 TOUCH_SECONDS: Final = 5.0
@@ -112,7 +113,7 @@ def _touch(session_id: int) -> None:
         if now - _touched.get(session_id, -TOUCH_SECONDS) < TOUCH_SECONDS:
             return
         _touched[session_id] = now
-    sessions.touch(session_id)
+    hints.touch(session_id)
 
 
 def still_allowed(watch: Watch) -> bool:

@@ -11,6 +11,7 @@ from clustersim.classroom import importing, people
 from clustersim.classroom.auth import TEACHER, Principal
 from clustersim.classroom.templates import IMPORT, TEMPLATES, Template
 from clustersim.classroom.writing import refuse_first, write
+from clustersim.feed import wake_owners
 from clustersim.store import open_store, sessions
 from clustersim.store.sessions import SessionRow
 from controllers.bootstrap import initial_objects
@@ -84,6 +85,7 @@ def _open(title: str, template: str, plan: Template, seed: int | None, teacher_n
         fill(session.id, plan)
         teacher = people.seat(session, teacher_name, TEACHER)
         token, secret = people.new_token(teacher), people.new_link(teacher)
+    wake_owners(session.id)
     return Opened(session, teacher, token, secret)
 
 

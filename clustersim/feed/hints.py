@@ -17,12 +17,24 @@ from typing import Any, Final
 import redis
 from channels.layers import get_channel_layer
 
+from clustersim.store import sessions
+
 GROUP: Final = "clustersim.hints"
 MESSAGE: Final = "hints"
 LOG: Final = "log"
 PEOPLE: Final = "people"
 METRICS: Final = "metrics"
 """Asks the session's owner for its schedulers' metrics; the number names the question."""
+
+OWNER: Final = "owner"
+"""A session has no owner: it was opened, woken or let go."""
+READ: Final = "read"
+"""Somebody reads a session's log: its owner tells when it grows. Said again every READ_SECONDS."""
+ALL: Final = "all"
+"""Hints may have been lost: look at everything."""
+
+READ_SECONDS: Final = 10.0
+"""How often readers say that they read; an owner believes it three times as long."""
 
 RETRY_SECONDS: Final = 1.0
 """While Redis does not answer it is left alone this long."""
@@ -33,6 +45,8 @@ SEND_SECONDS: Final = 0.5
 REJOIN_SECONDS: Final = 300.0
 """How often a process says that its channel still belongs to the group: those of dead ones are forgotten
 (`group_expiry` in the settings is twice as long)."""
+
+_KINDS: Final = (LOG, PEOPLE, METRICS, OWNER, READ, ALL)
 
 Listener = Callable[[str, int, int], None]
 """Called with (kind, session id, revision), from any thread."""
@@ -54,6 +68,10 @@ class _Relay:
         self._outbox: dict[tuple[str, int, int], int] = {}
         self._filled = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.sends = True
+        """Whether the last message went out."""
+        self.hears = False
+        """Whether this process's channel is in the group."""
 
     def start(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -76,7 +94,6 @@ class _Relay:
         await asyncio.gather(self._send(), self._receive())
 
     async def _send(self) -> None:
-        silent = False
         while True:
             await self._filled.wait()
             self._filled.clear()
@@ -87,12 +104,17 @@ class _Relay:
             try:
                 async with asyncio.timeout(SEND_SECONDS):
                     await get_channel_layer().group_send(GROUP, message)
-                silent = False
+                if not self.sends:
+                    # What could not be told meanwhile, others look for themselves.
+                    self.sends = True
+                    self.post(ALL, 0, 0)
             except (redis.RedisError, OSError) as error:  # a TimeoutError is an OSError
-                if not silent:
+                if self.sends:
                     _logger.info("hints stay in this process: Redis does not answer (%s)", error)
-                silent = True
+                    self.sends = False
+                    _tell(ALL, 0, 0)
                 await asyncio.sleep(RETRY_SECONDS)
+                self._filled.set()
 
     async def _receive(self) -> None:
         """Pass on what other processes say; come back by itself when Redis does."""
@@ -100,6 +122,9 @@ class _Relay:
             try:
                 layer = get_channel_layer()
                 await layer.group_add(GROUP, self.name)
+                if not self.hears:
+                    self.hears = True
+                    _tell(ALL, 0, 0)
                 rejoin_at = asyncio.get_running_loop().time() + REJOIN_SECONDS
                 while asyncio.get_running_loop().time() < rejoin_at:
                     try:
@@ -111,6 +136,9 @@ class _Relay:
                         pass_on(message)
             except (redis.RedisError, OSError) as error:
                 _logger.debug("no hints from other processes: %s", error)
+                if self.hears:
+                    self.hears = False
+                    _tell(ALL, 0, 0)
                 await asyncio.sleep(RETRY_SECONDS)
 
 
@@ -142,6 +170,11 @@ def _hint(kind: str, session_id: int, number: int) -> None:
     _relay.post(kind, session_id, number)
 
 
+def arrive() -> bool:
+    """Return whether hints come and go, as far as is known; while they do not, whoever waits for one has to poll."""
+    return _relay.sends and _relay.hears
+
+
 def wake(session_id: int, revision: int) -> None:
     """Say after a commit that the session's log has reached `revision`."""
     _hint(LOG, session_id, revision)
@@ -150,6 +183,22 @@ def wake(session_id: int, revision: int) -> None:
 def wake_people(session_id: int) -> None:
     """Say that somebody came, went or was renamed."""
     _hint(PEOPLE, session_id, 0)
+
+
+def wake_owners(session_id: int) -> None:
+    """Say that a session needs an owner."""
+    _hint(OWNER, session_id, 0)
+
+
+def say_read(session_id: int) -> None:
+    """Say that somebody in this process reads a session's log."""
+    _hint(READ, session_id, 0)
+
+
+def touch(session_id: int) -> None:
+    """Note that somebody uses a session, and wake it if it sleeps."""
+    if sessions.touch(session_id):
+        wake_owners(session_id)
 
 
 def want_metrics(session_id: int, number: int) -> None:
@@ -162,5 +211,5 @@ def pass_on(message: Mapping[str, Any]) -> None:
     hints = message.get("hints")
     for hint in hints if isinstance(hints, list) else ():
         match hint:
-            case [str(kind), int(session_id), int(number)] if kind in (LOG, PEOPLE, METRICS):
+            case [str(kind), int(session_id), int(number)] if kind in _KINDS:
                 _tell(kind, session_id, number)

@@ -269,6 +269,7 @@ class _Hub:
         self.people_listeners: dict[int, set[asyncio.Event]] = {}
         self._hinted: set[int] = set()
         self._wake = asyncio.Event()
+        self._say_read_at = 0.0
         self._task = self.loop.create_task(self._run())
         hints.listen(self._on_hint)
 
@@ -316,6 +317,10 @@ class _Hub:
         for key, feed in list(self.feeds.items()):
             if feed.is_idle(self.loop.time()):
                 del self.feeds[key]
+        if self.loop.time() >= self._say_read_at:
+            self._say_read_at = self.loop.time() + hints.READ_SECONDS
+            for key in self.feeds:
+                hints.say_read(key)
         ids = list(self.feeds)
         revisions = await in_thread(lambda: sessions.revisions(ids))
         for key, feed in self.feeds.items():
@@ -351,6 +356,7 @@ def feed_for(session_id: int) -> Feed:
     feed = hub.feeds.get(session_id)
     if feed is None:
         feed = hub.feeds[session_id] = Feed(session_id)
+        hints.say_read(session_id)
     return feed
 
 

@@ -12,9 +12,9 @@ from typing import Final
 import msgspec
 
 from clustersim.classroom import people
+from clustersim.feed import hints
 from clustersim.feed.hints import wake_people
 from clustersim.feed.hub import in_thread, people_changes
-from clustersim.store import sessions
 
 RENEW_SECONDS: Final = 10.0
 """How often a process renews the presence of its people and keeps the session awake; SEEN_FOR_MS outlasts two."""
@@ -88,7 +88,7 @@ class Room:
                 if loop.time() - renewed >= RENEW_SECONDS:
                     renewed = loop.time()
                     await in_thread(partial(people.mark_present, list(self._sockets)))
-                    await in_thread(lambda: sessions.touch(self.session_id))
+                    await in_thread(lambda: hints.touch(self.session_id))
                 await self._read()
 
     async def _read(self) -> None:

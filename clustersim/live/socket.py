@@ -18,6 +18,7 @@ from django.conf import settings
 
 from clustersim.classroom import auth, doors
 from clustersim.classroom.auth import Principal
+from clustersim.feed import hints
 from clustersim.feed.batch import Batch
 from clustersim.feed.hub import Feed, Subscription, feed_for, in_thread
 from clustersim.live.presence import Room, room_of
@@ -109,7 +110,7 @@ def _admit(code: str, headers: dict[str, str], address: str) -> tuple[SessionRow
         raise _Close(BAD_ORIGIN) from error
     if principal is None:
         raise _Close(_refusal(code, address) or NO_TOKEN)
-    sessions.touch(session.id)
+    hints.touch(session.id)
     return session, principal
 
 
@@ -176,6 +177,7 @@ class _Socket:
                 "compacted": session.compacted,
                 "epochMs": session.epoch_ms,
                 "serverUnixMs": sessions.real_ms(),
+                "newestMs": feed.store.counters().last_ms,
                 "session": {
                     "code": session.display_code,
                     "title": session.title,

@@ -13,7 +13,7 @@ from typing import Final
 
 from clustersim import feed
 from clustersim.feed import hints
-from clustersim.store import open_store, sessions
+from clustersim.store import open_store
 from clustersim.store.sql import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Update
@@ -59,7 +59,7 @@ def ask(
         ApiError: 404 there is no such object; 403, 422 as the registry says; 503 the owner did not observe the change
             in time, and it is undone.
     """
-    sessions.touch(session_id)
+    hints.touch(session_id)
     store = open_store(session_id)
     before, asked = _write(store, resource, name, mutate, web_context(actor, store, guard=guard))
     generation = int(asked["metadata"].get("generation", 0))

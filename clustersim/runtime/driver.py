@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from math import ceil
 from typing import Final
 
 from prometheus_client import Counter
@@ -13,25 +14,28 @@ from clustersim.runtime import realtime
 from clustersim.runtime.extenders import Caller
 from clustersim.store import open_store
 from controllers.cluster import Cluster
+from controllers.log.sessiontime import carry_ms
 
 FAILURES: Final = Counter("clustersim_component_failures_total", "Components that raised", ["component"])
 
 logger = logging.getLogger(__name__)
 
-PULL_EVERY_MS: Final = 100
-"""How often the log is looked at for people's writes when no hint comes; also how often the horizon moves on."""
-
 SLICE_MS: Final = 20
 """How long one session runs before the others of this worker have their turn."""
-
-BATCH_EVENTS: Final = 1
-"""Events after which the wall clock is looked at; a tick of the loop is always run to its end."""
 
 BEHIND_MS: Final = 500
 """Real milliseconds that simulated time may lag; past it the clock slips, and `effectiveRate` shows it."""
 
+CAUGHT_UP_MS: Final = 1_000
+"""Real milliseconds for which readers at least are told that the owner is behind, once it was."""
+
 RATE_WINDOW_MS: Final = 2_000
 """Real milliseconds over which `effectiveRate` is measured."""
+
+NEWS_OF_CARRY: Final = 0.8
+"""The part of `sessiontime.CARRY_MS` after which an owner that wrote nothing says that it lives."""
+
+NEVER_MS: Final = 1 << 62
 
 
 class Driver:
@@ -51,55 +55,94 @@ class Driver:
             call=self._extenders.start,
         )
         self.cluster.start()
+        self.is_read = False
+        """Whether somebody reads this session's log, so that they are told when it grows."""
         self._told_revision = 0
-        self._pull_at_ms = 0
         self._hinted = True
-        self._anchor_sim_ms = self.cluster.now_ms
+        self._obeyed_foreign = 0
+        self._anchor_sim_ms = max(self.cluster.now_ms, self.cluster.teller.shown_ms(realtime.unix_ms()))
         self._anchor_real_ms = realtime.monotonic_ms()
-        self._anchored: tuple[bool, float] = (True, 1.0)
+        self._anchored: tuple[bool, float] = (self.cluster.clock.paused, self.cluster.clock.rate)
         self._measured_from = (self._anchor_real_ms, self._anchor_sim_ms)
+        self._behind_since_ms = 0
+        self._news_ms = self.cluster.now_ms
+        self.wake_at_ms = 0
+        """When this session wants to run next, on the monotonic clock."""
+        if not self.cluster.clock.paused:
+            # Before any row is written: what a former owner told, long ago, would carry readers on with each.
+            self.cluster.tell_clock(realtime.unix_ms(), self._anchor_sim_ms)
         self._tell()
 
     def hint(self, revision: int) -> None:
         """Note that the log has reached `revision`; an echo of own writes is none."""
         if revision > self.store.seen_revision:
             self._hinted = True
+            self.wake_at_ms = 0
 
-    def wake_at_ms(self) -> int:
-        """Return when this session wants to run next, on the monotonic clock."""
-        if self._hinted or self._extenders.has_answers:
-            return 0
-        clock = self.cluster.clock
-        due_ms = self.cluster.next_event_ms()
-        if clock.paused or due_ms is None:
-            return self._pull_at_ms
-        real_ms = self._anchor_real_ms + int((due_ms - self._anchor_sim_ms) / clock.rate)
-        return min(self._pull_at_ms, max(real_ms, 0))
+    def look(self) -> None:
+        """Have the log looked at, whether or not there is news."""
+        self._hinted = True
+        self.wake_at_ms = 0
 
     def run_slice(self) -> None:
-        """Take people's writes, obey commands, and run what is due; at most about SLICE_MS."""
+        """Take people's writes, run what is due, obey commands; at most about SLICE_MS."""
         began_ms = realtime.monotonic_ms()
-        if self._hinted or began_ms >= self._pull_at_ms:
-            self._hinted = False
-            self._pull_at_ms = began_ms + PULL_EVERY_MS
+        hinted, self._hinted = self._hinted, False
+        if hinted:
             self.cluster.pull()
-            self.cluster.obey(realtime.unix_ms())
-            self._tell()
-        self._anchor(began_ms)
-        self._take_answers()
-        if self.cluster.clock.paused:
-            return
-        while True:
-            now_ms = realtime.monotonic_ms()
-            target_ms = self._target(now_ms)
-            ran = self.cluster.advance(target_ms, max_events=BATCH_EVENTS)
-            self._tell()
-            if ran < BATCH_EVENTS and self.cluster.now_ms >= target_ms:
-                break
+        self._take_answers(began_ms)
+        if not self.cluster.clock.paused:
+            self._run(began_ms)
+        # Own commits take foreign rows along, whose hints say nothing new then.
+        foreign = self.store.foreign_revision
+        self._say(hinted or foreign != self._obeyed_foreign)
+        self._hinted = self._hinted or self.store.foreign_revision != foreign
+        self._obeyed_foreign = foreign
+        self._tell()
+        self.wake_at_ms = self._next_ms()
+
+    def _run(self, began_ms: int) -> None:
+        """Run what is due, until the slice is over; slip when that is not enough."""
+        cluster, teller = self.cluster, self.cluster.teller
+        while cluster.run_tick(self._target(realtime.monotonic_ms())):
             if realtime.monotonic_ms() - began_ms >= SLICE_MS:
-                self._slip()
                 break
-        self._measure()
+        now_ms = realtime.monotonic_ms()
+        due_ms = cluster.next_event_ms()
+        lag_ms = 0.0 if due_ms is None else (self._target(now_ms) - due_ms) / cluster.clock.rate
+        if due_ms is not None and lag_ms > BEHIND_MS:
+            # A burst must not be followed by a rush: what is more than this is not caught up with.
+            self._anchor_sim_ms, self._anchor_real_ms = max(due_ms, cluster.now_ms), now_ms
+            self._behind_since_ms = now_ms
+            teller.behind = True
+        elif teller.behind and lag_ms <= 0 and now_ms - self._behind_since_ms > CAUGHT_UP_MS:
+            teller.behind = False
+        self._measure(now_ms)
+
+    def _say(self, asked: bool) -> None:
+        """Obey what was asked for, if anything may have been, and say what time it is."""
+        cluster = self.cluster
+        now_ms, unix_ms = realtime.monotonic_ms(), realtime.unix_ms()
+        present_ms = self._target(now_ms)
+        if asked:
+            cluster.obey(unix_ms, present_ms)
+        else:
+            news_at_ms = self._news_ms + NEWS_OF_CARRY * carry_ms(cluster.clock.rate)
+            anew = not cluster.clock.paused and not cluster.teller.behind and present_ms >= news_at_ms
+            cluster.tell_clock(unix_ms, present_ms, anew=anew)
+        self._anchor(now_ms)
+
+    def _next_ms(self) -> int:
+        """Return when there is something to do: an event is due, or readers want to hear that this owner lives."""
+        if self._hinted or self._extenders.has_answers:
+            return 0
+        if self.cluster.clock.paused:
+            return NEVER_MS
+        due_ms = self.cluster.next_event_ms()
+        at_ms = self._news_ms + NEWS_OF_CARRY * carry_ms(self.cluster.clock.rate)
+        if due_ms is not None and due_ms < at_ms:
+            at_ms = due_ms
+        return self._anchor_real_ms + ceil((at_ms - self._anchor_sim_ms) / self.cluster.clock.rate)
 
     def metrics(self) -> dict[str, str]:
         """Return what each live scheduler has recorded, in Prometheus' text format, by identity."""
@@ -107,18 +150,22 @@ class Driver:
             identity: "".join(f"{line}\n" for line in one.lines()) for identity, one in self.cluster.metrics().items()
         }
 
-    def _take_answers(self) -> None:
+    def answers_are_there(self) -> None:
+        """Have the answers of extenders taken, if there are any."""
+        if self._extenders.has_answers:
+            self.wake_at_ms = 0
+
+    def _take_answers(self, now_ms: int) -> None:
         """Let the answers of extenders come in, at the simulated time that it is by now."""
         if not self._extenders.has_answers:
             return
         if not self.cluster.clock.paused:
-            self.cluster.advance(self._target(realtime.monotonic_ms()), max_events=BATCH_EVENTS)
+            self.cluster.advance(self._target(now_ms), max_events=1)
         for number, record in self._extenders.taken():
             self.cluster.outside.answer(number, record)
         if self.cluster.clock.paused:
             # A step may have come to its point: the clock's status says where cycles rest now.
             self.cluster.obey(realtime.unix_ms())
-        self._tell()
 
     def close(self) -> None:
         """Let the session go: what is still being asked outside is for nobody."""
@@ -130,32 +177,40 @@ class Driver:
         logger.error("%s failed and is started again", component, exc_info=error, extra={"session": self.session_id})
 
     def _target(self, now_ms: int) -> int:
+        if self.cluster.clock.paused:
+            return self.cluster.now_ms
         return self._anchor_sim_ms + int((now_ms - self._anchor_real_ms) * self.cluster.clock.rate)
 
     def _anchor(self, now_ms: int) -> None:
-        """Begin to count from here when the clock was stopped, started or given another rate."""
+        """Begin to count from here when the clock was stopped, started or given another rate; never before what was
+        told: readers go on from there.
+        """
         clock = self.cluster.clock
         if self._anchored != (clock.paused, clock.rate) or clock.paused:
+            paused, rate = self._anchored
+            present_ms = self._anchor_sim_ms + int((now_ms - self._anchor_real_ms) * rate)
             self._anchored = (clock.paused, clock.rate)
-            self._anchor_sim_ms, self._anchor_real_ms = self.cluster.now_ms, now_ms
-            self._measured_from = (now_ms, self.cluster.now_ms)
+            self._anchor_sim_ms = (
+                self.cluster.now_ms if paused or clock.paused else max(self.cluster.now_ms, present_ms)
+            )
+            self._anchor_real_ms = now_ms
+            self._measured_from = (now_ms, self._anchor_sim_ms)
+        ahead_ms = self.cluster.teller.told_ms - self._target(now_ms)
+        if ahead_ms > 0 and not clock.paused and not self.cluster.teller.behind:
+            self._anchor_sim_ms += ahead_ms
 
-    def _slip(self) -> None:
-        """Give up catching up with more than BEHIND_MS: a burst must not be followed by a rush."""
-        now_ms = realtime.monotonic_ms()
-        if (self._target(now_ms) - self.cluster.now_ms) / self.cluster.clock.rate > BEHIND_MS:
-            self._anchor_sim_ms, self._anchor_real_ms = self.cluster.now_ms, now_ms
-
-    def _measure(self) -> None:
+    def _measure(self, now_ms: int) -> None:
         real_ms, sim_ms = self._measured_from
-        now_ms = realtime.monotonic_ms()
         if now_ms - real_ms >= RATE_WINDOW_MS:
-            self.cluster.clock.effective_rate = (self.cluster.now_ms - sim_ms) / (now_ms - real_ms)
-            self._measured_from = (now_ms, self.cluster.now_ms)
+            present_ms = self._target(now_ms)
+            self.cluster.clock.effective_rate = (present_ms - sim_ms) / (now_ms - real_ms)
+            self._measured_from = (now_ms, present_ms)
 
     def _tell(self) -> None:
         """Wake the readers of the log when it has grown."""
         revision = self.store.seen_revision
         if revision > self._told_revision:
             self._told_revision = revision
-            feed.wake(self.session_id, revision)
+            self._news_ms = max(self.cluster.now_ms, self.cluster.teller.told_ms)
+            if self.is_read:
+                feed.wake(self.session_id, revision)

@@ -17,6 +17,12 @@ logger = logging.getLogger(__name__)
 RETAIN_EVERY_MS: Final = 20_000
 """How often a session's log is measured against its limits."""
 
+RETAIN_ROWS_MIN: Final = 200
+"""Rows that a log must have grown by since it was last measured; a session that only renews grows slowly."""
+
+RETAIN_LATEST_MS: Final = 600_000
+"""A log is measured this often though it hardly grew: its rows grow old."""
+
 IDLE_LOOK_EVERY_MS: Final = 5_000
 """How often sessions are asked whether somebody used them."""
 
@@ -33,19 +39,28 @@ class Housekeeping:
 
     def __init__(self) -> None:
         self._retain_at_ms: dict[int, int] = {}
+        self._measured: dict[int, tuple[int, int]] = {}
+        """Session → (revision, monotonic time) at which its log was last measured."""
         self._idle_at_ms = 0
 
     def forget(self, session_id: int) -> None:
         """Drop a session's timers."""
         self._retain_at_ms.pop(session_id, None)
+        self._measured.pop(session_id, None)
 
     def after_slice(self, driver: Driver) -> None:
         """Compact one step when the session's log is over its limits: a step is one short transaction."""
         now_ms = realtime.monotonic_ms()
         if now_ms < self._retain_at_ms.setdefault(driver.session_id, now_ms + RETAIN_EVERY_MS):
             return
-        more = retention.step(driver.store, realtime.unix_ms())
-        self._retain_at_ms[driver.session_id] = now_ms if more else now_ms + RETAIN_EVERY_MS
+        self._retain_at_ms[driver.session_id] = now_ms + RETAIN_EVERY_MS
+        revision, at_ms = self._measured.setdefault(driver.session_id, (0, now_ms))
+        if driver.store.seen_revision - revision < RETAIN_ROWS_MIN and now_ms - at_ms < RETAIN_LATEST_MS:
+            return
+        if retention.step(driver.store, realtime.unix_ms()):
+            self._retain_at_ms[driver.session_id] = now_ms
+        else:
+            self._measured[driver.session_id] = (driver.store.seen_revision, now_ms)
 
     def idle(self, drivers: Mapping[int, Driver]) -> list[int]:
         """Return the owned sessions that nobody has used for IDLE_MS and in which nothing is under way."""

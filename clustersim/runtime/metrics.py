@@ -16,7 +16,6 @@ import redis
 from django.conf import settings
 
 from clustersim.feed import hints
-from clustersim.store import sessions
 from scheduler_core.api.errors import ApiError
 
 ANSWER_SECONDS: Final = 3.0
@@ -35,7 +34,7 @@ def ask(session_id: int) -> Mapping[str, str]:
     Raises:
         ApiError: 503, no owner answered, or Redis is away.
     """
-    sessions.touch(session_id)
+    hints.touch(session_id)
     number = secrets.randbelow(1 << 53)
     try:
         hints.want_metrics(session_id, number)

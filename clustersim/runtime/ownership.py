@@ -12,14 +12,21 @@ from typing import Final, NamedTuple
 from django.db import Error as DatabaseFailure
 from django.db import close_old_connections, connection
 
+from clustersim.feed import hints
 from clustersim.runtime import realtime
 from clustersim.runtime.leases import Leases
 from clustersim.store import sessions, workers
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY_MS: Final = 200
-"""How often the thread looks for sessions without an owner; a hint makes it look at once."""
+TURN_MS: Final = 500
+"""How often the thread renews and looks at the others' leases; without hints it looks for sessions as often."""
+
+LOOK_EVERY_MS: Final = 3_000
+"""How often sessions without an owner are looked for, though no hint came and no worker went."""
+
+POLL_MS: Final = 200
+"""The same while hints do not arrive."""
 
 YIELD_MS: Final = 600
 """How long a worker with more sessions than another leaves an unowned one to that other."""
@@ -61,6 +68,8 @@ class Ownership:
         self._seen_unowned_ms: dict[int, int] = {}
         self._not_before_ms: dict[int, int] = {}
         self._told_failure = ""
+        self._live: list[str] = []
+        self._look_at_ms = 0
         self._thread = threading.Thread(target=self._run, name="ownership", daemon=True)
 
     def start(self) -> None:
@@ -88,6 +97,7 @@ class Ownership:
         """Note that the loop runs a session no more; for `avoid_ms` others may have it first."""
         self._not_before_ms[session_id] = realtime.monotonic_ms() + avoid_ms
         self._held.discard(session_id)
+        self._look.set()
 
     def stop(self) -> None:
         """Stop renewing and give the lease up; call after the sessions are released."""
@@ -104,7 +114,8 @@ class Ownership:
                     self._told_failure = ""
                 except DatabaseFailure as error:
                     self._database_failed(error)
-                self._look.wait(LOOK_EVERY_MS / 1000)
+                if self._look.wait((TURN_MS if hints.arrive() and not self._seen_unowned_ms else POLL_MS) / 1000):
+                    self._look_at_ms = 0
                 self._look.clear()
             self._leases.give_up()
         except DatabaseFailure as error:
@@ -127,15 +138,21 @@ class Ownership:
             self._on_claim()
         if self._leases.held and not self.lost.is_set():
             self._leases.observe()
-            self._claim()
+            live = self._leases.live()
+            now_ms = realtime.monotonic_ms()
+            if live != self._live or now_ms >= self._look_at_ms or self._seen_unowned_ms or not hints.arrive():
+                self._live = live
+                self._look_at_ms = now_ms + LOOK_EVERY_MS
+                self._claim()
 
     def _claim(self) -> None:
         now_ms = realtime.monotonic_ms()
         rows = sessions.awake()
         owned = {row.id for row in rows if not self._is_orphan(row)}
         self._elsewhere = frozenset(owned - self._held)
-        orphans = [row for row in rows if row.id not in owned and now_ms >= self._not_before_ms.get(row.id, 0)]
-        self._seen_unowned_ms = {row.id: self._seen_unowned_ms.get(row.id, now_ms) for row in orphans}
+        unowned = [row for row in rows if row.id not in owned]
+        self._seen_unowned_ms = {row.id: self._seen_unowned_ms.get(row.id, now_ms) for row in unowned}
+        orphans = [row for row in unowned if now_ms >= self._not_before_ms.get(row.id, 0)]
         if not orphans or self._is_taking:
             return
         loads = workers.loads()

@@ -59,6 +59,8 @@ def child(data: Path, environment: Mapping[str, str]) -> Child:
         executable(),
         *("--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700"),
         *("--save", "", "--appendonly", "no", "--dir", str(data), "--daemonize", "no"),
+        # Looked after once a second, not ten times: nothing here expires that anybody waits for.
+        *("--hz", "1"),
         *("--maxmemory", MAX_MEMORY, "--logfile", str(data / "redis.log"), "--loglevel", "warning"),
     ]
     return Child("redis", command, environment)

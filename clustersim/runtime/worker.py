@@ -26,8 +26,17 @@ from controllers.log.store import Fenced
 
 logger = logging.getLogger(__name__)
 
-IDLE_WAIT_MS: Final = 250
-"""How long the loop sleeps at most: signals and claims wake it earlier."""
+IDLE_WAIT_MS: Final = 5_000
+"""How long the loop sleeps at most: events that are due, hints, claims and signals wake it earlier."""
+
+POLL_MS: Final = 200
+"""How often the logs of all sessions are looked at, in one question, while hints do not arrive."""
+
+LOOK_EVERY_MS: Final = 2_000
+"""The same while they do: it bounds what a lost one costs."""
+
+READ_FOR_MS: Final = 30_000
+"""How long a session counts as read after somebody said that they read it."""
 
 FAILED_WAIT_MS: Final = 5_000
 """How long this worker leaves a session alone after its cluster raised."""
@@ -54,6 +63,8 @@ class Worker:
         self._drivers: dict[int, Driver] = {}
         self._wake = threading.Event()
         self._hints: dict[int, int] = {}
+        self._read_until_ms: dict[int, int] = {}
+        self._look_at_ms = 0
         self._asked_metrics: list[tuple[int, int]] = []
         self._hints_lock = threading.Lock()
         self._stopping = False
@@ -88,8 +99,9 @@ class Worker:
             self._take(self._ownership.claims.get())
             self._ownership.taken_up()
         self._pass_hints()
+        self._look()
         now_ms = realtime.monotonic_ms()
-        due = [session_id for session_id, driver in self._drivers.items() if driver.wake_at_ms() <= now_ms]
+        due = [session_id for session_id, driver in self._drivers.items() if driver.wake_at_ms <= now_ms]
         for session_id in self._shares.choose(due, now_ms):
             self._guarded(session_id, self._drivers[session_id])
             self._ownership.progress()
@@ -99,17 +111,41 @@ class Worker:
         self._sleep()
 
     def _sleep(self) -> None:
-        due_ms = min((driver.wake_at_ms() for driver in self._drivers.values()), default=1 << 62)
+        due_ms = min((driver.wake_at_ms for driver in self._drivers.values()), default=1 << 62)
+        if self._drivers:
+            due_ms = min(due_ms, self._look_at_ms)
         wait_ms = min(due_ms - realtime.monotonic_ms(), IDLE_WAIT_MS)
         if wait_ms > 0:
             self._wake.wait(wait_ms / 1000)
+            self._ownership.progress()
         self._wake.clear()
+        for driver in self._drivers.values():
+            driver.answers_are_there()
+
+    def _look(self) -> None:
+        """Ask for all sessions at once whether their logs have grown: hints may be lost, or not come at all."""
+        now_ms = realtime.monotonic_ms()
+        if now_ms < self._look_at_ms or not self._drivers:
+            return
+        self._look_at_ms = now_ms + (LOOK_EVERY_MS if hints.arrive() else POLL_MS)
+        try:
+            revisions = sessions.revisions(list(self._drivers))
+        except DatabaseFailure as error:
+            self._database_failed(error)
+            return
+        for session_id, driver in self._drivers.items():
+            driver.is_read = now_ms < self._read_until_ms.get(session_id, 0)
+            if session_id in revisions:
+                driver.hint(revisions[session_id])
+            else:
+                driver.look()
 
     def _take(self, claim: Claim) -> None:
         # A worker without a session asks the database nothing, and does not notice that it was restarted.
         close_old_connections()
         try:
-            self._drivers[claim.session_id] = Driver(claim.session_id, claim.epoch, self._wake.set)
+            driver = self._drivers[claim.session_id] = Driver(claim.session_id, claim.epoch, self._wake.set)
+            driver.is_read = realtime.monotonic_ms() < self._read_until_ms.get(claim.session_id, 0)
         except (Fenced, sessions.NoSession):
             self._drop(claim.session_id)
         except DatabaseFailure as error:
@@ -175,6 +211,8 @@ class Worker:
             except DatabaseFailure as error:
                 self._database_failed(error, session_id)
         self._ownership.dropped(session_id, avoid_ms=avoid_ms)
+        if release_epoch is not None:
+            hints.wake_owners(session_id)
 
     def _pass_hints(self) -> None:
         with self._hints_lock:
@@ -191,6 +229,17 @@ class Worker:
 
     def _on_hint(self, kind: str, session_id: int, revision: int) -> None:
         """Take a hint, from any thread."""
+        if kind == hints.ALL:
+            self._look_at_ms = 0
+            self._ownership.look()
+            self._wake.set()
+        if kind == hints.OWNER:
+            self._ownership.look()
+        if kind == hints.READ:
+            self._read_until_ms[session_id] = realtime.monotonic_ms() + READ_FOR_MS
+            driver = self._drivers.get(session_id)
+            if driver is not None:
+                driver.is_read = True
         if kind == hints.METRICS and session_id in self._drivers:
             with self._hints_lock:
                 self._asked_metrics.append((session_id, revision))

@@ -35,24 +35,13 @@ def current(call: Call, observed: Document | None = None) -> Document:
         "paused": spec.paused if status.paused is None else status.paused,
         "rate": spec.rate if status.rate is None else status.rate,
         "pace": spec.pace if status.pace is None else status.pace,
-        "simTime": _sim_time_ms(status, session) / 1000,
+        "simTime": call.store.session_ms() / 1000,
         "revision": session.revision,
         "held": status.held,
         "effectiveRate": status.effective_rate or 0,
         "hibernated": session.hibernated,
         "narrated": status.narrated or {"oneIn": 1},
     }
-
-
-def _sim_time_ms(status: ClockStatus, session: sessions.SessionRow) -> int:
-    """Return simulated time now: the newest in the log, or what the running clock has reached since its anchor."""
-    # An owner tells no time that it has not committed.
-    anchored = min(status.sim_time_ms or 0, session.horizon_ms)
-    runs = session.owner and not session.hibernated and not status.paused and not status.held
-    if runs and status.anchor_unix_ms:
-        real_ms = max(0, sessions.real_ms() - status.anchor_unix_ms)
-        anchored += int(real_ms * (status.effective_rate or status.rate or 0))
-    return max(session.horizon_ms, anchored)
 
 
 def show(call: Call) -> HttpResponse:

@@ -17,6 +17,7 @@ from clustersim.bodies import BODY_BYTES_MAX
 from clustersim.classroom import auth, doors, limits
 from clustersim.classroom import roles as roles_module
 from clustersim.classroom.auth import Principal
+from clustersim.feed import hints
 from clustersim.store import SqlStore, open_store, sessions
 from clustersim.store.failures import unavailable
 from clustersim.store.sessions import SessionRow
@@ -81,7 +82,7 @@ class Call:
         if principal is None:
             limits.check(limits.CODES, self.address)
         elif session.hibernated or session.touched_ms < sessions.real_ms() - sessions.TOUCH_EVERY_MS:
-            sessions.touch(session.id)
+            hints.touch(session.id)
         return principal
 
     @cached_property

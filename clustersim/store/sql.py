@@ -16,7 +16,9 @@ from django.db import connection, transaction
 
 from clustersim.store.mirror import Mirror
 from clustersim.store.rows import VERBS, write_log, write_objects, write_traces
-from clustersim.store.sessions import NoSession
+from clustersim.store.sessions import NoSession, real_ms
+from controllers.commands import CLOCK, CLOCKS
+from controllers.log.sessiontime import session_time_ms
 from controllers.log.store import Event, Fenced, Gone, Stored
 from controllers.log.transaction import BufferedTransaction
 from scheduler_core.framework.registry import PluginRegistry
@@ -101,6 +103,8 @@ class SqlStore:
         self.epoch_ms: int
         self.seed, self.epoch_ms = rows[0]
         self._mirror: Mirror | None = None
+        self.foreign_revision = 0
+        """The newest row of others that the owner's instance has taken into its memory."""
         if owner:
             self._mirror = Mirror(*self._snapshot())
 
@@ -268,6 +272,7 @@ class SqlStore:
         assert self._mirror is not None
         while self._mirror.revision < counters.revision:
             self._mirror.extend(self._read_events(self._mirror.revision, 1000))
+            self.foreign_revision = self._mirror.revision
 
     @staticmethod
     def _check_kept(revision: int, compacted: int) -> None:
@@ -291,8 +296,8 @@ class SqlStore:
             if self._mirror is not None:
                 self._catch_up(counters)
             # The owner may be on its way to a horizon that it has promised already; its rows keep their own time.
-            stamp = counters.horizon_ms if now_ms is None else max(counters.last_ms, now_ms)
             reader = self._mirror if self._mirror is not None else _Committed(self)
+            stamp = self._present(counters) if now_ms is None else max(counters.last_ms, now_ms)
             buffer = BufferedTransaction(
                 reader, revision=counters.revision, now_ms=stamp, actor=actor, plugins=self.plugins
             )
@@ -300,6 +305,18 @@ class SqlStore:
             self._write(buffer, counters)
         if self._mirror is not None:
             self._mirror.extend(buffer.rows)
+
+    def session_ms(self, counters: Counters | None = None) -> int:
+        """Return what time it is in the session for everybody but its owner, in simulated milliseconds."""
+        counters = counters or self.counters()
+        clock = self.read(CLOCKS, "", CLOCK)
+        return session_time_ms(clock.object.get("status") if clock is not None else None, counters.last_ms, real_ms())
+
+    def _present(self, counters: Counters) -> int:
+        """Return the stamp of a row from elsewhere: the owner sleeps until it has something to do, and time goes on."""
+        if self._mirror is not None:
+            return counters.horizon_ms
+        return max(counters.horizon_ms, self.session_ms(counters))
 
     def _write(self, buffer: BufferedTransaction, counters: Counters) -> None:
         horizon_ms = max(counters.horizon_ms, buffer.now_ms)

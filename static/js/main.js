@@ -19,7 +19,8 @@ import { mount as mountPhone } from "./panels/phone.js";
 import { mount as mountToast } from "./panels/toast.js";
 import { mount as mountTopbar } from "./panels/topbar.js";
 import { installProbe } from "./probe.js";
-import { applyMessage, emptyView, simTimeMsAt } from "./state/view.js";
+import { sessionTimeMs } from "./state/time.js";
+import { applyMessage, emptyView } from "./state/view.js";
 
 /** @type {{code: string, title: string, lang: Lang, release: string}} */
 const START = JSON.parse(document.getElementById("start")?.textContent ?? "{}");
@@ -140,7 +141,8 @@ const probe = installProbe(() => view, () => ui);
 function paint() {
   requestAnimationFrame(paint);
   probe.frame();
-  const nowMs = simTimeMsAt(view.clock, Date.now() + serverOffsetMs);
+  // The browser's clock may be set back; the session's is not.
+  const nowMs = Math.max(ui.nowMs, sessionTimeMs(view.clock, view.newestMs, Date.now() + serverOffsetMs));
   topbar.tick(view, nowMs);
   const second = Math.floor(nowMs / 1000) !== Math.floor(ui.nowMs / 1000);
   ui = { ...ui, nowMs };

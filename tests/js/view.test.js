@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { ROWS_KEPT, applyMessage, emptyView, foldRows, keyOf, simTimeMsAt } from "../../static/js/state/view.js";
+import { ROWS_KEPT, applyMessage, emptyView, foldRows, keyOf } from "../../static/js/state/view.js";
 
 const GOLDEN = new URL("../golden/watch/", import.meta.url);
 const files = readdirSync(GOLDEN).filter((name) => name.endsWith(".json"));
@@ -101,10 +101,11 @@ test("keys carry the namespace only where there is one", () => {
   assert.equal(keyOf({ metadata: { name: "n1" } }), "n1");
 });
 
-test("simulated time runs from its anchor at the rate that is kept up, and stands while paused", () => {
-  const clock = { paused: false, rate: 10, effectiveRate: 4, simTimeMs: 1000, anchorUnixMs: 50_000 };
-  assert.equal(simTimeMsAt(clock, 50_500), 3000);
-  assert.equal(simTimeMsAt({ ...clock, paused: true }, 90_000), 1000);
-  assert.equal(simTimeMsAt(clock, 40_000), 1000, "an anchor ahead of this browser's clock does not run backwards");
-  assert.equal(simTimeMsAt(null, 90_000), 0);
+test("the view knows the time of the newest row", () => {
+  let view = applyMessage(emptyView(), { type: "hello", newestMs: 250, session: null, clock: null });
+  assert.equal(view.newestMs, 250);
+  view = applyMessage(view, { type: "list", revision: 1, objects: [], last: true });
+  const events = [row(2, "ADDED", pod("a", 2)), row(3, "ADDED", pod("b", 3))];
+  view = applyMessage(view, { type: "events", from: 1, to: 3, events });
+  assert.equal(view.newestMs, 300);
 });

@@ -15,15 +15,16 @@ from clustersim import environment
 
 
 @contextlib.contextmanager
-def using(url: str, data: Path) -> Iterator[None]:
-    """Use DATABASE_URL `url` (empty: SQLite in `data`), with its tables made."""
+def using(url: str, data: Path, *, empty: bool = True) -> Iterator[None]:
+    """Use DATABASE_URL `url` (empty: SQLite in `data`), with its tables made, and emptied unless told otherwise."""
     before = connections.settings["default"]
     after = connections.configure_settings({"default": environment.database(url, data)})["default"]
     _switch(after)
     try:
         call_command("migrate", verbosity=0, interactive=False)
         # One PostgreSQL serves the whole run.
-        call_command("flush", verbosity=0, interactive=False)
+        if empty:
+            call_command("flush", verbosity=0, interactive=False)
         yield
     finally:
         _switch(before)

@@ -81,6 +81,7 @@ class ClockStatus(Shape, frozen=True):
     pace: Annotated[int, Meta(ge=0, le=PACE_MAX_MS)] | None = None
     sim_time_ms: Annotated[int, Meta(ge=0)] | None = None
     anchor_unix_ms: Annotated[int, Meta(ge=0)] | None = None
+    carry_rate: Annotated[float, Meta(ge=0, le=RATE_MAX)] | None = None
     effective_rate: Annotated[float, Meta(ge=0, le=1_000)] | None = None
     stepped: Annotated[int, Meta(ge=0)] = 0
     step_id: Annotated[int, Meta(ge=0)] = 0

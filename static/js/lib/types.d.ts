@@ -112,6 +112,8 @@ export interface Clock {
   /** Simulated milliseconds since the session began, at `anchorUnixMs`. */
   simTimeMs: number;
   anchorUnixMs: number;
+  /** Simulated per real second at which the page carries time on from there; 0 while the owner is behind. */
+  carryRate: number;
   effectiveRate: number;
   held: { pod: string; point: string; replica: string } | null;
   /** Present while only one cycle in `oneIn` is told at that pace. */
@@ -370,6 +372,8 @@ export type Frame =
       epochMs: number;
       /** The server's real time at sending. */
       serverUnixMs: number;
+      /** Simulated time of the newest row of the log. */
+      newestMs: number;
       session: SessionInfo;
       me: Me;
       clock: Clock | null;
@@ -393,6 +397,8 @@ export interface View {
   revision: number;
   /** Unix milliseconds of simulated time zero. */
   epochMs: number;
+  /** Simulated time of the newest row of the log that this page knows of. */
+  newestMs: number;
   release: string;
   session: SessionInfo | null;
   me: Me | null;

@@ -17,6 +17,7 @@ export function emptyView() {
   return {
     revision: 0,
     epochMs: 0,
+    newestMs: 0,
     release: "",
     session: null,
     me: null,
@@ -53,6 +54,7 @@ export function applyMessage(view, message) {
       return {
         ...view,
         epochMs: message.epochMs,
+        newestMs: message.newestMs ?? 0,
         release: message.release,
         session: message.session,
         me: message.me,
@@ -107,6 +109,7 @@ function applyEvents(view, frame) {
   return withClock({
     ...view,
     revision: frame.to,
+    newestMs: Math.max(view.newestMs, fresh[fresh.length - 1]?.simTimeMs ?? 0),
     objects: foldRows(view.objects, fresh),
     rows: [...view.rows, ...fresh].slice(-ROWS_KEPT),
   });
@@ -153,22 +156,11 @@ function withClock(view) {
     pace: Number(status["pace"] ?? 0),
     simTimeMs: Number(status["simTimeMs"] ?? 0),
     anchorUnixMs: Number(status["anchorUnixMs"] ?? 0),
+    carryRate: Number(status["carryRate"] ?? status["rate"] ?? 1),
     effectiveRate: Number(status["effectiveRate"] ?? status["rate"] ?? 1),
     held: status["held"] ?? null,
     narrated: status["narrated"] ?? null,
     hibernated: Boolean(status["hibernated"]),
   };
   return { ...view, clock };
-}
-
-/**
- * Simulated milliseconds since the session began, at a real moment. A paused clock stands at its anchor.
- * @param {Clock | null} clock
- * @param {number} unixMs real time now on the server's clock, as far as the browser knows it
- */
-export function simTimeMsAt(clock, unixMs) {
-  if (!clock) return 0;
-  if (clock.paused) return clock.simTimeMs;
-  const rate = Math.min(clock.rate, clock.effectiveRate || clock.rate);
-  return clock.simTimeMs + Math.max(0, unixMs - clock.anchorUnixMs) * rate;
 }

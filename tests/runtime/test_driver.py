@@ -1,0 +1,199 @@
+"""An owner's driver on a clock of the test's own: it sleeps until its next event, and time is the same for all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from django.db import connection
+
+from clustersim.classroom.opening import open_session
+from clustersim.classroom.writing import write
+from clustersim.runtime import realtime
+from clustersim.runtime.driver import NEVER_MS, Driver
+from clustersim.store import open_store, sessions
+from controllers.commands import CLOCK, CLOCKS
+from controllers.log.operations import Create, Delete, Patch
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "late", "namespace": "default"},
+    "spec": {"containers": [{"name": "c", "image": "nginx"}]},
+}
+
+
+@dataclass
+class Wall:
+    """The wall clock, and a session whose owner is driven by it."""
+
+    now_ms: int = 1_700_000_000_000
+    driver: Driver | None = None
+    slices: int = 0
+
+    def own(self, template: str = "three-nodes") -> None:
+        session = open_session("t", template, 5, "Teacher").session
+        self.session_id = session.id
+        self.take()
+
+    def take(self) -> None:
+        row = sessions.get(self.session_id)
+        epoch = sessions.claim(row.id, "w", epoch=row.epoch)
+        assert epoch is not None
+        self.driver = Driver(row.id, epoch, lambda: None)
+
+    def run(self, milliseconds: int) -> None:
+        """Let real time pass; the driver runs when it wants to and at no other time."""
+        until_ms = self.now_ms + milliseconds
+        assert self.driver is not None
+        while self.driver.wake_at_ms <= until_ms:
+            self.now_ms = max(self.now_ms, self.driver.wake_at_ms)
+            self.driver.run_slice()
+            self.slices += 1
+        self.now_ms = until_ms
+
+    def shown_ms(self) -> int:
+        return open_store(self.session_id).session_ms()
+
+    def ask(self, **spec: object) -> None:
+        """Change the clock's spec, as a person does; the owner is told by a hint."""
+        write(open_store(self.session_id), [Patch(CLOCKS, "", CLOCK, {"spec": spec})])
+        assert self.driver is not None
+        self.driver.look()
+        self.run(0)
+
+
+@pytest.fixture
+def wall(database, monkeypatch) -> Iterator[Wall]:
+    made = Wall()
+    monkeypatch.setattr(realtime, "monotonic_ms", lambda: made.now_ms)
+    monkeypatch.setattr(realtime, "unix_ms", lambda: made.now_ms)
+    monkeypatch.setattr("clustersim.store.sql.real_ms", lambda: made.now_ms)
+    monkeypatch.setattr("clustersim.store.sessions.real_ms", lambda: made.now_ms)
+    yield made
+    if made.driver is not None:
+        made.driver.close()
+
+
+@pytest.fixture
+def writes() -> Iterator[Counter[str]]:
+    """Count statements that write, by their first two words."""
+    counted: Counter[str] = Counter()
+
+    def count(execute, sql, arguments, many, context):
+        words = sql.split()
+        if words and words[0].upper() in ("INSERT", "UPDATE", "DELETE"):
+            counted[" ".join(words[:3])] += 1
+        return execute(sql, arguments, many, context)
+
+    with connection.execute_wrapper(count):
+        yield counted
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_an_idle_session_does_nothing_but_renew(wall, writes):
+    wall.own()
+    wall.run(60_000)
+    before = open_store(wall.session_id).revision
+    wall.slices = 0
+    writes.clear()
+    wall.run(60_000)
+    rows = open_store(wall.session_id).events(before)
+    assert {row.resource for row in rows} == {"leases.coordination.k8s.io"}
+    assert 50 <= len(rows) <= 62, "two elections renew every two seconds"
+    assert wall.slices <= len(rows) + 2, "it wakes for renewals alone"
+    assert writes["INSERT INTO store_revision"] <= len(rows)
+    assert writes["UPDATE store_session SET"] <= 2 * wall.slices, "once for the time it is, once for what is written"
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_time_is_carried_on_while_the_owner_sleeps_and_rows_from_elsewhere_are_stamped_with_it(wall):
+    wall.own()
+    wall.run(60_000)
+    wall.run(700)
+    shown = wall.shown_ms()
+    assert abs(shown - 60_700) <= 20, "time passed as the wall clock did"
+    write(open_store(wall.session_id), [Create("pods", "default", POD)])
+    stamp = open_store(wall.session_id).events(0, 100_000)[-1].now_ms
+    assert 0 <= stamp - shown <= 5
+    wall.driver.look()
+    wall.run(0)
+    late = open_store(wall.session_id).get("pods", "default", "late")
+    wall.run(5_000)
+    bound = open_store(wall.session_id).get("pods", "default", "late")
+    assert late is not None
+    assert bound.object["spec"].get("nodeName"), "the owner took it up"
+    first = next(row for row in open_store(wall.session_id).events(0, 100_000) if row.name == "late" and row.read)
+    assert first.now_ms >= stamp
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_time_stands_where_it_was_shown_and_never_steps_back(wall):
+    wall.own()
+    shown: list[int] = []
+
+    def look() -> None:
+        shown.append(wall.shown_ms())
+        assert shown == sorted(shown), shown[-3:]
+
+    wall.run(30_000)
+    look()
+    for spec in ({"rate": 10}, {"rate": 0.5}, {"paused": True}, {"paused": False, "rate": 100}, {"rate": 1}):
+        wall.run(777)
+        look()
+        wall.ask(**spec)
+        look()
+        if spec.get("paused"):
+            assert wall.driver.wake_at_ms == NEVER_MS
+            stands = shown[-1]
+            wall.run(60_000)
+            assert wall.shown_ms() == stands
+    wall.run(2_500)
+    look()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_command_that_came_along_with_an_own_commit_is_obeyed_though_its_hint_says_nothing_new(wall):
+    wall.own()
+    wall.run(30_000)
+    write(open_store(wall.session_id), [Patch(CLOCKS, "", CLOCK, {"spec": {"rate": 3}})])
+    asked = open_store(wall.session_id).revision
+    wall.run(2_100)  # a renewal comes first
+    assert wall.driver.store.seen_revision > asked
+    wall.driver.hint(asked)
+    wall.run(0)
+    assert open_store(wall.session_id).get(CLOCKS, "", CLOCK).object["status"]["rate"] == 3
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_an_owner_that_was_away_goes_on_from_what_was_shown(wall):
+    wall.own()
+    wall.run(30_000)
+    wall.driver.close()
+    wall.now_ms += 1_500
+    dead_for = wall.shown_ms()
+    assert abs(dead_for - 31_500) <= 20
+    wall.now_ms += 600_000
+    stands = wall.shown_ms()
+    assert stands - 30_000 <= 3_100, "without an owner time stands soon"
+    wall.take()
+    wall.run(0)
+    assert wall.shown_ms() >= stands
+    wall.run(1_000)
+    assert 900 <= wall.shown_ms() - stands <= 1_200, "and goes on at once"
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_session_in_which_nothing_is_planned_says_that_it_lives(wall):
+    wall.own("empty")
+    replicas = open_store(wall.session_id).list("replicas.clustersim.io")[0]
+    write(open_store(wall.session_id), [Delete("replicas.clustersim.io", "", one.name) for one in replicas])
+    wall.driver.close()
+    wall.take()
+    wall.run(60_000)
+    wall.slices = 0
+    wall.run(60_000)
+    assert abs(wall.shown_ms() - 120_000) <= 50
+    assert wall.slices <= 60_000 // 2_000
