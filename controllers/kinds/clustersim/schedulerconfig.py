@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.kinds.clustersim.common import shown, with_spec
-from controllers.kinds.columns import AGE, NAME
-from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind, Lookup
-from controllers.registry.subresources import STATUS
+from controllers.kinds.clustersim.common import command, shown, with_spec
+from controllers.registry.kind import Column, Lookup
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.eras import read_spec
 from scheduler_core.profiles.era import below
@@ -21,18 +19,12 @@ def _scheduler(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     return []
 
 
-KIND: Final = Kind(
+KIND: Final = command(
     "SchedulerConfig",
     "schedulerconfigs",
-    group=CLUSTERSIM_GROUP,
-    categories=("clustersim",),
-    namespaced=False,
-    subresources=(STATUS,),
-    keeper="session",
+    Column("Era", "string", "Which scheduler it is.", shown("spec", "era")),
     defaults=with_spec,
     admit=_scheduler,
     admit_update=lambda new, old, lookup: _scheduler(new, lookup),
-    generation=True,
-    columns=(NAME, Column("Era", "string", "Which scheduler it is.", shown("spec", "era")), AGE),
     page={"spec": True, "status": True},
 )
