@@ -26,7 +26,8 @@ def session_time_ms(status: Mapping[str, Any] | None, newest_ms: int, unix_ms: i
         newest_ms: simulated time of the newest row of the log.
         unix_ms: the real moment.
     """
-    if not status or status.get("anchorUnixMs") is None:
+    # What stands in the log may be anything; only an owner's anchor is taken up.
+    if not isinstance(status, Mapping) or status.get("anchorUnixMs") is None:
         return newest_ms
     anchored_ms = int(status.get("simTimeMs") or 0)
     if status.get("paused"):
