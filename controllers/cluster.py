@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+import msgspec
+
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER, initial_objects
 from controllers.clocktelling import ClockTeller
 from controllers.commands import (
@@ -143,7 +145,7 @@ class Cluster:
     def _take_up_clock(self, document: Document) -> None:
         """Go on as the clock's status says; a session that has none yet begins as its spec asks."""
         status = read(document.get("status"), api.ClockStatus)
-        self.teller.take_up(document.get("status") or {})
+        self.teller.take_up(msgspec.to_builtins(status))
         command = ClockCommand.of(document)
         self._generation = status.observed_generation
         self._taken_step = status.step_id

@@ -21,6 +21,8 @@ from controllers.commands import CLOCK, CLOCKS
 from controllers.log.sessiontime import session_time_ms
 from controllers.log.store import Event, Fenced, Gone, Stored
 from controllers.log.transaction import BufferedTransaction
+from controllers.registry.models.clustersim_v1 import ClockStatus
+from controllers.registry.structs import read
 from scheduler_core.framework.registry import PluginRegistry
 
 COMPACT_STEP: Final = 500
@@ -310,7 +312,8 @@ class SqlStore:
         """Return what time it is in the session for everybody but its owner, in simulated milliseconds."""
         counters = counters or self.counters()
         clock = self.read(CLOCKS, "", CLOCK)
-        return session_time_ms(clock.object.get("status") if clock is not None else None, counters.last_ms, real_ms())
+        status = read(clock.object.get("status") if clock is not None else None, ClockStatus)
+        return session_time_ms(msgspec.to_builtins(status), counters.last_ms, real_ms())
 
     def _present(self, counters: Counters) -> int:
         """Return the stamp of a row from elsewhere: the owner sleeps until it has something to do, and time goes on."""

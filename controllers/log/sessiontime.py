@@ -34,7 +34,8 @@ def session_time_ms(status: Mapping[str, Any] | None, newest_ms: int, unix_ms: i
         return max(newest_ms, anchored_ms)
     rate = float(status.get("rate") or 1.0)
     since_ms = max(0, unix_ms - int(status["anchorUnixMs"]))
-    carried_ms = anchored_ms + int(since_ms * float(status.get("carryRate", rate)))
+    carry_rate = status.get("carryRate")
+    carried_ms = anchored_ms + int(since_ms * float(rate if carry_rate is None else carry_rate))
     return max(newest_ms, min(carried_ms, max(newest_ms, anchored_ms) + carry_ms(rate)))
 
 
