@@ -17,7 +17,6 @@ from controllers.log.stamps import unix_ms_of
 from controllers.registry.models.clustersim_v1 import Fault, ReplicaSpec, ReplicaStatus
 from controllers.registry.structs import bounds, read
 from controllers.scheduler.decisions import find, whole
-from controllers.scheduler.past import Past
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
 
@@ -38,7 +37,7 @@ def decisions(call: Call) -> HttpResponse:
     text = call.request.GET.get("limit", str(DECISIONS_DEFAULT))
     if not text.isdecimal() or not 1 <= int(text) <= DECISIONS_MAX:
         raise refuse(Cause("limit", f"give a whole number from 1 to {DECISIONS_MAX}"))
-    past = Past(call.store)
+    past = call.past()
     return answer([whole(past, *found) for found in call.store.traces(_uid(call), int(text))])
 
 
@@ -58,7 +57,7 @@ def _uid(call: Call) -> str:
 def decision(call: Call, decision: str) -> HttpResponse:
     """Answer `GET …/decisions/<id>`."""
     _ = call.principal
-    found = find(Past(call.store), decision)
+    found = find(call.past(), decision)
     if found is not None:
         return answer(found)
     raise ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")

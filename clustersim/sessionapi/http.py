@@ -21,6 +21,8 @@ from clustersim.feed import hints
 from clustersim.store import SqlStore, open_store, sessions
 from clustersim.store.failures import unavailable
 from clustersim.store.sessions import SessionRow
+from controllers.scheduler.past import Past
+from controllers.scheduler.views import Views
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, unauthorized
 
@@ -29,6 +31,7 @@ COOKIE_SECONDS: Final = 30 * 24 * 3600
 
 _logger = logging.getLogger(__name__)
 _encode = msgspec.json.Encoder().encode
+_views = Views()
 
 
 @dataclass
@@ -89,6 +92,10 @@ class Call:
     def store(self) -> SqlStore:
         """Return the session's store."""
         return open_store(self.session.id)
+
+    def past(self, revision: int | None = None) -> Past:
+        """Return the session as of a revision; None: the newest. What earlier requests read into views is there."""
+        return Past(self.store, revision, _views)
 
     @property
     def address(self) -> str:

@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from clustersim.classroom import limits
 from clustersim.sessionapi.http import Call, answer, refuse
 from controllers.scheduler.modelling import Kinds, Modelling
-from controllers.scheduler.past import Past
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.selector_text import parse_label_selector
 from scheduler_core.api.selectors import matches_all
@@ -55,7 +54,7 @@ def _modelling(call: Call) -> Modelling:
     newest = call.store.revision
     if text and not (text.isdecimal() and len(text) < 19 and 1 <= int(text) <= newest):
         raise refuse(Cause("revision", f"give a whole number from 1 to {newest}, the newest revision"))
-    return Modelling(Past(call.store, int(text) if text else newest))
+    return Modelling(call.past(int(text) if text else newest))
 
 
 def _kinds(needs: str, has: str) -> Kinds | None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from controllers.log.store import Store, Stored
+from controllers.log.store import Store
 from controllers.scheduler.settings import NAME, RESOURCE, Settings
+from controllers.scheduler.views import Views
 from controllers.scheduler.watching import WATCHED
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import parsed
@@ -25,45 +26,43 @@ class Past:
     """What a request reads of one revision, each kind when it is first asked for and no more than once.
 
     It is `framework.Listers` over the kinds that plugins read. `at` leads to other revisions of the same session; what
-    has not changed in between is not read into views again. Everything that reads raises `Gone` where the revision is
-    compacted.
+    has not changed in between is not read into views again, nor what `views` has of earlier requests. Everything that
+    reads raises `Gone` where the revision is compacted.
     """
 
-    def __init__(self, store: Store, revision: int | None = None) -> None:
+    def __init__(self, store: Store, revision: int | None = None, views: Views | None = None) -> None:
         """Read nothing yet.
 
         Args:
             store: the session's.
             revision: as of which; None: the newest.
+            views: those that a process keeps between its requests; None: this one's own.
         """
         self.store = store
         self.revision = store.revision if revision is None else revision
         self._lists: dict[str, Mapping[tuple[str, str], Mapping[str, Any]]] = {}
         self._known: dict[int, Past] = {self.revision: self}
-        self._nodes: dict[int, Node | None] = {}
-        self._pods: dict[int, PodInfo | None] = {}
+        self._views = Views() if views is None else views
         self._settings: dict[int, Settings] = {}
 
     def at(self, revision: int) -> Past:
         """Return the session as of another revision."""
         found = self._known.get(revision)
         if found is None:
-            found = Past(self.store, revision)
-            found._known, found._nodes, found._pods = self._known, self._nodes, self._pods
-            found._settings = self._settings
-            self._known[revision] = found
+            found = self._known[revision] = Past(self.store, revision, self._views)
+            found._known, found._settings = self._known, self._settings
         return found
 
     @cached_property
     def nodes(self) -> Sequence[Node]:
         """Return the nodes, in order of name; without those that no scheduler can read."""
-        found = (self._node(stored) for stored in self.store.list_at("nodes", self.revision))
+        found = (self._views.of(stored, _node) for stored in self.store.list_at("nodes", self.revision))
         return tuple(node for node in found if node is not None)
 
     @cached_property
     def pods(self) -> Sequence[PodInfo]:
         """Return the pods, in order of namespace and name; without those that no scheduler can read."""
-        found = (self._pod(stored) for stored in self.store.list_at("pods", self.revision))
+        found = (self._views.of(stored, _pod) for stored in self.store.list_at("pods", self.revision))
         return tuple(info for info in found if info is not None)
 
     @cached_property
@@ -102,22 +101,20 @@ class Past:
             found = self._lists[resource] = {(one.namespace, one.name): one.object for one in stored}
         return found
 
-    def _node(self, stored: Stored) -> Node | None:
-        if stored.revision not in self._nodes:
-            try:
-                node = parsed(stored.data, Node)
-                amounts(node.status.allocatable)
-                self._nodes[stored.revision] = node
-            except (ApiError, QuantityError):
-                self._nodes[stored.revision] = None
-        return self._nodes[stored.revision]
 
-    def _pod(self, stored: Stored) -> PodInfo | None:
-        if stored.revision not in self._pods:
-            try:
-                info = PodInfo(parsed(stored.data, Pod))
-                _ = info.requests
-                self._pods[stored.revision] = info
-            except (ApiError, QuantityError):
-                self._pods[stored.revision] = None
-        return self._pods[stored.revision]
+def _node(data: bytes) -> Node | None:
+    try:
+        node = parsed(data, Node)
+        amounts(node.status.allocatable)
+    except (ApiError, QuantityError):
+        return None
+    return node
+
+
+def _pod(data: bytes) -> PodInfo | None:
+    try:
+        info = PodInfo(parsed(data, Pod))
+        _ = info.requests
+    except (ApiError, QuantityError):
+        return None
+    return info

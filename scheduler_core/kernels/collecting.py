@@ -1,7 +1,7 @@
-"""How often a process that schedules looks for reference cycles.
+"""How often a process that holds pods and nodes looks for reference cycles.
 
-Cycles of scheduling leave none behind, but pods and nodes stay: each look goes over more and more objects that live on.
-At Python's own thresholds that was a tenth of a cycle's processor time.
+Scheduling and replays leave none behind, but pods and nodes stay: each look goes over more and more objects that live
+on. At Python's own thresholds that was a tenth of a cycle's processor time, and two thirds of reading 10,000 pods.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ PACKAGES = {
     "scheduler_core.cel": "Expressions",
     "scheduler_core.model": "The formal model",
     "scheduler_core.extender": "Extenders",
+    "controllers.scheduler": "The scheduler in a session",
     "controllers.registry": "Documents",
     "controllers.kinds": "Kinds",
     "controllers.loop": "The loop",

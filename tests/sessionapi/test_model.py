@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from controllers.scheduler import past
 from tests.tools.application import bearer, http, opened
 
 GPU = {"accelerator": "gpu"}
@@ -63,6 +64,26 @@ async def test_what_the_model_says_of_a_pod_that_waits(lab: Lab) -> None:
     assert told["formulas"]["1.3"].startswith("∀ Label")
     bound = await lab.get("/model?pod=default/web-1")
     assert (bound["bound"], bound["boundTo"], bound["case"]) == (True, "plain-1", "Bound")
+
+
+async def test_requests_share_what_they_read_into_views(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bytes] = []
+    real = past.parsed
+
+    def counting(data: bytes, of: Any) -> Any:
+        read.append(data)
+        return real(data, of)
+
+    monkeypatch.setattr(past, "parsed", counting)
+    await lab.create("web-1", on="plain-1")
+    await lab.create("train-1", nodeSelector=GPU)
+    told = await lab.get("/model?pod=default/train-1")
+    assert len(read) == 15 + 2
+    assert await lab.get("/model?pod=default/train-1") == told
+    assert len(read) == 15 + 2
+    await lab.create("web-2", on="plain-2")
+    await lab.get("/model?pod=default/train-1")
+    assert len(read) == 15 + 3
 
 
 async def test_a_full_cluster_enables_preemption_of_the_least(lab: Lab) -> None:

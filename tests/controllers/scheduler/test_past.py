@@ -15,6 +15,7 @@ from controllers.log.store import Stored
 from controllers.scheduler import past as past_module
 from controllers.scheduler.decisions import whole
 from controllers.scheduler.past import Past
+from controllers.scheduler.views import Views
 from tests.controllers.scheduler.plane import Plane
 
 
@@ -101,3 +102,48 @@ def test_a_document_that_no_scheduler_can_read_is_left_out(plane: Plane) -> None
     assert {node.name for node in past.nodes} == {f"n{number}" for number in range(9)}
     assert "default/odd" not in {info.key for info in past.pods}
     assert len(past.seen.pods) == 10
+
+
+def test_a_later_request_reads_no_document_into_a_view_again(plane: Plane, parsed: Counter[str]) -> None:
+    store, views = plane.store, Views()
+    traces = store.traces(plane.uid)  # type: ignore[attr-defined]
+    first = [whole(Past(store, views=views), envelope, b"") for envelope, _ in traces]
+    before = parsed.copy()
+    assert before["Node"] == 9 + 2, "the states of nine nodes that the attempts saw"
+    assert [whole(Past(store, views=views), envelope, b"") for envelope, _ in traces] == first
+    assert parsed == before
+    plane.write(Patch("nodes", "", "n5", {"metadata": {"labels": {"try": "5"}}}))
+    assert next(node for node in Past(store, views=views).nodes if node.name == "n5").metadata.labels["try"] == "5"
+    assert parsed["Node"] <= before["Node"] + 3, "n5, and what changed after the last attempt"
+
+
+def _stored(data: bytes, revision: int = 1) -> Stored:
+    return Stored("nodes", "", "n", "uid", revision, data)
+
+
+def test_a_view_answers_for_equal_bytes_alone() -> None:
+    views = Views()
+    assert views.of(_stored(b"one"), bytes.decode) == "one"
+    assert views.of(_stored(b"two"), bytes.decode) == "two", "another session, with the same uid and revision"
+    assert views.of(_stored(b"one"), bytes.decode) == "one"
+    assert views.of(_stored(b"one", 2), bytes.decode) == "one"
+
+
+def test_views_stay_within_their_bytes_and_those_used_of_late_stay() -> None:
+    read: list[bytes] = []
+
+    def reading(data: bytes) -> str:
+        read.append(data)
+        return data.decode()
+
+    views = Views(bytes_max=80)
+    for number in range(20):
+        views.of(_stored(b"%04d" % number, number), reading)
+        views.of(_stored(b"kept", 99), reading)
+    assert read.count(b"kept") == 1
+    for number in range(20):
+        views.of(_stored(b"%04d" % number, number), reading)
+    assert read.count(b"0000") == 2, "it had to go"
+    views.of(_stored(b"x" * 41, 100), reading)
+    views.of(_stored(b"x" * 41, 100), reading)
+    assert read.count(b"x" * 41) == 2, "what is past a half is not kept at all"

@@ -37,8 +37,10 @@ class Command(BaseCommand):
 
         from clustersim.asgi import application, body_bytes_max
         from clustersim.runtime import lifeline
+        from scheduler_core.kernels.collecting import collect_rarely
 
         lifeline.watch()
+        collect_rarely()
         # A file that is being read holds the interpreter: everybody else gets it back sooner than after Python's 5 ms.
         sys.setswitchinterval(SWITCH_SECONDS)
         folder = settings.DATA / "tls"
