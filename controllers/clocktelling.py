@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controllers.commands import CLOCK, CLOCKS, ClockView
+from controllers.commands import CLOCK, CLOCKS, SESSION, ClockView
 from controllers.kit.client import Client
 from controllers.log.operations import Patch
 from controllers.log.sessiontime import session_time_ms
 from controllers.loop.loop import Loop
-from controllers.session import NAME
 from controllers.stepping import Stepper
 
 DRIFT_MS: Final = 300
@@ -94,7 +93,7 @@ class ClockTeller:
             "narrated": {"oneIn": narrated},
         }
         self._status = status
-        self._client.apply(Patch(CLOCKS, "", CLOCK, {"status": status}, "merge", "status"), NAME)
+        self._client.apply(Patch(CLOCKS, "", CLOCK, {"status": status}, "merge", "status"), SESSION)
 
     def _has_drifted(self, real_unix_ms: int, present_ms: int) -> bool:
         told, rate = self._status, self._clock.rate

@@ -1,8 +1,7 @@
-"""Obeying the command objects: clock, steps and faults.
+"""What the command objects ask for: clock, steps, faults and verdicts. `controllers.obeying` does it.
 
-They are read from the store itself, not through a watch: a command is obeyed while time stands, too. What the engine
-made of it is written as a row from elsewhere, with the place in the loop's run (`engine`: events run, time) at which it
-took effect; a second run from the log lets it take effect at the same place.
+What the engine made of a command is written as a row from elsewhere, with the place in the loop's run (`engine`: events
+run, time) at which it took effect; a second run from the log lets it take effect at the same place.
 """
 
 from __future__ import annotations
@@ -24,6 +23,9 @@ CLOCK: Final = "clock"
 REPLICAS: Final = "replicas.clustersim.io"
 CONFIGURATIONS: Final = "schedulerconfigs.clustersim.io"
 CONFIGURATION: Final = "default"
+
+SESSION: Final = "session"
+"""Who writes what the engine made of commands."""
 
 
 @dataclass(slots=True)

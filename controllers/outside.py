@@ -8,9 +8,8 @@ like a command: `replicas.clustersim.io/<identity>` notes it with the place in t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
 
-from controllers.commands import REPLICAS
+from controllers.commands import REPLICAS, SESSION
 from controllers.kit.client import Client
 from controllers.log.operations import Patch, Result
 from controllers.loop.loop import Loop
@@ -20,8 +19,6 @@ from scheduler_core.extender.calls import NO_ANSWER, ExtenderCall, Record, faile
 
 CarryOut = Callable[[int, ExtenderCall], Record | None]
 """Makes a call: returns its record, or None where that comes later, under the same number."""
-
-ACTOR: Final = "session"
 
 
 def refuse(number: int, call: ExtenderCall) -> Record:
@@ -83,7 +80,7 @@ class Outside:
             return False
         # In a list, which a merge patch replaces whole.
         answer = {"call": number, "records": [record], "atOnce": at_once, "engine": self._place()}
-        self._client.apply(Patch(REPLICAS, "", identity, {"status": {"answer": answer}}, "merge", "status"), ACTOR)
+        self._client.apply(Patch(REPLICAS, "", identity, {"status": {"answer": answer}}, "merge", "status"), SESSION)
         self._hand_over(number, record)
         return True
 

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from controllers.cluster import Cluster
-from controllers.commands import CLOCKS, REPLICAS, generation_of, status_of
+from controllers.commands import CLOCKS, REPLICAS, SESSION, generation_of, status_of
 from controllers.log.memory import MemoryStore
 from controllers.log.store import DELETED, Event
 from controllers.log.transaction import BufferedTransaction
 from controllers.outside import leave
-from controllers.session import NAME
 from scheduler_core.api.document import Document
 from scheduler_core.framework.registry import PluginRegistry
 
@@ -124,10 +123,8 @@ def rerun(
         cluster.run_to(place)
         if isinstance(command, dict):
             cluster.outside.obey(command)
-        elif command.resource == CLOCKS:
-            cluster.obey_clock(command.object)
         else:
-            cluster.obey_replica(command.object)
+            cluster.obey_again(command.resource, command.object)
     while store.revision < len(log) and cluster.advance(log[-1].now_ms, max_events=1):
         pass
     return store
@@ -144,7 +141,7 @@ def _commands(log: Sequence[Event], after: int) -> Iterator[tuple[Document, Even
         newest[(row.resource, row.name, generation_of(row.object))] = row
         status = status_of(row.object)
         observed = int(status.get("observedGeneration") or 0)
-        foreign = not row.read and row.actor == NAME and row.revision not in answers and status.get("engine")
+        foreign = not row.read and row.actor == SESSION and row.revision not in answers and status.get("engine")
         if row.revision > after and foreign and told.get((row.resource, row.name)) != observed:
             told[(row.resource, row.name)] = observed
             yield status["engine"], newest[(row.resource, row.name, observed)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from controllers.commands import (
     CONFIGURATION,
     CONFIGURATIONS,
+    SESSION,
     ClockView,
     generation_of,
     status_of,
@@ -13,7 +14,6 @@ from controllers.kit.client import Client
 from controllers.log.operations import Patch
 from controllers.log.store import Store
 from controllers.scheduler.settings import Settings
-from controllers.session import NAME
 from controllers.stepping import Stepper
 
 
@@ -38,4 +38,4 @@ class Telling:
         observed = status_of(stored.object).get("observedGeneration")
         if observed != generation and (observed is not None or self._clock.paused):
             patch = {"status": Settings.of(stored.object.get("spec"), self._store.plugins).status(generation)}
-            self._client.apply(Patch(CONFIGURATIONS, "", CONFIGURATION, patch, "merge", "status"), NAME)
+            self._client.apply(Patch(CONFIGURATIONS, "", CONFIGURATION, patch, "merge", "status"), SESSION)

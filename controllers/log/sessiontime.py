@@ -5,7 +5,7 @@ while the owner is behind). The newest row of the log says what time it is at th
 the same function; both are held by `tests/golden/time/cases.json`.
 
 It never steps back: rows only add, and an owner that says anew where time stands says nothing less than this function
-would have answered (`controllers.cluster`).
+would have answered (`controllers.clocktelling`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,110 @@
+"""Telling how a replica stands: its election, its faults and what it has obeyed, in the replica's status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.commands import REPLICAS, SESSION, Obeyed, status_of
+from controllers.faults.active import Active, Faults
+from controllers.kit.client import Client
+from controllers.leaderelection.replica import Replica
+from controllers.log.operations import Patch
+from controllers.loop.loop import Loop, Slot, Tick
+from scheduler_core.api.document import Document
+
+
+class ReplicaTeller:
+    """Keeps the statuses of one session's replicas true."""
+
+    def __init__(self, loop: Loop, client: Client, replicas: Mapping[str, Slot], faults: Faults) -> None:
+        """Tell of these replicas; `obeyed` is filled as they are taken up."""
+        self._loop = loop
+        self._client = client
+        self._replicas = replicas
+        self._faults = faults
+        self.obeyed: dict[str, Obeyed] = {}
+        """Replica → what was last obeyed of its spec."""
+        self._seen: dict[str, tuple[object, ...]] = {}
+        self._shown: dict[str, Document] = {}
+
+    def has_moved(self, slot: Slot) -> bool:
+        """Return whether a component is a replica whose election or faults moved since this was asked last."""
+        replica = slot.component
+        if not isinstance(replica, Replica):
+            return False
+        lease = replica.lease_view() or {}
+        seen = (replica.leading, replica.last_branch, lease.get("holder"), slot.incarnation, self._faults.of(slot))
+        moved = self._seen.get(slot.name) != seen
+        self._seen[slot.name] = seen
+        return moved
+
+    def show(self, document: Document, tick: Tick) -> None:
+        """Write a replica's status, if anything but its renewals has changed.
+
+        Args:
+            document: the replica, as the session's component last saw it.
+            tick: carries the row.
+        """
+        identity = document["metadata"]["name"]
+        if identity not in self._replicas:
+            return
+        status = self._standing(identity)
+        known = self._shown.get(identity) or status_of(document)
+        if any(known.get(key) != status[key] for key in _TELLING) or _holder(known) != _holder(status):
+            self._shown[identity] = status
+            tick.emit(Patch(REPLICAS, "", identity, {"status": status}, "merge", "status"))
+
+    def tell_obeyed(self, identity: str, place: Document) -> None:
+        """Say what a command has made of a replica, at once: time may stand.
+
+        Args:
+            identity: the replica.
+            place: in the loop's run, at which the command took effect.
+        """
+        patch = {"status": {**self._standing(identity), "engine": place}}
+        self._client.apply(Patch(REPLICAS, "", identity, patch, "merge", "status"), SESSION)
+
+    def _standing(self, identity: str) -> Document:
+        slot = self._replicas[identity]
+        return replica_status(slot, self.obeyed[identity], self._faults.of(slot), self._loop.now_ms)
+
+
+def replica_status(slot: Slot, obeyed: Obeyed, active: Active | None, now_ms: int) -> Document:
+    """Return what a replica's status says, but for its cycle: that is the scheduler's own."""
+    replica = slot.component
+    running = isinstance(replica, Replica)
+    status: Document = {
+        "observedGeneration": obeyed.generation,
+        "state": "Running" if running else "Crashed",
+        "leading": isinstance(replica, Replica) and replica.leading,
+        "lease": replica.lease_view() if isinstance(replica, Replica) else None,
+        "lastBranch": replica.last_branch if isinstance(replica, Replica) else "",
+        "seenRevision": slot.position,
+        "clockSkewMs": slot.clock.off_ms(now_ms),
+        "clockRate": slot.clock.rate / 1000,
+        "faultId": obeyed.fault_id,
+        "verdict": None if obeyed.verdict is None else dict(obeyed.verdict),
+        "fault": None if active is None else active.as_dict(),
+    }
+    if not running:
+        # The cycle in hand died with the replica.
+        status["cycle"] = None
+    return status
+
+
+_TELLING: Final = (
+    "observedGeneration",
+    "state",
+    "leading",
+    "lastBranch",
+    "clockRate",
+    "faultId",
+    "fault",
+)
+"""Fields whose change is worth a row; the others are as of the last one."""
+
+
+def _holder(status: Mapping[str, Any]) -> str:
+    lease = status.get("lease")
+    return str(lease.get("holder") or "") if isinstance(lease, Mapping) else ""
