@@ -37,16 +37,26 @@ spec:
 test("objects, lists and scalars in kubectl's block style", () => assert.equal(toYaml(DOCUMENT), YAML));
 
 test("text that YAML would read as another type is quoted", () => {
-  for (const word of ["true", "No", "null", "~", "8", "1.5", "0x1f", "1e3", "2030-01-01T00:00:00Z", "", " a", "a: b", "#x", "- a", "*a", "a #b", "é"])
+  for (const word of ["true", "No", "y", "N", "null", "~", ".inf", ".NaN", "8", "1.5", "0x1f", "1e3", "2030-01-01T00:00:00Z", "", " a", "a: b", "#x", "- a", "*a", "a #b", "é"])
     assert.equal(toYaml({ k: word }), `k: ${JSON.stringify(word)}\n`, word);
   for (const word of ["web", "nginx:1.27", "4Gi", "250m", "a/b", "n-1", "kube scheduler"])
     assert.equal(toYaml({ k: word }), `k: ${word}\n`, word);
 });
 
+test("a name that YAML would read as another type is quoted where it is a key too", () =>
+  assert.equal(toYaml({ y: "n", web: "y" }), '"y": "n"\nweb: "y"\n'));
+
+test("what a text holds that YAML forbids or takes for a line break is written by its number", () => {
+  for (const [character, written] of [["\u0085", "\\u0085"], ["\u2028", "\\u2028"], ["\u007f", "\\u007f"], ["\ufeff", "\\ufeff"], ["\u0007", "\\u0007"]]) {
+    assert.equal(toYaml({ k: `a${character}b` }), `k: "a${written}b"\n`);
+    assert.equal(toYaml({ k: `a\n${character}b` }), `k: "a\\n${written}b"\n`);
+  }
+});
+
 test("several lines become a block that keeps its last line break or not", () => {
   assert.equal(toYaml({ k: "a\nb\n" }), "k: |\n  a\n  b\n");
   assert.equal(toYaml({ k: "a\nb" }), "k: |-\n  a\n  b\n");
-  assert.equal(toYaml({ k: " a\nb" }), `k: ${JSON.stringify(" a\nb")}\n`);
+  for (const text of [" a\nb", "\n", "\na", "a\n\n"]) assert.equal(toYaml({ k: text }), `k: ${JSON.stringify(text)}\n`);
 });
 
 const PATHS = [

@@ -1,7 +1,11 @@
 /** Objects as YAML text for the editor, and the line on which a field path stands. Reading YAML is the server's job. */
 
 /** Words that YAML would read as something else than text. */
-const RESERVED = /^(?:true|false|yes|no|on|off|null|~|[-+]?[\d.][\da-f._xo+-]*|\d{4}-\d\d-\d\d.*)$/i;
+const RESERVED = /^(?:true|false|yes|no|y|n|on|off|null|~|\.inf|\.nan|[-+]?[\d.][\da-f._xo+-]*|\d{4}-\d\d-\d\d.*)$/i;
+/** Characters that a block must not hold: control characters, and those that YAML takes for a line break or a mark. */
+const UNSAFE = /[\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]/;
+/** Those of them that JSON writes as they are. */
+const UNSAFE_IN_JSON = /[\x7f-\x9f\u2028\u2029\ufeff]/g;
 const PLAIN = /^[A-Za-z0-9_/.$(][A-Za-z0-9_/.$()=+@^:, -]*$/;
 
 /**
@@ -41,7 +45,7 @@ function lines(value, indent) {
  */
 function entry(key, value, indent) {
   const head = `${indent}${scalar(key)}:`;
-  if (typeof value === "string" && value.includes("\n") && !/^\s|[\t\r]|\n\s*$/.test(value.replace(/\n$/, ""))) {
+  if (typeof value === "string" && value.includes("\n") && blockable(value)) {
     const keep = value.endsWith("\n") ? "|" : "|-";
     const body = value.replace(/\n$/, "").split("\n");
     return [`${head} ${keep}`, ...body.map((line) => (line ? `${indent}  ${line}` : ""))];
@@ -53,11 +57,20 @@ function entry(key, value, indent) {
   return [head, ...lines(value, Array.isArray(value) ? indent : `${indent}  `)];
 }
 
+/**
+ * Whether a block says the same text: it takes the depth of its first line and drops what is blank at its end.
+ * @param {string} text of several lines
+ */
+function blockable(text) {
+  return !UNSAFE.test(text) && /^\S/.test(text) && !/\n\s*$/.test(text.replace(/\n$/, ""));
+}
+
 /** @param {unknown} value */
 function scalar(value) {
   if (typeof value !== "string") return String(value);
   if (PLAIN.test(value) && !RESERVED.test(value) && !/: |:$| $/.test(value)) return value;
-  return JSON.stringify(value);
+  return JSON.stringify(value)
+    .replace(UNSAFE_IN_JSON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /**
