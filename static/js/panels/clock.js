@@ -15,28 +15,14 @@ const PACES = [0, 100, 250, 500, 1000, 2000, 5000];
  * @param {Dispatch} dispatch
  */
 export function mountClock(root, dispatch) {
-  const play = element("button", { class: "primary play-button", type: "button", "data-testid": "clock-play" });
-  const steps = element("div", { class: "segmented steps", role: "group" });
-  const stepButtons = STEPS.map((by) => stepButton(by, dispatch));
-  steps.append(...stepButtons);
-
-  const rateLabel = element("label", { for: "clock-rate" });
-  const rate = element("input", {
-    id: "clock-rate", type: "range", min: -1, max: 2, step: 0.05, "data-testid": "clock-rate",
-  });
-  const rateValue = element("output", { for: "clock-rate", class: "rate-value" });
-  const paceLabel = element("label", { for: "clock-pace" });
-  const pace = element("select", { id: "clock-pace", "data-testid": "clock-pace" });
-  const speed = element("div", { class: "speed" }, [rateLabel, rate, rateValue, element("i"), paceLabel, pace]);
-
-  const timeLabel = element("small");
-  const time = element("b", { "data-testid": "clock-time", role: "timer" });
-  const revisionLabel = element("small");
-  const revision = element("b", { "data-testid": "revision" });
+  const parts = partsOf(dispatch);
+  const { play, rate, pace } = parts;
   append(root, [
-    play, steps, speed,
-    element("div", { class: "reading time-reading" }, [timeLabel, time]),
-    element("div", { class: "reading" }, [revisionLabel, revision]),
+    play, parts.steps, element("div", { class: "speed" }, [
+      parts.rateLabel, rate, parts.rateValue, element("i"), parts.paceLabel, pace,
+    ]),
+    element("div", { class: "reading time-reading" }, [parts.timeLabel, parts.time]),
+    element("div", { class: "reading" }, [parts.revisionLabel, parts.revision]),
   ]);
 
   let paused = true;
@@ -44,83 +30,124 @@ export function mountClock(root, dispatch) {
   play.addEventListener("click", () => dispatch({ type: paused ? "play" : "pause" }));
   rate.addEventListener("input", () => {
     sliding = true;
-    setText(rateValue, `${rateOfSlider(Number(rate.value))}×`);
+    setText(parts.rateValue, `${rateOfSlider(Number(rate.value))}×`);
   });
   rate.addEventListener("change", () => {
     sliding = false;
     dispatch({ type: "clock", rate: rateOfSlider(Number(rate.value)) });
   });
   pace.addEventListener("change", () => dispatch({ type: "clock", pace: Number(pace.value) }));
-  let shownPaces = "";
 
   return {
     /**
      * @param {View} view
      * @param {Ui} ui
      */
-    render(view, ui) {
-      const { lang } = ui;
-      const t = (/** @type {string} */ key, /** @type {Record<string, string | number>} */ values = {}) =>
-        text(lang, key, values);
+    render(view, { lang }) {
       const clock = view.clock;
       const refused = refusedCluster(view.me);
-      const reason = refused ? t(refused) : "";
+      const reason = refused ? text(lang, refused) : "";
       if (paused !== (clock?.paused ?? true) || !play.firstChild) {
         paused = clock?.paused ?? true;
         play.replaceChildren(icon(paused ? "play" : "pause"));
       }
-      name(play, t(paused ? "play" : "pause"), reason);
-      setAttribute(steps, "aria-label", t("step"));
-      STEPS.forEach((by, index) => {
-        const button = /** @type {HTMLButtonElement} */ (stepButtons[index]);
-        setText(/** @type {Element} */ (button.lastElementChild), t(`step_${by}`));
-        name(button, t(`step_${by}_title`), reason);
-      });
-      setText(rateLabel, t("rate"));
-      setText(paceLabel, t("pace"));
-      rate.disabled = Boolean(reason);
-      pace.disabled = Boolean(reason);
-      const asked = clock?.rate ?? 1;
-      const real = clock?.effectiveRate ?? asked;
-      if (!sliding) {
-        rate.value = String(sliderOfRate(asked));
-        setText(rateValue, `${roundRate(asked)}×`);
-      }
-      const keeps = !paused && real < asked * 0.9 ? ` (${t("rate_keeps", { rate: roundRate(real) })})` : "";
-      setAttribute(rate, "title", reason || t("rate_title") + keeps);
-      rateValue.classList.toggle("behind", Boolean(keeps));
-      setAttribute(rateValue, "title", keeps ? t("rate_keeps", { rate: roundRate(real) }) : null);
-      const told = clock?.narrated?.oneIn ?? 1;
-      const paceTitle = told > 1 ? t("narrated", { count: told }) : t("pace_title");
-      setAttribute(pace, "title", reason || paceTitle);
-      pace.classList.toggle("behind", told > 1);
-      showPaces(clock?.pace ?? 0, lang);
-      setText(timeLabel, clock?.hibernated ? t("hibernated") : t("simulated_time"));
-      setText(revisionLabel, t("revision"));
-      setText(revision, number(lang, view.revision));
+      name(play, text(lang, paused ? "play" : "pause"), reason);
+      renderSteps(parts, lang, reason);
+      renderRate(parts, clock, lang, { reason, sliding });
+      renderPace(parts, clock, lang, reason);
+      setText(parts.timeLabel, text(lang, clock?.hibernated ? "hibernated" : "simulated_time"));
+      setText(parts.revisionLabel, text(lang, "revision"));
+      setText(parts.revision, number(lang, view.revision));
     },
     /**
      * @param {View} view
      * @param {number} nowMs simulated
      */
     tick(view, nowMs) {
-      setText(time, view.clock ? clockTime(view.epochMs + nowMs, true) : "–");
+      setText(parts.time, view.clock ? clockTime(view.epochMs + nowMs, true) : "–");
     },
   };
+}
 
-  /**
-   * @param {number} current
-   * @param {Ui["lang"]} lang
-   */
-  function showPaces(current, lang) {
-    const key = `${lang} ${current}`;
-    if (key === shownPaces) return;
-    shownPaces = key;
-    const values = PACES.includes(current) ? PACES : [...PACES, current].sort((a, b) => a - b);
-    pace.replaceChildren(...values.map((value) =>
-      element("option", { value }, value === 0 ? text(lang, "pace_none") : paceText(value))));
-    pace.value = String(current);
+/** @typedef {ReturnType<typeof partsOf>} Parts */
+
+/** @param {Dispatch} dispatch */
+function partsOf(dispatch) {
+  const stepButtons = STEPS.map((by) => ({ by, button: stepButton(by, dispatch) }));
+  return {
+    play: element("button", { class: "primary play-button", type: "button", "data-testid": "clock-play" }),
+    steps: element("div", { class: "segmented steps", role: "group" }, stepButtons.map(({ button }) => button)),
+    stepButtons,
+    rateLabel: element("label", { for: "clock-rate" }),
+    rate: element("input", {
+      id: "clock-rate", type: "range", min: -1, max: 2, step: 0.05, "data-testid": "clock-rate",
+    }),
+    rateValue: element("output", { for: "clock-rate", class: "rate-value" }),
+    paceLabel: element("label", { for: "clock-pace" }),
+    pace: element("select", { id: "clock-pace", "data-testid": "clock-pace" }),
+    timeLabel: element("small"),
+    time: element("b", { "data-testid": "clock-time", role: "timer" }),
+    revisionLabel: element("small"),
+    revision: element("b", { "data-testid": "revision" }),
+  };
+}
+
+/**
+ * @param {Parts} parts
+ * @param {Ui["lang"]} lang
+ * @param {string} reason "" when it may be used
+ */
+function renderSteps({ steps, stepButtons }, lang, reason) {
+  setAttribute(steps, "aria-label", text(lang, "step"));
+  for (const { by, button } of stepButtons) {
+    setText(/** @type {Element} */ (button.lastElementChild), text(lang, `step_${by}`));
+    name(button, text(lang, `step_${by}_title`), reason);
   }
+}
+
+/**
+ * @param {Parts} parts
+ * @param {View["clock"]} clock
+ * @param {Ui["lang"]} lang
+ * @param {{reason: string, sliding: boolean}} state while someone slides, the slider is theirs
+ */
+function renderRate({ rateLabel, rate, rateValue }, clock, lang, { reason, sliding }) {
+  const asked = clock?.rate ?? 1;
+  const real = clock?.effectiveRate ?? asked;
+  setText(rateLabel, text(lang, "rate"));
+  rate.disabled = Boolean(reason);
+  if (!sliding) {
+    rate.value = String(sliderOfRate(asked));
+    setText(rateValue, `${roundRate(asked)}×`);
+  }
+  const behind = !(clock?.paused ?? true) && real < asked * 0.9;
+  const keeps = behind ? text(lang, "rate_keeps", { rate: roundRate(real) }) : "";
+  setAttribute(rate, "title", reason || text(lang, "rate_title") + (keeps && ` (${keeps})`));
+  rateValue.classList.toggle("behind", behind);
+  setAttribute(rateValue, "title", keeps || null);
+}
+
+/**
+ * @param {Parts} parts
+ * @param {View["clock"]} clock
+ * @param {Ui["lang"]} lang
+ * @param {string} reason "" when it may be used
+ */
+function renderPace({ paceLabel, pace }, clock, lang, reason) {
+  setText(paceLabel, text(lang, "pace"));
+  pace.disabled = Boolean(reason);
+  const told = clock?.narrated?.oneIn ?? 1;
+  const title = told > 1 ? text(lang, "narrated", { count: told }) : text(lang, "pace_title");
+  setAttribute(pace, "title", reason || title);
+  pace.classList.toggle("behind", told > 1);
+  const current = clock?.pace ?? 0;
+  const key = `${lang} ${current}`;
+  if (pace.dataset["key"] === key) return;
+  pace.dataset["key"] = key;
+  const values = PACES.includes(current) ? PACES : [...PACES, current].sort((a, b) => a - b);
+  pace.replaceChildren(...values.map((value) =>
+    element("option", { value }, value === 0 ? text(lang, "pace_none") : paceText(value))));
+  pace.value = String(current);
 }
 
 /** @param {number} ms */
