@@ -60,9 +60,7 @@ export function mountStage(element, dispatch) {
     renderPage(timeMs);
     flights.between(before?.model ?? null, now, turns, viewport.layout(), timeMs);
     page.announce(now, turns);
-    if (motionOn(false, view.clock?.rate ?? 1)) for (const node of ends(turns, story.told())) viewport.reveal(node);
-    const { selected } = ui;
-    if (selected && selected !== before?.ui.selected && selected.resource === "nodes") viewport.reveal(selected.key);
+    for (const node of nodesToReveal(before, now, turns, story.told())) viewport.reveal(node);
   }
 
   /** @param {number} timeMs real */
@@ -83,9 +81,8 @@ export function mountStage(element, dispatch) {
     };
   }
 
-  /** @param {number} timeMs */
-  function loop(timeMs) {
-    frame = requestAnimationFrame(loop);
+  /** @param {number} timeMs real */
+  function paint(timeMs) {
     const layout = viewport.layout();
     const now = story.now();
     if (!now || !layout) return;
@@ -116,17 +113,31 @@ export function mountStage(element, dispatch) {
     renderPage(performance.now());
   });
   resized.observe(parts.scroller);
-  let frame = requestAnimationFrame(loop);
+  const stop = everyFrame(paint);
 
   return {
     render,
     destroy() {
-      cancelAnimationFrame(frame);
+      stop();
       resized.disconnect();
       pointer.destroy();
       element.replaceChildren();
     },
   };
+}
+
+/**
+ * Call it before every picture the browser shows, until the function handed back is called.
+ * @param {(timeMs: number) => void} paint
+ */
+function everyFrame(paint) {
+  /** @param {number} timeMs */
+  const loop = (timeMs) => {
+    frame = requestAnimationFrame(loop);
+    paint(timeMs);
+  };
+  let frame = requestAnimationFrame(loop);
+  return () => cancelAnimationFrame(frame);
 }
 
 /**
@@ -139,6 +150,20 @@ function selectionOf({ ui: { selected }, model }) {
     selectedNode: selected?.resource === "nodes" ? selected.key : "", selectedPod,
     selectedPodNode: model.pods.get(selectedPod)?.node ?? "",
   };
+}
+
+/**
+ * Nodes to bring into the part that is seen: where cycles have just ended, while one can follow that, and the one that
+ * has just been selected.
+ * @param {Now | null} before
+ * @param {Now} now
+ * @param {readonly Turn[]} turns
+ * @param {Told | null} told
+ */
+function nodesToReveal(before, { view, ui: { selected } }, turns, told) {
+  const ended = motionOn(false, view.clock?.rate ?? 1) ? ends(turns, told) : [];
+  const chosen = selected && selected !== before?.ui.selected && selected.resource === "nodes" ? [selected.key] : [];
+  return [...ended, ...chosen];
 }
 
 /**
