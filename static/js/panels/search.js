@@ -11,21 +11,13 @@ import { firstChoice, search } from "../state/search.js";
  * @param {Dispatch} dispatch
  */
 export function mountSearch(root, dispatch) {
-  const input = element("input", {
-    type: "text", id: "search", role: "combobox", "aria-expanded": "false", "aria-controls": "search-list",
-    "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false", "data-testid": "search",
-  });
-  const list = element("div", { id: "search-list", role: "listbox" });
-  const none = element("p", { class: "none", role: "status" });
-  const popup = element("div", { class: "search-list" }, [list, none]);
-  popup.hidden = true;
-  append(root, [element("div", { class: "search-box" }, [icon("search"), input, element("kbd", { "aria-hidden": "true" }, "/")]), popup]);
+  const { input, list, none, popup } = partsOf(root);
 
   /** @type {View | null} */
   let view = null;
   /** @type {Ui["lang"]} */
   let lang = "en";
-  /** @type {{row: HTMLElement, choose: () => void}[]} */
+  /** @type {Option[]} */
   let rows = [];
   let active = -1;
 
@@ -47,47 +39,19 @@ export function mountSearch(root, dispatch) {
     setAttribute(input, "aria-activedescendant", rows[active]?.row.id ?? null);
     rows[active]?.row.scrollIntoView({ block: "nearest" });
   };
-
-  /**
-   * @param {string} label
-   * @param {string | null} note
-   * @param {() => void} run
-   */
-  const option = (label, note, run) => {
-    const index = rows.length;
-    const row = element("div", { role: "option", id: `found-${index}` }, [
-      note === null ? icon("plus") : null, element("span", {}, label), note ? element("small", {}, note) : null,
-    ]);
-    // mousedown, not click: the input's blur would close the list first.
-    row.addEventListener("mousedown", (event) => {
-      event.preventDefault();
-      choose(index);
-    });
-    rows.push({ row, choose: run });
-    return row;
-  };
-
-  /** @param {Found} found */
-  const draw = ({ objects, items }) => {
-    rows = [];
-    const existing = objects.map(({ resource, key, name, note }) =>
-      option(name, note, () => dispatch({ type: "select", resource, key, focus: true })));
-    const creatable = items.map(({ id, label }) => option(label, null, () => dispatch({ type: "create", item: id })));
-    list.replaceChildren();
-    append(list, [group("search_existing", existing), group("search_create", creatable)]);
-  };
-  /**
-   * @param {string} name text key
-   * @param {HTMLElement[]} members
-   */
-  const group = (name, members) => members.length > 0 && element("div", { role: "group", "aria-label": text(lang, name) }, [
-    element("h3", { "aria-hidden": "true" }, text(lang, name)), ...members,
-  ]);
-
   const show = () => {
     if (!input.value.trim() || !view) return close();
     const found = search(view, lang, input.value);
-    draw(found);
+    const existing = found.objects.map((object, at) => existingOption(object, at, dispatch));
+    const creatable = found.items.map((item, at) => creatableOption(item, existing.length + at, dispatch));
+    rows = [...existing, ...creatable];
+    // mousedown, not click: the input's blur would close the list first.
+    rows.forEach(({ row }, index) => row.addEventListener("mousedown", (event) => {
+      event.preventDefault();
+      choose(index);
+    }));
+    list.replaceChildren();
+    append(list, [group(text(lang, "search_existing"), existing), group(text(lang, "search_create"), creatable)]);
     list.hidden = rows.length === 0;
     none.hidden = found.objects.length > 0;
     setText(none, text(lang, rows.length ? "search_only_create" : "search_none"));
@@ -126,4 +90,65 @@ export function mountSearch(root, dispatch) {
       input.select();
     },
   };
+}
+
+/** @param {HTMLElement} root */
+function partsOf(root) {
+  const input = element("input", {
+    type: "text", id: "search", role: "combobox", "aria-expanded": "false", "aria-controls": "search-list",
+    "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false", "data-testid": "search",
+  });
+  const list = element("div", { id: "search-list", role: "listbox" });
+  const none = element("p", { class: "none", role: "status" });
+  const popup = element("div", { class: "search-list" }, [list, none]);
+  popup.hidden = true;
+  append(root, [element("div", { class: "search-box" }, [icon("search"), input, element("kbd", { "aria-hidden": "true" }, "/")]), popup]);
+  return { input, list, none, popup };
+}
+
+/**
+ * A row of the list and what choosing it does.
+ * @typedef {{row: HTMLElement, choose: () => void}} Option
+ */
+
+/**
+ * @param {Found["objects"][number]} object
+ * @param {number} index among all rows
+ * @param {Dispatch} dispatch
+ * @returns {Option}
+ */
+function existingOption({ resource, key, name, note }, index, dispatch) {
+  const row = optionRow(index, [element("span", {}, name), note ? element("small", {}, note) : null]);
+  return { row, choose: () => dispatch({ type: "select", resource, key, focus: true }) };
+}
+
+/**
+ * @param {Found["items"][number]} item
+ * @param {number} index among all rows
+ * @param {Dispatch} dispatch
+ * @returns {Option}
+ */
+function creatableOption({ id, label }, index, dispatch) {
+  return {
+    row: optionRow(index, [icon("plus"), element("span", {}, label)]),
+    choose: () => dispatch({ type: "create", item: id }),
+  };
+}
+
+/**
+ * @param {number} index
+ * @param {(Element | null)[]} children
+ */
+function optionRow(index, children) {
+  return element("div", { role: "option", id: `found-${index}` }, children);
+}
+
+/**
+ * @param {string} name
+ * @param {readonly Option[]} options
+ */
+function group(name, options) {
+  return options.length > 0 && element("div", { role: "group", "aria-label": name }, [
+    element("h3", { "aria-hidden": "true" }, name), ...options.map(({ row }) => row),
+  ]);
 }
