@@ -29,14 +29,76 @@ const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "storage", "
 export function mount(root, dispatch) {
   const searchRoot = element("div", { class: "search" });
   const scroller = element("div", { class: "palette-items" });
+  const { prompt, command } = commandLine(dispatch);
+  append(root, [searchRoot, scroller, prompt]);
+
+  const search = mountSearch(searchRoot, dispatch);
+  /** @type {Newest} */
+  const newest = { view: null, ui: null };
+  /** @type {Cell[]} */
+  let cells = [];
+  let shownLang = "";
+
+  /** @param {Ui["lang"]} lang */
+  const build = (lang) => {
+    const groups = [...GROUPS, /** @type {const} */ ("faults"), /** @type {const} */ ("files")].map((group) => ({
+      group,
+      cells: [
+        ...ITEMS.filter((item) => item.group === group).map((item) => itemCell(item, dispatch)),
+        ...TOOLS.filter((tool) => tool.group === group).map((tool) => toolCell(tool, newest, dispatch)),
+      ],
+    }));
+    cells = groups.flatMap((one) => one.cells);
+    scroller.replaceChildren(...groups.map(({ group, cells }) =>
+      element("section", { class: `palette-group group-${group}` }, [
+        element("h2", {}, text(lang, `group_${group}`)),
+        element("div", { class: "palette-grid" }, cells.map((cell) => cell.element)),
+      ])));
+  };
+
+  return {
+    /**
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(view, ui) {
+      newest.view = view;
+      newest.ui = ui;
+      if (shownLang !== ui.lang) {
+        shownLang = ui.lang;
+        build(ui.lang);
+        setAttribute(command, "aria-label", text(ui.lang, "command_label"));
+        setAttribute(command, "placeholder", text(ui.lang, "command_hint"));
+        setAttribute(root, "aria-label", text(ui.lang, "palette"));
+      }
+      for (const cell of cells) cell.update(view, ui);
+      search.render(view, ui);
+    },
+    focusSearch: search.focus,
+  };
+}
+
+/**
+ * What was rendered last: a click means what it means now.
+ * @typedef {{view: View | null, ui: Ui | null}} Newest
+ */
+
+/**
+ * A place of the palette, and how it follows what the session holds.
+ * @typedef {{element: HTMLElement, update: (view: View, ui: Ui) => void}} Cell
+ */
+
+/**
+ * The line below the palette; the arrows bring back what was entered before.
+ * @param {Dispatch} dispatch
+ */
+function commandLine(dispatch) {
   const prompt = element("form", { class: "command" }, element("span", { class: "prompt", "aria-hidden": "true" }, "❯"));
   const command = element("input", {
     class: "mono", name: "command", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     "data-testid": "command-line",
   });
   prompt.append(command);
-  append(root, [searchRoot, scroller, prompt]);
-
   /** @type {string[]} */
   const history = [];
   let at = 0;
@@ -55,111 +117,76 @@ export function mount(root, dispatch) {
     at = Math.max(0, Math.min(history.length, at + (event.key === "ArrowUp" ? -1 : 1)));
     command.value = history[at] ?? "";
   });
+  return { prompt, command };
+}
 
-  const search = mountSearch(searchRoot, dispatch);
-  /** @type {View | null} */
-  let view = null;
-  /** @type {Ui | null} */
-  let ui = null;
-  /** @type {{update: () => void}[]} */
-  let buttons = [];
-  let shownLang = "";
-
-  const build = () => {
-    buttons = [];
-    const groups = [...GROUPS.map((group) => [group, group]), ["faults", "faults"], ["files", "files"]];
-    scroller.replaceChildren(...groups.map(([group = ""]) => {
-      const entries = [
-        ...ITEMS.filter((item) => item.group === group).map(itemButton),
-        ...TOOLS.filter((tool) => tool.group === group).map(toolButton),
-      ];
-      return element("section", { class: `palette-group group-${group}` }, [
-        element("h2", {}, text(ui?.lang ?? "en", `group_${group}`)),
-        element("div", { class: "palette-grid" }, entries),
-      ]);
-    }));
-  };
-
-  /** @param {Item} item */
-  function itemButton(item) {
-    const label = element("span", { class: "label" });
-    const button = element("button", { class: "palette-item", type: "button", "data-testid": `palette-${item.id}` }, [
-      item.hue ? swatch(item) : icon(item.icon), label, item.note ? " " : null,
-      item.note ? element("small", {}, item.note) : null,
-    ]);
-    const more = element("button", { class: "palette-more", type: "button", "data-testid": `palette-${item.id}-form` },
-      icon("more"));
-    const open = () => dispatch({ type: "openForm", item: item.id });
-    button.addEventListener("click", (event) => {
-      if (event.shiftKey) open();
-      else dispatch({ type: "create", item: item.id });
-    });
-    button.addEventListener("contextmenu", (event) => {
-      event.preventDefault();
-      open();
-    });
-    more.addEventListener("click", open);
-    buttons.push({
-      update() {
-        if (!view || !ui) return;
-        const shown = text(ui.lang, item.label);
-        const full = fullName(item, ui.lang);
-        setText(label, shown);
-        setAttribute(button, "data-short", item.note || abbreviated(item.id, shown));
-        const refused = refusedItem(view, item);
-        const reason = refused ? text(ui.lang, refused.key, refused.values) : "";
-        setAttribute(button, "aria-disabled", reason ? "true" : null);
-        setAttribute(button, "title", reason || text(ui.lang, "create_title", { item: full }));
-        // What is written on it is part of its name, so that it can be asked for by voice.
-        setAttribute(button, "aria-label", text(ui.lang, "create_title", { item: `${full} ${item.note ?? ""}`.trim() }));
-        setAttribute(more, "aria-label", text(ui.lang, "edit_first", { item: full }));
-        setAttribute(more, "title", text(ui.lang, "edit_first", { item: full }));
-      },
-    });
-    return element("div", { class: "palette-cell" }, [button, more]);
-  }
-
-  /** @param {Tool} tool */
-  function toolButton(tool) {
-    const label = element("span", { class: "label" });
-    const button = element("button", { class: "palette-item", type: "button", "data-testid": `palette-${tool.id}` }, [
-      icon(tool.icon), label,
-    ]);
-    button.addEventListener("click", () => {
-      if (view && ui && !tool.reason(view, ui)) tool.run(view, ui, dispatch);
-    });
-    buttons.push({
-      update() {
-        if (!view || !ui) return;
-        setText(label, tool.label(view, ui));
-        setAttribute(button, "data-short", abbreviated(tool.id, tool.label(view, ui)));
-        const reason = tool.reason(view, ui);
-        setAttribute(button, "aria-disabled", reason ? "true" : null);
-        setAttribute(button, "title", reason || null);
-      },
-    });
-    return element("div", { class: "palette-cell" }, button);
-  }
-
+/**
+ * @param {Item} item
+ * @param {Dispatch} dispatch
+ * @returns {Cell}
+ */
+function itemCell(item, dispatch) {
+  const label = element("span", { class: "label" });
+  const button = element("button", { class: "palette-item", type: "button", "data-testid": `palette-${item.id}` }, [
+    item.hue ? swatch(item) : icon(item.icon), label, item.note ? " " : null,
+    item.note ? element("small", {}, item.note) : null,
+  ]);
+  const more = element("button", { class: "palette-more", type: "button", "data-testid": `palette-${item.id}-form` },
+    icon("more"));
+  const open = () => dispatch({ type: "openForm", item: item.id });
+  button.addEventListener("click", (event) => {
+    if (event.shiftKey) open();
+    else dispatch({ type: "create", item: item.id });
+  });
+  button.addEventListener("contextmenu", (event) => {
+    event.preventDefault();
+    open();
+  });
+  more.addEventListener("click", open);
   return {
-    /**
-     * @param {View} newest
-     * @param {Ui} current
-     */
-    render(newest, current) {
-      view = newest;
-      ui = current;
-      if (shownLang !== current.lang) {
-        shownLang = current.lang;
-        build();
-        setAttribute(command, "aria-label", text(current.lang, "command_label"));
-        setAttribute(command, "placeholder", text(current.lang, "command_hint"));
-        setAttribute(root, "aria-label", text(current.lang, "palette"));
-      }
-      for (const button of buttons) button.update();
-      search.render(newest, current);
+    element: element("div", { class: "palette-cell" }, [button, more]),
+    update(view, { lang }) {
+      const shown = text(lang, item.label);
+      const full = fullName(item, lang);
+      setText(label, shown);
+      setAttribute(button, "data-short", item.note || abbreviated(item.id, shown));
+      const refused = refusedItem(view, item);
+      const reason = refused ? text(lang, refused.key, refused.values) : "";
+      setAttribute(button, "aria-disabled", reason ? "true" : null);
+      setAttribute(button, "title", reason || text(lang, "create_title", { item: full }));
+      // What is written on it is part of its name, so that it can be asked for by voice.
+      setAttribute(button, "aria-label", text(lang, "create_title", { item: `${full} ${item.note ?? ""}`.trim() }));
+      setAttribute(more, "aria-label", text(lang, "edit_first", { item: full }));
+      setAttribute(more, "title", text(lang, "edit_first", { item: full }));
     },
-    focusSearch: search.focus,
+  };
+}
+
+/**
+ * @param {Tool} tool
+ * @param {Newest} newest
+ * @param {Dispatch} dispatch
+ * @returns {Cell}
+ */
+function toolCell(tool, newest, dispatch) {
+  const label = element("span", { class: "label" });
+  const button = element("button", { class: "palette-item", type: "button", "data-testid": `palette-${tool.id}` }, [
+    icon(tool.icon), label,
+  ]);
+  button.addEventListener("click", () => {
+    const { view, ui } = newest;
+    if (view && ui && !tool.reason(view, ui)) tool.run(view, ui, dispatch);
+  });
+  return {
+    element: element("div", { class: "palette-cell" }, button),
+    update(view, ui) {
+      const shown = tool.label(view, ui);
+      setText(label, shown);
+      setAttribute(button, "data-short", abbreviated(tool.id, shown));
+      const reason = tool.reason(view, ui);
+      setAttribute(button, "aria-disabled", reason ? "true" : null);
+      setAttribute(button, "title", reason || null);
+    },
   };
 }
 
