@@ -19,7 +19,7 @@ def test_the_session_speaks_chinese(open_classroom: Callable[[str], Classroom]) 
     teacher.get_by_role("button", name=re.compile("中")).first.click()
     lane = teacher.get_by_test_id("queue-lane-active")
     lane.get_by_text("活动").wait_for()
-    assert teacher.get_by_test_id("queue-lane-unschedulable").locator("h3").inner_text() == "无法调度"
+    assert teacher.get_by_test_id("queue-lane-unschedulable").locator("h2").inner_text() == "无法调度"
     assert teacher.evaluate("() => document.documentElement.lang").lower().startswith("zh")
     assert not KEY_LIKE.search(teacher.locator("body").inner_text()), "every key has a text"
     picture(teacher, "session-zh-light")
