@@ -100,6 +100,10 @@ def test_table_events_carry_their_columns_once(api: Api, namespace: str) -> None
     assert second["object"]["rows"][0]["cells"][0] == "b1"
 
 
+WRITES = 28
+"""Twelve objects made and labelled, four of them deleted."""
+
+
 def test_watch_plus_list_is_what_a_later_list_says(api: Api, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     _put(api, namespace, "a1")
@@ -117,16 +121,18 @@ def test_watch_plus_list_is_what_a_later_list_says(api: Api, namespace: str) -> 
     writer = threading.Thread(target=write)
     writer.start()
     seen = 0
-    for event in api.watch(f"{path}?watch=1&timeoutSeconds=3&resourceVersion={start}"):
+    for event in api.watch(f"{path}?watch=1&timeoutSeconds=120&resourceVersion={start}"):
         seen += 1
         name = event["object"]["metadata"]["name"]
         if event["type"] == "DELETED":
             del view[name]
         else:
             view[name] = event["object"]
+        if seen == WRITES:
+            break
     writer.join()
     _, after, _ = api.request("GET", path)
-    assert seen == 28
+    assert seen == WRITES
     # An event says what its object is, an item of a list does not.
     told = {"apiVersion": "v1", "kind": "ConfigMap"}
     assert {name: {**told, **seen_last} for name, seen_last in view.items()} == {

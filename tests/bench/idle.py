@@ -46,7 +46,7 @@ def open_idle(server: Server, count: int) -> list[Session]:
     opened = [Session(server, seed=number + 1) for number in range(count)]
     for session in opened:
         session.wait_for_leader()
-    wait_for(lambda: all(len(one.bound()) == len(one.pods()) for one in opened), 120, "the templates' pods bound")
+    wait_for(lambda: all(len(one.bound()) == len(one.pods()) for one in opened), what="the templates' pods bound")
     threading.Event().wait(SETTLE_SECONDS)
     return opened
 

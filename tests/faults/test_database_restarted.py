@@ -21,16 +21,16 @@ def test_a_worker_that_was_idle_while_the_database_restarted_works_again():
         # Put it to sleep, as ten minutes without anybody would: the worker is left with nothing to do.
         with psycopg.connect(database.url) as connection:
             connection.execute("UPDATE store_session SET touched_ms = 0")
-        wait_for(lambda: _owners(database.url) == [("", True)], 30, "the session asleep")
+        wait_for(lambda: _owners(database.url) == [("", True)], what="the session asleep")
 
         database.stop()
-        wait_for(lambda: server.request("GET", "/readyz")[0] == 503, 20, "told that the database is away")
+        wait_for(lambda: server.request("GET", "/readyz")[0] == 503, what="told that the database is away")
         database.start()
-        wait_for(server.ready, 20, "ready again")
+        wait_for(server.ready, what="ready again")
 
         second = Session(server)
-        wait_for(lambda: second.scheduler().get("leading"), 30, "a session opened afterwards runs")
+        wait_for(lambda: second.scheduler().get("leading"), what="a session opened afterwards runs")
         assert first.clock(pace=0)["pace"] == 0, "one that slept through it is woken and obeys"
         first.create_pod("after")
-        wait_for(lambda: "after" in first.bound(), 30, "bound")
+        wait_for(lambda: "after" in first.bound(), what="bound")
         assert server.log.read_text().count("could not start") == 0

@@ -37,9 +37,9 @@ def test_all_sessions_are_taken_up_again_and_hold_what_was_acknowledged(tmp_path
         log = again.log
         for session in sessions:
             session.server = again
-        wait_for(again.ready, 60, "ready: no session waits for a worker")
+        wait_for(again.ready, what="ready: no session waits for a worker")
         assert _uids(sessions[1]).items() >= acknowledged.items()
-        wait_for(lambda: acknowledged.keys() <= sessions[1].bound().keys(), 60, "all bound")
+        wait_for(lambda: acknowledged.keys() <= sessions[1].bound().keys(), what="all bound")
         assert sessions[1].bound().items() >= placed.items(), "no pod was bound twice"
         for session in sessions:
             assert session.clock(rate=2)["rate"] == 2

@@ -25,7 +25,7 @@ def _stop_while_writing(pid: int, turn: str) -> None:
         os.kill(pid, signal.SIGCONT)
         return False
 
-    wait_for(is_inside, 60, "the worker inside its turn")
+    wait_for(is_inside, what="the worker inside its turn")
 
 
 def test_a_stopped_worker_is_ended_and_its_sessions_go_on_elsewhere():
@@ -39,10 +39,10 @@ def test_a_stopped_worker_is_ended_and_its_sessions_go_on_elsewhere():
         _stop_while_writing(stopped, f"{server.data}/clustersim.sqlite3.turn")
         began = time.monotonic()
         # The write of somebody else waits, but not for ever.
-        wait_for(lambda: server.request("POST", "/api/sessions", {"title": "y", "template": "empty"})[0] == 201, 30)
+        wait_for(lambda: server.request("POST", "/api/sessions", {"title": "y", "template": "empty"})[0] == 201)
         waited = time.monotonic() - began
-        wait_for(lambda: not is_alive(stopped), 30, "the stopped worker ended")
+        wait_for(lambda: not is_alive(stopped), what="the stopped worker ended")
         names = {f"p{number}" for number in range(40)}
-        wait_for(lambda: names <= session.bound().keys(), 60, "all bound by another worker")
+        wait_for(lambda: names <= session.bound().keys(), what="all bound by another worker")
         assert "stands still and is ended" in server.log.read_text()
         assert waited >= STANDS_SECONDS, "the write was made while the worker held the turn: nothing was tried"

@@ -92,7 +92,7 @@ def test_a_worker_claims_no_second_session_before_the_first_is_taken_up(candidat
     assert len(busy.owned()) == 1
     free.ownership.stop()
     busy.ownership.taken_up()
-    wait_for(lambda: len(busy.owned()) == 2, 20, "the next one")
+    wait_for(lambda: len(busy.owned()) == 2, what="the next one")
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)

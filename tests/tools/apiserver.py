@@ -177,7 +177,7 @@ def serving(data: Path, environment: Mapping[str, str] | None = None) -> Iterato
         )
     api = Api(port, data, made)
     try:
-        wait_for(lambda: api.answers() or process.poll() is not None, PATIENCE_SECONDS, "the web process answers")
+        wait_for(lambda: api.answers() or process.poll() is not None, what="the web process answers")
         assert process.poll() is None, log.read_text(errors="replace")[-3000:]
         yield api
     finally:

@@ -41,15 +41,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS, what: str = "the condition") -> Any:
-    """Return the condition's first true value; fail after `seconds`."""
-    deadline = time.monotonic() + seconds
+def wait_for(condition: Callable[[], Any], *, what: str = "the condition") -> Any:
+    """Return the condition's first true value; fail where it never comes."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() >= deadline:
-            raise AssertionError(f"{what} did not come true within {seconds:g} s")
+            raise AssertionError(f"{what} did not come true within {PATIENCE_SECONDS:g} s")
         _PAUSE.wait(0.02)
 
 
