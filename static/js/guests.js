@@ -2,7 +2,7 @@
 
 /** @import { DecisionPanel, Dispatch, Slim, Ui, View } from "./lib/types.d.ts" */
 /** @import { Actions } from "./act/actions.js" */
-/** @import { Guests } from "./panels/inspector.js" */
+/** @import { Guests } from "./panels/inspector-body.js" */
 import { refusalOf } from "./act/actions.js";
 import { forms } from "./act/forms.js";
 import { addStyles } from "./dom/styles.js";
