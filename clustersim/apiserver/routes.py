@@ -37,6 +37,10 @@ _COLLECTIONS: Final = {
 }
 
 
+CONNECT_VERBS: Final = ("create", "get")
+"""How clients open what only a running process could answer (exec, attach …): it is not listed, but told of so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What a path names: a collection (empty `name`), an object, or a subresource of one."""
@@ -50,7 +54,9 @@ class Target:
     def verbs(self) -> tuple[str, ...]:
         """Return what may be done with it; a simulated one refuses each in its own words."""
         subresource = self.kind.subresource(self.subresource) if self.subresource else None
-        return self.kind.verbs if subresource is None else subresource.verbs
+        if subresource is None:
+            return self.kind.verbs
+        return subresource.verbs or CONNECT_VERBS
 
     @property
     def simulated(self) -> bool:
