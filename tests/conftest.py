@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -54,6 +55,16 @@ def database(
     folder = tmp_path_factory.mktemp("database")
     with django_db_blocker.unblock(), databases.using(url, folder):
         yield url or f"sqlite:///{folder / 'clustersim.sqlite3'}"
+
+
+@pytest.fixture
+def own_database(tmp_path: Path, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Point Django at an empty SQLite file.
+
+    pytest-django's own database is not used: it changes the settings that the application's threads are reading.
+    """
+    with django_db_blocker.unblock(), databases.using("", tmp_path):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,6 @@ from controllers.log.store import Event, Stored
 
 GROUPS = Path(__file__).resolve().parent.parent / "golden" / "groups.json"
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def session_id() -> int:

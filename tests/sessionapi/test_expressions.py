@@ -46,7 +46,6 @@ async def lab(application_database: None) -> AsyncIterator[Lab]:
         yield Lab(client, session)
 
 
-@pytest.mark.django_db(transaction=True)
 async def test_an_expression_is_tried_on_every_node(lab: Lab) -> None:
     await lab.create("web", on="n2")
     await lab.create("hopes")
@@ -64,7 +63,6 @@ async def test_an_expression_is_tried_on_every_node(lab: Lab) -> None:
     assert said["nodes"] == [{"name": "n2", "value": 0}]
 
 
-@pytest.mark.django_db(transaction=True)
 async def test_what_has_no_value_is_told_node_by_node(lab: Lab) -> None:
     said = await lab.ask("node.metadata.labels.rack == 'r'", nodes=["n1"])
     assert said["nodes"] == [{"name": "n1", "error": 'Key not found in map : "rack"'}]
@@ -72,7 +70,6 @@ async def test_what_has_no_value_is_told_node_by_node(lab: Lab) -> None:
     assert said["nodes"] == [{"name": "n1", "error": "it comes to inf"}]
 
 
-@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("asked", "code", "field", "text"),
     [
@@ -100,7 +97,6 @@ async def test_what_is_refused(lab: Lab, asked: dict[str, Any], code: int, field
         assert text in refused["message"]
 
 
-@pytest.mark.django_db(transaction=True)
 async def test_anybody_in_the_session_may_ask_but_not_for_ever(lab: Lab) -> None:
     answer = await lab.client.post(f"/api/sessions/{lab.code}/expressions", json={"expression": "true"})
     assert answer.status_code == 401

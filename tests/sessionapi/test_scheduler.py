@@ -183,7 +183,6 @@ def test_what_cannot_be_read_is_refused(teacher: Teacher, body: str, code: int) 
     teacher.put(body, expect=code)
 
 
-@pytest.mark.django_db(transaction=True)
 async def test_only_the_teacher_may_and_nothing_changes_without_an_owner() -> None:
     async with http(timeout=PATIENCE_SECONDS) as client:
         session = await opened(client)

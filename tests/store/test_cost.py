@@ -42,7 +42,7 @@ def store():
     return opened
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("own_database")
 @pytest.mark.parametrize(
     ("what", "call"),
     [
@@ -59,7 +59,7 @@ def test_a_read_costs_in_proportion_to_its_rows(store, what, call):
     assert steps(lambda: call(store)) < OBJECTS * ROUNDS * STEPS_PER_ROW_MAX, what
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("own_database")
 def test_one_object_costs_no_more_in_a_large_session(store):
     assert steps(lambda: store.get("pods", "default", "p700")) <= 200
     assert steps(lambda: store.events(OBJECTS * ROUNDS)) <= 300

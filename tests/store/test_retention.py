@@ -8,7 +8,7 @@ from clustersim.store import open_store, retention, sessions
 from clustersim.store.models import Revision
 from clustersim.store.sql import COMPACT_STEP
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("own_database")
 
 
 def fill(store, rows: int, *, padding: int = 0) -> None:

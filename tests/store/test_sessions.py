@@ -10,7 +10,7 @@ from clustersim.store import open_store, sessions, workers
 from clustersim.store.models import Session
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("own_database")
 class TestCodes:
     def test_a_code_is_six_letters_and_digits_none_of_which_is_read_as_another(self):
         codes = {sessions.create("t", "empty").code for _ in range(40)}
@@ -48,7 +48,7 @@ class TestCodes:
         assert written.revision == 41
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("own_database")
 class TestUse:
     def test_a_request_wakes_a_hibernated_session(self):
         row = sessions.create("t", "empty")
@@ -89,7 +89,7 @@ class TestUse:
         assert len(open_store(other.id).traces("u")) == 1
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("own_database")
 class TestOwners:
     def test_of_two_claims_on_one_epoch_one_succeeds(self):
         row = sessions.create("t", "empty")
