@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 _NANO: Final = 10**9
 _MAX_INT64: Final = 2**63 - 1
@@ -21,6 +21,7 @@ _PATTERN: Final = re.compile(
 
 _BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_EXPONENT: Final = re.compile(r"[eE][+-]?\d+$", re.ASCII)
 _DECIMAL_SUFFIX: Final = {power: suffix for suffix, power in _DECIMAL.items()}
 
 _EXPONENT_MAX: Final = 40
@@ -104,31 +105,66 @@ def amount(resource: str, quantity: str | int | float) -> int:
     return counted(resource, nano_of(quantity))
 
 
+class Amount(NamedTuple):
+    """A quantity to reckon with: nano units, and the family of suffixes in which it is written."""
+
+    nano: int
+    family: Literal["decimal", "binary", "exponent"] = "decimal"
+
+    @classmethod
+    def read(cls, quantity: str | int | float) -> Amount:
+        """Return a quantity as JSON has it.
+
+        Raises:
+            QuantityError: it is no quantity.
+        """
+        text = quantity if isinstance(quantity, str) else repr(quantity)
+        number = nano(text)
+        if text[-2:] in _BINARY:
+            return cls(number, "binary")
+        return cls(number, "exponent" if _EXPONENT.search(text) else "decimal")
+
+    def plus(self, other: Amount) -> Amount:
+        """Return the sum, in the family of this one unless it is nothing (`Quantity.Add`)."""
+        return Amount(self.nano + other.nano, self.family if self.nano else other.family)
+
+    def minus(self, other: Amount) -> Amount:
+        """Return the difference, in the family of this one unless it is nothing (`Quantity.Sub`)."""
+        return Amount(self.nano - other.nano, self.family if self.nano else other.family)
+
+    def whole(self) -> Amount:
+        """Return it rounded up to whole units."""
+        return Amount(_ceil_div(self.nano, _NANO) * _NANO, self.family)
+
+    def __str__(self) -> str:
+        """Return upstream's canonical spelling: no fraction, the largest suffix of the family that stays whole."""
+        number = self.nano
+        if number == 0:
+            return "0"
+        sign, number = ("-", -number) if number < 0 else ("", number)
+        if self.family == "binary" and number % _NANO == 0:
+            whole = number // _NANO
+            # Below 1 Ki the binary family has no suffix of its own, and upstream falls back to plain decimal.
+            if whole >= 1024:
+                for name, shift in reversed(_BINARY.items()):
+                    if whole % (1 << shift) == 0:
+                        return f"{sign}{whole >> shift}{name}"
+                return f"{sign}{whole}"
+        exponent = -9
+        while number % 1000 == 0 and exponent < 18:
+            number //= 1000
+            exponent += 3
+        if self.family == "exponent":
+            return f"{sign}{number}e{exponent}" if exponent else f"{sign}{number}"
+        return f"{sign}{number}{_DECIMAL_SUFFIX[exponent]}"
+
+
 def canonical(text: str) -> str:
-    """Return upstream's canonical spelling: no fraction, the largest suffix of the same family that stays whole.
+    """Return upstream's canonical spelling.
 
     `0.5` → `500m`, `1024Mi` → `1Gi`, `1000` → `1k`, `1.5Gi` → `1536Mi`.
 
     Raises:
         QuantityError: the text is no quantity.
     """
-    number = nano(text)
-    if number == 0:
-        return "0"
-    sign, number = ("-", -number) if number < 0 else ("", number)
-    suffix = text[-2:] if text[-2:] in _BINARY else ""
-    if suffix and number % _NANO == 0:
-        whole = number // _NANO
-        # Below 1 Ki the binary family has no suffix of its own, and upstream falls back to plain decimal.
-        if whole >= 1024:
-            for name, shift in reversed(_BINARY.items()):
-                if whole % (1 << shift) == 0:
-                    return f"{sign}{whole >> shift}{name}"
-            return f"{sign}{whole}"
-    exponent = -9
-    while number % 1000 == 0 and exponent < 18:
-        number //= 1000
-        exponent += 3
-    if re.search(r"[eE][+-]?\d+$", text):
-        return f"{sign}{number}e{exponent}" if exponent else f"{sign}{number}"
-    return f"{sign}{number}{_DECIMAL_SUFFIX[exponent]}"
+    return str(Amount.read(text))
