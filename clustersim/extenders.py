@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
 from django.conf import settings
 
@@ -11,9 +11,6 @@ from scheduler_core.api.errors import Cause
 from scheduler_core.extender.configuration import origin_of
 
 SETTING: Final = "CLUSTERSIM_EXTENDERS"
-
-_SECTIONS: Final = ("configuration", "policy")
-"""Members of a session's scheduler spec whose documents have extenders."""
 
 
 def is_allowed(url: str) -> bool:
@@ -24,20 +21,18 @@ def is_allowed(url: str) -> bool:
         return False
 
 
-def refusals(spec: Mapping[str, Any]) -> list[Cause]:
-    """Return a cause for each extender of a session's scheduler spec whose origin the operator has not allowed.
+def refusals(calls: Iterable[tuple[str, str]]) -> list[Cause]:
+    """Return a cause for each address that an object would have called and the operator has not allowed.
 
     Args:
-        spec: read without complaint before; paths are as in it.
+        calls: (path, URL), as `Kind.calls` gives them.
     """
     causes: list[Cause] = []
-    for section in _SECTIONS:
-        for index, extender in enumerate((spec.get(section) or {}).get("extenders") or ()):
-            url = extender["urlPrefix"]
-            if not is_allowed(url):
-                text = (
-                    f'Forbidden: "{url}": this installation calls no extender there; '
-                    f"whoever runs it can add {origin_of(url)} to {SETTING}"
-                )
-                causes.append(Cause(f"{section}.extenders[{index}].urlPrefix", text, "FieldValueForbidden"))
+    for path, url in calls:
+        if not is_allowed(url):
+            text = (
+                f'Forbidden: "{url}": this installation calls no extender there; '
+                f"whoever runs it can add {origin_of(url)} to {SETTING}"
+            )
+            causes.append(Cause(path, text, "FieldValueForbidden"))
     return causes

@@ -11,13 +11,16 @@ import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from clustersim.classroom import limits
 from clustersim.classroom.auth import Principal
 from clustersim.store import SqlStore
+from controllers.kinds.core.pod.kind import KIND as POD
+from controllers.kinds.table import find_resource, kind_of
+from controllers.registry.kind import Kind
 from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.errors import forbidden
 
@@ -31,7 +34,6 @@ COUNTED_SECONDS: Final = 5.0
 """How long a count is believed: what others wrote meanwhile, the controllers above all, is seen after this."""
 
 _REMEMBERED: Final = 4_096
-_WORKLOADS: Final = ("deployments.apps", "replicasets.apps", "replicationcontrollers", "statefulsets.apps")
 _QUOTA: Final = "student"
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -89,9 +91,11 @@ def _counted(store: SqlStore, namespace: str) -> _Kept:
     kept = _kept.get(key)
     if kept is None or now - kept.at > COUNTED_SECONDS:
         usage = store.usage(namespace)
-        pods = usage.get("pods", (0, 0))[0]
-        asked = sum(_replicas_kept(store, resource, namespace) for resource in _WORKLOADS if resource in usage)
-        others = sum(count for resource, (count, _) in usage.items() if resource not in ("pods", "events"))
+        kinds = {resource: find_resource(resource) for resource in usage}
+        asked = sum(_asked_in(store, kind, namespace) for kind in kinds.values() if kind is not None)
+        passing = {resource for resource, kind in kinds.items() if kind is not None and kind.passing}
+        pods = usage.get(POD.resource, (0, 0))[0]
+        others = sum(usage[resource][0] for resource in usage if resource not in passing) - pods
         kept = _kept[key] = _Kept(others + max(pods, asked), sum(size for _, size in usage.values()), now)
         while len(_kept) > _REMEMBERED:
             _kept.popitem(last=False)
@@ -99,19 +103,17 @@ def _counted(store: SqlStore, namespace: str) -> _Kept:
     return kept
 
 
-def _replicas_kept(store: SqlStore, resource: str, namespace: str) -> int:
+def _asked_in(store: SqlStore, kind: Kind, namespace: str) -> int:
     """Return the pods that a namespace's workloads of one kind ask for; those of an owner are asked for by it."""
+    if kind.replicas is None:
+        return 0
     return sum(
-        _replicas(stored.object)
-        for stored in store.list(resource, namespace)[0]
+        kind.replicas(stored.object)
+        for stored in store.list(kind.resource, namespace)[0]
         if not stored.object["metadata"].get("ownerReferences")
     )
 
 
 def _asked_for(resource: str, document: FrozenDocument) -> int:
-    return 1 + (_replicas(document) if resource in _WORKLOADS else 0)
-
-
-def _replicas(document: FrozenDocument) -> int:
-    replicas: Any = (document.get("spec") or {}).get("replicas", 1)
-    return replicas if isinstance(replicas, int) else 1
+    replicas = kind_of(resource).replicas
+    return 1 + (replicas(document) if replicas is not None else 0)

@@ -6,35 +6,28 @@ object, after patches, defaults and admission (`guard_for`), so that no detour o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from clustersim.classroom import allowance
 from clustersim.classroom.auth import COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
 from clustersim.extenders import refusals
 from clustersim.store import SqlStore
-from controllers.kinds.table import find_resource
+from controllers.kinds.table import find_resource, kind_of
 from controllers.log.operations import Bind, Create, Delete, Operation
 from controllers.registry.context import Guard
-from controllers.registry.kind import CLUSTERSIM_GROUP
+from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
+from controllers.registry.schema import places_of
 from scheduler_core.api.document import FrozenDocument
-from scheduler_core.api.errors import ApiError, forbidden, split_resource
-from scheduler_core.profiles.era import below, refused
+from scheduler_core.api.errors import ApiError, forbidden, invalid, split_resource
 
 READ_VERBS: Final = frozenset({"get", "list", "watch"})
 
 STUDENT_PRIORITY_MAX: Final = 1_000_000_000
 """The highest priority of a person's class, upstream's HighestUserDefinablePriority; above it pods are the system's."""
 
-_STUDENT_SUBRESOURCES: Final = frozenset({"", "scale", "eviction", "log"})
-_STUDENT_NEVER: Final = frozenset({"resourcequotas", "csistoragecapacities.storage.k8s.io", "events"})
-"""Namespaced resources that a student does not write: the limits of their namespace are the teacher's, what storage
-there is holds for everybody's claims, and Events are told by components (upstream's role `edit` reads them alone)."""
-
-SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
-
-_COMPONENT_SUBRESOURCES: Final = frozenset({"binding", "status"})
-_COMPONENT_RESOURCES: Final = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
+POD_SPEC: Final = "core_v1.PodSpec"
+"""Wherever a kind's schema has one, the rules on pods hold."""
 
 
 def check(
@@ -55,19 +48,18 @@ def check(
 def _may(principal: Principal, verb: str, resource: str, namespace: str, subresource: str) -> bool:
     if principal.role == TEACHER:
         return True
+    kind = find_resource(resource)
+    at_home = principal.role == STUDENT and namespace == principal.namespace
     if verb in READ_VERBS:
-        own = principal.role == STUDENT and namespace == principal.namespace
-        return own or resource != "secrets"
+        return at_home or kind is None or not kind.secret
+    if kind is None:
+        return False
+    part = kind.subresource(subresource)
     if principal.role == STUDENT:
-        kind = find_resource(resource)
         return (
-            kind is not None
-            and kind.namespaced
-            and namespace == principal.namespace
-            and subresource in _STUDENT_SUBRESOURCES
-            and resource not in _STUDENT_NEVER
+            at_home and kind.namespaced and kind.students and (not subresource or (part is not None and part.students))
         )
-    return principal.role == COMPONENT and (subresource in _COMPONENT_SUBRESOURCES or resource in _COMPONENT_RESOURCES)
+    return principal.role == COMPONENT and (kind.components or (part is not None and part.components))
 
 
 def _denied(principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str) -> ApiError:
@@ -96,8 +88,8 @@ def guard_for(
 
     def guard(operation: Operation, old: FrozenDocument | None, new: FrozenDocument | None) -> None:
         resource, namespace, name, subresource = place_of(operation)
-        if resource == SCHEDULERS and new is not None:
-            _check_extenders(new)
+        if new is not None:
+            _check_calls(kind_of(resource), name, new)
         if principal.role == TEACHER and commands:
             return
         check(principal, verb_of(operation), resource, namespace, name, subresource)
@@ -112,11 +104,11 @@ def guard_for(
     return guard
 
 
-def _check_extenders(new: FrozenDocument) -> None:
+def _check_calls(kind: Kind, name: str, new: FrozenDocument) -> None:
     """What the server calls is the operator's affair: not even a teacher may send it elsewhere."""
-    causes = refusals(new.get("spec") or {})
+    causes = refusals(kind.calls(new))
     if causes:
-        raise below(refused(*causes), "spec")
+        raise invalid(kind.kind, kind.group, name, causes)
 
 
 def verb_of(operation: Operation) -> str:
@@ -151,7 +143,8 @@ def _annotations(document: FrozenDocument) -> Mapping[str, str]:
 
 def _check_student_object(resource: str, name: str, old: FrozenDocument | None, new: FrozenDocument) -> None:
     """The rules on pods hold for the pods of templates too: a controller would make them in the student's name."""
-    for path, spec, before in _pod_specs(resource, old, new):
+    for place in places_of(POD_SPEC, kind_of(resource).schema):
+        path, spec, before = ".".join(place), _inner(new, place), _inner(old, place)
         node_name, old_name = spec.get("nodeName") or "", before.get("nodeName") or ""
         if node_name and node_name != old_name:
             raise forbidden(resource, name, f"{path}.nodeName: choosing the node is the scheduler's work; leave it out")
@@ -162,32 +155,12 @@ def _check_student_object(resource: str, name: str, old: FrozenDocument | None, 
             raise forbidden(resource, name, f"{path}.priorityClassName: system priority classes are the cluster's own")
 
 
-def _pod_specs(
-    resource: str, old: FrozenDocument | None, new: FrozenDocument
-) -> list[tuple[str, FrozenDocument, FrozenDocument]]:
-    def specs(document: FrozenDocument | None) -> dict[str, FrozenDocument]:
-        spec = (document or {}).get("spec") or {}
-        if resource == "pods":
-            return {"spec": spec}
-        found: dict[str, FrozenDocument] = {}
-        for path, holder in (
-            ("spec.template", spec),
-            ("spec.jobTemplate.spec.template", _inner(spec, "jobTemplate", "spec")),
-        ):
-            template = holder.get("template")
-            if isinstance(template, Mapping):
-                found[f"{path}.spec"] = template.get("spec") or {}
-        return found
-
-    before = specs(old)
-    return [(path, spec, before.get(path, {})) for path, spec in specs(new).items()]
-
-
-def _inner(document: FrozenDocument, *path: str) -> FrozenDocument:
+def _inner(document: FrozenDocument | None, path: Sequence[str]) -> FrozenDocument:
+    """Return what lies at a path, or nothing."""
+    inner: Any = document
     for field in path:
-        member = document.get(field)
-        document = member if isinstance(member, Mapping) else {}
-    return document
+        inner = inner.get(field) if isinstance(inner, Mapping) else None
+    return inner if isinstance(inner, Mapping) else {}
 
 
 def require(principal: Principal, *roles: str) -> None:

@@ -14,6 +14,7 @@ from clustersim.classroom.roles import guard_for
 from clustersim.plugins import installed
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, refuse
+from controllers.kinds.clustersim import schedulerconfig
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
 from scheduler_core.eras import ERAS, read_spec
@@ -73,7 +74,7 @@ def change(call: Call) -> HttpResponse:
     spec, path = _spec(call.request.body)
     try:
         read_spec(spec, call.store.plugins)
-        causes = extenders.refusals(spec)
+        causes = extenders.refusals(schedulerconfig.calls_of(spec))
         if causes:
             raise refused(*causes)
     except ApiError as wrong:

@@ -91,6 +91,10 @@ def _not_held(document: Mapping[str, Any]) -> bool:
     return False
 
 
+def _calls_nobody(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    return ()
+
+
 def _as_it_is(document: Document) -> Document:
     return document
 
@@ -144,6 +148,10 @@ class Subresource:
     """What a POST does."""
     simulated: bool = False
     """Whether only a running process could answer it: the answer is 501."""
+    students: bool = False
+    """Whether students write it in their own namespace, where they write the object."""
+    components: bool = False
+    """Whether components write it: a replica or a scheduler that runs elsewhere, with a token of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,6 +212,19 @@ class Kind:
     that has a status and no keeper warns whoever writes one."""
     passing: bool = False
     """Whether its objects are told and forgotten (Events): the newest are enough, and nothing belongs to them."""
+
+    students: bool = True
+    """Whether students write it in their own namespace, as upstream's role `edit` may. What is of the whole cluster
+    they read alone, whatever stands here."""
+    components: bool = False
+    """Whether components write it whole (Leases, Events)."""
+    secret: bool = False
+    """Whether students read it in their own namespace alone, and viewers nowhere (Secrets)."""
+    replicas: Callable[[Mapping[str, Any]], int] | None = None
+    """How many pods its controller makes of one object; they count against what a student may keep before they are
+    there. None: none."""
+    calls: Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]] = _calls_nobody
+    """(path, URL) of each address that the server would call for an object: the operator says which are allowed."""
 
     resource: str = field(init=False)
     """The group resource: `pods`, `deployments.apps`."""

@@ -165,6 +165,29 @@ def _struct_model(key: str, module: str, cls: type[msgspec.Struct]) -> Model:
     return Model(key, " ".join((cls.__doc__ or "").split()), known, descriptions, getattr(cls, "open_fields", False))
 
 
+@cache
+def places_of(wanted: str, key: str) -> tuple[tuple[str, ...], ...]:
+    """Return the paths at which a struct holds another, lists and maps aside: `("spec", "template", "spec")`.
+
+    Args:
+        wanted: the model that is looked for, `core_v1.PodSpec`.
+        key: the struct that is searched.
+    """
+    found: list[tuple[str, ...]] = []
+    waiting: list[tuple[tuple[str, ...], tuple[str, ...]]] = [((), (key,))]
+    while waiting:
+        path, above = waiting.pop()
+        if above[-1] == wanted:
+            found.append(path)
+            continue
+        waiting += [
+            ((*path, entry.name), (*above, entry.model))
+            for entry in model(above[-1]).fields.values()
+            if entry.model and not entry.container and entry.model not in above
+        ]
+    return tuple(sorted(found))
+
+
 _OF_PYTHON: Final[dict[Any, Scalar]] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 

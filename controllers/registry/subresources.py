@@ -11,7 +11,7 @@ from controllers.registry.kind import Subresource
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause, conflict, invalid
 
-STATUS: Final = Subresource("status", part="status")
+STATUS: Final = Subresource("status", part="status", components=True)
 
 
 def scale(labels_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Subresource:
@@ -32,7 +32,12 @@ def scale(labels_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Subres
         }
 
     return Subresource(
-        "scale", body=("autoscaling", "v1", "Scale"), schema="autoscaling_v1.Scale", view=view, change=_scaled
+        "scale",
+        body=("autoscaling", "v1", "Scale"),
+        schema="autoscaling_v1.Scale",
+        view=view,
+        change=_scaled,
+        students=True,
     )
 
 
@@ -66,6 +71,12 @@ def selector_text(selector: Mapping[str, Any]) -> str:
             )
         )
     return ",".join(parts)
+
+
+def replicas_of(document: Mapping[str, Any]) -> int:
+    """Return the pods that a workload asks for: what its scale says (`Kind.replicas`)."""
+    replicas = (document.get("spec") or {}).get("replicas", 1)
+    return replicas if isinstance(replicas, int) else 1
 
 
 SCALE: Final = scale(lambda spec: spec.get("selector", {}))

@@ -10,6 +10,7 @@ from django.test import override_settings
 
 from clustersim import environment
 from clustersim.extenders import refusals
+from controllers.kinds.clustersim.schedulerconfig import calls_of
 from scheduler_core.api.errors import ApiError
 from scheduler_core.extender.configuration import (
     EXTENDER_TIMEOUT_MS_MAX,
@@ -138,7 +139,8 @@ def test_origins_are_allowed_one_by_one_with_their_port() -> None:
     urls = ("http://127.0.0.1:8888/deep", "http://127.0.0.1:8889", "http://x")
     documents = {"extenders": [{"urlPrefix": url} for url in urls]}
     with override_settings(EXTENDER_ORIGINS=allowed):
-        causes = refusals({"configuration": documents, "policy": {"extenders": [{"urlPrefix": "http://y"}]}})
+        spec = {"configuration": documents, "policy": {"extenders": [{"urlPrefix": "http://y"}]}}
+        causes = refusals(calls_of(spec))
     assert [cause.field for cause in causes] == [
         "configuration.extenders[1].urlPrefix",
         "configuration.extenders[2].urlPrefix",

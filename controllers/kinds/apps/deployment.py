@@ -12,7 +12,7 @@ from controllers.kinds.core.pod import validation as pod
 from controllers.kinds.masks import CONDITIONS
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import SCALE, STATUS, selector_text
+from controllers.registry.subresources import SCALE, STATUS, replicas_of, selector_text
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -85,6 +85,7 @@ KIND: Final = Kind(
     short_names=("deploy",),
     categories=("all",),
     subresources=(_STATUS, SCALE),
+    replicas=replicas_of,
     keeper="deployment",
     prepare=_prepare,
     defaults=_defaults,

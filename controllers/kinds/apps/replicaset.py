@@ -10,7 +10,7 @@ from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import SCALE, STATUS, selector_text
+from controllers.registry.subresources import SCALE, STATUS, replicas_of, selector_text
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -44,6 +44,7 @@ KIND: Final = Kind(
     short_names=("rs",),
     categories=("all",),
     subresources=(STATUS, SCALE),
+    replicas=replicas_of,
     keeper="replicaset",
     rank=60,
     prepare=_prepare,

@@ -11,7 +11,7 @@ from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Kind
-from controllers.registry.subresources import SCALE, STATUS
+from controllers.registry.subresources import SCALE, STATUS, replicas_of
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -87,6 +87,7 @@ KIND: Final = Kind(
     short_names=("sts",),
     categories=("all",),
     subresources=(STATUS, SCALE),
+    replicas=replicas_of,
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.clustersim.common import command, shown, with_spec
@@ -19,6 +20,15 @@ def _scheduler(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     return []
 
 
+def calls_of(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (path in the spec, URL) of each extender of a spec that was read without complaint before."""
+    return [
+        (f"{section}.extenders[{index}].urlPrefix", extender["urlPrefix"])
+        for section in ("configuration", "policy")
+        for index, extender in enumerate((spec.get(section) or {}).get("extenders") or ())
+    ]
+
+
 KIND: Final = command(
     "SchedulerConfig",
     "schedulerconfigs",
@@ -26,5 +36,6 @@ KIND: Final = command(
     defaults=with_spec,
     admit=_scheduler,
     admit_update=lambda new, old, lookup: _scheduler(new, lookup),
+    calls=lambda document: [(f"spec.{path}", url) for path, url in calls_of(document.get("spec") or {})],
     page={"spec": True, "status": True},
 )

@@ -29,6 +29,7 @@ KIND: Final = Kind(
     "Lease",
     "leases",
     group="coordination.k8s.io",
+    components=True,
     defaults=_defaults,
     validate=_validate,
     columns=(

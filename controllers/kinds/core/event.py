@@ -75,6 +75,8 @@ KIND: Final = Kind(
     short_names=("ev",),
     rank=62,
     passing=True,
+    students=False,
+    components=True,
     validate=_validate,
     columns=(
         Column("Last Seen", "string", "When it last happened.", lambda doc, age: age(last_seen(doc))),

@@ -10,7 +10,7 @@ from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS, scale
+from controllers.registry.subresources import STATUS, replicas_of, scale
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -58,6 +58,7 @@ KIND: Final = Kind(
     short_names=("rc",),
     categories=("all",),
     subresources=(STATUS, _SCALE),
+    replicas=replicas_of,
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

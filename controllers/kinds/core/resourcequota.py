@@ -41,6 +41,7 @@ KIND: Final = Kind(
     short_names=("quota",),
     subresources=(STATUS,),
     rank=2,
+    students=False,
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,

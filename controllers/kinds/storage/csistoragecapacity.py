@@ -35,6 +35,7 @@ KIND: Final = Kind(
     "CSIStorageCapacity",
     "csistoragecapacities",
     group="storage.k8s.io",
+    students=False,
     validate=_capacity,
     validate_update=_capacity_update,
     columns=(

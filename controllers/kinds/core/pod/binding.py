@@ -69,5 +69,5 @@ def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> Document
 
 
 BINDING: Final = Subresource(
-    "binding", verbs=("create",), body=("", "v1", "Binding"), collection="bindings", post=_post
+    "binding", verbs=("create",), body=("", "v1", "Binding"), collection="bindings", post=_post, components=True
 )

@@ -111,4 +111,6 @@ def _too_many(why: str, seconds: int) -> ApiError:
     return ApiError(429, "TooManyRequests", _REFUSED, causes=[cause], retry_after_seconds=seconds)
 
 
-EVICTION: Final = Subresource("eviction", verbs=("create",), body=("policy", "v1", "Eviction"), post=_post)
+EVICTION: Final = Subresource(
+    "eviction", verbs=("create",), body=("policy", "v1", "Eviction"), post=_post, students=True
+)

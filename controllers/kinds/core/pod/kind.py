@@ -149,7 +149,7 @@ def _grace_seconds(document: Mapping[str, Any], asked: int | None) -> int:
 
 
 _PROCESS: Final = (
-    Subresource("log", verbs=("get",), simulated=True),
+    Subresource("log", verbs=("get",), simulated=True, students=True),
     *(Subresource(name, verbs=(), simulated=True) for name in ("attach", "exec", "portforward", "proxy")),
 )
 """What only a running process could answer; those without verbs are not told in discovery."""
