@@ -12,7 +12,7 @@ from django.db import close_old_connections
 from clustersim.apiserver import discovery, openapi, reviews, usage, writing
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
-from clustersim.apiserver.messages import Request, Response, json_response
+from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
 from clustersim.apiserver.routes import Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
@@ -81,7 +81,7 @@ def handle(request: Request) -> Response | Watch:
         case "livez" | "readyz" | "healthz":
             return Response(200, b"ok", "text/plain; charset=utf-8")
         case "api" | "apis":
-            return _resource(request, parse(path), principal)
+            return _with_deprecation(request, parse(path), principal)
         case _:
             raise unknown_path(request.path)
 
@@ -125,6 +125,19 @@ def still_allowed(watch: Watch) -> bool:
         return False
     _touch(principal.session_id)
     return True
+
+
+def _with_deprecation(request: Request, target: Target, principal: Principal) -> Response | Watch:
+    """Answer about a resource; a deprecated one warns in every answer, a refusal too."""
+    if not target.kind.deprecated:
+        return _resource(request, target, principal)
+    try:
+        answer = _resource(request, target, principal)
+    except ApiError as error:
+        answer = error_response(error)
+    if isinstance(answer, Response):
+        answer.headers.append(warning(target.kind.deprecated))
+    return answer
 
 
 def _resource(request: Request, target: Target, principal: Principal) -> Response | Watch:

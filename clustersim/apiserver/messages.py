@@ -105,6 +105,13 @@ def json_response(document: Any, status: int = 200) -> Response:
     return Response(status, msgspec.json.encode(document) + b"\n")
 
 
+def warning(text: str) -> tuple[str, str]:
+    """Return the header that warns whoever asked."""
+    shown = "".join(letter for letter in text[:200] if letter.isprintable())
+    quoted = shown.replace("\\", "\\\\").replace('"', '\\"')
+    return "warning", f'299 - "{quoted}"'
+
+
 def error_response(error: ApiError) -> Response:
     """Return the Status of a refusal, a line of text where nothing is served at all."""
     if isinstance(error, PageNotFound):

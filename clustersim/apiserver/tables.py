@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from controllers.log.stamps import human_duration, unix_ms_of
-from controllers.registry.kind import Kind
+from controllers.registry.kind import Column, Kind
+from controllers.registry.schema import model
 
 Age = Callable[[str | None], str]
 
@@ -32,11 +33,16 @@ def definitions(kind: Kind) -> list[dict[str, Any]]:
             "name": column.name,
             "type": column.type,
             "format": "name" if column.name == "Name" else "",
-            "description": column.description,
+            "description": _description(column),
             "priority": column.priority,
         }
         for column in kind.columns
     ]
+
+
+def _description(column: Column) -> str:
+    struct, _, field = column.source.partition("#")
+    return model(struct).descriptions.get(field, column.description) if struct else column.description
 
 
 def row(kind: Kind, document: Mapping[str, Any], age: Age, include: str) -> dict[str, Any]:

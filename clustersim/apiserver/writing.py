@@ -6,7 +6,15 @@ from dataclasses import replace
 from typing import Any, Final, Literal, cast
 
 from clustersim import feed
-from clustersim.apiserver.messages import Request, Response, decode_body, decode_json, decode_yaml, json_response
+from clustersim.apiserver.messages import (
+    Request,
+    Response,
+    decode_body,
+    decode_json,
+    decode_yaml,
+    json_response,
+    warning,
+)
 from clustersim.apiserver.negotiation import wanted
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.selection import selection_of
@@ -273,9 +281,5 @@ def _simulated(target: Target) -> ApiError:
 
 
 def _with_warnings(response: Response, context: Context) -> Response:
-    for text in context.warnings[:20]:
-        quoted = (
-            "".join(letter for letter in text[:200] if letter.isprintable()).replace("\\", "\\\\").replace('"', '\\"')
-        )
-        response.headers.append(("warning", f'299 - "{quoted}"'))
+    response.headers += map(warning, context.warnings[:20])
     return response

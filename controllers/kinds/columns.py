@@ -11,14 +11,39 @@ from scheduler_core.api.document import at
 NONE: Final = "<none>"
 UNSET: Final = "<unset>"
 NAME: Final = Column(
-    "Name", "string", "Name must be unique within a namespace.", lambda doc, age: doc["metadata"]["name"]
+    "Name",
+    "string",
+    "Name must be unique within a namespace.",
+    lambda doc, age: doc["metadata"]["name"],
+    source="meta_v1.ObjectMeta#name",
 )
 AGE: Final = Column(
     "Age",
     "string",
     "Time since the object was created, by the session's clock.",
     lambda doc, age: age(doc["metadata"].get("creationTimestamp")),
+    source="meta_v1.ObjectMeta#creationTimestamp",
 )
+CREATED_AT: Final = Column(
+    "Created At",
+    "date",
+    "When the object was created, by the session's clock.",
+    lambda doc, age: doc["metadata"].get("creationTimestamp"),
+    source="meta_v1.ObjectMeta#creationTimestamp",
+)
+"""Of kinds that upstream gives no columns."""
+
+
+def _controller(document: Mapping[str, Any], age: Any) -> str:
+    for owner in document["metadata"].get("ownerReferences") or ():
+        if owner.get("controller"):
+            group = owner.get("apiVersion", "").rpartition("/")[0]
+            kind = owner.get("kind", "").lower()
+            return f"{kind}.{group}/{owner.get('name', '')}" if group else f"{kind}/{owner.get('name', '')}"
+    return NONE
+
+
+CONTROLLER: Final = Column("Controller", "string", "Controller of the object", _controller)
 
 
 def pairs(labels: Mapping[str, str] | None) -> str:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from controllers.kinds.apps import deployment, replicaset, statefulset
+from controllers.kinds.apps import controllerrevision, deployment, replicaset, statefulset
 from controllers.kinds.clustersim import clock, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
 from controllers.kinds.core import (
     configmap,
+    endpoints,
     event,
+    limitrange,
     namespace,
     node,
     persistentvolume,
     persistentvolumeclaim,
     replicationcontroller,
     resourcequota,
+    secret,
     service,
     serviceaccount,
 )
 from controllers.kinds.core.pod import kind as pod
+from controllers.kinds.discovery import endpointslice
 from controllers.kinds.policy import poddisruptionbudget
 from controllers.kinds.scheduling import priorityclass
 from controllers.kinds.storage import csidriver, csinode, csistoragecapacity, storageclass, volumeattachment
@@ -34,6 +38,9 @@ TABLE: Final = Table(
         service.KIND,
         serviceaccount.KIND,
         configmap.KIND,
+        secret.KIND,
+        endpoints.KIND,
+        limitrange.KIND,
         resourcequota.KIND,
         persistentvolumeclaim.KIND,
         persistentvolume.KIND,
@@ -42,6 +49,8 @@ TABLE: Final = Table(
         replicaset.KIND,
         deployment.KIND,
         statefulset.KIND,
+        controllerrevision.KIND,
+        endpointslice.KIND,
         poddisruptionbudget.KIND,
         storageclass.KIND,
         csinode.KIND,

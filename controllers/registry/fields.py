@@ -23,6 +23,12 @@ _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _PORT_NAME: Final = re.compile(r"[a-z0-9-]+")
 _ENV_NAME: Final = re.compile(r"[ -<>-~]+")
 
+_CONFIG_KEY: Final = re.compile(r"[-._a-zA-Z0-9]+")
+_CONFIG_KEY_TEXT: Final = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "
+    "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+)
+
 _PERCENT: Final = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%', or '93%')"
 _LABEL_TEXT: Final = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
@@ -76,6 +82,17 @@ def not_allowed(field: str, why: str) -> Cause:
     return Cause(field, f"Forbidden: {why}", "FieldValueForbidden")
 
 
+def too_many(field: str, count: int, most: int) -> Cause:
+    """Return `Too many`."""
+    items = "item" if most == 1 else "items"
+    return Cause(field, f"Too many: {count}: must have at most {most} {items}", "FieldValueTooMany")
+
+
+def too_long(field: str, most: int) -> Cause:
+    """Return `Too long`."""
+    return Cause(field, f"Too long: may not be more than {most} bytes", "FieldValueTooLong")
+
+
 def immutable(field: str, new: Any, old: Any) -> list[Cause]:
     """Return the refusal of a change, empty when there is none."""
     return [] if new == old else [bad(field, new, "field is immutable")]
@@ -125,6 +142,19 @@ def env_name(field: str, value: str) -> list[Cause]:
         return [required(field)]
     good = _ENV_NAME.fullmatch(value)
     return [] if good else [bad(field, value, "must consist of printable ASCII characters other than '='")]
+
+
+def config_key(field: str, value: str) -> list[Cause]:
+    """Check a key of a ConfigMap or Secret."""
+    if len(value) > SUBDOMAIN_LENGTH_MAX:
+        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} bytes")]
+    if not _CONFIG_KEY.fullmatch(value):
+        return [bad(field, value, _CONFIG_KEY_TEXT)]
+    if value == ".":
+        return [bad(field, value, "must not be '.'")]
+    if value == "..":
+        return [bad(field, value, "must not be '..'")]
+    return [bad(field, value, "must not start with '..'")] if value.startswith("..") else []
 
 
 def port_name(field: str, value: str) -> list[Cause]:

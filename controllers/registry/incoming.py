@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ CREATED_BY: Final = f"{CLUSTERSIM_GROUP}/created-by"
 
 HOMES: Final = "namespaces"
 """The resource in which namespaced objects are at home."""
+
+_PATH_PARTS: Final = re.compile(r"[^.\[\]]+")
 
 _KEPT: Final = (
     "name",
@@ -89,7 +92,7 @@ def new_document(kind: Kind, operation: Create, context: Context, transaction: T
         _check_home(kind, metadata, transaction)
     causes = kind.admit(document, Current(transaction, unix_ms))
     causes += metadata_rules.validate(metadata, kind.names)
-    _refuse(kind, metadata["name"], missing + causes + kind.validate(document))
+    _refuse(kind, metadata["name"], causes + kind.validate(document) + _still(missing, document))
     return _arranged(document)
 
 
@@ -124,12 +127,13 @@ def changed_document(
     causes = list(missing)
     if changes:
         for key, part in document.items():
-            if part is old.get(key) and isinstance(part, dict):
-                document[key] = copy_object(part)
+            if part is old.get(key) and isinstance(part, (dict, list)):
+                document[key] = copy_object({key: part})[key]
         kind.defaults(document)
-        causes += kind.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
+        causes = kind.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
         causes += kind.validate(document)
         causes += kind.validate_update(document, old)
+        causes += _still(missing, document)
     if metadata != old["metadata"]:
         causes += metadata_rules.validate(metadata, kind.names)
         causes += metadata_rules.validate_update(metadata, old["metadata"])
@@ -199,11 +203,27 @@ def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -
         raise bad_request(f"{_title(kind)}: {listed}", report.wrong)
     if report.unknown:
         _report_unknown(kind, report.unknown, context)
-    document = {key: old[key] for key in given if key in old and key not in fresh and given[key] is not None}
+    document = {key: old[key] for key in given if key in old and key not in fresh and given[key] == old[key]}
     document.update(fresh)
     document["apiVersion"] = kind.api_version
     document["kind"] = kind.kind
     return document, [cause for cause in report.missing if cause.field not in document]
+
+
+def _still(missing: list[Cause], document: Mapping[str, Any]) -> list[Cause]:
+    """Return which required fields are missing after the defaults too."""
+    return [cause for cause in missing if not _is_there(document, cause.field)]
+
+
+def _is_there(document: Any, path: str) -> bool:
+    for part in _PATH_PARTS.findall(path):
+        if isinstance(document, Mapping) and part in document:
+            document = document[part]
+        elif isinstance(document, Sequence) and part.isdigit() and int(part) < len(document):
+            document = document[int(part)]
+        else:
+            return False
+    return True
 
 
 def _title(kind: Kind) -> str:

@@ -71,6 +71,10 @@ def _no_causes(document: Document) -> list[Cause]:
     return []
 
 
+def _no_warnings(document: Mapping[str, Any]) -> Sequence[str]:
+    return ()
+
+
 def _no_change_causes(new: Document, old: Mapping[str, Any]) -> list[Cause]:
     return []
 
@@ -114,6 +118,8 @@ class Column(NamedTuple):
     description: str
     cell: Callable[[Mapping[str, Any], Callable[[str | None], str]], Any]
     priority: int = 0
+    source: str = ""
+    """`<struct>#<field>` whose description in the schema describes the column; empty: `description` does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,6 +190,10 @@ class Kind:
     """On changes; it also carries over what the server had given the old one."""
     validate: Callable[[Document], list[Cause]] = _no_causes
     validate_update: Callable[[Document, Mapping[str, Any]], list[Cause]] = _no_change_causes
+    warns: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
+    """What whoever writes an accepted object is warned of."""
+    deprecated: str = ""
+    """The warning that every request for it is answered with, as upstream has it; empty: none."""
     names: Literal["subdomain", "label", "service", "path"] = "subdomain"
     """Which names its objects may have."""
     generation: bool = False

@@ -138,7 +138,7 @@ class _Write:
         if self.transaction.get(kind.resource, operation.namespace, name) is not None:
             raise already_exists(kind.resource, name)
         self.context.check(operation, None, document)
-        self._warn_of_idleness(kind)
+        self._warn(kind, document)
         return self.put(kind.resource, document, expected=0)
 
     def _post(self, kind: Kind, operation: Create | Bind) -> Document:
@@ -185,10 +185,11 @@ class _Write:
         if incoming.same(document, stored.object):
             return stored.object
         if subresource is None:
-            self._warn_of_idleness(kind)
+            self._warn(kind, document)
         return self.put(kind.resource, document, expected=stored.revision)
 
-    def _warn_of_idleness(self, kind: Kind) -> None:
+    def _warn(self, kind: Kind, document: Document) -> None:
+        self.context.warnings.extend(kind.warns(document))
         if kind.idle:
             why = f"{kind.api_version} {kind.kind} is stored, but no controller of this cluster acts on it"
             self.context.warnings.append(why)

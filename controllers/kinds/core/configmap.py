@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,17 +13,13 @@ from scheduler_core.api.errors import Cause
 DATA_BYTES_MAX: Final = 1_048_576
 """Bytes of all values together, as upstream."""
 
-_KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
-
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
     causes: list[Cause] = []
     data, binary = document.get("data") or {}, document.get("binaryData") or {}
     for part, values in (("data", data), ("binaryData", binary)):
         for key in values:
-            if not _KEY.fullmatch(key) or key in (".", ".."):
-                why = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-                causes.append(fields.bad(f"{part}[{key[:80]}]", key, why))
+            causes += fields.config_key(f"{part}[{key[:80]}]", key)
     for key in sorted(data.keys() & binary.keys()):
         causes.append(fields.bad(f"data[{key}]", key, "duplicate of key present in binaryData"))
     size = sum(len(value.encode()) for value in data.values()) + sum(len(value) * 3 // 4 for value in binary.values())

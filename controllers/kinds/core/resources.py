@@ -23,6 +23,19 @@ def is_extended(name: str) -> bool:
     return "/" in name and not name.startswith(("kubernetes.io/", "requests.")) and ".kubernetes.io/" not in name
 
 
+def may_overcommit(name: str) -> bool:
+    """Return whether requests may be below limits: only what nobody shares may not."""
+    return not is_extended(name) and not name.startswith("hugepages-")
+
+
+def name(where: str, value: str, *, container: bool) -> list[Cause]:
+    """Check the name of a resource; `container`: of what a container may ask for."""
+    causes = fields.qualified_name(where, value)
+    if container and "/" not in value and not is_standard(value):
+        causes.append(fields.bad(where, value, "must be a standard resource for containers"))
+    return causes
+
+
 def amounts(field: str, resources: Mapping[str, str] | None, *, container: bool = False) -> list[Cause]:
     """Check a resource list: `spec.containers[0].resources.limits`, `status.capacity`, `spec.hard`."""
     causes: list[Cause] = []

@@ -1,0 +1,1 @@
+"""Kinds of the group discovery.k8s.io."""

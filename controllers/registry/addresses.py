@@ -1,0 +1,104 @@
+"""Rules of IP addresses, as upstream reads and words them.
+
+Source: apimachinery/pkg/util/validation/ip.go, pkg/apis/core/validation (ValidateEndpointIP), v1.34.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
+
+from controllers.registry import fields
+from scheduler_core.api.errors import Cause
+
+_NOT_AN_ADDRESS: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+_NOT_A_BLOCK: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+_OCTETS: Final = re.compile(r"\d{1,8}(\.\d{1,8}){3}")
+_LOCAL_GROUPS: Final = (IPv4Network("224.0.0.0/24"), IPv6Network("ff02::/16"))
+
+
+def parsed(text: str) -> IPv4Address | IPv6Address | None:
+    """Return an address, read as leniently as upstream does (octets may begin with zeros); None: it is none."""
+    if _OCTETS.fullmatch(text):
+        text = ".".join(str(int(part)) for part in text.split("."))
+    if "%" in text:
+        return None
+    try:
+        return ip_address(text)
+    except (AddressValueError, ValueError):
+        return None
+
+
+def plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """Return the IPv4 address that an IPv6 one may stand for."""
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def legacy(field: str, text: str) -> list[Cause]:
+    """Check an address in a field that is older than the strict rules."""
+    return [] if parsed(text) is not None else [fields.bad(field, text, _NOT_AN_ADDRESS)]
+
+
+def strict(field: str, text: str) -> list[Cause]:
+    """Check an address that has to stand there in its canonical form."""
+    address = parsed(text)
+    if address is None:
+        return [fields.bad(field, text, _NOT_AN_ADDRESS)]
+    causes = []
+    if _OCTETS.fullmatch(text) and text != str(address):
+        causes.append(fields.bad(field, text, "must not have leading 0s"))
+    if plain(address) is not address:
+        causes.append(fields.bad(field, text, "must not be an IPv4-mapped IPv6 address"))
+    if not causes and text != str(address):
+        causes.append(fields.bad(field, text, f'must be in canonical form ("{address}")'))
+    return causes
+
+
+def of_endpoint(field: str, text: str) -> list[Cause]:
+    """Check that traffic may be sent to an address."""
+    address = parsed(text)
+    if address is None:
+        return [fields.bad(field, text, "must be a valid IP address")]
+    address = plain(address)
+    causes = []
+    if address.is_unspecified:
+        causes.append(fields.bad(field, text, f"may not be unspecified ({text})"))
+    if address.is_loopback:
+        causes.append(fields.bad(field, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)"))
+    if address.is_link_local:
+        causes.append(fields.bad(field, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"))
+    if any(address in group for group in _LOCAL_GROUPS if group.version == address.version):
+        why = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
+        causes.append(fields.bad(field, text, why))
+    return causes
+
+
+def warnings(field: str, text: str) -> list[str]:
+    """Return what is told of an address that is accepted, though not in the form that it should have."""
+    address = parsed(text)
+    if address is None:
+        return []
+    bare = plain(address)
+    if bare is not address or (_OCTETS.fullmatch(text) and text != str(address)):
+        return [f'{field}: non-standard IP address "{text}" is invalid: use "{bare}"']
+    if text != str(address):
+        return [f'{field}: IPv6 address "{text}" should be in RFC 5952 canonical format ("{address}")']
+    return []
+
+
+def block(field: str, text: str) -> list[Cause]:
+    """Check a range of addresses in a field that is older than the strict rules."""
+    return [] if network(text) is not None else [fields.bad(field, text, _NOT_A_BLOCK)]
+
+
+def network(text: str) -> IPv4Network | IPv6Network | None:
+    """Return the range that `10.0.0.0/8` names (bits beyond the prefix are ignored); None: it names none."""
+    start, slash, length = text.partition("/")
+    address = parsed(start)
+    if address is None or not slash or not re.fullmatch(r"\d{1,3}", length) or length != str(int(length)):
+        return None
+    try:
+        return ip_network(f"{address}/{length}", strict=False)
+    except ValueError:
+        return None
