@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Final, Literal
 
+from controllers.kinds.core.node import SILENCED
 from controllers.kit.informer import RELIST_TIMER, Informers, by_node
 from controllers.kit.manager import key_of
 from controllers.kit.pods import claims_of_pod
@@ -17,11 +18,13 @@ from controllers.kubelet.heartbeat import is_running, stopped_unix_ms
 from controllers.kubelet.images import seconds_text, size_bytes
 from controllers.kubelet.machine import Machine, index_of
 from controllers.kubelet.mounting import csi_node, why_not_mounted
+from controllers.kubelet.orders import PREFIX, is_off, orders_of
 from controllers.kubelet.render import node_status, pod_status
 from controllers.kubelet.stage import Say, Stage, Wait, choose, is_ready
 from controllers.kubelet.stages.node import NODE_LABELS
 from controllers.kubelet.stages.pod import COMPLETE, CREATE, CREATED, POD_STAGES, PRESENT, PULLED, PULLING, RAN
 from controllers.log.operations import Create, Delete, Patch, Update
+from controllers.log.stamps import wire_time
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
 from scheduler_core.api.document import Document
@@ -86,6 +89,7 @@ class Kubelets:
         self._touched: dict[tuple[str, str], None] = {}
         self._unregistered: dict[str, None] = {}
         self._reporting = False
+        self._prefix = PREFIX
 
     @property
     def resources(self) -> frozenset[str]:
@@ -140,10 +144,13 @@ class Kubelets:
         if machine is None:
             machine = Machine(name, self._index_for(new))
             self._machines[name] = machine
-        if old is None or stopped_unix_ms(old) != stopped_unix_ms(new):
+        if old is None or self._silent(old) != self._silent(new):
             for pod in self._pods.indexed("node", name):
                 self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
         machine.learn(new)
+
+    def _silent(self, node: Document) -> tuple[bool, int | None]:
+        return is_off(node, self._prefix), stopped_unix_ms(node)
 
     def _index_for(self, node: Document) -> int:
         known = index_of(node)
@@ -159,7 +166,10 @@ class Kubelets:
         """Write what a registering kubelet says of its node, where the node does not say so yet."""
         node, machine = self._nodes.get("", name), self._machines.get(name)
         unix_ms = tick.epoch_ms + tick.now_ms
-        if node is None or machine is None or not is_running(node, unix_ms):
+        if node is None or machine is None:
+            return
+        self._silence(node, machine, tick)
+        if not self._is_running(node, tick):
             return
         metadata = node["metadata"]
         labels = {**NODE_LABELS, "kubernetes.io/hostname": name}
@@ -180,6 +190,18 @@ class Kubelets:
         if not is_ready(node):
             text = f"Node {name} status is now: NodeReady"
             machine.recorder.event(tick, node, "Node", "NodeReady", text)
+
+    def _silence(self, node: Document, machine: Machine, tick: Tick) -> None:
+        """Keep since when a machine is off: heartbeats are a function of that."""
+        since = (node["metadata"].get("annotations") or {}).get(SILENCED)
+        off = is_off(node, self._prefix)
+        if off != (since is not None):
+            now = wire_time(tick.epoch_ms + tick.now_ms) if off else None
+            patch = {"metadata": {"annotations": {SILENCED: now}, "uid": node["metadata"]["uid"]}}
+            tick.emit(Patch("nodes", "", machine.name, patch), actor=machine.actor)
+
+    def _is_running(self, node: Document, tick: Tick) -> bool:
+        return not is_off(node, self._prefix) and is_running(node, tick.epoch_ms + tick.now_ms)
 
     def _report(self, tick: Tick) -> None:
         """Write newly pulled images into the nodes' statuses."""
@@ -240,12 +262,12 @@ class Kubelets:
         machine = self._machines.get(pod["spec"]["nodeName"])
         uid = pod["metadata"]["uid"]
         node = self._nodes.get("", pod["spec"]["nodeName"])
-        if machine is None or node is None or not is_running(node, tick.epoch_ms + tick.now_ms):
+        if machine is None or node is None or not self._is_running(node, tick):
             self._playing.pop(uid, None)
             return
         if (pod.get("status") or {}).get("podIP"):
             machine.pod_address(uid, pod["status"])
-        stage = choose(POD_STAGES, pod)
+        stage = choose(POD_STAGES, pod, orders_of(pod, self._prefix))
         playing = self._playing.get(uid)
         if stage is None:
             self._playing.pop(uid, None)
@@ -283,6 +305,8 @@ class Kubelets:
                 due_ms = now_ms + _draw_wait(COMPLETE, f"complete/{_name(step)}", uid, tick, pod)
             case "next":
                 due_ms = now_ms + _draw_wait(playing.stage.wait, playing.stage.name, uid, tick, pod)
+                if playing.stage.wait.as_told:
+                    due_ms += 1000 * (orders_of(pod, self._prefix).seconds or 0)
         playing.due_ms = -(-due_ms // GRID_MS) * GRID_MS if due_ms > now_ms else now_ms
         self._sequence += 1
         metadata = pod["metadata"]
@@ -336,7 +360,8 @@ class Kubelets:
         own = ""
         if after.addressed:
             own = host if shared else machine.pod_address(metadata["uid"], pod.get("status") or {})
-        status = pod_status(pod, after, tick.epoch_ms + tick.now_ms, (host, own))
+        code = orders_of(pod, self._prefix).exit_code
+        status = pod_status(pod, after, tick.epoch_ms + tick.now_ms, (host, own), code)
         body = {"metadata": {"uid": metadata["uid"]}, "status": status}
         tick.emit(Update("pods", *place, body, "status"), place, actor=machine.actor)
         del self._playing[metadata["uid"]]

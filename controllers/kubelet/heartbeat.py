@@ -1,7 +1,7 @@
 """Heartbeats as a function: what a node's Lease says follows from facts and the present time; nothing is written.
 
-A kubelet renews its Lease every ten seconds from its start on. Two facts stop that: the annotation `STOPPED` on its
-node holds since when the kubelet is silent, and a node that is deleted has none.
+A kubelet renews its Lease every ten seconds from its start on. Two facts stop that: the annotations `STOPPED` and
+`SILENCED` on its node hold since when the kubelet is silent, and a node that is deleted has none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from zlib import crc32
 
-from controllers.kinds.core.node import STOPPED
+from controllers.kinds.core.node import SILENCED, STOPPED
 from controllers.log.stamps import unix_ms_of, wire_micro_time
 from scheduler_core.api.draw import draw_uid
 
@@ -22,9 +22,12 @@ RENEW_MS: Final = 10_000
 
 def stopped_unix_ms(node: Mapping[str, Any]) -> int | None:
     """Return since when the kubelet is silent; None where it is not. A time that cannot be read counts as the start."""
-    text = (node["metadata"].get("annotations") or {}).get(STOPPED)
-    if text is None:
-        return None
+    annotations = node["metadata"].get("annotations") or {}
+    texts = [text for key in (STOPPED, SILENCED) if (text := annotations.get(key)) is not None]
+    return min((_time_of(text, node) for text in texts), default=None)
+
+
+def _time_of(text: str, node: Mapping[str, Any]) -> int:
     try:
         return unix_ms_of(text)
     except ValueError:
@@ -52,7 +55,8 @@ def node_lease(node: Mapping[str, Any], epoch_ms: int, now_ms: int) -> dict[str,
     """
     metadata = node["metadata"]
     name, uid = metadata["name"], metadata["uid"]
-    facts = f"{uid}/{(metadata.get('annotations') or {}).get(STOPPED, '')}"
+    annotations = metadata.get("annotations") or {}
+    facts = "/".join((uid, *(annotations.get(key, "") for key in (STOPPED, SILENCED))))
     renewed_ms = renewed_unix_ms(node, epoch_ms + now_ms)
     return {
         "apiVersion": "coordination.k8s.io/v1",

@@ -20,7 +20,9 @@ from scheduler_core.api.document import Document
 _OWN_CONDITIONS: Final = frozenset(condition.type for condition in NODE_CONDITIONS)
 
 
-def pod_status(pod: Mapping[str, Any], after: Next, unix_ms: int, addresses: tuple[str, str]) -> Document:
+def pod_status(
+    pod: Mapping[str, Any], after: Next, unix_ms: int, addresses: tuple[str, str], exit_code: int | None = None
+) -> Document:
     """Return the pod's whole status after a stage.
 
     Args:
@@ -28,6 +30,7 @@ def pod_status(pod: Mapping[str, Any], after: Next, unix_ms: int, addresses: tup
         after: what the stage makes true.
         unix_ms: the present wire time.
         addresses: (host address, pod address).
+        exit_code: with which containers have ended, where it is not the stage's.
     """
     now = wire_time(unix_ms)
     host, own = addresses
@@ -38,9 +41,10 @@ def pod_status(pod: Mapping[str, Any], after: Next, unix_ms: int, addresses: tup
     if after.addressed:
         status["podIP"], status["podIPs"] = own, [{"ip": own}]
     names = [container["name"] for container in pod["spec"].get("containers") or ()]
+    code = after.exit_code if exit_code is None else exit_code
     status["conditions"] = _conditions(status.get("conditions") or (), after.conditions, names, now)
     status["containerStatuses"] = [
-        _container(pod, container, after.containers, after.reason, now)
+        _container(pod, container, after.containers, after.reason, now, code)
         for container in pod["spec"].get("containers") or ()
     ]
     starters = pod["spec"].get("initContainers") or ()
@@ -70,7 +74,12 @@ def _conditions(
 
 
 def _container(
-    pod: Mapping[str, Any], container: Mapping[str, Any], state: Containers, reason: str, now: str
+    pod: Mapping[str, Any],
+    container: Mapping[str, Any],
+    state: Containers,
+    reason: str,
+    now: str,
+    exit_code: int = 0,
 ) -> Document:
     entry: Document = {
         "name": container["name"],
@@ -85,6 +94,17 @@ def _container(
     if state == "running":
         entry["state"] = {"running": {"startedAt": _started_at(pod, container["name"]) or now}}
         entry.update(_identities(pod, container))
+    elif state == "ended":
+        entry.update(_identities(pod, container))
+        entry["state"] = {
+            "terminated": {
+                "exitCode": exit_code,
+                "reason": "Error" if exit_code else "Completed",
+                "startedAt": _started_at(pod, container["name"]) or now,
+                "finishedAt": now,
+                "containerID": entry["containerID"],
+            }
+        }
     return entry
 
 
@@ -99,7 +119,7 @@ def _started_at(pod: Mapping[str, Any], name: str) -> str | None:
 
 def _starter(pod: Mapping[str, Any], container: Mapping[str, Any], state: Containers, now: str) -> Document:
     """Return the status of an init container: waiting, then done; a sidecar runs on."""
-    if state != "running":
+    if state == "waiting":
         return _container(pod, container, state, "PodInitializing", now)
     if container.get("restartPolicy") == "Always":
         return _container(pod, container, state, "", now)

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+from controllers.kubelet.orders import Orders
+
+FREE: Final = Orders()
+"""A pod that no annotation tells anything."""
 
 Containers = Literal["none", "waiting", "running", "ended"]
 
@@ -20,8 +25,12 @@ class When:
     deleting: bool = False
     phases: tuple[str, ...] = ()
     containers: tuple[Containers, ...] = ()
-    unready: bool = False
-    """Only where the Ready condition is not true."""
+    ready: bool | None = None
+    """Only where the Ready condition is true, or is not."""
+    runs: tuple[str, ...] = ()
+    """Only where the pod's annotation `run` is one of these; a stage that says nothing is for any but `hold`."""
+    timed: bool | None = None
+    """Only where the pod is told for how many seconds to run, or is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,8 @@ class Wait:
     base_ms: int
     jitter_ms: int = 0
     within_grace: bool = False
+    as_told: bool = False
+    """Plus the seconds for which the pod is told to run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,8 @@ class Next:
 
     phase: str = ""
     containers: Containers = "none"
+    exit_code: int = 0
+    """With which containers have ended, where the pod's annotation names no other."""
     reason: str = ""
     conditions: tuple[Condition, ...] = ()
     addressed: bool = False
@@ -100,14 +113,18 @@ def is_ready(document: Mapping[str, Any]) -> bool:
     return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
 
 
-def choose(stages: Sequence[Stage], pod: Mapping[str, Any]) -> Stage | None:
+def choose(stages: Sequence[Stage], pod: Mapping[str, Any], orders: Orders = FREE) -> Stage | None:
     """Return the stage that the pod is in; None where nothing is to be done for it."""
     deleting = "deletionTimestamp" in pod["metadata"]
     phase = (pod.get("status") or {}).get("phase") or "Pending"
     state = containers_state(pod)
     for stage in stages:
         when = stage.when
-        if when.deleting != deleting or (when.unready and is_ready(pod)):
+        if when.deleting != deleting or (when.ready is not None and when.ready != is_ready(pod)):
+            continue
+        if (orders.run not in when.runs) if when.runs else (orders.run == "hold" and not deleting):
+            continue
+        if when.timed is not None and when.timed != bool(orders.seconds):
             continue
         if (not when.phases or phase in when.phases) and (not when.containers or state in when.containers):
             return stage

@@ -13,6 +13,7 @@ from controllers.kubelet.stage import choose
 from controllers.kubelet.stages.pod import POD_STAGES
 from controllers.log.memory import DEFAULT_EPOCH_MS
 from controllers.log.operations import Delete, Patch
+from controllers.log.stamps import unix_ms_of
 from tests.tools.lab import Document, Lab, node, pod, workload
 
 STOPPED = "clustersim.io/kubelet-stopped-at"
@@ -284,3 +285,83 @@ def test_which_stage_a_pod_is_in(path: Path) -> None:
     case: dict[str, Any] = json.loads(path.read_text())
     stage = choose(POD_STAGES, case["pod"])
     assert (stage.name if stage is not None else None) == case["stage"]
+
+
+def told(name: str, **orders: str) -> Document:
+    """Return a pod with annotations that its kubelet obeys."""
+    document = pod(name)
+    keys = {"run": "run", "seconds": "run-seconds", "code": "exit-code"}
+    document["metadata"]["annotations"] = {f"clustersim.io/{keys[key]}": text for key, text in orders.items()}
+    return document
+
+
+def phases(lab: Lab, name: str) -> list[str]:
+    """Return the phases that a pod has had, in order."""
+    rows = [row for row in lab.rows() if row.resource == "pods" and row.object["metadata"]["name"] == name]
+    return list(dict.fromkeys(row.object["status"]["phase"] for row in rows))
+
+
+@pytest.mark.parametrize(
+    ("orders", "seen", "ended"),
+    [
+        ({"run": "complete"}, ["Pending", "Succeeded"], (0, "Completed")),
+        ({"run": "complete", "seconds": "20"}, ["Pending", "Running", "Succeeded"], (0, "Completed")),
+        ({"run": "fail"}, ["Pending", "Failed"], (1, "Error")),
+        ({"run": "fail", "seconds": "5", "code": "42"}, ["Pending", "Running", "Failed"], (42, "Error")),
+    ],
+)
+def test_a_pod_ends_as_it_is_told(orders: dict[str, str], seen: list[str], ended: tuple[int, str]) -> None:
+    lab = Lab([node("n1"), told("task", **orders)])
+    lab.run(40)
+    assert phases(lab, "task") == seen
+    (container,) = lab.get("pods", "task")["status"]["containerStatuses"]
+    state = container["state"]["terminated"]
+    assert (state["exitCode"], state["reason"]) == ended
+    took = (unix_ms_of(state["finishedAt"]) - unix_ms_of(state["startedAt"])) // 1000
+    assert took in range(int(orders.get("seconds", "0")), int(orders.get("seconds", "0")) + 2)
+    assert conditions(lab.get("pods", "task"))["Ready"] == "False"
+
+
+def test_a_pod_that_is_told_so_is_never_ready_until_it_is_told_nothing() -> None:
+    lab = Lab([node("n1"), told("web", run="unready")])
+    lab.run(20)
+    assert lab.get("pods", "web")["status"]["phase"] == "Running"
+    assert conditions(lab.get("pods", "web"))["Ready"] == "False"
+    lab.do(Patch("pods", "default", "web", {"metadata": {"annotations": {"clustersim.io/run": None}}}))
+    lab.run(5)
+    assert conditions(lab.get("pods", "web"))["Ready"] == "True"
+    lab.do(Patch("pods", "default", "web", {"metadata": {"annotations": {"clustersim.io/run": "unready"}}}))
+    lab.run(5)
+    assert conditions(lab.get("pods", "web"))["Ready"] == "False"
+
+
+def test_a_pod_that_is_held_stays_where_it_is_bound_and_goes_when_it_is_deleted() -> None:
+    lab = Lab([node("n1"), told("web", run="hold")])
+    lab.run(60)
+    assert lab.get("pods", "web")["spec"]["nodeName"] == "n1"
+    assert lab.get("pods", "web")["status"]["phase"] == "Pending"
+    lab.do(Delete("pods", "default", "web"))
+    lab.run(35)
+    assert lab.list("pods") == []
+
+
+def test_a_machine_that_is_off_is_silent_until_it_is_on_again() -> None:
+    off: Document = node("n1")
+    off["metadata"]["annotations"] = {"clustersim.io/kubelet": "off"}
+    lab = Lab([off])
+    lab.run(30)
+    assert not lab.get("nodes", "n1", "")["status"].get("conditions")
+    assert {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"} in lab.get("nodes", "n1", "")["spec"][
+        "taints"
+    ]
+    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {"clustersim.io/kubelet": None}}}))
+    lab.run(10)
+    assert conditions(lab.get("nodes", "n1", ""))["Ready"] == "True"
+    assert not lab.get("nodes", "n1", "")["spec"].get("taints")
+    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {"clustersim.io/kubelet": "off"}}}))
+    lab.run(1)
+    since_ms = DEFAULT_EPOCH_MS + lab.cluster.now_ms
+    lab.run(120)
+    present = lab.get("nodes", "n1", "")
+    assert conditions(present)["Ready"] == "Unknown"
+    assert renewed_unix_ms(present, DEFAULT_EPOCH_MS + lab.cluster.now_ms) <= since_ms

@@ -21,6 +21,9 @@ _ROLE_PREFIX: Final = "node-role.kubernetes.io/"
 STOPPED: Final = "clustersim.io/kubelet-stopped-at"
 """Annotation of a Node: the RFC 3339 time since which its kubelet is silent. Removing it brings the kubelet back."""
 
+SILENCED: Final = "clustersim.io/kubelet-off-since"
+"""Annotation of a Node: since when its machine obeys `<prefix>/kubelet: "off"`. Kubelets write and remove it."""
+
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 """Key of the taint of a node whose kubelet has not said that it is ready."""
 
@@ -39,8 +42,11 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
 
     Others are spared the taint: their kubelet registers at the same moment and would take it away.
     """
-    stopped = (document["metadata"].get("annotations") or {}).get(STOPPED)
-    if stopped is not None and _is_past(stopped, lookup.now):
+    annotations = document["metadata"].get("annotations") or {}
+    stopped = annotations.get(STOPPED)
+    # Whatever the prefix is that kubelets obey: a machine that is not meant takes the taint away.
+    silenced = any(key.endswith("/kubelet") and value == "off" for key, value in annotations.items())
+    if silenced or (stopped is not None and _is_past(stopped, lookup.now)):
         taints = document["spec"].get("taints") or []
         if not any(one.get("key") == NOT_READY and one.get("effect") == "NoSchedule" for one in taints):
             document["spec"]["taints"] = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]

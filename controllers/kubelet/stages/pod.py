@@ -25,6 +25,63 @@ ADMITTED: Final = Stage(
     ),
 )
 
+_UNREADY: Final = (
+    Condition("PodReadyToStartContainers", "True"),
+    Condition("Initialized", "True"),
+    Condition("Ready", "False", "ContainersNotReady", "containers with unready status: [{containers}]"),
+    Condition("ContainersReady", "False", "ContainersNotReady", "containers with unready status: [{containers}]"),
+)
+
+
+def _over(reason: str) -> tuple[Condition, ...]:
+    return (
+        Condition("PodReadyToStartContainers", "False"),
+        Condition("Initialized", "True", reason),
+        Condition("Ready", "False", reason),
+        Condition("ContainersReady", "False", reason),
+    )
+
+
+_COMPLETED: Final = Next(phase="Succeeded", containers="ended", addressed=True, conditions=_over("PodCompleted"))
+_FAILED: Final = Next(phase="Failed", containers="ended", exit_code=1, addressed=True, conditions=_over("PodFailed"))
+
+STARTED_AND_ENDED: Final = tuple(
+    Stage(
+        name=f"pod-started-and-{run}",
+        when=When(phases=("Pending",), containers=("waiting",), runs=(run,), timed=False),
+        wait=Wait(base_ms=50, jitter_ms=100),
+        containers=True,
+        next=after,
+    )
+    for run, after in (("complete", _COMPLETED), ("fail", _FAILED))
+)
+"""A task that nobody told how long to run is over before its kubelet looks at it again."""
+
+TASK_ENDED: Final = tuple(
+    Stage(
+        name=f"pod-{run}",
+        when=When(phases=("Running",), containers=("running",), runs=(run,)),
+        wait=Wait(base_ms=0, as_told=True),
+        next=after,
+    )
+    for run, after in (("complete", _COMPLETED), ("fail", _FAILED))
+)
+
+STARTED_UNREADY: Final = Stage(
+    name="pod-started-unready",
+    when=When(phases=("Pending",), containers=("waiting",), runs=("unready",)),
+    wait=Wait(base_ms=50, jitter_ms=100),
+    containers=True,
+    next=Next(phase="Running", containers="running", addressed=True, conditions=_UNREADY),
+)
+
+UNREADIED: Final = Stage(
+    name="pod-unreadied",
+    when=When(phases=("Running",), containers=("running",), runs=("unready",), ready=True),
+    wait=Wait(base_ms=0),
+    next=Next(phase="Running", containers="running", addressed=True, conditions=_UNREADY),
+)
+
 STARTED: Final = Stage(
     name="pod-started",
     when=When(phases=("Pending",), containers=("waiting",)),
@@ -45,7 +102,7 @@ STARTED: Final = Stage(
 
 RECOVERED: Final = Stage(
     name="pod-recovered",
-    when=When(phases=("Running",), containers=("running",), unready=True),
+    when=When(phases=("Running",), containers=("running",), runs=("", "complete", "fail"), ready=False),
     wait=Wait(base_ms=1_000),
     next=Next(
         phase="Running",
@@ -73,7 +130,17 @@ REMOVED: Final = Stage(
     next=Next(removed=True),
 )
 
-POD_STAGES: Final[tuple[Stage, ...]] = (ADMITTED, STARTED, RECOVERED, ENDED, REMOVED)
+POD_STAGES: Final[tuple[Stage, ...]] = (
+    ADMITTED,
+    *STARTED_AND_ENDED,
+    *TASK_ENDED,
+    STARTED_UNREADY,
+    UNREADIED,
+    STARTED,
+    RECOVERED,
+    ENDED,
+    REMOVED,
+)
 
 CREATE: Final = Wait(base_ms=40, jitter_ms=80)
 """From image to started container."""

@@ -1,0 +1,53 @@
+"""What annotations tell a hollow kubelet: how a pod runs, and that a machine is silent (contract 24).
+
+`<prefix>/run` on a pod: `unready` runs and is never ready, `complete` and `fail` end by themselves, `hold` is never
+begun. `<prefix>/run-seconds` says for how long it runs before it ends, `<prefix>/exit-code` with what.
+`<prefix>/kubelet: "off"` on a node: its machine is silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+PREFIX: Final = "clustersim.io"
+"""The kubelet's flag `annotation-prefix` where nobody has set it."""
+
+RUNS: Final = ("unready", "complete", "fail", "hold")
+
+SECONDS_MAX: Final = 31_536_000
+EXIT_CODE_MAX: Final = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What a pod's annotations ask of its kubelet; `run` is empty, `exit_code` and `seconds` None where they say
+    nothing that can be read.
+    """
+
+    run: str = ""
+    exit_code: int | None = None
+    seconds: int | None = None
+
+
+def orders_of(pod: Mapping[str, Any], prefix: str = PREFIX) -> Orders:
+    """Return what a pod's annotations ask for."""
+    annotations = pod["metadata"].get("annotations") or {}
+    run = annotations.get(f"{prefix}/run")
+    return Orders(
+        run if run in RUNS else "",
+        _number(annotations.get(f"{prefix}/exit-code"), EXIT_CODE_MAX),
+        _number(annotations.get(f"{prefix}/run-seconds"), SECONDS_MAX),
+    )
+
+
+def is_off(node: Mapping[str, Any], prefix: str = PREFIX) -> bool:
+    """Return whether a node's annotation silences its machine."""
+    return bool((node["metadata"].get("annotations") or {}).get(f"{prefix}/kubelet") == "off")
+
+
+def _number(text: Any, most: int) -> int | None:
+    if not isinstance(text, str) or not (text.isascii() and text.isdecimal()) or len(text) > 9:
+        return None
+    return min(int(text), most)
