@@ -67,10 +67,10 @@ def test_an_open_decision_follows_the_no_of_permit(open_classroom: Callable[[str
     lane.locator('[data-pod="default/web-1"]').click()
     plain = teacher.locator(".dc-plain p").first
     expect(plain).to_contain_text("and not bound yet")
-    expect(teacher.locator(".dc-attempts .st-icon-check")).to_have_count(0)
+    expect(teacher.locator(".dc-attempts .icon-check")).to_have_count(0)
     lane.get_by_test_id("permit-reject").click()
     expect(plain).to_contain_text("because ManualApproval said no: the pod is on no node.")
-    expect(teacher.locator(".dc-attempts .st-icon-no")).to_have_count(1)
+    expect(teacher.locator(".dc-attempts .icon-ban")).to_have_count(1)
     expect(teacher.locator(".dc-sentence blockquote")).to_have_text("0/1 nodes are available: 1 rejected by Teacher.")
     expect(teacher.locator(".dc-body")).not_to_contain_text("went to")
 

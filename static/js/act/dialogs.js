@@ -5,7 +5,7 @@
 import { number } from "../lib/text.js";
 import { request } from "../net/rest.js";
 import { refusedCluster } from "../state/roles.js";
-import { objectsOf } from "../state/selectors.js";
+import { objectsOf, replicas } from "../state/selectors.js";
 import { forms } from "./forms.js";
 import { speak } from "./world.js";
 
@@ -16,7 +16,7 @@ const PODS_TO_TRY = 200;
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "openImport" | "openScheduler" | "openExpression" | "showCode">}
+ * @returns {Pick<Table, "openFault" | "openImport" | "openScheduler" | "openExpression" | "showCode">}
  */
 export function dialogIntents(world) {
   const { actions, view, ui, code } = world;
@@ -41,6 +41,15 @@ export function dialogIntents(world) {
 
   return {
     openImport: ({ kind }) => attempt(kind === "yaml" ? importManifests : replayTrace),
+    openFault: ({ identity }) => attempt(async () => (await forms.fault()).openFault({
+      t,
+      identity,
+      identities: replicas(view()).map((replica) => replica.metadata.name).sort(),
+      begin: (target, body) => refused(async () => {
+        await api.fault(target, body);
+        say(t("fault.done", { identity: target, fault: t(`fault.name.${body.kind}`) }));
+      }),
+    })),
     openScheduler: () => attempt(async () => (await forms.scheduler()).openScheduler({
       t,
       scheduler: await api.scheduler(),

@@ -22,6 +22,7 @@ export function fetched(load) {
 export const forms = {
   code: fetched(() => import("../forms/code_dialog.js")),
   expression: fetched(() => import("../forms/expression_dialog.js")),
+  fault: fetched(() => import("../forms/fault_dialog.js")),
   files: fetched(() => import("../forms/import_dialog.js")),
   object: fetched(() => import("../forms/object_form.js")),
   remove: fetched(() => import("../forms/delete_dialog.js")),

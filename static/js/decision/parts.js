@@ -137,7 +137,7 @@ export function sentence(result, lang) {
   const parts = sentenceParts(result);
   return h("section", { class: "dc-section dc-sentence" },
     h("header", { class: "dc-head" }, h("h3", { text: text(lang, "sentence.title") }),
-      h("span", { class: "dc-chip-bad dc-push" }, icon("no", 11), h("span", { text: result.result === "error"
+      h("span", { class: "dc-chip-bad dc-push" }, icon("ban", 11), h("span", { text: result.result === "error"
         ? "SchedulerError" : "Unschedulable" }))),
     h("blockquote", {}, ...quoted(result.fitError, parts)),
     parts.some((part) => part.nodes.length > 0) ? h("table", { class: "dc-table" },

@@ -130,7 +130,7 @@ function fates(row, lang) {
         h("td", { class: "dc-number", "data-label": text(lang, "fates.start"), text: fate.startTime ? clockTime(Date.parse(fate.startTime)) : text(lang, "preemption.notStarted") }),
         h("td", { "data-label": text(lang, "fates.budget") }, fate.breaksBudget ? h("span", { class: "dc-chip-out", text: text(lang, "fates.breaks") }) : text(lang, "fates.keeps")),
         h("td", {}, h("span", { class: fate.fate === "victim" ? "dc-chip-bad" : "dc-chip-good" },
-          icon(fate.fate === "victim" ? "no" : "check", 11), h("span", { text: text(lang, `fates.${fate.fate}`) }))),
+          icon(fate.fate === "victim" ? "ban" : "check", 11), h("span", { text: text(lang, `fates.${fate.fate}`) }))),
         h("td", {}, fate.plugin ? h("span", { class: "dc-mono", text: `${fate.plugin}: ` }) : null,
           fate.reasons.join(", ") || text(lang, "fates.fits"))))))));
 }
@@ -160,7 +160,7 @@ function stepList(steps, lang) {
   return h("div", {}, h("h4", { text: text(lang, "preemption.steps") }),
     h("ol", { class: "dc-steps", "data-testid": "preemption-steps" }, ...steps.map((step) =>
       h("li", { "data-step": step.step, "data-failed": step.error ? "true" : "false" },
-        h("i", {}, icon(step.error ? "no" : "check", 10)),
+        h("i", {}, icon(step.error ? "ban" : "check", 10)),
         h("span", { text: text(lang, `step.${step.step}`, {
           node: step.node ?? "", pod: shortName(step.pod ?? ""), count: step.count ?? "", text: step.text ?? "",
         }) }), step.error ? h("b", { text: step.error }) : null))));

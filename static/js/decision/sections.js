@@ -50,7 +50,7 @@ function attemptIcon(trace) {
   const { result } = trace;
   const fate = fateOf(trace);
   if (fate === "bound") return "check";
-  return fate === "assumed" || (result.result === undefined && !result.fitError) ? "clock" : "no";
+  return fate === "assumed" || (result.result === undefined && !result.fitError) ? "clock" : "ban";
 }
 
 /**

@@ -35,13 +35,15 @@ export function append(parent, children) {
 }
 
 /**
- * An icon of the sprite in templates/icons.svg; decoration only.
+ * An icon of the sprite in templates/icons.svg, in the colour of its text; decoration only.
  * @param {string} name
+ * @param {number} [size] pixels; else as the style sheets have it
  */
-export function icon(name) {
+export function icon(name, size) {
   const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "icon");
+  svg.setAttribute("class", `icon icon-${name}`);
   svg.setAttribute("aria-hidden", "true");
+  if (size) svg.style.width = svg.style.height = `${size}px`;
   const use = document.createElementNS(SVG, "use");
   use.setAttribute("href", `#i-${name}`);
   svg.append(use);

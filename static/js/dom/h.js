@@ -1,37 +1,9 @@
-/** What the stage and the Decision panel draw in DOM: inline icons in the colour of their text, countdown rings. */
-
-import { ICONS } from "./icons.js";
+/** What the stage and the Decision panel draw in DOM: icons, countdown rings. */
 
 /** The stage and the Decision panel call it by a letter: their trees are deep. */
-export { element as h } from "./dom.js";
+export { element as h, icon } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-
-/**
- * An icon as inline SVG in the colour of its text.
- * @param {string} name
- * @param {number} [size]
- */
-export function icon(name, size = 14) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("width", String(size));
-  svg.setAttribute("height", String(size));
-  svg.setAttribute("aria-hidden", "true");
-  svg.setAttribute("class", `st-icon st-icon-${name}`);
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("d", ICONS[name]?.d ?? "");
-  if (ICONS[name]?.fill) path.setAttribute("fill", "currentColor");
-  else {
-    path.setAttribute("fill", "none");
-    path.setAttribute("stroke", "currentColor");
-    path.setAttribute("stroke-width", "1.5");
-    path.setAttribute("stroke-linecap", "round");
-    path.setAttribute("stroke-linejoin", "round");
-  }
-  svg.append(path);
-  return svg;
-}
 
 /**
  * A ring that shows a share of a whole, for countdowns on simulated time.

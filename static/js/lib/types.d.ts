@@ -279,6 +279,8 @@ export interface ReplicaSlim extends Slim {
     seenRevision?: number;
     clockSkewMs?: number;
     clockRate?: number;
+    /** What it has now; members that say nothing are null. */
+    fault?: { kind: string; seconds?: number | null; rate?: number | null; untilMs?: number | null } | null;
     lastBranch?: string;
     cycle?: Cycle | null;
   };
@@ -503,6 +505,7 @@ export type Intent =
   | { type: "command"; line: string }
   | { type: "delete"; resource: string; key: string }
   | { type: "fault"; identity: string; kind: "crash" | "recover" }
+  | { type: "openFault"; identity: string }
   | { type: "openScheduler" }
   | { type: "openExpression" }
   | { type: "judge"; uid: string; plugin: string; verdict: "allow" | "reject" }

@@ -150,10 +150,10 @@ export class SessionApi {
 
   /**
    * @param {string} identity
-   * @param {string} kind
+   * @param {{kind: string, seconds?: number, rate?: number}} body
    */
-  fault(identity, kind) {
-    return request("POST", `${this.session}/replicas/${encodeURIComponent(identity)}/fault`, { kind });
+  fault(identity, body) {
+    return request("POST", `${this.session}/replicas/${encodeURIComponent(identity)}/fault`, body);
   }
 
   /** What the session's scheduler runs. */

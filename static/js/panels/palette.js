@@ -288,6 +288,17 @@ const TOOLS = [
   fault("crash", "bolt"),
   fault("recover", "heart"),
   {
+    id: "fault", group: "faults", icon: "more", label: (_view, ui) => text(ui.lang, "fault.open"),
+    reason: (view, ui) => {
+      const refused = refusedCluster(view.me);
+      return refused ? text(ui.lang, refused) : "";
+    },
+    run: (view, ui, dispatch) => {
+      const replica = replicaFor(view, ui, "crash") ?? replicas(view)[0];
+      if (replica) dispatch({ type: "openFault", identity: replica.metadata.name });
+    },
+  },
+  {
     id: "yaml", group: "files", icon: "file", label: (_view, ui) => text(ui.lang, "item_yaml"),
     reason: (view, ui) => {
       const refused = refusedWrite(view.me, view.me?.namespace ?? "");

@@ -149,11 +149,13 @@ function podsPage(dispatch) {
         .filter((pod) => pod.metadata.namespace === own);
       setText(none, mine.length ? "" : t("phone_none"));
       none.hidden = mine.length > 0;
-      syncList(list, mine, keyOf, (pod) => podRow(pod, t, dispatch), (row, pod) => {
+      syncList(list, mine, keyOf, (pod) => podRow(pod, dispatch), (row, pod) => {
         const node = pod.spec?.nodeName;
         const state = t(`state_${podState(pod)}`) + (node ? ` · ${node}` : "");
         setText(/** @type {Element} */ (row.querySelector(".chip")), state);
         setText(/** @type {Element} */ (row.querySelector(".hint")), requestsText(pod, t));
+        setAttribute(/** @type {Element} */ (row.querySelector("button")), "aria-label",
+          t("delete_named", { name: pod.metadata.name }));
       });
     },
   };
@@ -161,13 +163,10 @@ function podsPage(dispatch) {
 
 /**
  * @param {PodSlim} pod
- * @param {T} t
  * @param {Dispatch} dispatch
  */
-function podRow(pod, t, dispatch) {
-  const remove = element("button", {
-    class: "button", type: "button", "aria-label": t("delete_named", { name: pod.metadata.name }),
-  }, icon("trash"));
+function podRow(pod, dispatch) {
+  const remove = element("button", { class: "button", type: "button" }, icon("trash"));
   remove.addEventListener("click", () => dispatch({ type: "delete", resource: "pods", key: keyOf(pod) }));
   return element("li", { class: "phone-card" }, [
     element("div", {}, [element("b", {}, pod.metadata.name), element("span", { class: "chip" })]),

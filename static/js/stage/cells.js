@@ -30,7 +30,7 @@ export function drawCell(pen, box, node, state) {
   context.fill();
   if (refused || !node.ready) {
     hatch(pen, 5);
-    if (node.taints.length > 0) drawIcon(context, "cross", x + w / 2 - 4.5, y + h / 2 - 4.5, 9, colours.t2);
+    if (node.taints.length > 0) drawIcon(context, "close", x + w / 2 - 4.5, y + h / 2 - 4.5, 9, colours.t2);
   } else if (step === 0) {
     context.strokeStyle = colours.line;
     context.lineWidth = 1;

@@ -1,6 +1,4 @@
-/** Icons on a canvas. */
-
-import { ICONS } from "../dom/icons.js";
+/** Icons of the page's one sprite (templates/icons.svg), on a canvas. */
 
 /**
  * An icon on a canvas.
@@ -12,25 +10,37 @@ import { ICONS } from "../dom/icons.js";
  * @param {string} colour
  */
 export function drawIcon(context, name, x, y, size, colour) {
-  const icon = ICONS[name];
+  const icon = shapeOf(name);
   if (!icon) return;
-  let path = PATHS.get(name);
-  if (!path) PATHS.set(name, (path = new Path2D(icon.d)));
   context.save();
   context.translate(x, y);
   context.scale(size / 16, size / 16);
-  if (icon.fill) {
+  if (icon.solid) {
     context.fillStyle = colour;
-    context.fill(path);
+    context.fill(icon.path);
   } else {
     context.strokeStyle = colour;
     context.lineWidth = 1.6;
     context.lineCap = "round";
     context.lineJoin = "round";
-    context.stroke(path);
+    context.stroke(icon.path);
   }
   context.restore();
 }
 
-/** @type {Map<string, Path2D>} */
-const PATHS = new Map();
+/** @type {Map<string, {path: Path2D, solid: boolean} | null>} */
+const SHAPES = new Map();
+
+/**
+ * What the sprite has under a name, read once: each of its symbols is one path.
+ * @param {string} name
+ */
+function shapeOf(name) {
+  let shape = SHAPES.get(name);
+  if (shape === undefined) {
+    const drawn = document.querySelector(`#i-${name} > path`);
+    shape = drawn && { path: new Path2D(drawn.getAttribute("d") ?? ""), solid: drawn.classList.contains("solid") };
+    SHAPES.set(name, shape);
+  }
+  return shape;
+}

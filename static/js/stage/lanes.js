@@ -11,7 +11,7 @@ import { glyphElement } from "./glyphs.js";
 import { eventNames, fitReasons } from "../lib/sentences.js";
 import { PRIORITY_SORT, movedWords } from "./lanes-model.js";
 
-const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "no", gated: "lock", permit: "people" };
+const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "ban", gated: "lock", permit: "users" };
 
 /** Waking events named in a row; its title has all of them. */
 const WAKES_SHOWN = 3;

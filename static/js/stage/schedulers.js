@@ -37,7 +37,7 @@ export function mountSchedulers(element, dispatch) {
   const list = h("div", { class: "st-replicas" });
   const binding = h("section", { class: "st-card st-binding" }, h("h3", { class: "st-binding-title" }),
     h("ul", { class: "st-binding-list" }));
-  const controllers = h("section", { class: "st-card st-controllers" }, h("h3"), h("ul"));
+  const controllers = h("section", { class: "st-card st-controllers" }, h("h3", {}, h("span"), h("span")), h("ul"));
   const narrated = h("p", { class: "st-card st-narrated", "data-testid": "stage-narrated" });
   element.append(list, narrated, binding, controllers);
   /** @type {readonly ReplicaSlim[]} */
@@ -59,7 +59,7 @@ export function mountSchedulers(element, dispatch) {
     narrated.hidden = oneIn <= 1;
     setText(narrated, text(lang, "banner.narrated", { n: number(lang, oneIn) }));
     updateBinding(binding, input);
-    updateControllers(controllers, input);
+    updateControllers(controllers, input, dispatch);
   }
 
   /**
@@ -102,11 +102,11 @@ export function mountSchedulers(element, dispatch) {
     const cycle = mine ? input.cycle : null;
     const look = JSON.stringify([leads, crashed, input.lang, cycle?.uid, cycle?.attempt, mine && input.scene?.chosen,
       mine && tieLook(input.scene), input.colours.key, input.view.me?.role, glyphLook(input, cycle),
-      replica.status?.clockSkewMs, replica.status?.clockRate]);
+      replica.status?.clockSkewMs, replica.status?.clockRate, replica.status?.fault?.kind]);
     if (card.dataset["look"] !== look) {
       card.dataset["look"] = look;
       const focused = card.contains(document.activeElement);
-      card.replaceChildren(...head(replica, leads, crashed, input.lang));
+      card.replaceChildren(...head(replica, leads, crashed, input, dispatch));
       if (leads) card.append(...handSections(input, cycle, mine ? input.scene : null, dispatch));
       if (focused) card.querySelector("button")?.focus();
     }
@@ -148,16 +148,36 @@ export function replicaLabel(identity) {
  * @param {ReplicaSlim} replica
  * @param {boolean} leads
  * @param {boolean} crashed
- * @param {Lang} lang
+ * @param {SchedulersInput} input
+ * @param {Dispatch} dispatch
  */
-function head(replica, leads, crashed, lang) {
+function head(replica, leads, crashed, { lang, view }, dispatch) {
   const name = h("h3", { class: "st-replica-name", title: replica.metadata.name },
     leads ? icon("crown", 17) : h("span", { class: crashed ? "st-dot st-dot-crashed" : "st-dot" }),
-    h("span", { text: replicaLabel(replica.metadata.name) }));
+    h("span", { text: replicaLabel(replica.metadata.name) }), faultButton(replica, view, lang, dispatch));
   if (crashed) return [name, h("p", { class: "st-replica-line st-crashed", text: text(lang, "replica.crashed") })];
   const lease = h("p", { class: "st-replica-line st-lease" }, leads ? ring(1, 15) : null,
     h("span", { class: "st-lease-text" }));
-  return leads ? [name, lease] : [name, h("p", { class: "st-replica-line st-standby" }), lease];
+  const fault = replica.status?.fault?.kind;
+  const ails = fault ? h("p", { class: "st-replica-line st-ails", text: text(lang, `fault.name.${fault}`) }) : null;
+  return [name, ails, leads ? null : h("p", { class: "st-replica-line st-standby" }), lease].filter((part) => part !== null);
+}
+
+/**
+ * The way to what a teacher can do to a replica.
+ * @param {ReplicaSlim} replica
+ * @param {View} view
+ * @param {Lang} lang
+ * @param {Dispatch} dispatch
+ */
+function faultButton(replica, view, lang, dispatch) {
+  if (view.me?.role !== "teacher") return null;
+  const identity = replica.metadata.name;
+  const label = text(lang, "fault.of", { identity });
+  return h("button", {
+    type: "button", class: "st-fault", title: label, "aria-label": label, "data-testid": `fault-of-${identity}`,
+    onclick: () => dispatch({ type: "openFault", identity }),
+  }, icon("bolt", 13));
 }
 
 /**
@@ -274,11 +294,19 @@ function updateBinding(card, { model, lang, colours }) {
  * Replicas of the controller manager, a line each: who leads, who stands by, who has crashed.
  * @param {HTMLElement} card
  * @param {SchedulersInput} input
+ * @param {Dispatch} dispatch
  */
-function updateControllers(card, { view, lang }) {
+function updateControllers(card, { view, lang }, dispatch) {
   const all = replicas(view, "kube-controller-manager");
   card.hidden = all.length === 0;
-  setText(/** @type {HTMLElement} */ (card.querySelector("h3")), text(lang, "controllers.title"));
+  const [title, faults] = /** @type {HTMLElement[]} */ ([...card.querySelectorAll("h3 > span")]);
+  if (title) setText(title, text(lang, "controllers.title"));
+  const look = `${lang} ${view.me?.role} ${all[0]?.metadata.name}`;
+  if (faults && faults.dataset["look"] !== look) {
+    faults.dataset["look"] = look;
+    const button = all[0] ? faultButton(all[0], view, lang, dispatch) : null;
+    faults.replaceChildren(...(button ? [button] : []));
+  }
   const list = /** @type {HTMLElement} */ (card.querySelector("ul"));
   syncList(list, all, (replica) => replica.metadata.name, () => h("li"), (item, replica) => {
     const state = replica.status?.state === "Crashed" ? "crashed" : isLeader(replica) ? "leader" : "standby";

@@ -112,7 +112,7 @@ export function preemptionLines(pen, box, scene) {
   if (!said) return;
   context.fillStyle = colours.line;
   context.fillRect(x, bottom - 10, room, 1);
-  drawIcon(context, chosen ? "check" : "cross", x, bottom - 5.5, 11, chosen ? colours.ambt : colours.t2);
+  drawIcon(context, chosen ? "check" : "close", x, bottom - 5.5, 11, chosen ? colours.ambt : colours.t2);
   write(pen, said, x + 16, bottom, {
     weight: chosen ? 600 : 400, colour: chosen ? colours.ambt : colours.t2, width: room - 16,
   });
@@ -230,7 +230,7 @@ export function footer(pen, box, reason, dim) {
   context.fillRect(box.x + 1, top, box.w - 2, 8);
   context.fillStyle = colours.line;
   context.fillRect(box.x + 1, top, box.w - 2, 1);
-  drawIcon(context, "no", box.x + PAD - 1, top + 6, 11, colours.t2);
+  drawIcon(context, "ban", box.x + PAD - 1, top + 6, 11, colours.t2);
   lines.forEach((line, index) =>
     write(pen, line, box.x + PAD + 15, top + 12 + index * pitch, { weight: 500, colour: colours.t1 }));
   context.restore();

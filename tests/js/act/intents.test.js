@@ -127,7 +127,7 @@ test("a fault and a verdict on a waiting pod ask their own routes", async () => 
   const { does, calls } = worldOf();
   await does({ type: "fault", identity: "kube-scheduler-0", kind: "crash" });
   await does({ type: "judge", uid: "u-1", plugin: "Gang", verdict: "reject" });
-  assert.deepEqual(calls, [["fault", "kube-scheduler-0", "crash"], ["judge", "u-1", "Gang", "reject"]]);
+  assert.deepEqual(calls, [["fault", "kube-scheduler-0", { kind: "crash" }], ["judge", "u-1", "Gang", "reject"]]);
 });
 
 test("language and theme are Ui that the next page load knows; an attempt is chosen among the decisions", async () => {
