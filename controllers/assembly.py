@@ -8,6 +8,8 @@ from typing import Final
 
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER
 from controllers.commands import CONFIGURATIONS, REPLICAS, SESSION, ClockView
+from controllers.flags.flag import InForce
+from controllers.flags.table import ELECTIONS
 from controllers.kit.manager import ControllerManager
 from controllers.kubelet import Kubelets
 from controllers.leaderelection.elector import Settings
@@ -58,6 +60,7 @@ class Assembly:
         clock: ClockView,
         teller: ReplicaTeller,
         given: Given,
+        flags: InForce,
     ) -> None:
         """Hang into the loop; it stays empty.
 
@@ -68,7 +71,9 @@ class Assembly:
             clock: pace and rate, which schedulers are told.
             teller: says what has become of a replica.
             given: what runs, and who is told of failures.
+            flags: the flags in force, which components are handed.
         """
+        self._flags = flags
         self._loop = loop
         self._replicas = replicas
         self._stepper = stepper
@@ -102,15 +107,20 @@ class Assembly:
             return
 
         def make() -> Replica:
-            return Replica(identity, lock, inner, source=source, settings=Settings())
+            return Replica(identity, lock, inner, source=source, settings=lambda: self._settings_of(component))
 
         slot = self._replicas[identity] = self._loop.add(identity, make)
         slot.own = OWN
 
+    def _settings_of(self, component: str) -> Settings:
+        """Return how a component's elections are timed."""
+        flags, election = self._flags, ELECTIONS[component]
+        return Settings(flags[election.lease_duration], flags[election.renew_deadline], flags[election.retry_period])
+
     def _inner_of(self, identity: str, component: str) -> Callable[[], Elected] | None:
         """Return what makes the component that a replica runs while it leads."""
         if component == CONTROLLER_MANAGER:
-            return lambda: ControllerManager(identity, CONTROLLERS)
+            return lambda: ControllerManager(identity, CONTROLLERS, self._flags)
         if component == SCHEDULER:
 
             def make() -> Elected:

@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping
 from controllers.assembly import Assembly, Given
 from controllers.bootstrap import initial_objects
 from controllers.clocktelling import ClockTeller
-from controllers.commands import CLOCKS, REPLICAS, ClockView
+from controllers.commands import CLOCKS, FLAGS, REPLICAS, ClockView
 from controllers.faults.active import Faults
+from controllers.flagging import Flagging
+from controllers.flags.flag import InForce
 from controllers.kinds.table import by_kind
 from controllers.kit.client import Client
 from controllers.log.operations import Create, Result
@@ -64,10 +66,12 @@ class Cluster:
         self.teller = ClockTeller(loop, client, stepper, self.clock)
         replica_teller = ReplicaTeller(loop, client, self._replicas, faults)
         self._telling = Telling(store, client, self.clock, stepper)
-        self._assembly = Assembly(
-            loop, self._replicas, stepper, self.clock, replica_teller, Given(kubelets, on_failure, timer)
-        )
+        self.flags = InForce()
+        """The flags that components run with."""
+        given = Given(kubelets, on_failure, timer)
+        self._assembly = Assembly(loop, self._replicas, stepper, self.clock, replica_teller, given, self.flags)
         self._obeying = Obeying(store, loop, self._replicas, self.clock, stepper, faults, self.teller, replica_teller)
+        self._flagging = Flagging(store, loop, client, self.flags, self._obeying.place)
         self.outside = Outside(loop, client, stepper, self._obeying.place, call)
 
     # -- life ---------------------------------------------------------------------------------------------------
@@ -87,6 +91,7 @@ class Cluster:
         loop = self._loop
         loop.promise(loop.now_ms + 1)
         self._obeying.take_up_clock()
+        self._flagging.take_up()
         self._assembly.add_session()
         for stored in self.store.list(REPLICAS)[0]:
             self._assembly.add_replica(stored.object)
@@ -148,6 +153,7 @@ class Cluster:
             present_ms: the simulated time that it is at that moment; None: that of the last event.
         """
         self._obeying.obey(real_unix_ms, present_ms)
+        self._flagging.obey()
         self._telling.configuration()
 
     def tell_clock(self, real_unix_ms: int, present_ms: int | None, *, anew: bool = False) -> None:
@@ -158,6 +164,8 @@ class Cluster:
         """Obey a command of an earlier run again; its log says already what came of it."""
         if resource == CLOCKS:
             self._obeying.clock(document)
+        elif resource == FLAGS:
+            self._flagging.change(document)
         else:
             self._obeying.replica(document)
 

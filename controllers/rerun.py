@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from controllers.cluster import Cluster
-from controllers.commands import CLOCKS, REPLICAS, SESSION, generation_of, status_of
+from controllers.commands import CLOCKS, FLAGS, REPLICAS, SESSION, generation_of, status_of
 from controllers.log.memory import MemoryStore
 from controllers.log.store import DELETED, Event
 from controllers.log.transaction import BufferedTransaction
@@ -136,7 +136,7 @@ def _commands(log: Sequence[Event], after: int) -> Iterator[tuple[Document, Even
     told: dict[tuple[str, str], int] = {}
     answers = {row.revision for row, _ in _answers(log)}
     for row in log:
-        if row.resource not in (CLOCKS, REPLICAS) or row.verb == DELETED:
+        if row.resource not in (CLOCKS, FLAGS, REPLICAS) or row.verb == DELETED:
             continue
         newest[(row.resource, row.name, generation_of(row.object))] = row
         status = status_of(row.object)

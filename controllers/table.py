@@ -6,12 +6,12 @@ from typing import Final
 
 from controllers.deployment import DeploymentController
 from controllers.disruption import DisruptionController
+from controllers.flags import controllermanager as flags
 from controllers.garbagecollector import GarbageCollector
 from controllers.kit.manager import ControllerEntry
 from controllers.namespace import NamespaceController
 from controllers.nodelifecycle import NodeLifecycleController
-from controllers.nodelifecycle.controller import MONITOR_MS
-from controllers.persistentvolume.binder import RESYNC_MS, PersistentVolumeController
+from controllers.persistentvolume.binder import PersistentVolumeController
 from controllers.persistentvolume.ephemeral import EphemeralVolumes
 from controllers.persistentvolume.protection import ClaimProtection, VolumeProtection
 from controllers.persistentvolume.provisioner import VolumeProvisioner
@@ -20,20 +20,34 @@ from controllers.podgc.controller import CHECK_MS
 from controllers.replicaset import ReplicaSetController
 
 CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
-    ControllerEntry(DeploymentController, DeploymentController.NAME, DeploymentController.RESOURCES),
-    ControllerEntry(ReplicaSetController, ReplicaSetController.NAME, ReplicaSetController.RESOURCES),
-    ControllerEntry(NamespaceController, NamespaceController.NAME, NamespaceController.RESOURCES),
-    ControllerEntry(GarbageCollector, GarbageCollector.NAME, GarbageCollector.RESOURCES),
     ControllerEntry(
-        NodeLifecycleController, NodeLifecycleController.NAME, NodeLifecycleController.RESOURCES, MONITOR_MS
+        DeploymentController, DeploymentController.NAME, DeploymentController.RESOURCES, workers=flags.DEPLOYMENT_SYNCS
+    ),
+    ControllerEntry(
+        ReplicaSetController, ReplicaSetController.NAME, ReplicaSetController.RESOURCES, workers=flags.REPLICASET_SYNCS
+    ),
+    ControllerEntry(
+        NamespaceController, NamespaceController.NAME, NamespaceController.RESOURCES, workers=flags.NAMESPACE_SYNCS
+    ),
+    ControllerEntry(GarbageCollector, GarbageCollector.NAME, GarbageCollector.RESOURCES, workers=flags.GC_SYNCS),
+    ControllerEntry(
+        NodeLifecycleController,
+        NodeLifecycleController.NAME,
+        NodeLifecycleController.RESOURCES,
+        flags.NODE_MONITOR_PERIOD,
     ),
     ControllerEntry(PodGCController, PodGCController.NAME, PodGCController.RESOURCES, CHECK_MS),
     ControllerEntry(DisruptionController, DisruptionController.NAME, DisruptionController.RESOURCES),
     ControllerEntry(
-        PersistentVolumeController, PersistentVolumeController.NAME, PersistentVolumeController.RESOURCES, RESYNC_MS
+        PersistentVolumeController,
+        PersistentVolumeController.NAME,
+        PersistentVolumeController.RESOURCES,
+        flags.PVCLAIMBINDER_SYNC_PERIOD,
     ),
     ControllerEntry(VolumeProvisioner, VolumeProvisioner.NAME, VolumeProvisioner.RESOURCES),
-    ControllerEntry(EphemeralVolumes, EphemeralVolumes.NAME, EphemeralVolumes.RESOURCES),
+    ControllerEntry(
+        EphemeralVolumes, EphemeralVolumes.NAME, EphemeralVolumes.RESOURCES, workers=flags.EPHEMERAL_VOLUME_SYNCS
+    ),
     ControllerEntry(ClaimProtection, ClaimProtection.NAME, ClaimProtection.RESOURCES),
     ControllerEntry(VolumeProtection, VolumeProtection.NAME, VolumeProtection.RESOURCES),
 )

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 
-from clustersim.sessionapi import clock, engine, expressions, imports, model, opening, people, scheduler, waiting
+from clustersim.sessionapi import clock, engine, expressions, flags, imports, model, opening, people, scheduler, waiting
 from clustersim.sessionapi.http import refusal, route
 from clustersim.sessionapi.imports import IMPORT_BYTES_MAX, REPLAY_BYTES_MAX
 from clustersim.sessionapi.opening import OPENING_BYTES_MAX
@@ -36,6 +36,7 @@ urlpatterns = [
     path("sessions/<str:code>/replicas/<str:identity>/fault", route(POST=engine.fault)),
     path("sessions/<str:code>/replicas/<str:identity>/metrics", route(GET=engine.metrics)),
     path("sessions/<str:code>/scheduler", route(GET=scheduler.show, PUT=scheduler.change)),
+    path("sessions/<str:code>/flags", route(GET=flags.show, PUT=flags.change)),
     path("sessions/<str:code>/waiting/<str:uid>", route(POST=waiting.judge)),
     path("sessions/<str:code>/expressions", route(POST=expressions.try_it)),
     path("sessions/<str:code>/import", route(POST=imports.apply_file, body_bytes_max=IMPORT_BYTES_MAX)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.kinds.apps import controllerrevision, deployment, replicaset, statefulset
-from controllers.kinds.clustersim import clock, queue, replay, replica, schedulerconfig
+from controllers.kinds.clustersim import clock, flags, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
 from controllers.kinds.core import (
     configmap,
@@ -63,6 +63,7 @@ TABLE: Final = Table(
         replica.KIND,
         queue.KIND,
         schedulerconfig.KIND,
+        flags.KIND,
         replay.KIND,
     )
 )

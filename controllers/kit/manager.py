@@ -18,6 +18,8 @@ from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 
+from controllers.flags.controllermanager import CONTROLLERS as CONTROLLERS_FLAG
+from controllers.flags.flag import Flag, InForce
 from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.kit.recorder import Recorder
 from controllers.kit.workqueue import Workqueue
@@ -40,16 +42,19 @@ class Setup:
     informers: Informers
     queue: Workqueue
     recorder: Recorder
+    flags: InForce
+    """The flags in force: `setup.flags[FLAG]`, read whenever the value is needed (`controllers.flags`)."""
 
 
 class Work:
     """The present call, for a generator that outlives it: `tick` is always the one of now."""
 
-    __slots__ = ("_recorder", "queue", "tick")
+    __slots__ = ("_recorder", "flags", "queue", "tick")
 
-    def __init__(self, tick: Tick, queue: Workqueue, recorder: Recorder) -> None:
+    def __init__(self, tick: Tick, queue: Workqueue, recorder: Recorder, flags: InForce) -> None:
         self.tick = tick
         self.queue = queue
+        self.flags = flags
         self._recorder = recorder
 
     @property
@@ -87,8 +92,10 @@ class ControllerEntry:
     make: MakeController
     name: str
     resources: tuple[str, ...]
-    resync_ms: int = 0
-    """Every so often `RESYNC_KEY` is added to the queue; 0: never."""
+    resync_ms: int | Flag[int] = 0
+    """Every so often `RESYNC_KEY` is added to the queue; 0: never. A flag: as it says."""
+    workers: int | Flag[int] = WORKERS
+    """How many keys are worked on at the same time."""
 
 
 RESYNC_KEY: Final = "\x00resync"
@@ -98,14 +105,37 @@ RESYNC_KEY: Final = "\x00resync"
 class _Runner:
     """One controller with its queue, as the manager drives it."""
 
-    __slots__ = ("active", "controller", "entry", "queue", "recorder")
+    __slots__ = ("active", "controller", "entry", "flags", "queue", "recorder")
 
-    def __init__(self, entry: ControllerEntry, informers: Informers, identity: str) -> None:
+    def __init__(self, entry: ControllerEntry, informers: Informers, identity: str, flags: InForce) -> None:
         self.entry = entry
+        self.flags = flags
         self.queue = Workqueue()
         self.recorder = Recorder(f"{entry.name}-controller", instance=identity)
-        self.controller = entry.make(Setup(informers, self.queue, self.recorder))
+        self.controller = entry.make(Setup(informers, self.queue, self.recorder, flags))
         self.active = 0
+
+    @property
+    def resync_ms(self) -> int:
+        """Return how often there is a periodic round; 0: never."""
+        return _in_force(self.entry.resync_ms, self.flags)
+
+    @property
+    def workers(self) -> int:
+        """Return how many keys are worked on at the same time; 0: the controller is switched off."""
+        return _in_force(self.entry.workers, self.flags) if self._is_on() else 0
+
+    def _is_on(self) -> bool:
+        """Return what the flag `controllers` says of this one, by its name with and without `-controller`."""
+        listed, name = self.flags[CONTROLLERS_FLAG], self.entry.name
+        names = {name, f"{name}-controller"}
+        if any(one in names for one in listed):
+            return True
+        return "*" in listed and not any(f"-{one}" in listed for one in names)
+
+
+def _in_force(value: int | Flag[int], flags: InForce) -> int:
+    return flags[value] if isinstance(value, Flag) else value
 
 
 class _Batch:
@@ -123,12 +153,13 @@ class _Batch:
 class ControllerManager:
     """`Elected` component: all controllers over one set of informers."""
 
-    def __init__(self, identity: str, entries: Sequence[ControllerEntry]) -> None:
-        """Make every controller of the table; nothing runs before `start`."""
+    def __init__(self, identity: str, entries: Sequence[ControllerEntry], flags: InForce | None = None) -> None:
+        """Make every controller of the table; nothing runs before `start`. `flags` None: all have their defaults."""
+        flags = flags or InForce()
         resources = [resource for entry in entries for resource in entry.resources]
         self.identity = identity
         self.informers = Informers(resources, identity=identity)
-        self._runners = {entry.name: _Runner(entry, self.informers, identity) for entry in entries}
+        self._runners = {entry.name: _Runner(entry, self.informers, identity, flags) for entry in entries}
         self._leading = False
 
     @property
@@ -144,9 +175,18 @@ class ControllerManager:
         """Begin to reconcile."""
         self._leading = True
         for name, runner in self._runners.items():
-            if runner.entry.resync_ms:
+            if runner.resync_ms:
                 runner.queue.add(RESYNC_KEY)
-                tick.plan(("resync", name), tick.now_ms + runner.entry.resync_ms)
+                tick.plan(("resync", name), tick.now_ms + runner.resync_ms)
+        self._plan(tick)
+
+    def flags_changed(self, tick: Tick) -> None:
+        """Begin periods anew and let more workers begin, or fewer go on."""
+        if not self._leading:
+            return
+        for name, runner in self._runners.items():
+            if isinstance(runner.entry.resync_ms, Flag):
+                tick.plan(("resync", name), tick.now_ms + runner.resync_ms)
         self._plan(tick)
 
     def observe(self, rows: Sequence[Event], tick: Tick) -> None:
@@ -179,17 +219,17 @@ class ControllerManager:
             runner = self._runners[name]
             if what == "resync":
                 runner.queue.add(RESYNC_KEY)
-                tick.plan(timer, tick.now_ms + runner.entry.resync_ms)
+                tick.plan(timer, tick.now_ms + runner.resync_ms)
             else:
                 self._work(runner, tick)
         self._plan(tick)
 
     def _work(self, runner: _Runner, tick: Tick) -> None:
-        key = runner.queue.get(tick.now_ms)
+        key = runner.queue.get(tick.now_ms) if runner.active < runner.workers else None
         if key is None:
             return
         runner.active += 1
-        work = Work(tick, runner.queue, runner.recorder)
+        work = Work(tick, runner.queue, runner.recorder, runner.flags)
         batch = _Batch(runner, key, runner.controller.reconcile(key, work), work)
         self._advance(batch, None, tick)
 
@@ -222,7 +262,7 @@ class ControllerManager:
         if not self._leading:
             return
         for name, runner in self._runners.items():
-            if runner.active >= WORKERS:
+            if runner.active >= runner.workers:
                 continue
             at_ms = runner.queue.next_ms(tick.now_ms)
             if at_ms is not None:

@@ -14,6 +14,7 @@ from controllers.kit.recorder import Recorder
 from controllers.leaderelection.elector import Elector, Failed, Get, Request, Response, Settings
 from controllers.leaderelection.lease import LeaseLock
 from controllers.log.store import Event, Stored
+from controllers.loop.component import Flagged
 from controllers.loop.loop import Answer, Elected, Tick
 from scheduler_core.api.draw import draw
 from scheduler_core.api.errors import ApiError
@@ -48,7 +49,7 @@ class Replica:
         make: Callable[[], Elected],
         *,
         source: str,
-        settings: Settings | None = None,
+        settings: Callable[[], Settings] = Settings,
     ) -> None:
         """Begin as a follower.
 
@@ -57,7 +58,7 @@ class Replica:
             lock: the Lease that all replicas of this component share.
             make: makes the component that acts; called again whenever leadership was lost.
             source: the component that events name.
-            settings: the election's timing.
+            settings: returns the election's timing as of its beginning.
         """
         self.identity = identity
         self.lock = lock
@@ -66,7 +67,7 @@ class Replica:
         self.last_branch = ""
         self.restarts = 0
         self._make = make
-        self._settings = settings or Settings()
+        self._settings = settings
         self._recorder = Recorder(source, instance=identity)
         self._made = 0
 
@@ -126,6 +127,12 @@ class Replica:
         else:
             self.inner.fire(timer, tick)
 
+    def flags_changed(self, tick: Tick) -> None:
+        """Hand it to the component, where that plans by flags."""
+        inner: object = self.inner
+        if isinstance(inner, Flagged):
+            inner.flags_changed(tick)
+
     # -- for who looks at it ------------------------------------------------------------------------------------
 
     def lease_view(self) -> dict[str, Any] | None:
@@ -150,7 +157,7 @@ class Replica:
             return draw(seed, "election-jitter", key, attempt, below=below)
 
         self._made += 1
-        self.elector = Elector(self.identity, jitter, self._settings, epoch_ms=tick.epoch_ms)
+        self.elector = Elector(self.identity, jitter, self._settings(), epoch_ms=tick.epoch_ms)
         self._carry_on(self.elector.poll(tick.now_ms), tick)
 
     def _carry_on(self, request: Request | None, tick: Tick) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from controllers.log.operations import Operation, Result, resource_of
 from controllers.log.store import Event, Gone, Store, Stored
@@ -56,6 +56,14 @@ class Elected(Component, Protocol):
 
         There is no call for losing: a replica that stops leading is dropped and made anew, as the real processes exit.
         """
+
+
+@runtime_checkable
+class Flagged(Protocol):
+    """A component that plans by flags; others read them when they need them."""
+
+    def flags_changed(self, tick: Tick) -> None:
+        """Plan anew by the flags that are in force now."""
 
 
 class Emission(NamedTuple):

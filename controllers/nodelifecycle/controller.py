@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
+from controllers.flags.controllermanager import NODE_MONITOR_GRACE_PERIOD, NODE_STARTUP_GRACE_PERIOD
 from controllers.kinds.core.node import NOT_READY
 from controllers.kit.informer import by_node
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, must
@@ -16,15 +17,6 @@ from controllers.kubelet.heartbeat import is_running, renewed_unix_ms
 from controllers.log.operations import Operation, Patch, Update
 from controllers.log.stamps import unix_ms_of, wire_time
 from scheduler_core.api.document import Document, condition
-
-MONITOR_MS: Final = 5_000
-"""How often heartbeats are looked at (nodeMonitorPeriod)."""
-
-GRACE_MS: Final = 50_000
-"""Silence after which a node's state is unknown (nodeMonitorGracePeriod, 40 s before 1.32)."""
-
-STARTUP_GRACE_MS: Final = 60_000
-"""Silence of a new node's kubelet after which its state is unknown (nodeStartupGracePeriod)."""
 
 WATCHED_CONDITIONS: Final = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 """Conditions that become Unknown when the kubelet falls silent."""
@@ -49,7 +41,7 @@ _OWN_KEYS: Final = frozenset({*CONDITION_TAINTS.values(), UNSCHEDULABLE})
 
 
 class NodeLifecycleController:
-    """Reconciles nodes by name, and all of them every five seconds."""
+    """Reconciles nodes by name, and all of them every `node-monitor-period`."""
 
     NAME: ClassVar[str] = "node-lifecycle"
     RESOURCES: ClassVar[tuple[str, ...]] = ("nodes", "pods")
@@ -93,7 +85,7 @@ class NodeLifecycleController:
             return []
         if ready is None:
             return self._never_heard_of(node, work)
-        if work.unix_ms - renewed_unix_ms(node, work.unix_ms) <= GRACE_MS:
+        if work.unix_ms - renewed_unix_ms(node, work.unix_ms) <= work.flags[NODE_MONITOR_GRACE_PERIOD]:
             return []
         now = wire_time(work.unix_ms)
         status = dict(node["status"])
@@ -116,7 +108,7 @@ class NodeLifecycleController:
     def _never_heard_of(self, node: Document, work: Work) -> list[Operation]:
         """Return what is written about a node whose kubelet has not said anything since the node came."""
         created = node["metadata"]["creationTimestamp"]
-        if work.unix_ms - unix_ms_of(created) <= STARTUP_GRACE_MS:
+        if work.unix_ms - unix_ms_of(created) <= work.flags[NODE_STARTUP_GRACE_PERIOD]:
             return []
         status = dict(node.get("status") or {})
         others = [entry for entry in status.get("conditions") or () if entry["type"] not in WATCHED_CONDITIONS]

@@ -37,9 +37,6 @@ from scheduler_core.api.document import Document
 from scheduler_core.api.storage import BIND_COMPLETED, BOUND_BY_CONTROLLER, CLASS_ANNOTATION
 from scheduler_core.volumes.match import NO_PROVISIONER
 
-RESYNC_MS: Final = 15_000
-"""How often claims that wait for a volume are looked at again (pvClaimBinderSyncPeriod)."""
-
 _DELETABLE: Final = "/tmp/"
 """Where volumes of host paths may be deleted: nobody wants a claim to take a host's own files along."""
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from typing import ClassVar, Final
 
+from controllers.flags.controllermanager import BURST_REPLICAS
 from controllers.kit.expectations import Expectations
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.ownership import claim, index_ownership, labels_of, requirements_of
@@ -18,9 +19,6 @@ from controllers.log.stamps import wire_time
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.selectors import matches_all
-
-BURST_REPLICAS: Final = 500
-"""Pods created or deleted in one reconciliation; the rest follows when these have been seen."""
 
 SLOW_START_FIRST: Final = 1
 """Creations come in batches of 1, 2, 4 …: a template that is refused is refused a few times, not hundreds of times."""
@@ -125,9 +123,9 @@ class ReplicaSetController:
     ) -> Generator[Sequence[Operation], Sequence[Result], ApiError | None]:
         difference = len(active) - owner["spec"].get("replicas", 1)
         if difference < 0:
-            return (yield from self._create(key, owner, min(-difference, BURST_REPLICAS), work))
+            return (yield from self._create(key, owner, min(-difference, work.flags[BURST_REPLICAS]), work))
         if difference > 0:
-            return (yield from self._delete(key, owner, active, min(difference, BURST_REPLICAS), work))
+            return (yield from self._delete(key, owner, active, min(difference, work.flags[BURST_REPLICAS]), work))
         return None
 
     def _create(

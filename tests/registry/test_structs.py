@@ -16,7 +16,7 @@ from controllers.registry.structs import beyond, fields_of, read
 TYPES = (Path(__file__).parents[2] / "static" / "js" / "lib" / "types.d.ts").read_text()
 
 
-@pytest.mark.parametrize("kind", ["Clock", "Replica", "Queue", "SchedulerConfig", "Replay"])
+@pytest.mark.parametrize("kind", ["Clock", "Replica", "Queue", "SchedulerConfig", "Flags", "Replay"])
 def test_the_schema_follows_from_the_struct(kind: str) -> None:
     struct = getattr(api, kind)
     found = model(f"clustersim_v1.{kind}")

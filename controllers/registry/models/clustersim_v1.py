@@ -278,6 +278,36 @@ class SchedulerConfig(Shape, frozen=True):
     status: SchedulerConfigStatus = SchedulerConfigStatus()
 
 
+class FlagsSpec(Shape, frozen=True):
+    """FlagsSpec holds the flags that are set, by name; what each may be stands in `controllers.flags`."""
+
+    kube_apiserver: Annotated[dict[str, str], Meta(description="Flags of kube-apiserver.")] = msgspec.field(
+        default_factory=dict, name="kube-apiserver"
+    )
+    kube_controller_manager: Annotated[dict[str, str], Meta(description="Flags of kube-controller-manager.")] = (
+        msgspec.field(default_factory=dict, name="kube-controller-manager")
+    )
+    kube_scheduler: Annotated[dict[str, str], Meta(description="Flags of kube-scheduler.")] = msgspec.field(
+        default_factory=dict, name="kube-scheduler"
+    )
+    kubelet: Annotated[dict[str, str], Meta(description="Flags of the kubelets.")] = {}
+
+
+class FlagsStatus(Shape, frozen=True):
+    """FlagsStatus is what the owner has obeyed."""
+
+    open_fields: ClassVar[bool] = True
+
+    observed_generation: int = 0
+
+
+class Flags(Shape, frozen=True):
+    """Flags are the command lines of the session's components: what is set, beside the defaults."""
+
+    spec: FlagsSpec = FlagsSpec()
+    status: FlagsStatus = FlagsStatus()
+
+
 class ReplaySpec(Shape, frozen=True):
     """ReplaySpec is the trace and how fast it is played."""
 

@@ -58,6 +58,7 @@ export const KINDS = [
   define("Replica", "clustersim.io/v1", "replicas", false, []),
   define("Queue", "clustersim.io/v1", "queues", false, []),
   define("SchedulerConfig", "clustersim.io/v1", "schedulerconfigs", false, []),
+  define("Flags", "clustersim.io/v1", "flags", false, []),
   define("Replay", "clustersim.io/v1", "replays", false, []),
 ];
 

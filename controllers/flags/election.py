@@ -1,0 +1,59 @@
+"""Flags of leader election, the same for each component that has replicas.
+
+Source: k8s.io/component-base/config/options/leaderelectionconfig.go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from controllers.flags.flag import Component, Flag, duration, switch, word
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionFlags:
+    """The seven flags of one component."""
+
+    elect: Flag[bool]
+    lease_duration: Flag[int]
+    renew_deadline: Flag[int]
+    retry_period: Flag[int]
+    resource_lock: Flag[str]
+    resource_name: Flag[str]
+    resource_namespace: Flag[str]
+
+    def table(self) -> tuple[Flag[Any], ...]:
+        """Return them as rows of the table of flags."""
+        return (
+            self.elect,
+            self.lease_duration,
+            self.renew_deadline,
+            self.retry_period,
+            self.resource_lock,
+            self.resource_name,
+            self.resource_namespace,
+        )
+
+
+def _leases(text: str) -> None:
+    if text != "leases":
+        raise ValueError('resourceLock: Invalid value: resourceLock value must be "leases"')
+
+
+def _named(text: str) -> None:
+    if not text:
+        raise ValueError("Required value")
+
+
+def election(component: Component) -> ElectionFlags:
+    """Return a component's flags of leader election."""
+    return ElectionFlags(
+        switch(component, "leader-elect", True, "Replicas elect one that acts; without it each of them acts."),
+        duration(component, "leader-elect-lease-duration", "15s", "How long a silent leader's lease is respected."),
+        duration(component, "leader-elect-renew-deadline", "10s", "A leader that cannot renew for so long stops."),
+        duration(component, "leader-elect-retry-period", "2s", "How often replicas try."),
+        word(component, "leader-elect-resource-lock", "leases", "What kind of object is the lock.", check=_leases),
+        word(component, "leader-elect-resource-name", component, "The lock's name.", check=_named),
+        word(component, "leader-elect-resource-namespace", "kube-system", "The lock's namespace.", check=_named),
+    )
