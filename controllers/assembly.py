@@ -93,7 +93,7 @@ class Assembly:
     def add_others(self) -> None:
         """Add what is no replica."""
         if self._given.kubelets:
-            self._loop.add("kubelet", Kubelets)
+            self._loop.add("kubelet", lambda: Kubelets(self._flags))
         self._loop.add("replay", ReplayComponent)
 
     def add_replica(self, document: Document) -> None:

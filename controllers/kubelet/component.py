@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, Final, Literal
 
+from controllers.flags.flag import InForce
+from controllers.flags.kubelet import ANNOTATION_PREFIX
 from controllers.kinds.core.node import SILENCED
 from controllers.kit.informer import RELIST_TIMER, Informers, by_node
 from controllers.kit.manager import key_of
@@ -18,7 +20,7 @@ from controllers.kubelet.heartbeat import is_running, stopped_unix_ms
 from controllers.kubelet.images import seconds_text, size_bytes
 from controllers.kubelet.machine import Machine, index_of
 from controllers.kubelet.mounting import csi_node, why_not_mounted
-from controllers.kubelet.orders import PREFIX, is_off, orders_of
+from controllers.kubelet.orders import is_off, orders_of
 from controllers.kubelet.render import node_status, pod_status
 from controllers.kubelet.stage import Say, Stage, Wait, choose, is_ready
 from controllers.kubelet.stages.node import NODE_LABELS
@@ -69,8 +71,9 @@ class _Playing:
 class Kubelets:
     """`Component` of all hollow kubelets."""
 
-    def __init__(self) -> None:
-        """Begin with empty memory."""
+    def __init__(self, flags: InForce) -> None:
+        """Begin with empty memory. `flags` are those in force."""
+        self._flags = flags
         self._informers = Informers(("nodes", "persistentvolumeclaims", "pods"), identity="kubelet")
         self._nodes = self._informers["nodes"]
         self._pods = self._informers["pods"]
@@ -89,7 +92,6 @@ class Kubelets:
         self._touched: dict[tuple[str, str], None] = {}
         self._unregistered: dict[str, None] = {}
         self._reporting = False
-        self._prefix = PREFIX
 
     @property
     def resources(self) -> frozenset[str]:
@@ -129,6 +131,14 @@ class Kubelets:
             self._report(tick)
         self._catch_up(tick)
 
+    def flags_changed(self, tick: Tick) -> None:
+        """Look at all nodes and pods anew: other annotations count now."""
+        for node in self._nodes.all():
+            self._unregistered[node["metadata"]["name"]] = None
+        for pod in self._pods.all():
+            self._pod_changed(pod, pod)
+        tick.plan(_PODS, tick.now_ms)
+
     # -- nodes --------------------------------------------------------------------------------------------------
 
     def _node_changed(self, old: Document | None, new: Document | None) -> None:
@@ -150,7 +160,7 @@ class Kubelets:
         machine.learn(new)
 
     def _silent(self, node: Document) -> tuple[bool, int | None]:
-        return is_off(node, self._prefix), stopped_unix_ms(node)
+        return is_off(node, self._flags[ANNOTATION_PREFIX]), stopped_unix_ms(node)
 
     def _index_for(self, node: Document) -> int:
         known = index_of(node)
@@ -194,14 +204,14 @@ class Kubelets:
     def _silence(self, node: Document, machine: Machine, tick: Tick) -> None:
         """Keep since when a machine is off: heartbeats are a function of that."""
         since = (node["metadata"].get("annotations") or {}).get(SILENCED)
-        off = is_off(node, self._prefix)
+        off = is_off(node, self._flags[ANNOTATION_PREFIX])
         if off != (since is not None):
             now = wire_time(tick.epoch_ms + tick.now_ms) if off else None
             patch = {"metadata": {"annotations": {SILENCED: now}, "uid": node["metadata"]["uid"]}}
             tick.emit(Patch("nodes", "", machine.name, patch), actor=machine.actor)
 
     def _is_running(self, node: Document, tick: Tick) -> bool:
-        return not is_off(node, self._prefix) and is_running(node, tick.epoch_ms + tick.now_ms)
+        return not is_off(node, self._flags[ANNOTATION_PREFIX]) and is_running(node, tick.epoch_ms + tick.now_ms)
 
     def _report(self, tick: Tick) -> None:
         """Write newly pulled images into the nodes' statuses."""
@@ -267,7 +277,7 @@ class Kubelets:
             return
         if (pod.get("status") or {}).get("podIP"):
             machine.pod_address(uid, pod["status"])
-        stage = choose(POD_STAGES, pod, orders_of(pod, self._prefix))
+        stage = choose(POD_STAGES, pod, orders_of(pod, self._flags[ANNOTATION_PREFIX]))
         playing = self._playing.get(uid)
         if stage is None:
             self._playing.pop(uid, None)
@@ -306,7 +316,7 @@ class Kubelets:
             case "next":
                 due_ms = now_ms + _draw_wait(playing.stage.wait, playing.stage.name, uid, tick, pod)
                 if playing.stage.wait.as_told:
-                    due_ms += 1000 * (orders_of(pod, self._prefix).seconds or 0)
+                    due_ms += 1000 * (orders_of(pod, self._flags[ANNOTATION_PREFIX]).seconds or 0)
         playing.due_ms = -(-due_ms // GRID_MS) * GRID_MS if due_ms > now_ms else now_ms
         self._sequence += 1
         metadata = pod["metadata"]
@@ -360,7 +370,7 @@ class Kubelets:
         own = ""
         if after.addressed:
             own = host if shared else machine.pod_address(metadata["uid"], pod.get("status") or {})
-        code = orders_of(pod, self._prefix).exit_code
+        code = orders_of(pod, self._flags[ANNOTATION_PREFIX]).exit_code
         status = pod_status(pod, after, tick.epoch_ms + tick.now_ms, (host, own), code)
         body = {"metadata": {"uid": metadata["uid"]}, "status": status}
         tick.emit(Update("pods", *place, body, "status"), place, actor=machine.actor)

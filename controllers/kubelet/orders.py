@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-PREFIX: Final = "clustersim.io"
-"""The kubelet's flag `annotation-prefix` where nobody has set it."""
+from controllers.flags.kubelet import ANNOTATION_PREFIX
+
+PREFIX: Final = ANNOTATION_PREFIX.default
 
 RUNS: Final = ("unready", "complete", "fail", "hold")
 

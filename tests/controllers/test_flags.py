@@ -157,6 +157,36 @@ def test_a_new_owner_goes_on_with_the_flags_that_are_set() -> None:
     assert rows == []
 
 
+def test_kubelets_obey_the_annotations_of_the_prefix_that_is_set() -> None:
+    node, pod = _node("n1"), _pod("p1", "n1")
+    pod["metadata"]["annotations"] = {"corpus/run": "complete"}
+    store, cluster = _cluster(node, pod)
+    cluster.advance(20_000)
+    assert _phase(store, "p1") == "Running"
+    _set(store, cluster, {"kubelet": {"annotation-prefix": "corpus"}})
+    cluster.advance(30_000)
+    assert _phase(store, "p1") == "Succeeded"
+    off = {"metadata": {"annotations": {"corpus/kubelet": "off", "clustersim.io/kubelet": "on"}}}
+    assert Client(store).apply(Patch("nodes", "", "n1", off), "user:t").error is None
+    cluster.pull()
+    cluster.advance(100_000)
+    assert _ready(store, "n1") == "Unknown"
+    _set(store, cluster, {"kubelet": {"annotation-prefix": "clustersim.io"}})
+    cluster.advance(120_000)
+    assert _ready(store, "n1") == "True"
+
+
+def _pod(name: str, node: str) -> Document:
+    spec = {"nodeName": node, "restartPolicy": "Never", "containers": [{"name": "c", "image": "nginx:1"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+def _phase(store: MemoryStore, name: str) -> str:
+    pod = store.get("pods", "default", name)
+    assert pod is not None
+    return str(pod.object["status"]["phase"])
+
+
 def _deployment(name: str, replicas: int) -> Document:
     template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}}
     spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
