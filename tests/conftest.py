@@ -26,6 +26,16 @@ def _counts_forgotten() -> None:
     limits.forget()
 
 
+@pytest.fixture(autouse=True)
+def _sessions_asleep(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the sessions of a test sleep when it ends: hundreds of tests in one process are no crowd of classes."""
+    yield
+    if "application_database" in request.fixturenames:
+        from clustersim.store.models import Session
+
+        Session.objects.filter(hibernated=False).update(hibernated=True)
+
+
 @pytest.fixture(scope="session")
 def server_tool() -> ModuleType:
     """Return tests/tools/server.py, for tests that start installations of their own."""
