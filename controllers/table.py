@@ -17,7 +17,7 @@ from controllers.persistentvolume.protection import ClaimProtection, VolumeProte
 from controllers.persistentvolume.provisioner import VolumeProvisioner
 from controllers.podgc import PodGCController
 from controllers.podgc.controller import CHECK_MS
-from controllers.replicaset import ReplicaSetController
+from controllers.replicaset import ReplicaSetController, ReplicationManager
 
 CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ControllerEntry(
@@ -26,6 +26,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ControllerEntry(
         ReplicaSetController, ReplicaSetController.NAME, ReplicaSetController.RESOURCES, workers=flags.REPLICASET_SYNCS
     ),
+    ControllerEntry(ReplicationManager, ReplicationManager.NAME, ReplicationManager.RESOURCES, workers=flags.RC_SYNCS),
     ControllerEntry(
         NamespaceController, NamespaceController.NAME, NamespaceController.RESOURCES, workers=flags.NAMESPACE_SYNCS
     ),

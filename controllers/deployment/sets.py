@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
+from controllers.kit.hashing import template_hash
 from controllers.kit.pods import owner_reference
 from scheduler_core.api.document import Document
-from scheduler_core.api.draw import SAFE_LETTERS
 
 HASH_LABEL: Final = "pod-template-hash"
 REVISION: Final = "deployment.kubernetes.io/revision"
@@ -85,17 +85,6 @@ def find_new(deployment: Mapping[str, Any], sets: Sequence[Document]) -> Documen
     """Return the oldest set whose template is the Deployment's."""
     wanted = template_of(deployment)
     return next((one for one in by_creation(sets) if template_of(one) == wanted), None)
-
-
-def template_hash(template: Mapping[str, Any], collisions: int | None) -> str:
-    """Return the pod-template-hash: FNV-1a over the template and the collision count, in letters that spell nothing."""
-    data = msgspec.json.encode(template, order="deterministic")
-    if collisions is not None:
-        data += str(collisions).encode()
-    number = 2166136261
-    for byte in data:
-        number = ((number ^ byte) * 16777619) & 0xFFFFFFFF
-    return "".join(SAFE_LETTERS[ord(digit) % len(SAFE_LETTERS)] for digit in str(number))
 
 
 def new_set(deployment: Document, revision: int, replicas: int, surge: int) -> Document:

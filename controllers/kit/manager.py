@@ -14,7 +14,7 @@ another's outcome without anybody waiting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 
@@ -22,6 +22,7 @@ from controllers.flags.controllermanager import CONTROLLERS as CONTROLLERS_FLAG
 from controllers.flags.flag import Flag, InForce
 from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.kit.recorder import Recorder
+from controllers.kit.reporting import Reconciled
 from controllers.kit.workqueue import Workqueue
 from controllers.log.operations import Operation, Result
 from controllers.log.store import Event
@@ -49,13 +50,26 @@ class Setup:
 class Work:
     """The present call, for a generator that outlives it: `tick` is always the one of now."""
 
-    __slots__ = ("_recorder", "flags", "queue", "tick")
+    __slots__ = ("_recorder", "flags", "queue", "report", "tick")
 
-    def __init__(self, tick: Tick, queue: Workqueue, recorder: Recorder, flags: InForce) -> None:
+    def __init__(self, tick: Tick, queue: Workqueue, recorder: Recorder, flags: InForce, report: Reconciled) -> None:
         self.tick = tick
         self.queue = queue
         self.flags = flags
+        self.report = report
         self._recorder = recorder
+
+    def tell(self, reason: str, *, desired: Mapping[str, Any], actual: Mapping[str, Any]) -> None:
+        """Say what this reconciliation found, for the controller's panel (contract 25).
+
+        Args:
+            reason: what it does about the difference, in a few words: `too few pods`, `as asked`.
+            desired: what is asked for, by where it stands: `{"spec.replicas": 3}`.
+            actual: what there is, by where it was counted: `{"pods": 2}`.
+        """
+        self.report.reason = reason
+        self.report.desired = desired
+        self.report.actual = actual
 
     @property
     def now_ms(self) -> int:
@@ -105,7 +119,7 @@ RESYNC_KEY: Final = "\x00resync"
 class _Runner:
     """One controller with its queue, as the manager drives it."""
 
-    __slots__ = ("active", "controller", "entry", "flags", "queue", "recorder")
+    __slots__ = ("active", "controller", "entry", "flags", "last", "queue", "recorder")
 
     def __init__(self, entry: ControllerEntry, informers: Informers, identity: str, flags: InForce) -> None:
         self.entry = entry
@@ -114,6 +128,8 @@ class _Runner:
         self.recorder = Recorder(f"{entry.name}-controller", instance=identity)
         self.controller = entry.make(Setup(informers, self.queue, self.recorder, flags))
         self.active = 0
+        self.last: Reconciled | None = None
+        """The newest reconciliation, under way or over."""
 
     @property
     def resync_ms(self) -> int:
@@ -167,6 +183,38 @@ class ControllerManager:
         """Return what the shared informers watch."""
         return self.informers.resources
 
+    @property
+    def controllers(self) -> tuple[str, ...]:
+        """Return the names of the controllers, in the order of the table."""
+        return tuple(self._runners)
+
+    def panel(self, name: str, now_ms: int) -> dict[str, Any]:
+        """Return what a controller's panel shows (contract 25): caches, queue, workers, last reconciliation.
+
+        Times are simulated milliseconds.
+
+        Raises:
+            KeyError: no such controller.
+        """
+        runner = self._runners[name]
+        caches = {}
+        for resource in sorted(runner.entry.resources):
+            reflector = self.informers.reflectors[resource]
+            caches[resource] = {
+                "objects": len(self.informers[resource]),
+                "revision": reflector.revision,
+                "lists": reflector.lists,
+                "synced": reflector.synced,
+            }
+        return {
+            "name": name,
+            "leading": self._leading,
+            "caches": caches,
+            "queue": runner.queue.shown(now_ms),
+            "workers": {"busy": runner.active, "limit": runner.workers},
+            "last": runner.last.shown() if runner.last is not None else None,
+        }
+
     def start(self, tick: Tick) -> None:
         """Fill the caches."""
         self.informers.start(tick)
@@ -206,6 +254,7 @@ class ControllerManager:
                 results.setdefault(id(answer.token), (answer.token, []))[1].append(answer.result)
         for batch, own in results.values():
             batch.work.tick = tick
+            batch.work.report.answered(own)
             self._advance(batch, own, tick)
         self._plan(tick)
 
@@ -229,7 +278,8 @@ class ControllerManager:
         if key is None:
             return
         runner.active += 1
-        work = Work(tick, runner.queue, runner.recorder, runner.flags)
+        report = runner.last = Reconciled(key, tick.now_ms)
+        work = Work(tick, runner.queue, runner.recorder, runner.flags, report)
         batch = _Batch(runner, key, runner.controller.reconcile(key, work), work)
         self._advance(batch, None, tick)
 
@@ -244,19 +294,20 @@ class ControllerManager:
                 results = []
         except StopIteration:
             runner.queue.forget(batch.key)
-            self._finish(batch)
+            self._finish(batch, tick)
             return
-        except ApiError:
+        except ApiError as error:
             runner.queue.add_limited(batch.key, tick.now_ms)
-            self._finish(batch)
+            self._finish(batch, tick, error)
             return
         for operation in operations:
             tick.emit(operation, batch, actor=actor)
 
     @staticmethod
-    def _finish(batch: _Batch) -> None:
+    def _finish(batch: _Batch, tick: Tick, error: ApiError | None = None) -> None:
         batch.runner.active -= 1
         batch.runner.queue.done(batch.key)
+        batch.work.report.end(tick.now_ms, error)
 
     def _plan(self, tick: Tick) -> None:
         if not self._leading:

@@ -5,7 +5,7 @@ Source: `PodControllerRefManager`, k8s.io/kubernetes/pkg/controller/controller_r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -39,6 +39,11 @@ def requirements_of(selector: Mapping[str, Any] | None) -> tuple[Requirement, ..
         return None
 
 
+def requirements_of_labels(selector: Mapping[str, str] | None) -> tuple[Requirement, ...] | None:
+    """Return plain labels, as older kinds select by, as conditions; None where there are none."""
+    return requirements_of({"matchLabels": selector}) if selector else None
+
+
 def labels_of(document: Mapping[str, Any]) -> Mapping[str, str]:
     """Return metadata.labels."""
     labels: Mapping[str, str] = document["metadata"].get("labels") or {}
@@ -46,9 +51,19 @@ def labels_of(document: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def claim(
-    owner: Document, requirements: tuple[Requirement, ...], lister: Lister
+    owner: Document,
+    requirements: tuple[Requirement, ...],
+    lister: Lister,
+    *,
+    counts: Callable[[Document], bool] = lambda document: True,
 ) -> tuple[list[Document], list[Operation], list[Document]]:
     """Sort out what belongs to `owner`.
+
+    Args:
+        owner: the controlling object.
+        requirements: what it selects.
+        lister: the objects, indexed by `index_ownership`.
+        counts: which objects matter; others are neither adopted, nor released, nor returned.
 
     Returns:
         The objects it controls and selects; the patches that adopt orphans and release what it selects no longer; the
@@ -60,6 +75,8 @@ def claim(
     operations: list[Operation] = []
     deleting = "deletionTimestamp" in metadata
     for document in lister.indexed("controller", metadata["uid"]):
+        if not counts(document):
+            continue
         if matches_all(requirements, labels_of(document)):
             mine.append(document)
         elif not deleting:
@@ -68,7 +85,9 @@ def claim(
     if deleting:
         return mine, operations, adopted
     for document in lister.indexed("orphans", metadata["namespace"]):
-        if "deletionTimestamp" not in document["metadata"] and matches_all(requirements, labels_of(document)):
+        if "deletionTimestamp" in document["metadata"] or not counts(document):
+            continue
+        if matches_all(requirements, labels_of(document)):
             operations.append(_adopt(resource, document, owner))
             adopted.append(document)
     return mine, operations, adopted

@@ -5,7 +5,8 @@ wait longer each time (client-go's `util/workqueue`).
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
 BASE_DELAY_MS: Final = 5
 MAX_DELAY_MS: Final = 1_000_000
@@ -15,6 +16,9 @@ BUCKET_PER_SECOND: Final = 10
 BUCKET_SIZE: Final = 100
 """All rate-limited adds of one queue together: 10 a second once a burst of 100 is used up."""
 
+
+SHOWN_MAX: Final = 20
+"""Keys of each part of a queue that its panel shows."""
 
 SPINS_MAX: Final = 100
 """How often a key may be worked on within one simulated millisecond; past it the key waits for the next one, so that a
@@ -123,6 +127,19 @@ class Workqueue:
         while self._waiting and self._due.get(self._waiting[0][2]) != self._waiting[0][0]:
             heappop(self._waiting)
         return self._waiting[0][0] if self._waiting else None
+
+    def shown(self, now_ms: int) -> dict[str, Any]:
+        """Return what the queue holds, the first `SHOWN_MAX` keys of each part: ready, being worked on, waiting."""
+        waiting = sorted((at_ms, key) for key, at_ms in self._due.items())
+        return {
+            "length": len(self._ready),
+            "ready": list(islice(self._ready, SHOWN_MAX)),
+            "working": sorted(self._working)[:SHOWN_MAX],
+            "waiting": [
+                {"key": key, "inMs": max(0, at_ms - now_ms), "failures": self.limiter.failures(key)}
+                for at_ms, key in waiting[:SHOWN_MAX]
+            ],
+        }
 
     def _wake(self, now_ms: int) -> None:
         while self._waiting and self._waiting[0][0] <= now_ms:

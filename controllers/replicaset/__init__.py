@@ -1,5 +1,5 @@
-"""The ReplicaSet controller."""
+"""The ReplicaSet controller, and the ReplicationController's, which is the same."""
 
-from controllers.replicaset.controller import ReplicaSetController
+from controllers.replicaset.controller import ReplicaSetController, ReplicationManager
 
-__all__ = ["ReplicaSetController"]
+__all__ = ["ReplicaSetController", "ReplicationManager"]

@@ -1,6 +1,7 @@
-"""Keeps as many pods as a ReplicaSet asks for.
+"""Keeps as many pods as a ReplicaSet or a ReplicationController asks for.
 
-Source: k8s.io/kubernetes/pkg/controller/replicaset/replica_set.go.
+Source: k8s.io/kubernetes/pkg/controller/replicaset/replica_set.go; pkg/controller/replication wraps it for the older
+kind, as `ReplicationManager` does here.
 """
 
 from __future__ import annotations
@@ -12,29 +13,29 @@ from typing import ClassVar, Final
 from controllers.flags.controllermanager import BURST_REPLICAS
 from controllers.kit.expectations import Expectations
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
-from controllers.kit.ownership import claim, index_ownership, labels_of, requirements_of
+from controllers.kit.ownership import claim, index_ownership, labels_of, requirements_of, requirements_of_labels
 from controllers.kit.pods import controller_of, deletion_order, is_active, is_available, owner_reference, ready_since_ms
 from controllers.log.operations import Create, Delete, Operation, Result, Update
 from controllers.log.stamps import wire_time
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
-from scheduler_core.api.selectors import matches_all
+from scheduler_core.api.selectors import Requirement, matches_all
 
 SLOW_START_FIRST: Final = 1
 """Creations come in batches of 1, 2, 4 …: a template that is refused is refused a few times, not hundreds of times."""
 
-RESOURCE: Final = "replicasets.apps"
 
+class ReplicaController:
+    """Reconciles the objects of one kind that ask for a number of equal pods, by key."""
 
-class ReplicaSetController:
-    """Reconciles ReplicaSets, by key."""
-
-    NAME: ClassVar[str] = "replicaset"
-    RESOURCES: ClassVar[tuple[str, ...]] = (RESOURCE, "pods")
+    NAME: ClassVar[str]
+    RESOURCES: ClassVar[tuple[str, ...]]
+    KIND: ClassVar[str]
 
     def __init__(self, setup: Setup) -> None:
         """Index pods by owner and listen to both kinds."""
-        self._sets = setup.informers[RESOURCE]
+        self._resource = self.RESOURCES[0]
+        self._sets = setup.informers[self._resource]
         self._pods = setup.informers["pods"]
         self._queue = setup.queue
         self._expectations = Expectations()
@@ -76,13 +77,17 @@ class ReplicaSetController:
     def _queue_matching(self, pod: Document) -> None:
         """An orphan appeared or changed: any set that selects it may adopt it."""
         for candidate in self._sets.indexed("namespace", pod["metadata"]["namespace"]):
-            requirements = requirements_of(candidate["spec"].get("selector"))
+            requirements = self._requirements(candidate)
             if requirements and matches_all(requirements, labels_of(pod)):
                 self._queue.add(key_of(candidate))
 
+    def _requirements(self, owner: Document) -> tuple[Requirement, ...] | None:
+        """Return what the object selects; None where it selects nothing."""
+        return requirements_of(owner["spec"].get("selector"))
+
     def _owner_key(self, pod: Document) -> str | None:
         reference = controller_of(pod)
-        if reference is None or reference.get("kind") != "ReplicaSet":
+        if reference is None or reference.get("kind") != self.KIND:
             return None
         return f"{pod['metadata']['namespace']}/{reference['name']}"
 
@@ -94,10 +99,10 @@ class ReplicaSetController:
         if owner is None:
             self._expectations.forget(key)
             return
-        requirements = requirements_of(owner["spec"].get("selector"))
+        requirements = self._requirements(owner)
         if requirements is None:
             return
-        pods, adoptions, orphans = claim(owner, requirements, self._pods)
+        pods, adoptions, orphans = claim(owner, requirements, self._pods, counts=is_active)
         if adoptions:
             results = yield adoptions
             taken = {result.object["metadata"]["uid"] for result in results if result.object is not None}
@@ -110,7 +115,7 @@ class ReplicaSetController:
         if status != current.get("status"):
             metadata = {"name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}
             body = {"metadata": metadata, "status": status}
-            results = yield [Update(RESOURCE, owner["metadata"]["namespace"], metadata["name"], body, "status")]
+            results = yield [Update(self._resource, owner["metadata"]["namespace"], metadata["name"], body, "status")]
             _must_unless_gone(results[0])
         if failure is not None:
             raise failure
@@ -121,7 +126,10 @@ class ReplicaSetController:
     def _manage(
         self, key: str, owner: Document, active: list[Document], work: Work
     ) -> Generator[Sequence[Operation], Sequence[Result], ApiError | None]:
-        difference = len(active) - owner["spec"].get("replicas", 1)
+        wanted = owner["spec"].get("replicas", 1)
+        difference = len(active) - wanted
+        reason = "too few pods" if difference < 0 else "too many pods" if difference > 0 else "as many pods as asked"
+        work.tell(reason, desired={"spec.replicas": wanted}, actual={"active pods": len(active)})
         if difference < 0:
             return (yield from self._create(key, owner, min(-difference, work.flags[BURST_REPLICAS]), work))
         if difference > 0:
@@ -151,14 +159,14 @@ class ReplicaSetController:
         for result in results:
             if result.error is None:
                 name = must(result)["metadata"]["name"]
-                work.event(owner, "ReplicaSet", "SuccessfulCreate", f"Created pod: {name}")
+                work.event(owner, self.KIND, "SuccessfulCreate", f"Created pod: {name}")
                 continue
             self._expectations.created(key)
             if any(cause.reason == "NamespaceTerminating" for cause in result.error.causes):
                 continue
             failure = failure or result.error
             message = f"Error creating: {result.error.message}"
-            work.event(owner, "ReplicaSet", "FailedCreate", message, event_type="Warning")
+            work.event(owner, self.KIND, "FailedCreate", message, event_type="Warning")
         return failure
 
     def _delete(
@@ -175,13 +183,13 @@ class ReplicaSetController:
         for pod, result in zip(chosen, results, strict=True):
             name = pod["metadata"]["name"]
             if result.error is None:
-                work.event(owner, "ReplicaSet", "SuccessfulDelete", f"Deleted pod: {name}")
+                work.event(owner, self.KIND, "SuccessfulDelete", f"Deleted pod: {name}")
                 continue
             self._expectations.deleted(key, pod["metadata"]["uid"])
             if result.error.code != 404:
                 failure = failure or result.error
                 message = f"Error deleting: {result.error.message}"
-                work.event(owner, "ReplicaSet", "FailedDelete", message, event_type="Warning")
+                work.event(owner, self.KIND, "FailedDelete", message, event_type="Warning")
         return failure
 
     def _related(self, owner: Document) -> list[Document]:
@@ -194,6 +202,26 @@ class ReplicaSetController:
             for pod in self._pods.indexed("controller", sibling["metadata"]["uid"])
             if is_active(pod)
         ]
+
+
+class ReplicaSetController(ReplicaController):
+    """Reconciles ReplicaSets."""
+
+    NAME: ClassVar[str] = "replicaset"
+    RESOURCES: ClassVar[tuple[str, ...]] = ("replicasets.apps", "pods")
+    KIND: ClassVar[str] = "ReplicaSet"
+
+
+class ReplicationManager(ReplicaController):
+    """Reconciles ReplicationControllers."""
+
+    NAME: ClassVar[str] = "replication"
+    RESOURCES: ClassVar[tuple[str, ...]] = ("replicationcontrollers", "pods")
+    KIND: ClassVar[str] = "ReplicationController"
+
+    def _requirements(self, owner: Document) -> tuple[Requirement, ...] | None:
+        """Read plain labels, by which this older kind selects."""
+        return requirements_of_labels(owner["spec"].get("selector"))
 
 
 def _controller_uid(document: Document) -> list[str]:

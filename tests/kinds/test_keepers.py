@@ -44,7 +44,6 @@ def test_a_kind_with_a_controller_and_one_that_asks_for_nothing_are_silent() -> 
 def test_which_kinds_nothing_acts_on() -> None:
     """A controller that is added takes its kind out of this list, with the kind's `keeper`."""
     assert {kind.resource for kind in KINDS if kind.idle} == {
-        "replicationcontrollers",
         "resourcequotas",
         "services",
         "statefulsets.apps",

@@ -37,15 +37,15 @@ def pod(
 def workload(
     kind: str, name: str, replicas: int, *, namespace: str = "default", image: str = "nginx:1.27", **spec: Any
 ) -> Document:
-    """Return a Deployment or ReplicaSet whose pods carry the label app=<name>."""
+    """Return a workload whose pods carry the label app=<name>."""
     container = {"name": "main", "image": image, "resources": {"requests": {"cpu": "100m"}}}
     return {
-        "apiVersion": "apps/v1",
+        "apiVersion": "v1" if kind == "ReplicationController" else "apps/v1",
         "kind": kind,
         "metadata": {"name": name, "namespace": namespace},
         "spec": {
             "replicas": replicas,
-            "selector": {"matchLabels": {"app": name}},
+            "selector": {"app": name} if kind == "ReplicationController" else {"matchLabels": {"app": name}},
             "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}},
             **spec,
         },

@@ -1,4 +1,4 @@
-"""ReplicationControllers: kept and shown; the scheduler's spreading reads their selectors."""
+"""ReplicationControllers."""
 
 from __future__ import annotations
 
@@ -59,6 +59,7 @@ KIND: Final = Kind(
     categories=("all",),
     subresources=(STATUS, _SCALE),
     replicas=replicas_of,
+    keeper="replication",
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
