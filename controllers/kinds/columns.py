@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controllers.registry.kind import Column
+from controllers.registry.subresources import selector_text
 from scheduler_core.api.document import at
 
 NONE: Final = "<none>"
@@ -49,6 +50,11 @@ CONTROLLER: Final = Column("Controller", "string", "Controller of the object", _
 def pairs(labels: Mapping[str, str] | None) -> str:
     """Return labels as `a=b,c=d`."""
     return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE
+
+
+def selector_words(selector: Mapping[str, Any]) -> str:
+    """Return a label selector as tables show it: `app=web,tier in (a,b)`."""
+    return selector_text(selector) or NONE
 
 
 def _images(document: Mapping[str, Any], age: Any) -> str:

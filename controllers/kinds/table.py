@@ -16,6 +16,7 @@ from controllers.kinds.core import (
     node,
     persistentvolume,
     persistentvolumeclaim,
+    podtemplate,
     replicationcontroller,
     resourcequota,
     secret,
@@ -24,7 +25,10 @@ from controllers.kinds.core import (
 )
 from controllers.kinds.core.pod import kind as pod
 from controllers.kinds.discovery import endpointslice
+from controllers.kinds.networking import ingress, ingressclass, networkpolicy
+from controllers.kinds.node import runtimeclass
 from controllers.kinds.policy import poddisruptionbudget
+from controllers.kinds.rbac import clusterrole, clusterrolebinding, role, rolebinding
 from controllers.kinds.scheduling import priorityclass
 from controllers.kinds.storage import csidriver, csinode, csistoragecapacity, storageclass, volumeattachment
 from controllers.registry.registry import Registry
@@ -45,6 +49,7 @@ TABLE: Final = Table(
         persistentvolumeclaim.KIND,
         persistentvolume.KIND,
         replicationcontroller.KIND,
+        podtemplate.KIND,
         event.KIND,
         replicaset.KIND,
         deployment.KIND,
@@ -52,6 +57,14 @@ TABLE: Final = Table(
         controllerrevision.KIND,
         endpointslice.KIND,
         poddisruptionbudget.KIND,
+        ingress.KIND,
+        ingressclass.KIND,
+        networkpolicy.KIND,
+        role.KIND,
+        rolebinding.KIND,
+        clusterrole.KIND,
+        clusterrolebinding.KIND,
+        runtimeclass.KIND,
         storageclass.KIND,
         csinode.KIND,
         csidriver.KIND,

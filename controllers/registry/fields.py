@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.label_names import label_value_errors, qualified_name_errors
 
@@ -40,6 +42,12 @@ _SUBDOMAIN_TEXT: Final = (
     "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
+_WILDCARD_TEXT: Final = (
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of "
+    "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', "
+    "regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+_HTTP_PATH: Final = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _SERVICE_TEXT: Final = (
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
     "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
@@ -53,6 +61,8 @@ def shown(value: Any) -> str:
         return f'"{value[:SHOWN_LETTERS_MAX]}"'
     if isinstance(value, bool):
         return "true" if value else "false"
+    if value is None or isinstance(value, (list, tuple, dict)):
+        return msgspec.json.encode(value).decode()[:SHOWN_LETTERS_MAX]
     return repr(value)[:SHOWN_LETTERS_MAX]
 
 
@@ -71,9 +81,9 @@ def duplicate(field: str, value: Any) -> Cause:
     return Cause(field, f"Duplicate value: {shown(value)}", "FieldValueDuplicate")
 
 
-def unsupported(field: str, value: Any, allowed: Iterable[str]) -> Cause:
-    """Return `Unsupported value` with what is supported."""
-    listed = ", ".join(f'"{item}"' for item in sorted(allowed))
+def unsupported(field: str, value: Any, allowed: Iterable[str], *, ordered: bool = True) -> Cause:
+    """Return `Unsupported value` with what is supported, in alphabetical order or as upstream lists it."""
+    listed = ", ".join(f'"{item}"' for item in (sorted(allowed) if ordered else allowed))
     return Cause(field, f"Unsupported value: {shown(value)}: supported values: {listed}", "FieldValueNotSupported")
 
 
@@ -118,6 +128,27 @@ def subdomain(field: str, value: str) -> list[Cause]:
     if len(value) > SUBDOMAIN_LENGTH_MAX:
         return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} bytes")]
     return [] if _SUBDOMAIN.fullmatch(value) else [bad(field, value, _SUBDOMAIN_TEXT)]
+
+
+def wildcard_subdomain(field: str, value: str) -> list[Cause]:
+    """Check a host that begins with `*.`."""
+    if len(value) > SUBDOMAIN_LENGTH_MAX:
+        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} bytes")]
+    good = value.startswith("*.") and _SUBDOMAIN.fullmatch(value[2:])
+    return [] if good else [bad(field, value, _WILDCARD_TEXT)]
+
+
+def domain_path(field: str, value: str) -> list[Cause]:
+    """Check a path behind a domain: `acme.io/foo`."""
+    if not value:
+        return [required(field)]
+    host, _, path = value.partition("/")
+    if not host or not path:
+        return [bad(field, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+    causes = subdomain(field, host)
+    if not _HTTP_PATH.fullmatch(path):
+        causes.append(bad(field, path, f"Invalid path (regex used for validation is '{_HTTP_PATH.pattern}')"))
+    return causes
 
 
 def service_name(field: str, value: str) -> list[Cause]:

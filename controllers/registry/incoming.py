@@ -92,7 +92,7 @@ def new_document(kind: Kind, operation: Create, context: Context, transaction: T
         _check_home(kind, metadata, transaction)
     causes = kind.admit(document, Current(transaction, unix_ms))
     causes += metadata_rules.validate(metadata, kind.names)
-    _refuse(kind, metadata["name"], causes + kind.validate(document) + _still(missing, document))
+    _refuse(kind, metadata["name"], causes + kind.validate(document), _still(kind, missing, document))
     return _arranged(document)
 
 
@@ -124,7 +124,7 @@ def changed_document(
         if part.part:
             _restore(document, old, part.part)
     changes = {key for key in document.keys() | old.keys() if document.get(key) != old.get(key)} - {"metadata"}
-    causes = list(missing)
+    causes: list[Cause] = []
     if changes:
         for key, part in document.items():
             if part is old.get(key) and isinstance(part, (dict, list)):
@@ -133,11 +133,11 @@ def changed_document(
         causes = kind.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
         causes += kind.validate(document)
         causes += kind.validate_update(document, old)
-        causes += _still(missing, document)
+        missing = _still(kind, missing, document)
     if metadata != old["metadata"]:
         causes += metadata_rules.validate(metadata, kind.names)
         causes += metadata_rules.validate_update(metadata, old["metadata"])
-    _refuse(kind, stored.name, causes)
+    _refuse(kind, stored.name, causes, missing)
     _bump_generation(kind, document, old)
     return _arranged(document)
 
@@ -210,8 +210,10 @@ def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -
     return document, [cause for cause in report.missing if cause.field not in document]
 
 
-def _still(missing: list[Cause], document: Mapping[str, Any]) -> list[Cause]:
+def _still(kind: Kind, missing: list[Cause], document: Mapping[str, Any]) -> list[Cause]:
     """Return which required fields are missing after the defaults too."""
+    if kind.whole_rules:
+        return []
     return [cause for cause in missing if not _is_there(document, cause.field)]
 
 
@@ -351,16 +353,12 @@ def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any]) -> 
         document["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 
-def _refuse(kind: Kind, name: str, causes: list[Cause]) -> None:
-    seen: set[tuple[str, str]] = set()
-    distinct = []
-    for cause in causes:
-        key = (cause.field, cause.reason)
-        if key not in seen:
-            seen.add(key)
-            distinct.append(cause)
+def _refuse(kind: Kind, name: str, causes: Sequence[Cause], missing: Sequence[Cause] = ()) -> None:
+    """Refuse what is wrong, each thing once; what is missing only where the kind's own rules did not say so."""
+    told = {(cause.field, cause.reason) for cause in causes}
+    distinct = dict.fromkeys([*causes, *(cause for cause in missing if (cause.field, cause.reason) not in told)])
     if distinct:
-        raise invalid(kind.kind, kind.group, name, distinct)
+        raise invalid(kind.kind, kind.group, name, list(distinct))
 
 
 def _arranged(document: Document) -> Document:

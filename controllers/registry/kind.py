@@ -194,6 +194,8 @@ class Kind:
     """What whoever writes an accepted object is warned of."""
     deprecated: str = ""
     """The warning that every request for it is answered with, as upstream has it; empty: none."""
+    whole_rules: bool = False
+    """Whether `validate` itself says what has to be there, as upstream does; otherwise what the schema requires has."""
     names: Literal["subdomain", "label", "service", "path"] = "subdomain"
     """Which names its objects may have."""
     generation: bool = False
@@ -220,6 +222,8 @@ class Kind:
     keeper: str = ""
     """Which component makes its spec true: the name of a controller, `kubelet` or `session`; empty: none does. A kind
     that has a status and no keeper warns whoever writes one."""
+    asks: bool = False
+    """Whether something should act on it though it has no status; without a keeper it warns too."""
     passing: bool = False
     """Whether its objects are told and forgotten (Events): the newest are enough, and nothing belongs to them."""
 
@@ -255,7 +259,7 @@ class Kind:
     @property
     def idle(self) -> bool:
         """Return whether its objects ask for something that nothing in this cluster does."""
-        return not self.keeper and self.subresource("status") is not None
+        return not self.keeper and (self.asks or self.subresource("status") is not None)
 
     def subresource(self, name: str) -> Subresource | None:
         """Return a subresource, or None."""

@@ -21,39 +21,38 @@ USE = '''
 from tests.registry.registry_tool import Cluster, refusal
 from tests.apiserver.conftest import *  # the process and the namespace
 
-TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "nginx:1"}]}}
+RESOURCE = "certificatesigningrequests.certificates.k8s.io"
+SPEC = {"request": "YQ==", "signerName": "example.dev/web"}
 
 
 def test_through_the_registry():
     cluster = Cluster()
-    stored = cluster.create("podtemplates", "web", {"template": TEMPLATE})
-    assert stored["template"]["spec"]["restartPolicy"] == "Always"
-    wrong = {"template": {**TEMPLATE, "spec": {"containers": []}}}
-    refused = refusal(cluster.create, "podtemplates", "bad", wrong)
+    stored = cluster.create(RESOURCE, "web", {"spec": SPEC})
+    assert stored["spec"]["usages"] == ["digital signature", "key encipherment"]
+    refused = refusal(cluster.create, RESOURCE, "bad", {"spec": {**SPEC, "signerName": "web"}})
     assert refused.code == 422
-    assert [cause.field for cause in refused.causes] == ["template.spec.containers"]
-    assert cluster.get("podtemplates", "bad") is None
+    assert [cause.field for cause in refused.causes] == ["spec.signerName"]
+    assert cluster.store.get(RESOURCE, "", "bad") is None
 
 
 def test_over_http(sqlite_api):
-    api, path = sqlite_api, "/api/v1/namespaces/default/podtemplates"
-    _, found, _ = api.request("GET", "/api/v1")
-    assert "podtemplates" in {entry["name"] for entry in found["resources"]}
-    status, made, _ = api.request("POST", path, {"metadata": {"name": "web"}, "template": TEMPLATE})
-    assert (status, made["kind"]) == (201, "PodTemplate")
-    wrong = {"metadata": {"name": "bad"}, "template": {"spec": {"containers": 3}}}
+    api, path = sqlite_api, "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+    _, found, _ = api.request("GET", "/apis/certificates.k8s.io/v1")
+    assert "certificatesigningrequests" in {entry["name"] for entry in found["resources"]}
+    status, made, _ = api.request("POST", path, {"metadata": {"name": "web"}, "spec": SPEC})
+    assert (status, made["kind"]) == (201, "CertificateSigningRequest")
+    wrong = {"metadata": {"name": "bad"}, "spec": {"signerName": 3}}
     status, refused, _ = api.request("POST", path, wrong)
     assert (status, refused["reason"]) == (400, "BadRequest")
-    patch = {"template": {"spec": {"containers": [{"name": "c", "image": "nginx:2"}]}}}
     kind = "application/strategic-merge-patch+json"
-    status, _, _ = api.request("PATCH", f"{path}/web", patch, content_type=kind)
+    status, _, _ = api.request("PATCH", f"{path}/web", {"spec": {"usages": ["any"]}}, content_type=kind)
     assert status == 200
     status, read, _ = api.request("GET", f"{path}/web")
-    assert (status, read["template"]["spec"]["containers"][0]["image"]) == (200, "nginx:2")
+    assert (status, read["spec"]["usages"]) == (200, ["any"])
     table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
     _, shown, _ = api.request("GET", path, headers=table)
-    assert [column["name"] for column in shown["columnDefinitions"]] == ["Name", "Images", "Age"]
-    assert shown["rows"][0]["cells"][:2] == ["web", "nginx:2"]
+    assert [column["name"] for column in shown["columnDefinitions"]] == ["Name", "Age", "SignerName"]
+    assert shown["rows"][0]["cells"][2] == "example.dev/web"
     status, _, _ = api.request("DELETE", f"{path}/web")
     assert status == 200
 '''
@@ -79,13 +78,18 @@ def add_the_kind(project: Path) -> None:
     """Do what the page says."""
     path = re.search(r"^`(controllers/kinds/\S+\.py)`:", PAGE, re.MULTILINE)
     assert path is not None
-    (project / path[1]).write_text(block("python", "## 1. The file"))
+    file = project / path[1]
+    file.parent.mkdir()
+    (file.parent / "__init__.py").write_text('"""Kinds of a new group."""\n')
+    file.write_text(block("python", "## 1. The file"))
     table = project / "controllers" / "kinds" / "table.py"
     text = table.read_text()
     line = block("text", "## 2. The line")
     assert line.strip() not in text
     text = text.replace("        event.KIND,\n", "        event.KIND,\n" + line)
-    text = text.replace("    persistentvolumeclaim,\n", "    persistentvolumeclaim,\n    podtemplate,\n")
+    first = "from controllers.kinds.clustersim import"
+    group, module = re.search(r"kinds/(\w+)/(\w+)\.py", path[1]).groups()
+    text = text.replace(first, f"from controllers.kinds.{group} import {module}\n{first}")
     table.write_text(text)
     golden = re.search(r"^`(tests/golden/kinds/\S+\.json)`", PAGE, re.MULTILINE)
     assert golden is not None

@@ -44,7 +44,15 @@ def test_a_kind_with_a_controller_and_one_that_asks_for_nothing_are_silent() -> 
 def test_which_kinds_nothing_acts_on() -> None:
     """A controller that is added takes its kind out of this list, with the kind's `keeper`."""
     assert {kind.resource for kind in KINDS if kind.idle} == {
+        "clusterrolebindings.rbac.authorization.k8s.io",
+        "clusterroles.rbac.authorization.k8s.io",
+        "ingressclasses.networking.k8s.io",
+        "ingresses.networking.k8s.io",
+        "networkpolicies.networking.k8s.io",
         "resourcequotas",
+        "rolebindings.rbac.authorization.k8s.io",
+        "roles.rbac.authorization.k8s.io",
+        "runtimeclasses.node.k8s.io",
         "services",
         "statefulsets.apps",
         "volumeattachments.storage.k8s.io",

@@ -36,6 +36,8 @@ KIND: Final = Kind(
     "controllerrevisions",
     group="apps",
     rank=45,
+    whole_rules=True,
+    students=False,
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,

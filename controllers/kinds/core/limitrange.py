@@ -123,6 +123,8 @@ KIND: Final = Kind(
     "limitranges",
     short_names=("limits",),
     rank=2,
+    whole_rules=True,
+    students=False,
     defaults=_defaults,
     validate=_validate,
     columns=(NAME, CREATED_AT),

@@ -97,6 +97,8 @@ KIND: Final = Kind(
     "Secret",
     "secrets",
     rank=4,
+    whole_rules=True,
+    secret=True,
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,

@@ -1,0 +1,41 @@
+"""ClusterRoles: what may be done in the whole cluster. Stored; what a person may do follows from their own role."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.kinds.columns import CREATED_AT, NAME
+from controllers.kinds.rbac import rules
+from controllers.registry import fields
+from controllers.registry.kind import Kind
+from scheduler_core.api.errors import Cause
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    causes = rules.rules(document, namespaced=False)
+    gathered = document.get("aggregationRule")
+    if gathered is None:
+        return causes
+    field, selectors = "aggregationRule.clusterRoleSelectors", gathered.get("clusterRoleSelectors") or ()
+    if not selectors:
+        why = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+        causes.append(fields.required(field, why))
+    for index, selector in enumerate(selectors):
+        causes += fields.label_selector(f"{field}[{index}]", selector)
+    return causes
+
+
+KIND: Final = Kind(
+    "ClusterRole",
+    "clusterroles",
+    group=rules.GROUP,
+    namespaced=False,
+    names="path",
+    rank=7,
+    asks=True,
+    students=False,
+    whole_rules=True,
+    defaults=rules.role_defaults,
+    validate=_validate,
+    columns=(NAME, CREATED_AT),
+)

@@ -1,0 +1,35 @@
+"""ClusterRoleBindings: who has a role in the whole cluster. Stored, as ClusterRoles are."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.kinds.rbac import rules
+from controllers.registry.kind import Kind
+from scheduler_core.api.errors import Cause
+
+_ROLE: Final = (
+    "RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, "
+    "the Authorizer must return an error."
+)
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    return rules.binding(document, ("ClusterRole",), namespaced=False)
+
+
+KIND: Final = Kind(
+    "ClusterRoleBinding",
+    "clusterrolebindings",
+    group=rules.GROUP,
+    namespaced=False,
+    names="path",
+    rank=8,
+    asks=True,
+    students=False,
+    whole_rules=True,
+    defaults=rules.binding_defaults,
+    validate=_validate,
+    validate_update=rules.binding_update,
+    columns=rules.binding_columns("clusterRoleBinding", _ROLE),
+)

@@ -1,0 +1,35 @@
+"""RoleBindings: who has a role in a namespace. Stored, as Roles are."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controllers.kinds.rbac import rules
+from controllers.registry.kind import Kind
+from scheduler_core.api.errors import Cause
+
+_ROLE: Final = (
+    "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If "
+    "the RoleRef cannot be resolved, the Authorizer must return an error."
+)
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    return rules.binding(document, ("Role", "ClusterRole"), namespaced=True)
+
+
+KIND: Final = Kind(
+    "RoleBinding",
+    "rolebindings",
+    group=rules.GROUP,
+    namespaced=True,
+    names="path",
+    rank=8,
+    asks=True,
+    students=False,
+    whole_rules=True,
+    defaults=rules.binding_defaults,
+    validate=_validate,
+    validate_update=rules.binding_update,
+    columns=rules.binding_columns("roleBinding", _ROLE),
+)

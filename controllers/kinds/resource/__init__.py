@@ -1,0 +1,1 @@
+"""Kinds of the group resource.k8s.io."""
