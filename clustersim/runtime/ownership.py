@@ -22,6 +22,9 @@ logger = logging.getLogger(__name__)
 TURN_MS: Final = 500
 """How often the thread renews and looks at the others' leases; without hints it looks for sessions as often."""
 
+QUIET_TURN_MS: Final = 1_000
+"""The same while no session is awake anywhere: nothing can be lost then, and a lease of 3 s is kept by it too."""
+
 LOOK_EVERY_MS: Final = 3_000
 """How often sessions without an owner are looked for, though no hint came and no worker went."""
 
@@ -114,7 +117,7 @@ class Ownership:
                     self._told_failure = ""
                 except DatabaseFailure as error:
                     self._database_failed(error)
-                if self._look.wait((TURN_MS if hints.arrive() and not self._seen_unowned_ms else POLL_MS) / 1000):
+                if self._look.wait(self._turn_ms() / 1000):
                     self._look_at_ms = 0
                 self._look.clear()
             self._leases.give_up()
@@ -122,6 +125,12 @@ class Ownership:
             logger.warning("the lease was not given up: %s", error)
         finally:
             connection.close()
+
+    def _turn_ms(self) -> int:
+        """Return how long this thread may sleep: by what there is to lose."""
+        if self._seen_unowned_ms or not hints.arrive():
+            return POLL_MS
+        return TURN_MS if self._held or self._elsewhere else QUIET_TURN_MS
 
     def _database_failed(self, error: DatabaseFailure) -> None:
         """Say so once, not at every turn: where the disk is full the log has no room either."""

@@ -20,6 +20,9 @@ ALIVE_MS: Final = 3_000
 PATIENCE_MS: Final = 5_000
 """A session that was opened or woken less long ago is on its way to its owner and does not count as waiting."""
 
+PROBE_BYTES: Final = 64 * 1024
+"""What `/readyz` writes and takes back: room for a few changes of objects; without it the disk counts as full."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -84,11 +87,13 @@ def waiting() -> int:
 def probe() -> None:
     """Write and take back one row, so that a database which can be read but not written is found out.
 
+    The row takes room as changes of objects do: one that fits in what deleted rows have left would find no disk full.
+
     Raises:
         DatabaseError: it cannot be written.
     """
     with transaction.atomic():
-        Worker.objects.create(identity="probe", record={})
+        Worker.objects.create(identity="probe", record={"room": "x" * PROBE_BYTES})
         Worker.objects.filter(pk="probe").delete()
 
 

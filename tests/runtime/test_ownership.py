@@ -112,6 +112,25 @@ def test_a_loop_that_moves_is_not_taken_for_dead_however_long_its_round(database
     assert ended == [ownership_module.STUCK_EXIT_CODE]
 
 
+def test_leases_are_renewed_more_rarely_while_no_session_is_awake(candidates, monkeypatch):
+    monkeypatch.setattr(ownership_module.hints, "arrive", lambda: True)
+    first, second = candidates("w1"), candidates("w2")
+    wait_for(lambda: len(workers.alive()) == 2, what="two live workers")
+    assert first.ownership._turn_ms() == ownership_module.QUIET_TURN_MS < workers.ALIVE_MS / 2
+    row = sessions.create("t", "empty")
+    first.ownership.look()
+    wait_for(lambda: first.ownership._turn_ms() == ownership_module.TURN_MS, what="the owner is on its guard")
+    second.ownership.look()
+    wait_for(lambda: second.ownership._turn_ms() == ownership_module.TURN_MS, what="who may take over is, too")
+    sessions.release(row.id, "w1", epoch=sessions.get(row.id).epoch, hibernate=True)
+    first.ownership.dropped(row.id)
+    second.ownership.look()
+    wait_for(
+        lambda: {each.ownership._turn_ms() for each in (first, second)} == {ownership_module.QUIET_TURN_MS},
+        what="both rest again",
+    )
+
+
 def test_a_dead_workers_sessions_move_on_with_a_higher_epoch(candidates):
     first = candidates("w1")
     rows = [sessions.create("t", "empty") for _ in range(3)]
