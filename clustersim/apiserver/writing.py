@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final, Literal, cast
 
-from clustersim import feed
 from clustersim.apiserver.messages import (
     Request,
     Response,
@@ -22,7 +21,7 @@ from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, table
 from clustersim.apiserver.virtual import ReadView
 from clustersim.classroom.auth import Principal
-from clustersim.classroom.writing import apply, context_for
+from clustersim.classroom.writing import apply, context_for, writes
 from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create, Delete, Patch, PatchType, Propagation, Update
@@ -126,11 +125,10 @@ def delete_collection(store: SqlStore, request: Request, target: Target, princip
     found = [stored for stored in objects if selection.matches(stored)]
     deleted: list[dict[str, Any]] = []
     for start in range(0, len(found), DELETE_BATCH_MAX):
-        with store.transaction(context.actor) as transaction:
+        with writes(store, context.actor) as transaction:
             for stored in found[start : start + DELETE_BATCH_MAX]:
                 deleted += _delete_one(transaction, target, stored, options, context)
             revision = transaction.revision
-        feed.wake(store.session_id, revision)
     return json_response(
         {
             "kind": f"{target.kind.kind}List",
@@ -155,11 +153,9 @@ def _delete_one(
 
 
 def _remove(store: SqlStore, operation: Delete, context: Context) -> tuple[dict[str, Any], bool]:
-    with store.transaction(context.actor) as transaction:
+    with writes(store, context.actor) as transaction:
         last = REGISTRY.apply(transaction, operation, context)
         gone = context.dry_run or transaction.get(operation.resource, operation.namespace, operation.name) is None
-        revision = transaction.revision
-    feed.wake(store.session_id, revision)
     return last, gone
 
 

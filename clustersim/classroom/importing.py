@@ -12,8 +12,7 @@ import msgspec
 
 from clustersim.classroom import manifests
 from clustersim.classroom.auth import STUDENT, Principal
-from clustersim.classroom.writing import GROUP, context_for
-from clustersim.feed.hints import wake
+from clustersim.classroom.writing import GROUP, context_for, writes
 from clustersim.store import SqlStore
 from controllers.kinds.table import KINDS, REGISTRY, find_kind
 from controllers.log.operations import Create, Operation, Patch
@@ -151,11 +150,9 @@ def import_objects(store: SqlStore, principal: Principal, entries: Sequence[Entr
     if options.create_namespaces:
         ordered = [*_missing_namespaces(store, ordered, options), *ordered]
     for start in range(0, len(ordered), GROUP):
-        with store.transaction(principal.actor) as transaction:
+        with writes(store, principal.actor) as transaction:
             for entry in ordered[start : start + GROUP]:
                 _apply(transaction, entry, new_uids, context(principal, store, options), options)
-            revision = transaction.revision
-        wake(store.session_id, revision)
     counts = dict.fromkeys(("created", "configured", "unchanged", "failed"), 0)
     for entry in entries:
         counts[entry.action] += 1

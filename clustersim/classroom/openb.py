@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from clustersim.classroom.auth import Principal
 from clustersim.classroom.templates import PODS_PER_NODE
-from clustersim.classroom.writing import GROUP, apply, context_for
-from clustersim.feed.hints import wake
+from clustersim.classroom.writing import GROUP, apply, context_for, writes
 from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create
@@ -141,13 +140,11 @@ def _create(store: SqlStore, principal: Principal, operations: Sequence[Create])
     """Create what is not there; return how many were made."""
     created = 0
     for start in range(0, len(operations), GROUP):
-        with store.transaction(principal.actor) as transaction:
+        with writes(store, principal.actor) as transaction:
             for operation in operations[start : start + GROUP]:
                 result = REGISTRY.attempt(transaction, operation, context_for(principal, store))
                 if result.error is None:
                     created += 1
                 elif result.error.reason != "AlreadyExists":
                     raise result.error
-            revision = transaction.revision
-        wake(store.session_id, revision)
     return created

@@ -1,9 +1,10 @@
-"""Writes of people through the registry: their context, and operations in short transactions."""
+"""The one door for writes of people: their context, a transaction, and the word to those who read the log."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, Literal
 
 from clustersim.classroom.auth import Principal
@@ -12,6 +13,7 @@ from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Operation, Result
+from controllers.log.store import Transaction
 from controllers.registry.context import Context
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw_suffix
@@ -21,6 +23,32 @@ GROUP: Final = 25
 
 SESSION_ACTOR: Final = "session"
 """The author of what nobody did: a template's objects, a student's namespace."""
+
+
+@contextmanager
+def writes(store: SqlStore, actor: str) -> Iterator[Transaction]:
+    """Open a transaction of somebody's writes; after its commit those who read the log are told how far it goes.
+
+    Everybody but a session's owner writes through here. Keep it short: nobody else's write gets in between.
+    """
+    with store.transaction(actor) as transaction:
+        yield transaction
+        revision = transaction.revision
+    wake(store.session_id, revision)
+
+
+def web_context(actor: str, store: SqlStore, **more: Any) -> Context:
+    """Return the registry's context of a write from outside the owner: random uids and name suffixes.
+
+    `more`: what else a `Context` has, such as its guard.
+    """
+    return Context(
+        actor=actor,
+        epoch_ms=store.epoch_ms,
+        new_uid=lambda: str(uuid.uuid4()),
+        new_suffix=lambda: draw_suffix(uuid.uuid4().int, "generateName", ""),
+        **more,
+    )
 
 
 def context_for(
@@ -36,11 +64,9 @@ def context_for(
 
     `commands`: it may be of a command object, as a route of the session API.
     """
-    return Context(
-        actor=SESSION_ACTOR if principal is None else principal.actor,
-        epoch_ms=store.epoch_ms,
-        new_uid=lambda: str(uuid.uuid4()),
-        new_suffix=lambda: draw_suffix(uuid.uuid4().int, "generateName", ""),
+    return web_context(
+        SESSION_ACTOR if principal is None else principal.actor,
+        store,
         field_validation=field_validation,
         field_manager=field_manager,
         dry_run=dry_run,
@@ -55,18 +81,16 @@ def apply(store: SqlStore, operation: Operation, context: Context) -> Document:
     Raises:
         ApiError: refused; nothing was written.
     """
-    with store.transaction(context.actor) as transaction:
-        document = REGISTRY.apply(transaction, operation, context)
-        revision = transaction.revision
-    wake(store.session_id, revision)
-    return document
+    with writes(store, context.actor) as transaction:
+        return REGISTRY.apply(transaction, operation, context)
 
 
 def write(store: SqlStore, operations: Sequence[Operation], **context: Any) -> list[Result]:
     """Apply operations by the session itself in one transaction, each with its own result."""
-    results = REGISTRY.apply_all(store, operations, lambda _: context_for(None, store, **context), actor=SESSION_ACTOR)
-    wake(store.session_id, max((result.revision for result in results), default=0))
-    return results
+    with writes(store, SESSION_ACTOR) as transaction:
+        return [
+            REGISTRY.attempt(transaction, operation, context_for(None, store, **context)) for operation in operations
+        ]
 
 
 def refuse_first(results: Iterable[Result]) -> None:

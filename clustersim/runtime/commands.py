@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from typing import Final
 
-from clustersim import feed
+from clustersim.classroom.writing import web_context, writes
 from clustersim.feed import hints
 from clustersim.store import open_store
 from clustersim.store.sql import SqlStore
@@ -20,7 +19,6 @@ from controllers.log.operations import Update
 from controllers.log.store import copy_object
 from controllers.registry.context import Context, Guard
 from scheduler_core.api.document import Document
-from scheduler_core.api.draw import draw_suffix
 from scheduler_core.api.errors import ApiError, not_found
 
 OBEY_SECONDS: Final = 5.0
@@ -28,17 +26,6 @@ OBEY_SECONDS: Final = 5.0
 
 LOOK_EVERY_SECONDS: Final = 0.02
 """How often the status is looked at when no hint comes."""
-
-
-def web_context(actor: str, store: SqlStore, *, guard: Guard | None = None) -> Context:
-    """Return the registry's context of a person's write: random uids and name suffixes."""
-    return Context(
-        actor=actor,
-        epoch_ms=store.epoch_ms,
-        new_uid=lambda: str(uuid.uuid4()),
-        new_suffix=lambda: draw_suffix(uuid.uuid4().int, "generateName", ""),
-        guard=guard,
-    )
 
 
 def ask(
@@ -92,16 +79,13 @@ def wait_until(session_id: int, resource: str, name: str, done: Callable[[Docume
 def _write(
     store: SqlStore, resource: str, name: str, mutate: Callable[[Document], None], context: Context
 ) -> tuple[Document, Document]:
-    with store.transaction(context.actor) as transaction:
+    with writes(store, context.actor) as transaction:
         stored = transaction.get(resource, "", name)
         if stored is None:
             raise not_found(resource, name)
         changed = copy_object(stored.object)
         mutate(changed)
-        asked = REGISTRY.apply(transaction, Update(resource, "", name, changed), context)
-        revision = transaction.revision
-    feed.wake(store.session_id, revision)
-    return stored.object, asked
+        return stored.object, REGISTRY.apply(transaction, Update(resource, "", name, changed), context)
 
 
 def _wait(
@@ -133,7 +117,7 @@ def _wait(
 
 
 def _undo(store: SqlStore, resource: str, name: str, before: Document, asked: Document, actor: str) -> None:
-    with store.transaction(actor) as transaction:
+    with writes(store, actor) as transaction:
         stored = transaction.get(resource, "", name)
         # Somebody else may have asked for something since: theirs stands.
         if stored is None or stored.object["metadata"].get("generation") != asked["metadata"].get("generation"):

@@ -7,6 +7,7 @@ import threading
 import pytest
 from django.db import connections
 
+from clustersim.feed import hints
 from clustersim.runtime import commands
 from clustersim.runtime.driver import Driver
 from clustersim.store import open_store, sessions
@@ -87,6 +88,25 @@ def test_without_an_owner_the_answer_is_503_and_nothing_is_changed(session):
     finally:
         owner.stop()
     assert (observed["status"]["paused"], observed["status"]["rate"]) == (False, 2.0)
+
+
+def test_who_reads_the_log_is_told_of_a_change_and_of_its_undoing(session):
+    store = open_store(session.id)
+    told: list[int] = []
+
+    def listen(kind: str, session_id: int, revision: int) -> None:
+        if kind == hints.LOG and session_id == session.id:
+            told.append(revision)
+
+    before = store.revision
+    hints.listen(listen)
+    try:
+        with pytest.raises(ApiError):
+            commands.ask(session.id, CLOCKS, "clock", pause, actor="user:mei", timeout=0.2)
+    finally:
+        hints.unlisten(listen)
+    assert store.revision == before + 2
+    assert told == [before + 1, before + 2]
 
 
 def test_what_somebody_else_asked_meanwhile_stands(session):

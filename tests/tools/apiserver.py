@@ -24,7 +24,7 @@ from tests.tools.server import ROOT, free_port, wait_for
 _MAKE = """
 import json
 from clustersim.classroom import people
-from clustersim.runtime.commands import web_context
+from clustersim.classroom.writing import web_context
 from clustersim.store import open_store, sessions
 from controllers.log.operations import Create
 from controllers.kinds.table import REGISTRY
