@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,16 +21,10 @@ from clustersim.feed import hints
 from clustersim.store import SqlStore, open_store
 from scheduler_core.api.errors import ApiError, forbidden, method_not_allowed, unauthorized
 
-TOUCH_SECONDS: Final = 5.0
-"""How often a session in use is marked as such; it wakes from hibernation by the first request."""
-
 watches: Final = Watches()
 
 _IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
 """Headers of `kubectl --as` and its sisters, and what they name."""
-
-_touched: dict[int, float] = {}
-_touched_lock: Final = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +51,7 @@ def handle(request: Request) -> Response | Watch:
     person_limits.spend(person_limits.REQUESTS, principal.participant_id)
     if request.method != "GET":
         person_limits.check_write(principal)
-    _touch(principal.session_id)
+    hints.touch(principal.session_id)
     path = request.path.rstrip("/")
     if request.method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
         raise method_not_allowed()
@@ -106,16 +98,6 @@ def _only_get(request: Request) -> None:
         raise method_not_allowed()
 
 
-def _touch(session_id: int) -> None:
-    """Mark the session as used, and wake it, at most every few seconds."""
-    now = time.monotonic()
-    with _touched_lock:
-        if now - _touched.get(session_id, -TOUCH_SECONDS) < TOUCH_SECONDS:
-            return
-        _touched[session_id] = now
-    hints.touch(session_id)
-
-
 def still_allowed(watch: Watch) -> bool:
     """Return whether a watch may go on: its token is still good; marks the session as used."""
     close_old_connections()
@@ -123,7 +105,7 @@ def still_allowed(watch: Watch) -> bool:
     principal = authenticate(request.code, request.headers, method=request.method)
     if principal is None or principal.participant_id != watch.principal.participant_id:
         return False
-    _touch(principal.session_id)
+    hints.touch(principal.session_id)
     return True
 
 

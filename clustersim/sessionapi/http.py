@@ -84,7 +84,7 @@ class Call:
         principal = auth.authenticate(session.code, self.headers, method=self.request.method or "")
         if principal is None:
             limits.check(limits.CODES, self.address)
-        elif session.hibernated or session.touched_ms < sessions.real_ms() - sessions.TOUCH_EVERY_MS:
+        else:
             hints.touch(session.id)
         return principal
 

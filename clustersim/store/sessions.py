@@ -6,6 +6,8 @@ What other packages get is `SessionRow`, a value; the tables stay in here.
 from __future__ import annotations
 
 import secrets
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -26,12 +28,18 @@ TITLE_LENGTH_MAX: Final = 120
 TOUCH_EVERY_MS: Final = 30_000
 """A session's last use is written at most this often: it is read in minutes."""
 
+TOUCH_SECONDS: Final = 5.0
+"""A process asks the database about a session in use at most this often; one that sleeps is woken by any request."""
 
 AWAKE_MAX: Final = 400
 """Sessions that may be awake at once; past it none is opened or woken (503) until one sleeps."""
 
 CROWDED: Final = 200
 """Awake sessions from which on those that nobody uses sleep early."""
+
+
+_touched: dict[int, float] = {}  # when this process last found the session awake, by the monotonic clock
+_touched_lock: Final = threading.Lock()
 
 
 class NoSession(Exception):
@@ -124,6 +132,7 @@ def create(
             if not Session.objects.filter(code=code).exists():
                 raise
             continue
+        _forget_touch(session.id)  # SQLite gives the number of a session whose making was undone once more
         return _row(session)
 
 
@@ -165,15 +174,38 @@ def remove(session_id: int) -> None:
 def touch(session_id: int) -> bool:
     """Note that somebody uses the session; return whether that woke it from hibernation.
 
-    While AWAKE_MAX sessions are awake it sleeps on: it can be read, and commands are answered with 503.
+    Cheap enough for every request: see TOUCH_SECONDS. While AWAKE_MAX sessions are awake it sleeps on: it can be read,
+    and commands are answered with 503.
     """
+    now = time.monotonic()
+    with _touched_lock:
+        if now - _touched.get(session_id, -TOUCH_SECONDS) < TOUCH_SECONDS:
+            return False
+    woke, awake = _note_use(session_id)
+    if awake:
+        with _touched_lock:
+            for other in [key for key, at in _touched.items() if now - at >= TOUCH_SECONDS]:
+                del _touched[other]
+            _touched[session_id] = now
+    return woke
+
+
+def _forget_touch(session_id: int) -> None:
+    with _touched_lock:
+        _touched.pop(session_id, None)
+
+
+def _note_use(session_id: int) -> tuple[bool, bool]:
+    """Return (whether this woke the session, whether it is awake now)."""
     now_ms = real_ms()
     stale = Session.objects.filter(pk=session_id, touched_ms__lt=now_ms - TOUCH_EVERY_MS)
     stale.update(touched_ms=now_ms)
     asleep = Session.objects.filter(pk=session_id, hibernated=True)
-    if not asleep.exists() or awake_count() >= AWAKE_MAX:
-        return False
-    return bool(asleep.update(hibernated=False, touched_ms=now_ms))
+    if not asleep.exists():
+        return False, True
+    if awake_count() >= AWAKE_MAX:
+        return False, False
+    return bool(asleep.update(hibernated=False, touched_ms=now_ms)), True
 
 
 # -- ownership ---------------------------------------------------------------------------------------------------------
@@ -202,6 +234,7 @@ def release(session_id: int, worker: str, *, epoch: int, hibernate: bool = False
     changes: dict[str, Any] = {"owner": "", "epoch": F("epoch") + 1}
     if hibernate:
         changes["hibernated"] = True
+        _forget_touch(session_id)
     return bool(Session.objects.filter(pk=session_id, owner=worker, epoch=epoch).update(**changes))
 
 

@@ -72,6 +72,24 @@ class TestUse:
         assert sessions.get(row.id).touched_ms == touched
         assert sessions.unused([row.id], before_ms=row.touched_ms - 1) == []
 
+    def test_a_session_in_use_costs_no_query_per_request(self, django_assert_num_queries):
+        row = sessions.create("t", "empty")
+        sessions.touch(row.id)
+        with django_assert_num_queries(0):
+            assert sessions.touch(row.id) is False
+
+    def test_a_session_that_found_no_room_to_wake_wakes_with_the_first_request_after(self, monkeypatch):
+        row = sessions.create("t", "empty")
+        sessions.touch(row.id)
+        epoch = sessions.claim(row.id, "w1", epoch=row.epoch)
+        assert sessions.release(row.id, "w1", epoch=epoch, hibernate=True)
+        with monkeypatch.context() as crowded:
+            crowded.setattr(sessions, "AWAKE_MAX", 0)
+            assert sessions.touch(row.id) is False
+            assert sessions.get(row.id).hibernated
+        assert sessions.touch(row.id) is True
+        assert not sessions.get(row.id).hibernated
+
     def test_a_removed_session_takes_its_rows_along(self):
         row, other = sessions.create("t", "empty"), sessions.create("t", "empty")
         for each in (row, other):
