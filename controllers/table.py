@@ -8,6 +8,7 @@ from controllers.deployment import DeploymentController
 from controllers.disruption import DisruptionController
 from controllers.flags import controllermanager as flags
 from controllers.garbagecollector import GarbageCollector
+from controllers.job import JobController
 from controllers.kit.manager import ControllerEntry
 from controllers.namespace import NamespaceController
 from controllers.nodelifecycle import NodeLifecycleController
@@ -18,6 +19,7 @@ from controllers.persistentvolume.provisioner import VolumeProvisioner
 from controllers.podgc import PodGCController
 from controllers.podgc.controller import CHECK_MS
 from controllers.replicaset import ReplicaSetController, ReplicationManager
+from controllers.ttlafterfinished import TTLAfterFinishedController
 
 CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ControllerEntry(
@@ -27,6 +29,13 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         ReplicaSetController, ReplicaSetController.NAME, ReplicaSetController.RESOURCES, workers=flags.REPLICASET_SYNCS
     ),
     ControllerEntry(ReplicationManager, ReplicationManager.NAME, ReplicationManager.RESOURCES, workers=flags.RC_SYNCS),
+    ControllerEntry(JobController, JobController.NAME, JobController.RESOURCES, workers=flags.JOB_SYNCS),
+    ControllerEntry(
+        TTLAfterFinishedController,
+        TTLAfterFinishedController.NAME,
+        TTLAfterFinishedController.RESOURCES,
+        workers=flags.TTL_AFTER_FINISHED_SYNCS,
+    ),
     ControllerEntry(
         NamespaceController, NamespaceController.NAME, NamespaceController.RESOURCES, workers=flags.NAMESPACE_SYNCS
     ),

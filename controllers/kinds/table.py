@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.kinds.apps import controllerrevision, deployment, replicaset, statefulset
+from controllers.kinds.batch import job
 from controllers.kinds.clustersim import clock, flags, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
 from controllers.kinds.core import (
@@ -55,6 +56,7 @@ TABLE: Final = Table(
         deployment.KIND,
         statefulset.KIND,
         controllerrevision.KIND,
+        job.KIND,
         endpointslice.KIND,
         poddisruptionbudget.KIND,
         ingress.KIND,

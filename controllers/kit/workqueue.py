@@ -63,6 +63,7 @@ class Workqueue:
         self._again: set[str] = set()
         self._waiting: list[tuple[int, int, str]] = []
         self._due: dict[str, int] = {}
+        self._after: dict[str, int] = {}
         self._sequence = 0
         self._spins: dict[str, int] = {}
         self._spins_ms = -1
@@ -86,6 +87,13 @@ class Workqueue:
         self._due[key] = at_ms
         self._sequence += 1
         heappush(self._waiting, (at_ms, self._sequence, key))
+
+    def add_after(self, key: str, delay_ms: int) -> None:
+        """Make the key ready so long after the queue is next asked, which is at the present time: for handlers, which
+        know no time.
+        """
+        known = self._after.get(key)
+        self._after[key] = delay_ms if known is None else min(known, delay_ms)
 
     def add_limited(self, key: str, now_ms: int) -> None:
         """Make the key ready after the wait that its failures have earned."""
@@ -122,6 +130,7 @@ class Workqueue:
 
     def next_ms(self, now_ms: int) -> int | None:
         """Return when a key is ready next; None where none is or will be."""
+        self._place(now_ms)
         if self._ready:
             return now_ms
         while self._waiting and self._due.get(self._waiting[0][2]) != self._waiting[0][0]:
@@ -141,7 +150,14 @@ class Workqueue:
             ],
         }
 
+    def _place(self, now_ms: int) -> None:
+        """Give those that wait for some time the moment at which it is over."""
+        after, self._after = self._after, {}
+        for key, delay_ms in after.items():
+            self.add_at(key, now_ms + delay_ms)
+
     def _wake(self, now_ms: int) -> None:
+        self._place(now_ms)
         while self._waiting and self._waiting[0][0] <= now_ms:
             at_ms, _, key = heappop(self._waiting)
             if self._due.get(key) == at_ms:

@@ -19,6 +19,9 @@ REPLICAS_MAX: Final = 20_000
 SHOWN_LETTERS_MAX: Final = 200
 """Letters of a wrong value that an answer repeats."""
 
+SHOWN_STRUCT_MAX: Final = 2_000
+"""Letters of a wrong list or map that an answer repeats, written as JSON."""
+
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -59,10 +62,8 @@ def shown(value: Any) -> str:
     """Return a value as it stands in a message."""
     if isinstance(value, str):
         return f'"{value[:SHOWN_LETTERS_MAX]}"'
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None or isinstance(value, (list, tuple, dict)):
-        return msgspec.json.encode(value).decode()[:SHOWN_LETTERS_MAX]
+    if value is None or isinstance(value, (bool, list, tuple, dict)):
+        return msgspec.json.encode(value, order="deterministic").decode()[:SHOWN_STRUCT_MAX]
     return repr(value)[:SHOWN_LETTERS_MAX]
 
 

@@ -46,6 +46,7 @@ export const KINDS = [
   define("Deployment", "apps/v1", "deployments", true, ["deploy"]),
   define("ReplicaSet", "apps/v1", "replicasets", true, ["rs"]),
   define("StatefulSet", "apps/v1", "statefulsets", true, ["sts"]),
+  define("Job", "batch/v1", "jobs", true, []),
   define("PodDisruptionBudget", "policy/v1", "poddisruptionbudgets", true, ["pdb"]),
   define("StorageClass", "storage.k8s.io/v1", "storageclasses", false, ["sc"]),
   define("CSINode", "storage.k8s.io/v1", "csinodes", false, []),
