@@ -21,23 +21,23 @@ MOST_MS: Final = 600_000
 class Failures(NamedTuple):
     """Pods that failed since the last one that succeeded, and when the last of them did, in Unix milliseconds."""
 
-    count: int = 0
+    since_success: int = 0
     last_ms: int = 0
 
     def after(self, succeeded: Sequence[Document], failed: Sequence[Document]) -> Failures:
         """Return the count with pods that have newly ended."""
         ended = sorted(finished_ms(pod) for pod in failed)
         if not succeeded:
-            return Failures(self.count + len(ended), ended[-1]) if ended else self
+            return Failures(self.since_success + len(ended), ended[-1]) if ended else self
         since_ms = max(finished_ms(pod) for pod in succeeded)
         later = [at_ms for at_ms in ended if at_ms > since_ms]
         return Failures(len(later), later[-1] if later else 0)
 
     def remaining_ms(self, unix_ms: int) -> int:
         """Return how long to wait still."""
-        if not self.count:
+        if not self.since_success:
             return 0
-        whole_ms = min(MOST_MS, FIRST_MS << min(self.count - 1, 20))
+        whole_ms = min(MOST_MS, FIRST_MS << min(self.since_success - 1, 20))
         return max(0, self.last_ms + whole_ms - unix_ms)
 
 

@@ -101,7 +101,7 @@ def finished_ms(pod: Mapping[str, Any]) -> int:
     statuses += [one for one in status.get("initContainerStatuses") or () if one.get("name") in sidecars]
     ended = [((one.get("state") or {}).get("terminated") or {}).get("finishedAt") for one in statuses]
     if ended and all(ended):
-        return max(unix_ms_of(text) for text in ended)
+        return max(unix_ms_of(str(text)) for text in ended)
     ready = condition(pod, "Ready")
     if ready is not None and ready.get("status") == "False" and ready.get("lastTransitionTime"):
         return unix_ms_of(ready["lastTransitionTime"])

@@ -204,3 +204,12 @@ def test_another_manager_is_left_alone() -> None:
     lab.run(20)
     assert lab.list("pods") == []
     assert lab.get(JOBS, "job")["status"] == {}
+
+
+def test_a_job_goes_some_time_after_its_end_with_its_pods() -> None:
+    lab = Lab([node("n1"), job(orders={"run": "complete"}, ttlSecondsAfterFinished=20)])
+    lab.run(15)
+    assert conditions(lab)["Complete"] == REACHED
+    lab.run(60)
+    assert lab.list(JOBS) == []
+    assert lab.list("pods") == []
