@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.node import Node
@@ -20,6 +20,8 @@ from scheduler_core.scheduler.cycle import scheduling_cycle
 from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.nominator import Nominator
+
+_DONE: Final = Reply()
 
 Timer = Callable[[], int]
 """Nanoseconds that only ever grow."""
@@ -161,7 +163,7 @@ def _cycle(scheduler: Scheduler) -> Run:
         while True:
             if isinstance(told, Spawn):
                 _drain(told.steps)
-            told = steps.send(Reply())
+            told = steps.send(_DONE)
     except StopIteration:
         return attempt
 
@@ -171,7 +173,7 @@ def _drain(steps: Steps) -> None:
     try:
         next(steps)
         while True:
-            steps.send(Reply())
+            steps.send(_DONE)
     except StopIteration:
         return
 

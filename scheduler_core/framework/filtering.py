@@ -25,6 +25,7 @@ from scheduler_core.framework.reuse import NOWHERE, FilterMemory, FilterPart, Re
 from scheduler_core.framework.rules import error_text
 from scheduler_core.framework.sampling import feasible_nodes_to_find, sample
 from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable
+from scheduler_core.framework.trial import Explain, FilterOfNode, LightTrial, SnapshotTrial, Trial
 from scheduler_core.framework.verdicts import ABSENT, PASSED, UNSEEN, FilterErrorText, FilterOutcome, Verdicts
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.resource_columns import FEW_ROWS_MAX
@@ -32,6 +33,7 @@ from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
 
 # Looking a member up on the class is slow, and these are asked for every plugin and pod.
 _NODE: Final = Reads.NODE
+_NODE_AND_PODS: Final = Reads.NODE_AND_PODS
 _CLUSTER: Final = Reads.CLUSTER
 _LOCAL: Final = (Reads.NODE, Reads.NODE_AND_PODS)
 _UNSETTLED: Final = (Reads.NODE_AND_PODS, Reads.CLUSTER)
@@ -49,12 +51,15 @@ class _Active:
     Attributes:
         unsettled: those to be asked again although no Node object changed.
         are_local: each looks at the node and its pods alone.
+        of_node: per filter how to ask it about one node, None for one that looks at the Node object alone; None where
+            one cannot be asked so, or a plugin keeps count in dry runs.
     """
 
     plugins: tuple[FilterPlugin, ...]
     names: tuple[str, ...]
     unsettled: tuple[FilterPlugin, ...]
     are_local: bool
+    of_node: tuple[FilterOfNode | None, ...] | None
 
 
 class Filtering:
@@ -76,6 +81,11 @@ class Filtering:
             plugin.name: getattr(plugin, "filter_reads", Reads.CLUSTER) for plugin in self._plugins
         }
         self._keys = {plugin.name: getattr(plugin, "filter_key", shape_of) for plugin in self._plugins}
+        self._of_node: dict[str, FilterOfNode] = {
+            plugin.name: way
+            for plugin in self._plugins
+            if self._reads[plugin.name] is _NODE_AND_PODS and (way := getattr(plugin, "filter_node", None)) is not None
+        }
         self._extensions = [plugin for plugin in pre_filter if isinstance(plugin, PreFilterExtensions)]
         self._handle = handle
         self._reuse = reuse
@@ -153,8 +163,22 @@ class Filtering:
             names = tuple(plugin.name for plugin in plugins)
             unsettled = tuple(plugin for plugin in plugins if self._reads[plugin.name] in _UNSETTLED)
             are_local = all(self._reads[name] in _LOCAL for name in names)
-            found = self._by_skipped[skipped] = _Active(plugins, names, unsettled, are_local)
+            of_node = self._ways_to_ask(plugins, skipped)
+            found = self._by_skipped[skipped] = _Active(plugins, names, unsettled, are_local, of_node)
         return found
+
+    def _ways_to_ask(
+        self, plugins: Sequence[FilterPlugin], skipped: frozenset[str]
+    ) -> tuple[FilterOfNode | None, ...] | None:
+        if any(plugin.name not in skipped for plugin in self._extensions):
+            return None
+        ways: list[FilterOfNode | None] = []
+        for plugin in plugins:
+            way = self._of_node.get(plugin.name)
+            if way is None and self._reads[plugin.name] is not _NODE:
+                return None
+            ways.append(way)
+        return tuple(ways)
 
     def _override_nominated(
         self,
@@ -196,6 +220,7 @@ class Filtering:
         changes.look(snapshot)
         touched = changes.since(memory.position)
         memory.position = changes.now
+        one_by_one = state.timing is None
         recombine: Rows = ALL_ROWS if touched is None else touched.any
         if touched is None:
             memory.nominated.clear()
@@ -211,7 +236,9 @@ class Filtering:
                 part = FilterPart(snapshot)
             elif part is None:
                 part = self._reuse.filter_parts.of((name, self._keys[name](pod)), snapshot)
-            quiet = not part.level(partial(_ask, plugin, state, pod, snapshot), reads, changes) and quiet
+            way = self._of_node.get(name) if one_by_one else None
+            one = None if way is None else partial(way, state, pod)
+            quiet = not part.level(partial(_ask, plugin, state, pod, snapshot), reads, changes, one) and quiet
             if part.position is NOWHERE:
                 # It broke: all are asked again the next time.
                 memory.position, recombine = NOWHERE, ALL_ROWS
@@ -253,6 +280,23 @@ class Filtering:
         origin, rows = snapshot.origin
         memory = self._reuse.filters.known((pod.shape, state.skip_filter), origin)
         return None if memory is None or memory.position != position_of(origin) else (memory.verdicts, rows[row])
+
+    def trial(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Trial:
+        """Begin a dry run on one row of the cycle's snapshot."""
+        active = self._active(state.skip_filter)
+        if active.of_node is not None and snapshot.origin is None:
+            memory = self._reuse.filters.known((pod.shape, state.skip_filter), snapshot)
+            if memory is not None and memory.position == position_of(snapshot):
+                words = self._error_text(pod)
+                asked: list[tuple[str, FilterOfNode | Status, Explain]] = []
+                for name, way in zip(active.names, active.of_node, strict=True):
+                    verdicts = memory.verdicts[name]
+                    if way is not None:
+                        asked.append((name, way, verdicts.explain))
+                    elif verdicts.codes[row]:
+                        asked.append((name, verdicts.status(row, name, words), verdicts.explain))
+                return LightTrial(state, pod, snapshot.infos[row], asked, self._rivals(pod, snapshot.names[row]), words)
+        return SnapshotTrial(self, state, pod, snapshot, row)
 
     def node_with_nominated(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Return the verdict on one row under the two-pass rule: with the nominated pods added, then without.
@@ -377,10 +421,14 @@ def _checked(answer: Verdicts, count: int) -> Verdicts:
 def _combine(memory: FilterMemory, count: int, active: Sequence[str], rows: Rows) -> None:
     """Find each row's first failing filter again, for the rows that were asked about again."""
     if not isinstance(rows, slice) and len(rows) <= FEW_ROWS_MAX:
-        codes = [memory.verdicts[name].codes for name in active]
+        verdicts = memory.verdicts
         for row in rows.tolist():
-            failing = (index for index, own in enumerate(codes) if own[row])
-            memory.first[row] = next(failing, PASSED)
+            first_failing = PASSED
+            for index, name in enumerate(active):
+                if verdicts[name].codes[row]:
+                    first_failing = index
+                    break
+            memory.first[row] = first_failing
         return
     first = np.full(count, PASSED, dtype=np.int8)
     for index in range(len(active) - 1, -1, -1):

@@ -11,6 +11,13 @@ A plugin that is cheap to ask again for single rows says what its answers depend
 shape (`PodInfo.shape`), or by what methods `filter_key`, `score_key` (pod → a hashable value) return: pods with equal
 keys get equal answers.
 
+A plugin that looks at the node and its pods alone may also have `filter_node` (cycle state, pod, NodeInfo → code, key)
+and `score_node` (the same → score), which answer for one node as `filter` and `score` do: asking about one then needs
+no arrays.
+
+A plugin that does nothing at PreEnqueue, PreFilter (Skip), PreScore (Skip), Reserve or PreBind for pods without certain
+traits says so in `idle_without` (extension point → bits of `snapshot.traits`), and is not asked there about such pods.
+
 What a plugin gives a node must be within 0…100 (of another era: within its range), normalised where it normalises; what
 is not is an Error. A plugin whose scores are so by construction says `score_ranged`, and is not looked after.
 """

@@ -10,6 +10,7 @@ from scheduler_core.framework.interface import Listers, Nominator, Plugin, Waiti
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.rules import Rules
 from scheduler_core.framework.status import Status
+from scheduler_core.framework.trial import Trial
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Snapshot
 
@@ -19,8 +20,8 @@ class Handle(Protocol):
 
     What upstream's is for: informers and listers are `listers`, over which lies what the volume binder has promised to
     pods on their way; the shared snapshot is `snapshot`; the nominator and the waiting pods have their names; running
-    other plugins is `run_add_pod`, `run_remove_pod` and `filter_node_with_nominated`. There is no client: a plugin
-    writes nothing itself, it yields what is to be done (`asks.Ask`) in PostFilter, PreBind and Bind, and is told
+    other plugins is `trial`, `run_add_pod`, `run_remove_pod`, `filter_node_with_nominated`. There is no client: plugins
+    write nothing themselves, they yield what is to be done (`asks.Ask`) in PostFilter, PreBind and Bind, and are told
     the outcome, so that an attempt can be held, resumed and replayed.
     """
 
@@ -65,6 +66,10 @@ class Handle(Protocol):
 
     def run_remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Tell PreFilter state that `removed` is gone from the row of a dry run's snapshot, which lacks it already."""
+        ...
+
+    def trial(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Trial:
+        """Begin a dry run on one row of the attempt's snapshot: what would the filters say if pods came or went."""
         ...
 
     def filter_node_with_nominated(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:

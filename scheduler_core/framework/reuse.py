@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.status import Code, Status
 from scheduler_core.framework.verdicts import Codes, Verdicts
-from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import ALL_ROWS, Ints, Rows, Snapshot
 
 SHAPES_MAX: Final = 64
@@ -50,6 +50,8 @@ class Touched:
     """Rows whose Node object changed."""
     any: NDArray[np.intp]
     """Those, and rows whose pods changed."""
+    only: int = -1
+    """The row where pods changed, where that is all that happened; else -1."""
 
     def rows_for(self, reads: Reads) -> Rows:
         """Return the rows about which a plugin must be asked again."""
@@ -79,14 +81,14 @@ def touched_since(position: Position, snapshot: Snapshot) -> Touched | None:
     epoch, node, pod = position
     if epoch != snapshot.epoch:
         return None
-    node_rows, pod_rows = set(snapshot.node_log[node:]), snapshot.pod_log[pod:]
+    node_rows, pod_rows = snapshot.node_log[node:], snapshot.pod_log[pod:]
     if not node_rows and len(pod_rows) <= 1:
         # Most often all that has happened is the pod before.
-        return Touched(_NO_ROWS, np.array(pod_rows, dtype=np.intp))
-    rows = node_rows.union(pod_rows)
+        return Touched(_NO_ROWS, np.array(pod_rows, dtype=np.intp), pod_rows[0] if pod_rows else -1)
+    rows = {*node_rows, *pod_rows}
     if len(rows) * 2 > len(snapshot):
         return None
-    node_array = np.array(sorted(node_rows), dtype=np.intp) if node_rows else _NO_ROWS
+    node_array = np.array(sorted(set(node_rows)), dtype=np.intp) if node_rows else _NO_ROWS
     return Touched(node_array, np.array(sorted(rows), dtype=np.intp))
 
 
@@ -140,14 +142,33 @@ class FilterPart:
     verdicts: Verdicts = field(default_factory=lambda: Verdicts(_NO_CODES, _NO_KEYS, _unexplained))
     failing: bool = False
 
-    def level(self, ask: Callable[[Rows], Verdicts], reads: Reads, changes: Changes) -> bool:
-        """Bring the verdicts level; return whether one of them is an Error."""
+    def level(
+        self,
+        ask: Callable[[Rows], Verdicts],
+        reads: Reads,
+        changes: Changes,
+        ask_one: Callable[[NodeInfo], tuple[int, int]] | None = None,
+    ) -> bool:
+        """Bring the verdicts level; return whether one of them is an Error.
+
+        Args:
+            ask: rows → verdicts.
+            reads: what the filter looks at.
+            changes: what has changed.
+            ask_one: node → (code, key), of a filter that looks at the node and its pods and can tell one so.
+        """
         if self.position == changes.now:
             return False
         touched = changes.since(self.position)
         self.position = changes.now
-        rows = ALL_ROWS if touched is None else touched.rows_for(reads)
         kept = self.verdicts
+        if ask_one is not None and touched is not None and touched.only >= 0:
+            # Most often all that has happened is the pod before.
+            code = self._level_one(ask_one, touched.only)
+            if code is not None:
+                self.failing = bool(code) or (self.failing and bool(kept.codes.any()))
+                return False
+        rows = ALL_ROWS if touched is None else touched.rows_for(reads)
         if not isinstance(rows, slice):
             if not len(rows):
                 return False
@@ -167,6 +188,17 @@ class FilterPart:
             self.position = NOWHERE
         return is_broken
 
+    def _level_one(self, ask_one: Callable[[NodeInfo], tuple[int, int]], row: int) -> int | None:
+        """Bring one row level and return its code; None: it is to be asked as all rows are."""
+        try:
+            code, key = ask_one(self.snapshot.infos[row])
+        except Exception:
+            return None
+        if code == _ERROR:
+            return None
+        self.verdicts.codes[row], self.verdicts.keys[row] = code, key
+        return code
+
 
 @dataclass(slots=True)
 class ScorePart:
@@ -183,11 +215,21 @@ class ScorePart:
     seen: bool = False
     even: int | None = None
 
-    def level(self, ask: Callable[[Rows], Ints], reads: Reads, changes: Changes) -> bool:
-        """Bring the scores level and return whether any may have changed."""
+    def level(
+        self,
+        ask: Callable[[Rows], Ints],
+        reads: Reads,
+        changes: Changes,
+        ask_one: Callable[[NodeInfo], int] | None = None,
+    ) -> bool:
+        """Bring the scores level and return whether any may have changed; `ask_one` as for a filter."""
         if self.position == changes.now:
             return False
         touched = changes.since(self.position)
+        if ask_one is not None and touched is not None and touched.only >= 0:
+            self.raw[touched.only] = ask_one(self.snapshot.infos[touched.only])
+            self.position = changes.now
+            return True
         rows = ALL_ROWS if touched is None else touched.rows_for(reads)
         if isinstance(rows, slice):
             self.raw = ask(rows)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from scheduler_core.api.errors import ApiError
+from scheduler_core.framework.concerned import Concerned
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
 from scheduler_core.framework.filtering import Filtering
@@ -47,12 +48,16 @@ from scheduler_core.framework.reuse import Reuse
 from scheduler_core.framework.scores import Scores
 from scheduler_core.framework.scoring import Scoring
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
+from scheduler_core.framework.trial import Trial
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
 
 PERMIT_TIMEOUT_MS_MAX: Final = 15 * 60 * 1000
 """Longest wait at Permit; a plugin that asks for more gets this much."""
+
+_ALL_NODES: Final = PreFilterResult()
+_NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 class Framework:
@@ -98,22 +103,24 @@ class Framework:
                 # Arguments may also have another shape than the plugin reads.
                 raise ProfileError(f'initializing plugin "{name}": {wrong}') from wrong
         self.profile = resolve(configuration, self.plugins)
-        self._pre_enqueue: list[PreEnqueuePlugin] = self._at("preEnqueue")
-        self._pre_filter: list[PreFilterPlugin] = self._at("preFilter")
+        pre_filter = self._at("preFilter")
+        self._pre_enqueue: Concerned[PreEnqueuePlugin] = Concerned(self._at("preEnqueue"), "preEnqueue")
+        self._pre_filter: Concerned[PreFilterPlugin] = Concerned(pre_filter, "preFilter")
         self._post_filter: list[PostFilterPlugin] = self._at("postFilter")
-        self._pre_score: list[PreScorePlugin] = self._at("preScore")
-        self._reserve: list[ReservePlugin] = self._at("reserve")
+        self._pre_score: Concerned[PreScorePlugin] = Concerned(self._at("preScore"), "preScore")
+        reserve = self._at("reserve")
+        self._reserve: Concerned[ReservePlugin] = Concerned(reserve, "reserve")
         # Undoing is Reserve's other half, in reverse order; where it is a point of its own it has its own order.
         own_point = "unreserve" in self.rules.extension_points
-        self._unreserve: Sequence[UnreservePlugin] = self._at("unreserve") if own_point else self._reserve[::-1]
+        self._unreserve: Sequence[UnreservePlugin] = self._at("unreserve") if own_point else reserve[::-1]
         self._permit: list[PermitPlugin] = self._at("permit")
-        self._pre_bind: list[PreBindPlugin] = self._at("preBind")
+        self._pre_bind: Concerned[PreBindPlugin] = Concerned(self._at("preBind"), "preBind")
         self._bind: list[BindPlugin] = self._at("bind")
         self._post_bind: list[PostBindPlugin] = self._at("postBind")
         self.queue_sort: QueueSortPlugin = self._at("queueSort")[0]
         remembered = Reuse(reuse)
         self._filtering = Filtering(
-            self._at("filter"), self, remembered, self.rules.feasible_max, pre_filter=self._pre_filter
+            self._at("filter"), self, remembered, self.rules.feasible_max, pre_filter=pre_filter
         )
         score: list[ScorePlugin] = self._at("score")
         weighted = [(plugin, self.profile.weights[plugin.name]) for plugin in score]
@@ -132,7 +139,7 @@ class Framework:
 
     def run_pre_enqueue(self, pod: PodInfo) -> Status:
         """Return success, or the first refusal, with the plugin named."""
-        for plugin in self._pre_enqueue:
+        for plugin, _ in self._pre_enqueue.plan(pod, timed=False).asked:
             status = asked(None, plugin.name, "PreEnqueue", plugin.pre_enqueue, pod)
             if not status.ok:
                 return status.by(plugin.name)
@@ -167,10 +174,11 @@ class Framework:
         self.snapshot = snapshot
         skipped: set[str] = set()
         narrowing: set[str] = set()
-        result = PreFilterResult()
+        result = _ALL_NODES
         final = SUCCESS
         timing = state.timing
-        for plugin in self._pre_filter:
+        plan = self._pre_filter.plan(pod, timed=timing is not None)
+        for plugin, idle in plan.asked:
             if timing is None:
                 # `asked_pair` without its call: this loop and PreScore's are run through for every pod.
                 try:
@@ -183,7 +191,7 @@ class Framework:
                 skipped.add(plugin.name)
                 continue
             if status is not SUCCESS and not status.ok:
-                state.skip_filter = frozenset(skipped)
+                state.skip_filter = idle.union(skipped)
                 words = self.rules.pre_filter_refusal
                 if status.rejected and words is not None:
                     status = Status(status.code, (words(plugin.name, status.message),), plugin.name)
@@ -199,10 +207,10 @@ class Framework:
                 narrowing.add(plugin.name)
                 result = result.merge(own)
                 if not result.node_names:
-                    state.skip_filter = frozenset(skipped)
+                    state.skip_filter = idle.union(skipped)
                     return result, unresolvable(_nothing_left(narrowing)), frozenset(narrowing)
-        state.skip_filter = frozenset(skipped)
-        return result, final, frozenset(narrowing)
+        state.skip_filter = plan.idle.union(skipped) if skipped else plan.idle
+        return result, final, frozenset(narrowing) if narrowing else _NO_NAMES
 
     def _broken(self, point: str, plugin: str, pod: PodInfo, status: Status) -> Status:
         """Return a plugin's error as the era words it."""
@@ -215,6 +223,10 @@ class Framework:
     def run_remove_pod(self, state: CycleState, pod: PodInfo, removed: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Run PreFilter's RemovePod extensions for a dry run; see `Handle`."""
         return self._filtering.remove_pod(state, pod, removed, snapshot, row)
+
+    def trial(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Trial:
+        """Begin a dry run on one row of the cycle's snapshot; see `Handle`."""
+        return self._filtering.trial(state, pod, snapshot, row)
 
     def filter_node_with_nominated(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Status:
         """Return what the filters say of one row under the two-pass rule for nominated pods."""
@@ -272,7 +284,8 @@ class Framework:
         if not self.profile.at("score"):
             return SUCCESS
         timing = state.timing
-        for plugin in self._pre_score:
+        plan = self._pre_score.plan(pod, timed=timing is not None)
+        for plugin, _ in plan.asked:
             if timing is None:
                 try:
                     status = plugin.pre_score(state, pod, snapshot, rows)
@@ -284,7 +297,7 @@ class Framework:
                 skipped.add(plugin.name)
             elif status is not SUCCESS and not status.ok:
                 return self._broken("PreScore", plugin.name, pod, status)
-        state.skip_score = frozenset(skipped)
+        state.skip_score = plan.idle.union(skipped) if skipped else plan.idle
         return SUCCESS
 
     def run_score(
@@ -297,7 +310,7 @@ class Framework:
 
     def run_reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """Run Reserve in order; the first refusal ends it, and the caller then runs `run_unreserve`."""
-        for plugin in self._reserve:
+        for plugin, _ in self._reserve.plan(pod, timed=state.timing is not None).asked:
             status = asked(state.timing, plugin.name, "Reserve", plugin.reserve, state, pod, node_name)
             if not status.ok:
                 if status.rejected:
@@ -339,7 +352,7 @@ class Framework:
 
     def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Steps:
         """Run PreBind in order, yielding what the loop must do; the first answer that is no success ends it."""
-        for plugin in self._pre_bind:
+        for plugin, _ in self._pre_bind.plan(pod, timed=state.timing is not None).asked:
             status = yield from waited(state.timing, plugin.name, "PreBind", plugin.pre_bind, state, pod, node_name)
             if status.rejected:
                 return status.by(plugin.name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.snapshot.snapshot import Ints
+from scheduler_core.snapshot.snapshot import Ints, Mask
 
 
 @dataclass(slots=True)
@@ -36,10 +36,23 @@ class Scores:
     skipped: frozenset[str]
     detail: Callable[[], Mapping[str, PluginScores]]
     """Works out each plugin's part on request; good until the next cycle's Score."""
+    _is_best: Mask | None = None
+
+    @property
+    def is_best(self) -> Mask:
+        """Return (K,) whether the total is the highest; worked out once, when all have scored."""
+        if self._is_best is None:
+            self._is_best = self.total == np.maximum.reduce(self.total)
+        return self._is_best
+
+    @property
+    def best_count(self) -> int:
+        """Return how many rows have the highest total."""
+        return int(np.count_nonzero(self.is_best))
 
     def best(self) -> NDArray[np.intp]:
         """Return the rows with the highest total: the tie set."""
-        return self.rows[np.flatnonzero(self.total == self.total.max())]
+        return self.rows[self.is_best]
 
     def as_dict(self, names: list[str]) -> dict[str, Any]:
         """Return the trace's form; `names` are the snapshot's node names by row."""

@@ -16,7 +16,7 @@ from scheduler_core.framework.reuse import Reuse, ScoreMemory, ScorePart
 from scheduler_core.framework.rules import ErrorText, error_text
 from scheduler_core.framework.scores import PluginScores, Scores
 from scheduler_core.framework.status import SUCCESS, Code, Status, error
-from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 
 _CLUSTER: Final = Reads.CLUSTER
@@ -43,6 +43,8 @@ class _Scorer:
     key: Callable[[PodInfo], Hashable]
     ranged: bool
     """Its scores are within the range by construction, so nobody need look."""
+    of_node: Callable[[CycleState, PodInfo, NodeInfo], int] | None
+    """How to ask about one node, of a plugin that looks at the node and its pods alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class Scoring:
                 getattr(plugin, "score_reads", Reads.CLUSTER),
                 getattr(plugin, "score_key", shape_of),
                 score_max == MAX_NODE_SCORE and getattr(plugin, "score_ranged", False),
+                getattr(plugin, "score_node", None) if getattr(plugin, "score_reads", None) is _NODE_AND_PODS else None,
             )
             for plugin, weight in plugins
         ]
@@ -250,10 +253,12 @@ class Scoring:
             memory.base = np.zeros(len(cycle.snapshot), dtype=np.int64)
             for one in active.summed:
                 memory.base += memory.parts[one.name].raw * one.weight
-        elif len(touched.any) == 1:
+        elif touched.only >= 0:
             # One row is the rule, and plain indexing is faster than indexing by arrays.
-            row = int(touched.any[0])
-            memory.base[row] = sum(int(memory.parts[one.name].raw[row]) * one.weight for one in active.summed)
+            row, total = touched.only, 0
+            for one in active.summed:
+                total += int(memory.parts[one.name].raw[row]) * one.weight
+            memory.base[row] = total
         elif len(touched.any):
             memory.base[touched.any] = sum(
                 memory.parts[one.name].raw[touched.any] * one.weight for one in active.summed
@@ -265,7 +270,10 @@ class Scoring:
         Equal raw scores normalise to equal ones, so one node's answer is everybody's.
         """
         part.seen = True
-        if not part.level(partial(_score, one.plugin, cycle), one.reads, self._reuse.changes):
+        of_node = None
+        if one.of_node is not None and cycle.state.timing is None:
+            of_node = partial(_score_node, one.name, one.of_node, cycle)
+        if not part.level(partial(_score, one.plugin, cycle), one.reads, self._reuse.changes, of_node):
             return
         part.even = None
         if one.normalizer is None and one.reads is _NODE_AND_PODS:
@@ -299,6 +307,15 @@ def _score(plugin: ScorePlugin, cycle: _Cycle, rows: Rows) -> Ints:
         return scores
     except Exception as raised:
         raise _ScoreError("Score", plugin.name, str(raised)) from raised
+
+
+def _score_node(
+    name: str, of_node: Callable[[CycleState, PodInfo, NodeInfo], int], cycle: _Cycle, info: NodeInfo
+) -> int:
+    try:
+        return of_node(cycle.state, cycle.pod, info)
+    except Exception as raised:
+        raise _ScoreError("Score", name, str(raised)) from raised
 
 
 def _normalized(one: _Scorer, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:

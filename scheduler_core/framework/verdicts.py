@@ -55,12 +55,18 @@ class Verdicts:
         code = int(self.codes[index])
         if not code:
             return SUCCESS
-        reasons = self.explain(int(self.keys[index]))
-        if code == Code.ERROR and plugin:
-            message = ", ".join(reasons)
-            told = f'running "{plugin}" filter plugin: {message}' if error_text is None else error_text(plugin, message)
-            reasons = (told,)
-        return Status(Code(code), reasons, plugin)
+        return under_name(Status(Code(code), self.explain(int(self.keys[index]))), plugin, error_text)
+
+
+def under_name(status: Status, plugin: str, error_text: FilterErrorText | None) -> Status:
+    """Return a filter's refusal under its name, an Error worded as the era words it (None: as today's)."""
+    reasons = status.reasons
+    if status.code is Code.ERROR and plugin:
+        message = ", ".join(reasons)
+        reasons = (
+            (f'running "{plugin}" filter plugin: {message}',) if error_text is None else (error_text(plugin, message),)
+        )
+    return Status(status.code, reasons, plugin)
 
 
 def single_reason(failed: Mask, code: Code, reason: str) -> Verdicts:
@@ -137,7 +143,8 @@ class FilterOutcome:
         """Return the rows that passed, ascending; worked out once, when Filter is done. Treat them as frozen."""
         if self._feasible is None:
             passed = self.first == PASSED
-            self._feasible = self.snapshot.every_row if passed.all() else np.flatnonzero(passed)
+            everywhere = np.count_nonzero(passed) == len(passed)
+            self._feasible = self.snapshot.every_row if everywhere else passed.nonzero()[0]
         return self._feasible
 
     @property

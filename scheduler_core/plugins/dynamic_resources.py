@@ -20,6 +20,7 @@ from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, 
 from scheduler_core.framework.verdicts import FilterOutcome, Verdicts, single_reason
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
+from scheduler_core.snapshot.traits import HAS_RESOURCE_CLAIMS, NOBODY
 
 NAME: Final = "DynamicResources"
 
@@ -33,6 +34,11 @@ class DynamicResources:
     """PreEnqueue, PreFilter, Filter, PostFilter, Reserve and PreBind."""
 
     name: ClassVar[str] = NAME
+    idle_without: ClassVar[Mapping[str, int]] = {
+        "preEnqueue": HAS_RESOURCE_CLAIMS,
+        "reserve": NOBODY,
+        "preBind": NOBODY,
+    }
     filter_reads: ClassVar[Reads] = Reads.NODE
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:

@@ -21,6 +21,7 @@ from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.preferred_affinity import Preferred, PreferredTermError, preferred_of
 from scheduler_core.snapshot.required_affinity import Required, Terms, demands_of, required_of
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.traits import HAS_NODE_DEMANDS
 
 NAME: Final = "NodeAffinity"
 
@@ -60,6 +61,7 @@ class NodeAffinity:
     filter_reads: ClassVar[Reads] = Reads.NODE
     score_reads: ClassVar[Reads] = Reads.NODE
     score_ranged: ClassVar[bool] = True
+    idle_without: Mapping[str, int] = {}
 
     def __init__(self, added: NodeAffinitySpec | None = None) -> None:
         """Take the profile's addedAffinity.
@@ -70,7 +72,9 @@ class NodeAffinity:
         self._added_required: Terms | None = None
         self._added_preferred: Preferred | None = None
         self._columns = LabelColumns()
-        if added is not None:
+        if added is None:
+            self.idle_without = {"preFilter": HAS_NODE_DEMANDS, "preScore": HAS_NODE_DEMANDS}
+        else:
             if added.required is not None:
                 self._added_required = compile_selector(added.required)
                 errors = [text for term in self._added_required for text in term.errors]

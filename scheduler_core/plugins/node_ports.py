@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import HostPort, PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
+from scheduler_core.snapshot.traits import HAS_HOST_PORTS
 
 NAME: Final = "NodePorts"
 
@@ -38,6 +39,7 @@ class NodePorts:
     """Filter on host ports."""
 
     name: ClassVar[str] = NAME
+    idle_without: ClassVar[Mapping[str, int]] = {"preFilter": HAS_HOST_PORTS}
     filter_reads: ClassVar[Reads] = Reads.NODE_AND_PODS
 
     def pre_filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot) -> tuple[PreFilterResult | None, Status]:

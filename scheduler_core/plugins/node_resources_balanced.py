@@ -11,7 +11,7 @@ from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.status import SKIP, SUCCESS, Status
 from scheduler_core.kernels.resources import balanced, balanced_one
-from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.resource_columns import (
     are_plain,
     compared,
@@ -47,6 +47,15 @@ class NodeResourcesBalancedAllocation:
     def score_key(self, pod: PodInfo) -> Hashable:
         """Return what the pod asks of the resources compared."""
         return pod_amounts(pod, self._resources, real=True)
+
+    def score_node(self, state: CycleState, pod: PodInfo, info: NodeInfo) -> int:
+        """Return what `score` gives one node."""
+        asked: tuple[int, ...] | None = state.get(NAME)
+        if asked is None:
+            asked = pod_amounts(pod, self._resources, real=True)
+            if not any(asked):
+                return 0
+        return balanced_one(compared_one(info, self._resources, asked, real=True))
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return 100 × (1 − standard deviation of the shares)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -39,6 +40,8 @@ NAME: Final = "NodeResourcesFit"
 
 RESOURCES_MAX: Final = 61
 """Kinds of resources that one pod may ask for; a pod with more gets Error, its reasons would not fit their key."""
+
+_SCORE_KEY: Final = f"{NAME}/score"
 
 _TOO_MANY_PODS: Final = "Too many pods"
 
@@ -93,6 +96,11 @@ def _judge_one(info: NodeInfo, checked: Checked) -> tuple[int, int]:
     return int(_UNRESOLVABLE if unresolvable else _UNSCHEDULABLE), key
 
 
+def _explain(checked: Checked, key: int) -> tuple[str, ...]:
+    reasons = (_TOO_MANY_PODS, *(f"Insufficient {resource}" for resource, _ in checked))
+    return tuple(reason for bit, reason in enumerate(reasons) if key >> bit & 1)
+
+
 class NodeResourcesFit:
     """PreFilter, Filter and Score on resources."""
 
@@ -115,6 +123,7 @@ class NodeResourcesFit:
         if self._strategy not in ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"):
             raise ValueError(f"scoring strategy {self._strategy} is not supported")
         self._score_one = _SCORE_ONE.get(self._strategy)
+        self.score_node = None if self._score_one is None else partial(self._score_node, self._score_one)
         self._resources = resource_weights(strategy.get("resources"))
         ratio = strategy.get("requestedToCapacityRatio") or {}
         self._points = [
@@ -164,20 +173,20 @@ class NodeResourcesFit:
             codes = np.array([code for code, _ in answers], dtype=np.int8)
             keys = np.array([key for _, key in answers], dtype=np.int64)
 
-        def explain(key: int) -> tuple[str, ...]:
-            reasons = (_TOO_MANY_PODS, *(f"Insufficient {resource}" for resource, _ in checked))
-            return tuple(reason for bit, reason in enumerate(reasons) if key >> bit & 1)
+        return Verdicts(codes, keys, partial(_explain, checked))
 
-        return Verdicts(codes, keys, explain)
+    def filter_node(self, state: CycleState, pod: PodInfo, info: NodeInfo) -> tuple[int, int]:
+        """Return the code and the key that `filter` gives one node."""
+        return _judge_one(info, state.expect(NAME, _NOT_KEPT))
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Keep what scoring counts of the pod."""
-        state.write(f"{NAME}/score", pod_amounts(pod, self._resources, real=False))
+        state.write(_SCORE_KEY, pod_amounts(pod, self._resources, real=False))
         return SUCCESS
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
         """Return 0…100 by the profile's strategy."""
-        asked: tuple[int, ...] | None = state.get(f"{NAME}/score")
+        asked: tuple[int, ...] | None = state.get(_SCORE_KEY)
         if asked is None:
             asked = pod_amounts(pod, self._resources, real=False)
         rows_one_by_one = few(rows)
@@ -198,6 +207,13 @@ class NodeResourcesFit:
         # Upstream leaves a resource that scores 0 out of the weights here.
         counts = [counted & (score > 0) for counted, score in zip(counts, scores, strict=True)]
         return rounded_mean(scores, counts, weights)
+
+    def _score_node(self, score_one: Callable[[int, int], int], state: CycleState, pod: PodInfo, info: NodeInfo) -> int:
+        """Return what `score` gives one node."""
+        asked: tuple[int, ...] | None = state.get(_SCORE_KEY)
+        return self._weigh_one(
+            info, pod_amounts(pod, self._resources, real=False) if asked is None else asked, score_one
+        )
 
     def _weigh_one(self, info: NodeInfo, asked: Sequence[int], score_one: Callable[[int, int], int]) -> int:
         """Return the weighted mean of one node's resources."""

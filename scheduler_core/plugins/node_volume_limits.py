@@ -18,6 +18,7 @@ from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
+from scheduler_core.snapshot.traits import HAS_VOLUMES
 from scheduler_core.volumes.migration import Counting, InTree, TranslationError, handle_of, in_tree_named, in_tree_of
 from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, claim_of, names_claim
 
@@ -47,6 +48,7 @@ class NodeVolumeLimits:
     """PreFilter and Filter."""
 
     name: ClassVar[str] = NAME
+    idle_without: ClassVar[Mapping[str, int]] = {"preFilter": HAS_VOLUMES}
     filter_reads: ClassVar[Reads] = Reads.CLUSTER
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.status import SUCCESS, Status, unresolvable
 from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.traits import HAS_SCHEDULING_GATES
 
 NAME: Final = "SchedulingGates"
 
@@ -16,6 +17,7 @@ class SchedulingGates:
     """PreEnqueue: refuse while `spec.schedulingGates` is not empty."""
 
     name: ClassVar[str] = NAME
+    idle_without: ClassVar[Mapping[str, int]] = {"preEnqueue": HAS_SCHEDULING_GATES}
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """Return success for a pod without gates, else which gates it waits for."""

@@ -27,6 +27,7 @@ from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, 
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.traits import HAS_VOLUMES, NOBODY
 from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes, Place, version_of
 from scheduler_core.volumes.binder import BindingError, Choice, assume, bind, revert
 from scheduler_core.volumes.match import can_provision, find_volume, has_room
@@ -80,6 +81,12 @@ class VolumeBinding:
     """All points but Permit and Bind. Its score needs a feature that is off by default, so PreScore leaves it out."""
 
     name: ClassVar[str] = NAME
+    idle_without: ClassVar[Mapping[str, int]] = {
+        "preFilter": HAS_VOLUMES,
+        "preScore": NOBODY,
+        "reserve": HAS_VOLUMES,
+        "preBind": HAS_VOLUMES,
+    }
     filter_reads: ClassVar[Reads] = Reads.CLUSTER
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:

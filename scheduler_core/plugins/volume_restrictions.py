@@ -18,6 +18,7 @@ from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresol
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Rows, Snapshot
+from scheduler_core.snapshot.traits import HAS_VOLUMES
 from scheduler_core.volumes.objects import MissingError, StorageObjects
 
 NAME: Final = "VolumeRestrictions"
@@ -91,6 +92,7 @@ class VolumeRestrictions:
     """PreFilter with its extensions, and Filter."""
 
     name: ClassVar[str] = NAME
+    idle_without: ClassVar[Mapping[str, int]] = {"preFilter": HAS_VOLUMES}
     filter_reads: ClassVar[Reads] = Reads.CLUSTER
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:

@@ -17,6 +17,7 @@ from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresol
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Mask, Rows, Snapshot
+from scheduler_core.snapshot.traits import HAS_VOLUMES
 from scheduler_core.volumes.migration import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_DELIMITER
 from scheduler_core.volumes.objects import MissingError, StorageObjects, names_claim
 
@@ -50,6 +51,7 @@ class VolumeZone:
     """PreFilter and Filter."""
 
     name: ClassVar[str] = NAME
+    idle_without: ClassVar[Mapping[str, int]] = {"preFilter": HAS_VOLUMES}
     filter_reads: ClassVar[Reads] = Reads.CLUSTER
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:

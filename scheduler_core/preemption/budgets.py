@@ -53,6 +53,8 @@ def split(pods: Sequence[PodInfo], budgets: Sequence[Budget]) -> tuple[list[PodI
 
     The order matters: budgets are spent by the pods that come first.
     """
+    if not budgets:
+        return [], list(pods)
     left = [budget.allowed for budget in budgets]
     breaking: list[PodInfo] = []
     others: list[PodInfo] = []

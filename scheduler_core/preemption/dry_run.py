@@ -133,24 +133,23 @@ class DryRun:
         lesser = [info for info in self._snapshot.infos[row].pods if info.priority < self._pod.priority]
         if not lesser:
             return _NO_VICTIMS
-        trial, state = self._snapshot.what_if([row]), self._state.clone()
+        trial = self._handle.trial(self._state, self._pod, self._snapshot, row)
         for info in lesser:
-            status = self._remove(state, trial, info)
+            status = trial.remove(info)
             if not status.ok:
                 return status
-        status = self._handle.filter_node_with_nominated(state, self._pod, trial, 0)
+        status = trial.verdict()
         if not status.ok:
             return status
         breaking, others = self._split(by_importance(lesser), self._budgets)
         fates: list[Fate] = []
         for info, breaks in [(info, True) for info in breaking] + [(info, False) for info in others]:
-            trial.add_pod(0, info)
-            status = self._handle.run_add_pod(state, self._pod, info, trial, 0)
+            status = trial.add(info)
             if not status.ok:
                 return status
-            refusal = self._handle.filter_node_with_nominated(state, self._pod, trial, 0)
+            refusal = trial.verdict()
             if not refusal.ok:
-                status = self._remove(state, trial, info)
+                status = trial.remove(info)
                 if not status.ok:
                     return status
             fates.append(Fate(info, breaks, refusal.ok, refusal))
@@ -162,7 +161,3 @@ class DryRun:
             return error(f'expected at least one victim pod on node "{name}"')
         violations = sum(fate.breaks_budget and not fate.spared for fate in fates)
         return Candidate(name, tuple(victims), violations, tuple(fates))
-
-    def _remove(self, state: CycleState, trial: Snapshot, info: PodInfo) -> Status:
-        trial.remove_pod(0, info.uid)
-        return self._handle.run_remove_pod(state, self._pod, info, trial, 0)

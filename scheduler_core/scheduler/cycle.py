@@ -207,12 +207,14 @@ def _post_filter(core: Core, run: Run) -> Cycle:
 
 def _choose(core: Core, run: Run, feasible: NDArray[np.intp]) -> None:
     """Take the best node; among equals a keyed lot decides over their names in order."""
-    rows = feasible if run.scores is None else run.scores.best()
-    run.best_count = len(rows)
-    number = 0
-    if len(rows) > 1:
-        number = run.draw = draw(core.seed, "tie", run.uid, run.given.attempt, below=len(rows))
-    run.chosen = core.names.pick(run.snapshot, rows, number)
+    number, scores = 0, run.scores
+    run.best_count = len(feasible) if scores is None else scores.best_count
+    if run.best_count > 1:
+        number = run.draw = draw(core.seed, "tie", run.uid, run.given.attempt, below=run.best_count)
+    if scores is not None and len(scores.rows) == len(run.snapshot):
+        run.chosen = core.names.pick_marked(run.snapshot, scores.is_best, number)
+    else:
+        run.chosen = core.names.pick(run.snapshot, feasible if scores is None else scores.best(), number)
     run.result = "scheduled"
 
 

@@ -12,7 +12,7 @@ from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.scheduler.run import Run
 from scheduler_core.snapshot.node_info import PodInfo
-from scheduler_core.snapshot.snapshot import Snapshot
+from scheduler_core.snapshot.snapshot import Mask, Snapshot
 from scheduler_core.state.cache import Cache
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.queue import SchedulingQueue
@@ -30,7 +30,12 @@ class NameOrder:
         # Marking the rows and reading them off in name order is linear; sorting thousands of equals is not.
         marked = np.zeros(len(by_name), dtype=np.bool_)
         marked[rows] = True
-        return snapshot.names[int(by_name[np.flatnonzero(marked[by_name])[number]])]
+        return self.pick_marked(snapshot, marked, number)
+
+    def pick_marked(self, snapshot: Snapshot, marked: Mask, number: int) -> str:
+        """Return the same of the rows that are marked: (N,), at least one."""
+        by_name = snapshot.by_name
+        return snapshot.names[int(by_name[marked[by_name].nonzero()[0][number]])]
 
     def sorted(self, snapshot: Snapshot, rows: NDArray[np.intp]) -> list[str]:
         """Return the rows' names in order."""

@@ -45,9 +45,9 @@ class Point:
 _POINT: Final = {name: Point(name) for name in POINTS}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CycleInput:
-    """Everything that a cycle's outcome follows from, besides the objects at `seen_revision`.
+    """Everything that a cycle's outcome follows from, besides the objects at `seen_revision`. Treat it as frozen.
 
     Attributes:
         seen_revision: what the replica's watch had delivered.

@@ -22,12 +22,16 @@ from scheduler_core.api.requests import (
     pod_requests,
 )
 from scheduler_core.snapshot.affinity_terms import NO_TERMS, PodTerms, terms_of
+from scheduler_core.snapshot.traits import traits_of
 
 HostPort = tuple[str, str, int]
 """(protocol, host IP, port)"""
 
 Kin = tuple[str, frozenset[tuple[str, str]], bool]
 """(namespace, labels, whether deletion has begun): all that counting by labels looks at."""
+
+_PLAIN_MAX: Final = 2**63
+"""Sums below it in size are what 64 bits hold; others wrap."""
 
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 
@@ -83,7 +87,7 @@ def _shape_of(pod: Pod) -> bytes:
 class PodInfo:
     """A pod and what scheduling derives from it. Treat it as frozen."""
 
-    __slots__ = ("_kept_kin", "_kept_sums", "_kept_terms", "_shape", "pod", "priority", "uid")
+    __slots__ = ("_kept_kin", "_kept_sums", "_kept_terms", "_kept_traits", "_shape", "pod", "priority", "uid")
 
     def __init__(self, pod: Pod) -> None:
         self.pod = pod
@@ -93,6 +97,7 @@ class PodInfo:
         self._kept_sums: PodSums | None = None
         self._kept_terms: PodTerms | None = None
         self._kept_kin: Kin | None = None
+        self._kept_traits: int = 0
 
     @classmethod
     def of(cls, document: FrozenDocument) -> PodInfo:
@@ -129,6 +134,13 @@ class PodInfo:
         if self._kept_sums is None:
             self._kept_sums = _sums_of(self.shape, self.pod)
         return self._kept_sums
+
+    @property
+    def traits(self) -> int:
+        """Return what the pod has at all, as bits of `snapshot.traits`."""
+        if not self._kept_traits:
+            self._kept_traits = traits_of(self.pod)
+        return self._kept_traits
 
     @property
     def terms(self) -> PodTerms:
@@ -174,6 +186,7 @@ class PodInfo:
         copy._kept_sums = self.sums
         copy._kept_terms = self._kept_terms
         copy._kept_kin = self._kept_kin
+        copy._kept_traits = self._kept_traits
         return copy
 
     def __repr__(self) -> str:
@@ -252,10 +265,12 @@ class NodeInfo:
     def _count(self, pod: PodInfo, sign: int) -> None:
         requested, sums = self.requested, pod.sums
         for resource, number in sums.requests.items():
-            requested[resource] = int64(requested.get(resource, 0) + sign * number)
+            amount = requested.get(resource, 0) + sign * number
+            requested[resource] = amount if -_PLAIN_MAX < amount < _PLAIN_MAX else int64(amount)
         cpu, memory = sums.non_zero
-        self.non_zero_cpu = int64(self.non_zero_cpu + sign * cpu)
-        self.non_zero_memory = int64(self.non_zero_memory + sign * memory)
+        cpu, memory = self.non_zero_cpu + sign * cpu, self.non_zero_memory + sign * memory
+        self.non_zero_cpu = cpu if -_PLAIN_MAX < cpu < _PLAIN_MAX else int64(cpu)
+        self.non_zero_memory = memory if -_PLAIN_MAX < memory < _PLAIN_MAX else int64(memory)
         if sums.host_ports:
             # A set, as upstream's: should two pods here have one port, it is free again when the first of them goes.
             ports = frozenset(sums.host_ports)

@@ -40,6 +40,8 @@ def resource_weights(written: Sequence[Mapping[str, Any]] | None) -> tuple[Resou
 def pod_amounts(pod: PodInfo, resources: Sequence[ResourceWeight], *, real: bool) -> tuple[int, ...]:
     """Return what the pod asks of each resource; without `real`, with the scoring defaults for cpu and memory."""
     asked = pod.sums.requests if real else pod.sums.scoring_requests
+    if resources is CPU_AND_MEMORY:
+        return asked.get("cpu", 0), asked.get("memory", 0)
     return tuple(asked.get(one.name, 0) for one in resources)
 
 
@@ -71,6 +73,20 @@ def compared_one(
 ) -> list[tuple[int, int]]:
     """Return `compared` of one node: per resource (what would be requested, what is allocatable)."""
     pairs: list[tuple[int, int]] = []
+    if resources is CPU_AND_MEMORY:
+        # What nearly every profile compares.
+        cpu, memory = asked
+        sizes = info.allocatable
+        if real:
+            taken = info.requested
+            return [
+                (taken.get("cpu", 0) + cpu, sizes.get("cpu", 0)),
+                (taken.get("memory", 0) + memory, sizes.get("memory", 0)),
+            ]
+        return [
+            (info.non_zero_cpu + cpu, sizes.get("cpu", 0)),
+            (info.non_zero_memory + memory, sizes.get("memory", 0)),
+        ]
     for resource, amount in zip(resources, asked, strict=True):
         name = resource.name
         size = info.allocatable.get(name, 0)

@@ -117,6 +117,8 @@ class AssumedVolumes:
 
     def _standing(self, resource: str) -> dict[Place, Any]:
         found: dict[Place, Any] = {}
+        if not self._assumed:
+            return found
         for place in [place for place in self._assumed if place[0] == resource]:
             value = self._assumed[place].value
             self.get(*place)

@@ -66,6 +66,10 @@ class ConstraintReader:
         self._listers = listers
         self._known: dict[tuple[bytes, tuple[str | None, ...], str], Constraints] = {}
 
+    def has_defaults(self, kind: str) -> bool:
+        """Return whether pods without constraints of their own may get any of a kind."""
+        return kind in self._default_kinds
+
     def of(self, info: PodInfo, kind: str) -> Constraints:
         """Return the pod's constraints of a kind.
 

@@ -37,6 +37,7 @@ from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.pod_index import Counting
 from scheduler_core.snapshot.required_affinity import required_of
 from scheduler_core.snapshot.snapshot import EMPTY_VALUE, NO_VALUE, Ints, Mask, Rows, Snapshot
+from scheduler_core.snapshot.traits import HAS_SPREAD
 
 NAME: Final = "PodTopologySpread"
 
@@ -180,6 +181,8 @@ class PodTopologySpread:
             ApiError: a default constraint cannot be read.
         """
         self._reader = ConstraintReader(arguments, handle.listers)
+        points = {HARD: "preFilter", SOFT: "preScore"}
+        self.idle_without = {point: HAS_SPREAD for kind, point in points.items() if not self._reader.has_defaults(kind)}
 
     # Filter.
 
