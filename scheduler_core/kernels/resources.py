@@ -118,6 +118,43 @@ def mean_of_all(scores: Sequence[Ints], weights: Sequence[int]) -> Ints:
     return total
 
 
+def least_allocated_pair(requested: NDArray[np.float64], capacity: NDArray[np.float64], asked: Sequence[int]) -> Ints:
+    """Return (N,) the mean of `least_allocated` of two resources of equal weight, in doubles.
+
+    Args:
+        requested: (2, N) without the pod.
+        capacity: (2, N), in 1…PLAIN_MAX.
+        asked: what the pod adds.
+    """
+    free = capacity - requested
+    free[0] -= asked[0]
+    free[1] -= asked[1]
+    np.maximum(free, 0.0, out=free)
+    free *= SCORE_MAX
+    free /= capacity
+    np.floor(free, out=free)
+    total = free[0]
+    total += free[1]
+    total *= 0.5
+    return total.astype(np.int64)
+
+
+def balanced_pair(requested: NDArray[np.float64], capacity: NDArray[np.float64], asked: Sequence[int]) -> Ints:
+    """Return (N,) `balanced` of two resources, in doubles; arguments as for `least_allocated_pair`."""
+    share = requested.copy()
+    share[0] += asked[0]
+    share[1] += asked[1]
+    share /= capacity
+    np.minimum(share, 1.0, out=share)
+    deviation = share[0]
+    deviation -= share[1]
+    deviation /= 2
+    np.abs(deviation, out=deviation)
+    np.subtract(1.0, deviation, out=deviation)
+    deviation *= SCORE_MAX
+    return deviation.astype(np.int64)
+
+
 def balanced(requested: Sequence[Ints], capacity: Sequence[Ints], *, plain: bool = False) -> Ints:
     """Return (N,) 100 × (1 − standard deviation of the used shares), resources without capacity left out.
 

@@ -10,9 +10,10 @@ import numpy as np
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Reads
 from scheduler_core.framework.status import SKIP, SUCCESS, Status
-from scheduler_core.kernels.resources import balanced, balanced_one
+from scheduler_core.kernels.resources import balanced, balanced_one, balanced_pair
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.resource_columns import (
+    CPU_AND_MEMORY,
     are_plain,
     compared,
     compared_one,
@@ -20,7 +21,7 @@ from scheduler_core.snapshot.resource_columns import (
     pod_amounts,
     resource_weights,
 )
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.snapshot import ALLOCATABLE, REQUESTED, Ints, Rows, Snapshot
 
 NAME: Final = "NodeResourcesBalancedAllocation"
 
@@ -70,5 +71,8 @@ class NodeResourcesBalancedAllocation:
             infos = (snapshot.infos[row] for row in rows_one_by_one)
             scores = [balanced_one(compared_one(info, self._resources, asked, real=True)) for info in infos]
             return np.array(scores, dtype=np.int64)
+        plain = are_plain(snapshot, self._resources, asked)
+        if plain and self._resources is CPU_AND_MEMORY:
+            return balanced_pair(snapshot.pairs_of(rows, REQUESTED), snapshot.pairs_of(rows, ALLOCATABLE), asked)
         requested, capacity = compared(snapshot, rows, self._resources, asked, real=True)
-        return balanced(requested, capacity, plain=are_plain(snapshot, self._resources, asked))
+        return balanced(requested, capacity, plain=plain)

@@ -18,6 +18,7 @@ from scheduler_core.framework.verdicts import Codes, Verdicts
 from scheduler_core.kernels.resources import (
     least_allocated,
     least_allocated_one,
+    least_allocated_pair,
     mean_of_all,
     most_allocated,
     most_allocated_one,
@@ -27,6 +28,7 @@ from scheduler_core.kernels.resources import (
 )
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.resource_columns import (
+    CPU_AND_MEMORY,
     are_plain,
     compared,
     compared_one,
@@ -34,7 +36,7 @@ from scheduler_core.snapshot.resource_columns import (
     pod_amounts,
     resource_weights,
 )
-from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
+from scheduler_core.snapshot.snapshot import ALLOCATABLE, NON_ZERO, PLACES, Ints, Rows, Snapshot
 
 NAME: Final = "NodeResourcesFit"
 
@@ -63,15 +65,18 @@ Checked = Sequence[tuple[str, int]]
 
 def _judge(snapshot: Snapshot, rows: Rows, checked: Checked) -> tuple[Codes, Ints]:
     """Return (K,) codes and keys."""
-    full = snapshot.pod_count[rows] >= snapshot.pod_limit[rows]
-    keys: Ints = np.zeros(len(full), dtype=np.int64)
-    codes: Codes = np.zeros(len(full), dtype=np.int8)
-    if not len(full):
+    count = snapshot.count(rows)
+    keys: Ints = np.zeros(count, dtype=np.int64)
+    codes: Codes = np.zeros(count, dtype=np.int8)
+    if not count:
         return codes, keys
-    if np.logical_or.reduce(full):
+    if not snapshot.fits_everywhere(PLACES, 1):
+        full = snapshot.pod_count[rows] >= snapshot.pod_limit[rows]
         keys[full] = 1
         codes[full] = _UNSCHEDULABLE
     for index, (resource, amount) in enumerate(checked):
+        if snapshot.fits_everywhere(resource, amount):
+            continue
         size = snapshot.allocatable_of(resource, rows)
         free = size - snapshot.requested_of(resource, rows)
         if np.minimum.reduce(free) < amount:
@@ -193,10 +198,13 @@ class NodeResourcesFit:
         if rows_one_by_one is not None and self._score_one is not None:
             infos = (snapshot.infos[row] for row in rows_one_by_one)
             return np.array([self._weigh_one(info, asked, self._score_one) for info in infos], dtype=np.int64)
-        requested, capacity = compared(snapshot, rows, self._resources, asked, real=False)
         weights = [one.weight for one in self._resources]
+        plain = self._strategy == "LeastAllocated" and are_plain(snapshot, self._resources, asked)
+        if plain and self._resources is CPU_AND_MEMORY:
+            return least_allocated_pair(snapshot.pairs_of(rows, NON_ZERO), snapshot.pairs_of(rows, ALLOCATABLE), asked)
+        requested, capacity = compared(snapshot, rows, self._resources, asked, real=False)
         pairs = list(zip(requested, capacity, strict=True))
-        if self._strategy == "LeastAllocated" and are_plain(snapshot, self._resources, asked):
+        if plain:
             return mean_of_all([least_allocated(*pair, plain=True) for pair in pairs], weights)
         counts = [size != 0 for size in capacity]
         if self._strategy == "LeastAllocated":
