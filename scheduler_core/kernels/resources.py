@@ -133,7 +133,7 @@ def least_allocated_pair(requested: NDArray[np.float64], capacity: NDArray[np.fl
     free *= SCORE_MAX
     free /= capacity
     np.floor(free, out=free)
-    total = free[0]
+    total: NDArray[np.float64] = free[0]
     total += free[1]
     total *= 0.5
     return total.astype(np.int64)
@@ -146,7 +146,7 @@ def balanced_pair(requested: NDArray[np.float64], capacity: NDArray[np.float64],
     share[1] += asked[1]
     share /= capacity
     np.minimum(share, 1.0, out=share)
-    deviation = share[0]
+    deviation: NDArray[np.float64] = share[0]
     deviation -= share[1]
     deviation /= 2
     np.abs(deviation, out=deviation)
