@@ -45,15 +45,18 @@ def is_final(kind: Kind, document: Mapping[str, Any]) -> bool:
     return not kind.is_held(document) and not metadata.get("deletionGracePeriodSeconds")
 
 
-def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: int) -> dict[str, Any] | None:
-    """Return the object as a delete leaves it behind, or None when it goes at once."""
+def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: int) -> dict[str, Any]:
+    """Return the object as a delete marks it; `is_final` says whether it goes at once.
+
+    Of a kind without grace periods only what stays is marked.
+    """
     metadata = dict(old["metadata"])
     finalizers = _finalizers(metadata.get("finalizers", []), operation)
     grace = kind.grace_seconds(old, operation.grace_period_seconds)
-    if not finalizers and not kind.is_held(old) and grace == 0:
-        return None
     if finalizers:
         metadata["finalizers"] = finalizers
+    else:
+        metadata.pop("finalizers", None)
     if "deletionTimestamp" not in metadata:
         metadata["deletionTimestamp"] = wire_time(now_unix_ms + grace * 1000)
         metadata["deletionGracePeriodSeconds"] = grace

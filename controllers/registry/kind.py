@@ -257,6 +257,11 @@ class Kind:
             object.__setattr__(self, name, value)
 
     @property
+    def graceful(self) -> bool:
+        """Return whether its objects get time to end."""
+        return self.grace_seconds is not _no_grace
+
+    @property
     def idle(self) -> bool:
         """Return whether its objects ask for something that nothing in this cluster does."""
         return not self.keeper and (self.asks or self.subresource("status") is not None)

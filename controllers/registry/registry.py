@@ -119,12 +119,18 @@ class _Write:
         stored = self.existing(kind.resource, operation.namespace, operation.name)
         deletion.check_preconditions(kind, stored, operation)
         document = deletion.marked(kind, stored.object, operation, self.context.unix_ms)
-        self.context.check(operation, stored.object, document)
-        if document is None:
+        ends = deletion.is_final(kind, document)
+        self.context.check(operation, stored.object, None if ends else document)
+        changed = not incoming.same(document, stored.object)
+        if ends and not (changed and kind.graceful):
             return self._remove(stored, None)
-        if incoming.same(document, stored.object):
+        if not changed:
             return stored.object
-        return self.put(kind.resource, document, expected=stored.revision)
+        marked = self.put(kind.resource, document, expected=stored.revision)
+        if not ends or self.context.dry_run:
+            return marked
+        # Whoever watches sees first that it ends at once, then that it has gone.
+        return self._remove(self.existing(kind.resource, operation.namespace, operation.name), None)
 
     def _kind(self, resource: str) -> Kind:
         kind = self._kinds.find_resource(resource)
