@@ -15,6 +15,7 @@ import msgspec
 from controllers.faults.active import Active
 from controllers.faults.fault import Asked
 from controllers.faults.table import FAULTS
+from controllers.registry.context import SESSION as SESSION
 from controllers.registry.models import clustersim_v1 as api
 from controllers.registry.structs import is_whole, read
 
@@ -26,9 +27,6 @@ CONFIGURATION: Final = "default"
 FLAGS: Final = "flags.clustersim.io"
 FLAGS_NAME: Final = "flags"
 """There is none before somebody sets a flag: all have their defaults then."""
-
-SESSION: Final = "session"
-"""Who writes what the engine made of commands."""
 
 
 @dataclass(slots=True)

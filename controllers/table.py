@@ -17,8 +17,8 @@ from controllers.persistentvolume.ephemeral import EphemeralVolumes
 from controllers.persistentvolume.protection import ClaimProtection, VolumeProtection
 from controllers.persistentvolume.provisioner import VolumeProvisioner
 from controllers.podgc import PodGCController
-from controllers.podgc.controller import CHECK_MS
 from controllers.replicaset import ReplicaSetController, ReplicationManager
+from controllers.tainteviction import TaintEvictionController
 from controllers.ttlafterfinished import TTLAfterFinishedController
 
 CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
@@ -44,10 +44,14 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         NodeLifecycleController,
         NodeLifecycleController.NAME,
         NodeLifecycleController.RESOURCES,
-        flags.NODE_MONITOR_PERIOD,
+        source="node-controller",
+        looks_on_flags=True,
     ),
-    ControllerEntry(PodGCController, PodGCController.NAME, PodGCController.RESOURCES, CHECK_MS),
-    ControllerEntry(DisruptionController, DisruptionController.NAME, DisruptionController.RESOURCES),
+    ControllerEntry(TaintEvictionController, TaintEvictionController.NAME, TaintEvictionController.RESOURCES),
+    ControllerEntry(PodGCController, PodGCController.NAME, PodGCController.RESOURCES, looks_on_flags=True),
+    ControllerEntry(
+        DisruptionController, DisruptionController.NAME, DisruptionController.RESOURCES, source="controllermanager"
+    ),
     ControllerEntry(
         PersistentVolumeController,
         PersistentVolumeController.NAME,

@@ -14,14 +14,14 @@ from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Operation, Result
 from controllers.log.store import Transaction
-from controllers.registry.context import Context
+from controllers.registry.context import SESSION, Context
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw_suffix
 
 GROUP: Final = 25
 """Operations of one transaction: a few milliseconds, so that nobody else's write waits long behind an import."""
 
-SESSION_ACTOR: Final = "session"
+SESSION_ACTOR: Final = SESSION
 """The author of what nobody did: a template's objects, a student's namespace."""
 
 

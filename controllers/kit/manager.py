@@ -110,6 +110,10 @@ class ControllerEntry:
     """Every so often `RESYNC_KEY` is added to the queue; 0: never. A flag: as it says."""
     workers: int | Flag[int] = WORKERS
     """How many keys are worked on at the same time."""
+    source: str = ""
+    """Who its Events are from; empty: `<name>-controller`."""
+    looks_on_flags: bool = False
+    """Whether `RESYNC_KEY` is added to the queue when flags have changed."""
 
 
 RESYNC_KEY: Final = "\x00resync"
@@ -125,7 +129,7 @@ class _Runner:
         self.entry = entry
         self.flags = flags
         self.queue = Workqueue()
-        self.recorder = Recorder(f"{entry.name}-controller", instance=identity)
+        self.recorder = Recorder(entry.source or f"{entry.name}-controller", instance=identity)
         self.controller = entry.make(Setup(informers, self.queue, self.recorder, flags))
         self.active = 0
         self.last: Reconciled | None = None
@@ -235,6 +239,8 @@ class ControllerManager:
         for name, runner in self._runners.items():
             if isinstance(runner.entry.resync_ms, Flag):
                 tick.plan(("resync", name), tick.now_ms + runner.resync_ms)
+            if runner.entry.looks_on_flags:
+                runner.queue.add(RESYNC_KEY)
         self._plan(tick)
 
     def observe(self, rows: Sequence[Event], tick: Tick) -> None:

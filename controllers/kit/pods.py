@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cmp_to_key
 from typing import Any, Final
 
-from controllers.log.stamps import unix_ms_of
+from controllers.log.stamps import unix_ms_of, wire_time
 from scheduler_core.api.document import Document, condition
 
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
@@ -43,6 +43,24 @@ def controller_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
             found: Mapping[str, Any] = reference
             return found
     return None
+
+
+def disrupted(pod: Mapping[str, Any], reason: str, message: str, unix_ms: int) -> Document:
+    """Return a pod's status with the condition that says why somebody makes it end."""
+    status = dict(pod.get("status") or {})
+    known = condition(pod, "DisruptionTarget") or {}
+    since = known.get("lastTransitionTime") if known.get("status") == "True" else None
+    told = {
+        "type": "DisruptionTarget",
+        "observedGeneration": pod["metadata"].get("generation", 1),
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": since or wire_time(unix_ms),
+        "reason": reason,
+        "message": message,
+    }
+    others = [entry for entry in status.get("conditions") or () if entry["type"] != "DisruptionTarget"]
+    return {**status, "conditions": [*others, told]}
 
 
 def claims_of_pod(pod: Mapping[str, Any]) -> Iterable[str]:

@@ -262,7 +262,7 @@ class Kubelets:
         touched, self._touched = self._touched, {}
         for place in touched:
             pod = self._pods.get(*place)
-            if pod is not None:
+            if pod is not None and pod["spec"].get("nodeName"):
                 self._consider(pod, tick)
         if self._due:
             tick.plan(_PODS, self._due[0][0])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from controllers.log.operations import Operation
+
+SESSION: Final = "session"
+"""Who writes what a session begins with, and what its own routes write."""
 
 Guard = Callable[[Operation, Mapping[str, Any] | None, Mapping[str, Any] | None], None]
 """Roles: gets the operation, the object before and the object as it would be stored; raises ApiError 403."""

@@ -53,6 +53,7 @@ class Current:
         self._transaction = transaction
         self.now = wire_time(unix_ms)
         self.plugins = transaction.plugins
+        self.actor = transaction.actor
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return another object."""

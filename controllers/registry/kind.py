@@ -31,6 +31,8 @@ class Lookup(Protocol):
 
     plugins: PluginRegistry | None
     """Scheduler plugins beside the in-tree ones."""
+    actor: str
+    """Who writes."""
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return another object."""

@@ -155,12 +155,12 @@ def test_a_node_registers_with_what_its_kubelet_knows() -> None:
 
 
 def test_a_silent_kubelet_makes_its_node_unknown_tainted_and_its_pods_unready_until_it_is_back() -> None:
-    lab = Lab([node("n1"), pod("web")])
+    lab = Lab([node("n1"), node("n2"), pod("web", nodeName="n1")])
     lab.run(20)
     lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {STOPPED: "2026-01-01T00:00:20Z"}}}))
     lab.run(45)
     assert conditions(lab.get("nodes", "n1", ""))["Ready"] == "True"
-    lab.run(15)
+    lab.run(20)
     silent = lab.get("nodes", "n1", "")
     assert set(conditions(silent).values()) == {"Unknown"}
     assert [(taint["key"], taint["effect"]) for taint in silent["spec"]["taints"]] == [

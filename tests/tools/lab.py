@@ -68,7 +68,9 @@ class Lab:
     ) -> None:
         self.store = store or MemoryStore(seed=seed)
         if store is None:
-            self.create(*initial_objects(replicas=replicas, pace=pace), *documents)
+            for result in found(self.store, [*initial_objects(replicas=replicas, pace=pace), *documents]):
+                if result.error is not None:
+                    raise result.error
         self.cluster = Cluster(self.store, kubelets=kubelets, call=call)
         self.cluster.start()
         self.unix_ms = 1_800_000_000_000

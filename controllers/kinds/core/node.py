@@ -11,6 +11,7 @@ from controllers.kinds.core.pod.defaults import round_resources
 from controllers.kinds.masks import CONDITIONS
 from controllers.log.stamps import unix_ms_of
 from controllers.registry import fields
+from controllers.registry.context import SESSION
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at
@@ -38,19 +39,25 @@ def _defaults(document: dict[str, Any]) -> None:
 
 
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
-    """Taint a node that comes with a silent kubelet (NodeTaint).
+    """Taint a node as it comes (TaintNodesByCondition): until somebody says that it is ready, it gets no pods.
 
-    Others are spared the taint: their kubelet registers at the same moment and would take it away.
+    The nodes that a session begins with were up before it began, but for those whose kubelet is silent.
     """
-    annotations = document["metadata"].get("annotations") or {}
-    stopped = annotations.get(STOPPED)
-    # Whatever the prefix is that kubelets obey: a machine that is not meant takes the taint away.
-    silenced = any(key.endswith("/kubelet") and value == "off" for key, value in annotations.items())
-    if silenced or (stopped is not None and _is_past(stopped, lookup.now)):
-        taints = document["spec"].get("taints") or []
-        if not any(one.get("key") == NOT_READY and one.get("effect") == "NoSchedule" for one in taints):
-            document["spec"]["taints"] = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]
+    if lookup.actor == SESSION and not _is_silent(document, lookup.now):
+        return []
+    taints = document["spec"].get("taints") or []
+    if not any(one.get("key") == NOT_READY and one.get("effect") == "NoSchedule" for one in taints):
+        document["spec"]["taints"] = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]
     return []
+
+
+def _is_silent(document: Mapping[str, Any], now: str) -> bool:
+    annotations = document["metadata"].get("annotations") or {}
+    # Whatever the prefix is that kubelets obey: a machine that is not meant takes the taint away.
+    if any(key.endswith("/kubelet") and value == "off" for key, value in annotations.items()):
+        return True
+    stopped = annotations.get(STOPPED)
+    return stopped is not None and _is_past(stopped, now)
 
 
 def _is_past(text: str, now: str) -> bool:

@@ -72,6 +72,8 @@ class Plane:
             "spec": spec,
         }
         self.write(Create("nodes", "", document))
+        # Nobody here takes away the taint that a node comes with.
+        self.write(Patch("nodes", "", name, {"spec": {"taints": spec.get("taints")}}))
         self.write(
             Patch("nodes", "", name, {"status": {"capacity": resources, "allocatable": resources}}, "merge", "status")
         )
