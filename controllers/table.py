@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.cronjob import CronJobController
 from controllers.deployment import DeploymentController
 from controllers.disruption import DisruptionController
 from controllers.flags import controllermanager as flags
@@ -29,6 +30,9 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         ReplicaSetController, ReplicaSetController.NAME, ReplicaSetController.RESOURCES, workers=flags.REPLICASET_SYNCS
     ),
     ControllerEntry(ReplicationManager, ReplicationManager.NAME, ReplicationManager.RESOURCES, workers=flags.RC_SYNCS),
+    ControllerEntry(
+        CronJobController, CronJobController.NAME, CronJobController.RESOURCES, workers=flags.CRON_JOB_SYNCS
+    ),
     ControllerEntry(JobController, JobController.NAME, JobController.RESOURCES, workers=flags.JOB_SYNCS),
     ControllerEntry(
         TTLAfterFinishedController,

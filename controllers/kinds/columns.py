@@ -76,8 +76,8 @@ def text_of(*path: str) -> Callable[[Mapping[str, Any], Any], Any]:
 
 
 TEMPLATE: Final = (
-    Column("Containers", "string", "Container names.", _containers, 1),
-    Column("Images", "string", "Images.", _images, 1),
+    Column("Containers", "string", "Names of each container in the template.", _containers, 1),
+    Column("Images", "string", "Images referenced by each container in the template.", _images, 1),
 )
 """Wide columns of whatever has a pod template."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.kinds.apps import controllerrevision, deployment, replicaset, statefulset
-from controllers.kinds.batch import job
+from controllers.kinds.batch import cronjob, job
 from controllers.kinds.clustersim import clock, flags, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
 from controllers.kinds.core import (
@@ -57,6 +57,7 @@ TABLE: Final = Table(
         statefulset.KIND,
         controllerrevision.KIND,
         job.KIND,
+        cronjob.KIND,
         endpointslice.KIND,
         poddisruptionbudget.KIND,
         ingress.KIND,
