@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db import close_old_connections
 
-from clustersim.apiserver import discovery, openapi, reviews, usage, writing
+from clustersim.apiserver import deleting, discovery, openapi, reviews, usage, writing
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
@@ -154,9 +154,9 @@ def _resource(request: Request, target: Target, principal: Principal) -> Respons
         case "patch":
             return writing.patch(store, request, target, principal)
         case "delete":
-            return writing.delete(store, request, target, principal)
+            return deleting.delete(store, request, target, principal)
         case _:
-            return writing.delete_collection(store, request, target, principal)
+            return deleting.delete_collection(store, request, target, principal)
 
 
 def _verb(request: Request, target: Target) -> str:

@@ -39,7 +39,9 @@ class _Token(NamedTuple):
     name: str
 
 
-class _Page(NamedTuple):
+class Page(NamedTuple):
+    """Some objects of a list, the revision at which they were read, and how it goes on."""
+
     items: Sequence[Stored]
     revision: int
     token: str
@@ -53,7 +55,8 @@ def parse_revision(text: str) -> int:
         ApiError: 400.
     """
     if not (text.isascii() and text.isdigit()) or len(text) > 18:
-        raise bad_request(f"resourceVersion: Invalid value: {text[:80]!r}: must be a number from a list or a watch")
+        why = f'strconv.ParseUint: parsing "{text[:80]}": invalid syntax'
+        raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{text[:80]}": {why}')
     return int(text)
 
 
@@ -74,17 +77,21 @@ def list_objects(store: ReadView, request: Request, target: Target) -> Response:
     Raises:
         ApiError: 400, 410 (a revision that is compacted), 422, 504 (one that is not there yet).
     """
-    selection = selection_of(request, target)
-    page = _page(store, request, selection)
+    page = page_of(store, request, target)
+    return _rendered(store, target.kind, page, list_head(page), wanted(request))
+
+
+def list_head(page: Page) -> dict[str, Any]:
+    """Return the metadata of a list."""
     metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
     if page.token:
         metadata["continue"] = page.token
     if page.remaining is not None:
         metadata["remainingItemCount"] = page.remaining
-    return _rendered(store, target.kind, page, metadata, wanted(request))
+    return metadata
 
 
-def _rendered(store: ReadView, kind: Kind, page: _Page, metadata: dict[str, Any], want: Wanted) -> Response:
+def _rendered(store: ReadView, kind: Kind, page: Page, metadata: dict[str, Any], want: Wanted) -> Response:
     if want.form == "table":
         age = age_by(session_unix_ms(store.store))
         documents = (stored.object for stored in page.items)
@@ -114,7 +121,13 @@ def _untyped(data: bytes) -> bytes:
     return msgspec.json.encode(members)
 
 
-def _page(store: ReadView, request: Request, selection: Selection) -> _Page:
+def page_of(store: ReadView, request: Request, target: Target) -> Page:
+    """Return what a request about a collection selects.
+
+    Raises:
+        ApiError: as `list_objects`.
+    """
+    selection = selection_of(request, target)
     limit = request.number("limit") or 0
     token = _parse_token(request.query.get("continue", ""))
     version = request.query.get("resourceVersion", "")
@@ -138,10 +151,10 @@ def _page(store: ReadView, request: Request, selection: Selection) -> _Page:
         if (start is None or (stored.namespace, stored.name) >= start) and selection.matches(stored)
     ]
     if not limit or len(found) <= limit:
-        return _Page(found, revision, "", None)
+        return Page(found, revision, "", None)
     following = found[limit]
     remaining = len(found) - limit if selection.everything else None
-    return _Page(found[:limit], revision, _token(_Token(revision, following.namespace, following.name)), remaining)
+    return Page(found[:limit], revision, _token(_Token(revision, following.namespace, following.name)), remaining)
 
 
 def _check_match(match: str, version: str, token: _Token | None) -> None:

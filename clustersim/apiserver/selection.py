@@ -63,10 +63,7 @@ def selection_of(request: Request, target: Target) -> Selection:
     known = target.kind.selectable
     for requirement in fields:
         if requirement.field not in known and requirement.field not in _PLACE:
-            allowed = ", ".join([*_PLACE, *sorted(known)])
-            raise bad_request(
-                f"field label not supported: {requirement.field}; {target.kind.plural} can be selected by {allowed}"
-            )
+            raise bad_request(_unknown(requirement.field, bool(known)))
     if target.name:
         fields = (*fields, FieldRequirement("metadata.name", True, target.name))
     return Selection(
@@ -76,3 +73,10 @@ def selection_of(request: Request, target: Target) -> Selection:
         tuple(requirement for requirement in fields if requirement.field in _PLACE),
         tuple(requirement for requirement in fields if requirement.field not in _PLACE),
     )
+
+
+def _unknown(field: str, selectable: bool) -> str:
+    """Return upstream's words for a field that a kind cannot be selected by; `selectable`: it can by some."""
+    if selectable:
+        return f"field label not supported: {field}"
+    return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'

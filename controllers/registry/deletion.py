@@ -9,7 +9,7 @@ from controllers.log.operations import Delete
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.log.store import Stored
 from controllers.registry.kind import Kind
-from scheduler_core.api.errors import Cause, conflict, forbidden, invalid
+from scheduler_core.api.errors import conflict, forbidden
 
 FOREGROUND_FINALIZER: Final = "foregroundDeletion"
 ORPHAN_FINALIZER: Final = "orphan"
@@ -21,20 +21,24 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
     Raises:
         ApiError: 409, or 403 for an immortal object.
     """
+    resource = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
     if operation.uid and operation.uid != stored.uid:
-        why = f"Precondition failed: UID in precondition: {operation.uid}, UID in object meta: {stored.uid}"
-        raise conflict(kind.resource, stored.name, why)
+        if kind.holds_itself:
+            why = f"Precondition failed: UID in precondition: {operation.uid}, UID in object meta: {stored.uid}"
+            raise conflict(kind.resource, stored.name, why)
+        why = (
+            f"the UID in the precondition ({operation.uid}) does not match the UID in record ({stored.uid}). "
+            "The object might have been deleted and then recreated"
+        )
+        raise conflict(resource, stored.name, why)
     if operation.resource_version and operation.resource_version != str(stored.revision):
         why = (
-            f"Precondition failed: ResourceVersion in precondition: {operation.resource_version}, "
-            f"ResourceVersion in object meta: {stored.revision}"
+            f"the ResourceVersion in the precondition ({operation.resource_version}) does not match the "
+            f"ResourceVersion in record ({stored.revision}). The object might have been modified"
         )
-        raise conflict(kind.resource, stored.name, why)
+        raise conflict(resource, stored.name, why)
     if stored.name in kind.immortal:
         raise forbidden(kind.resource, stored.name, f"this {kind.singular} may not be deleted")
-    if operation.grace_period_seconds is not None and operation.grace_period_seconds < 0:
-        cause = Cause("gracePeriodSeconds", f"Invalid value: {operation.grace_period_seconds}: must be at least 0")
-        raise invalid("DeleteOptions", "", stored.name, [cause])
 
 
 def is_final(kind: Kind, document: Mapping[str, Any]) -> bool:
@@ -52,7 +56,7 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
     """
     metadata = dict(old["metadata"])
     finalizers = _finalizers(metadata.get("finalizers", []), operation)
-    grace = kind.grace_seconds(old, operation.grace_period_seconds)
+    grace = _grace(kind, old, operation)
     if finalizers:
         metadata["finalizers"] = finalizers
     else:
@@ -68,6 +72,12 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
         metadata["deletionTimestamp"] = wire_time(unix_ms_of(metadata["deletionTimestamp"]) - earlier * 1000)
         metadata["deletionGracePeriodSeconds"] = grace
     return kind.mark_deleted({**old, "metadata": metadata})
+
+
+def _grace(kind: Kind, old: Mapping[str, Any], operation: Delete) -> int:
+    asked = operation.grace_period_seconds
+    # A period below zero is the shortest that there is.
+    return kind.grace_seconds(old, 1 if asked is not None and asked < 0 else asked)
 
 
 def _finalizers(existing: list[str], operation: Delete) -> list[str]:

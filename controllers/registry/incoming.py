@@ -137,7 +137,8 @@ def changed_document(
         missing = _still(kind, missing, document)
     if metadata != old["metadata"]:
         causes += metadata_rules.validate(metadata, kind.names)
-        causes += metadata_rules.validate_update(metadata, old["metadata"])
+        # Upstream looks twice at what changes: once for every kind, once in the kind's own rules.
+        causes += 2 * metadata_rules.validate_update(metadata, old["metadata"])
     _refuse(kind, stored.name, causes, missing)
     _bump_generation(kind, document, old)
     return _arranged(document)
@@ -355,11 +356,11 @@ def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any]) -> 
 
 
 def _refuse(kind: Kind, name: str, causes: Sequence[Cause], missing: Sequence[Cause] = ()) -> None:
-    """Refuse what is wrong, each thing once; what is missing only where the kind's own rules did not say so."""
+    """Refuse what is wrong; what is missing is told only where the kind's own rules did not say so."""
     told = {(cause.field, cause.reason) for cause in causes}
-    distinct = dict.fromkeys([*causes, *(cause for cause in missing if (cause.field, cause.reason) not in told)])
-    if distinct:
-        raise invalid(kind.kind, kind.group, name, list(distinct))
+    wrong = [*causes, *(cause for cause in missing if (cause.field, cause.reason) not in told)]
+    if wrong:
+        raise invalid(kind.kind, kind.group, name, wrong)
 
 
 def _arranged(document: Document) -> Document:

@@ -206,6 +206,8 @@ class Kind:
 
     grace_seconds: Callable[[Mapping[str, Any], int | None], int] = _no_grace
     """(object, seconds that a delete asks for) → seconds that it gets to end."""
+    returned_when_deleted: bool = False
+    """Whether a delete answers with the object that is gone, not with a Status."""
     is_held: Callable[[Mapping[str, Any]], bool] = _not_held
     """Whether something besides metadata.finalizers keeps a deleted object for now."""
     mark_deleted: Callable[[Document], Document] = _as_it_is
@@ -262,6 +264,11 @@ class Kind:
     def graceful(self) -> bool:
         """Return whether its objects get time to end."""
         return self.grace_seconds is not _no_grace
+
+    @property
+    def holds_itself(self) -> bool:
+        """Return whether something of its own keeps a deleted object: then it has a way of its own to go."""
+        return self.is_held is not _not_held
 
     @property
     def idle(self) -> bool:

@@ -141,8 +141,9 @@ class _Write:
     def _create(self, kind: Kind, operation: Create) -> Document:
         document = incoming.new_document(kind, operation, self.context, self.transaction)
         name = document["metadata"]["name"]
-        if self.transaction.get(kind.resource, operation.namespace, name) is not None:
-            raise already_exists(kind.resource, name)
+        there = self.transaction.get(kind.resource, operation.namespace, name)
+        if there is not None:
+            raise already_exists(kind.resource, name, leaving="deletionTimestamp" in there.object["metadata"])
         self.context.check(operation, None, document)
         self._warn(kind, document)
         return self.put(kind.resource, document, expected=0)
@@ -210,7 +211,9 @@ class _Write:
             )
         except RevisionConflict as error:
             raise conflict(stored.resource, stored.name) from error
-        return removed.object
+        last = removed.object
+        # The DELETED row has a revision of its own; whoever deleted is told the last one of the object.
+        return {**last, "metadata": {**last["metadata"], "resourceVersion": str(stored.revision)}}
 
 
 def _written(kind: Kind, name: str) -> Subresource | None:

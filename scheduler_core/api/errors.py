@@ -60,6 +60,8 @@ class ApiError(Exception):
             "reason": self.reason,
             "code": self.code,
         }
+        if not self.reason:
+            del body["reason"]
         # Clients look into the details of these without asking whether there are any.
         if details or self.code in (404, 405):
             body["details"] = details
@@ -89,10 +91,13 @@ def method_not_allowed() -> ApiError:
     return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
 
-def already_exists(resource: str, name: str) -> ApiError:
-    """Return the 409 of a create whose name is taken."""
+def already_exists(resource: str, name: str, *, leaving: bool = False) -> ApiError:
+    """Return the 409 of a create whose name is taken; `leaving`: by an object that is being deleted."""
     plural, group = split_resource(resource)
-    return ApiError(409, "AlreadyExists", f'{resource} "{name}" already exists', kind=plural, group=group, name=name)
+    message = f'{resource} "{name}" already exists'
+    if leaving:
+        message = f"object is being deleted: {message}"
+    return ApiError(409, "AlreadyExists", message, kind=plural, group=group, name=name)
 
 
 def conflict(resource: str, name: str, why: str = "") -> ApiError:
@@ -105,7 +110,7 @@ def conflict(resource: str, name: str, why: str = "") -> ApiError:
 
 def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> ApiError:
     """Return the 422 that lists every wrong field, worded as upstream's `NewInvalid`."""
-    texts = [f"{cause.field}: {cause.message}" for cause in causes]
+    texts = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     listed = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
     title = f"{kind}.{group}" if group else kind
     return ApiError(

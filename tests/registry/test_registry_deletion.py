@@ -77,10 +77,14 @@ def test_propagation_is_a_finalizer_for_the_garbage_collector(
 
 def test_preconditions(cluster: Cluster) -> None:
     cluster.create("configmaps", "a")
-    assert refusal(cluster.delete, "configmaps", "a", uid="x").code == 409
+    refused = refusal(cluster.delete, "configmaps", "a", uid="x")
+    assert (refused.code, refused.kind) == (409, "ConfigMap")
+    assert refused.message == (
+        'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (x) does not match the UID in '
+        "record (uid-2). The object might have been deleted and then recreated"
+    )
     assert refusal(cluster.delete, "configmaps", "a", resource_version="1").code == 409
     assert refusal(cluster.delete, "configmaps", "b").code == 404
-    assert refusal(cluster.delete, "configmaps", "a", grace_period_seconds=-1).code == 422
 
 
 def test_a_namespace_terminates_until_it_is_finalized(cluster: Cluster) -> None:
@@ -107,3 +111,40 @@ def test_nothing_is_created_where_no_namespace_is(cluster: Cluster) -> None:
 
 def test_the_first_namespaces_stay(cluster: Cluster) -> None:
     assert "may not be deleted" in refusal(cluster.delete, "namespaces", "default").message
+
+
+def test_a_period_below_zero_is_the_shortest_that_there_is(cluster: Cluster) -> None:
+    cluster.pod(spec={"nodeName": "node-1"})
+    assert cluster.delete("pods", "web", grace_period_seconds=-5)["metadata"]["deletionGracePeriodSeconds"] == 1
+
+
+def test_whoever_deletes_is_told_the_last_state(cluster: Cluster) -> None:
+    made = cluster.create("configmaps", "a")
+    assert cluster.delete("configmaps", "a") == made
+    held = cluster.create("configmaps", "b", {"metadata": {"finalizers": ["a.example/b"]}})
+    marked = cluster.delete("configmaps", "b")
+    assert marked["metadata"]["resourceVersion"] != held["metadata"]["resourceVersion"]
+    last = cluster.patch("configmaps", "b", {"metadata": {"finalizers": None}})
+    assert last["metadata"]["resourceVersion"] == marked["metadata"]["resourceVersion"]
+    pod = cluster.pod(spec={"nodeName": "node-1"})
+    gone = cluster.delete("pods", "web", grace_period_seconds=0)["metadata"]
+    assert (gone["deletionGracePeriodSeconds"], gone["generation"]) == (0, pod["metadata"]["generation"] + 1)
+    assert gone["resourceVersion"] != pod["metadata"]["resourceVersion"]
+
+
+def test_a_name_is_taken_until_its_object_is_gone(cluster: Cluster) -> None:
+    cluster.create("configmaps", "a", {"metadata": {"finalizers": ["a.example/b"]}})
+    assert refusal(cluster.create, "configmaps", "a").message == 'configmaps "a" already exists'
+    cluster.delete("configmaps", "a")
+    leaving = refusal(cluster.create, "configmaps", "a").message
+    assert leaving == 'object is being deleted: configmaps "a" already exists'
+
+
+def test_a_namespace_has_a_deletion_of_its_own(cluster: Cluster) -> None:
+    cluster.create("namespaces", "shop")
+    refused = refusal(cluster.delete, "namespaces", "shop", uid="x")
+    assert (refused.code, refused.kind) == (409, "namespaces")
+    assert "Precondition failed: UID in precondition: x, UID in object meta: uid-" in refused.message
+    gone = cluster.delete("namespaces", "shop")["metadata"]
+    assert "deletionTimestamp" in gone
+    assert "deletionGracePeriodSeconds" not in gone

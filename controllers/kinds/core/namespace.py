@@ -19,7 +19,8 @@ def _is_held(document: Mapping[str, Any]) -> bool:
 
 
 def _mark_deleted(document: Document) -> Document:
-    return {**document, "status": {**document.get("status", {}), "phase": "Terminating"}}
+    metadata = {key: value for key, value in document["metadata"].items() if key != "deletionGracePeriodSeconds"}
+    return {**document, "metadata": metadata, "status": {**document.get("status", {}), "phase": "Terminating"}}
 
 
 def _finalized(old: Mapping[str, Any], new: Mapping[str, Any]) -> Document:
@@ -31,7 +32,8 @@ FINALIZE: Final = Subresource("finalize", verbs=("update",), part="spec", merged
 
 def _prepare(document: dict[str, Any]) -> None:
     document["status"] = {"phase": "Active"}
-    document["spec"] = {"finalizers": [NAMESPACE_FINALIZER]}
+    sent = (document.get("spec") or {}).get("finalizers") or []
+    document["spec"] = {"finalizers": sent if NAMESPACE_FINALIZER in sent else [*sent, NAMESPACE_FINALIZER]}
 
 
 def _defaults(document: dict[str, Any]) -> None:
@@ -53,6 +55,7 @@ KIND: Final = Kind(
     is_held=_is_held,
     mark_deleted=_mark_deleted,
     immortal=frozenset({"default", "kube-system", "kube-public"}),
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("Status", "string", "Active or Terminating.", lambda doc, age: at(doc, "status", "phase") or ""),

@@ -148,6 +148,7 @@ KIND: Final = Kind(
     admit=_admit,
     validate=_validate,
     validate_update=_validate_update,
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("Capacity", "string", "Its size.", _spec("capacity", "storage")),

@@ -131,6 +131,7 @@ KIND: Final = Kind(
     admit_update=_admit_update,
     validate=_validate,
     validate_update=_validate_update,
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("Status", "string", "Pending, Bound, Lost or Terminating.", _status),

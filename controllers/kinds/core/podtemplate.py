@@ -39,6 +39,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     generation=True,
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("Containers", "string", "Names of each container in the template.", _of_containers("name")),

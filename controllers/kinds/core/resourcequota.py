@@ -45,6 +45,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("Request", "string", "Used of allowed, requests and counts.", _used("")),

@@ -210,6 +210,7 @@ KIND: Final = Kind(
     validate=_validate,
     validate_update=_validate_update,
     names="service",
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("Type", "string", "How it is reached.", lambda doc, age: at(doc, "spec", "type")),

@@ -12,6 +12,7 @@ KIND: Final = Kind(
     "serviceaccounts",
     short_names=("sa",),
     rank=3,
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("Secrets", "integer", "Secrets it names.", lambda doc, age: len(doc.get("secrets") or ())),

@@ -60,6 +60,7 @@ KIND: Final = Kind(
     defaults=_driver_defaults,
     validate=_driver,
     validate_update=_driver_update,
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("AttachRequired", "boolean", "Whether volumes are attached first.", _spec("attachRequired")),

@@ -56,6 +56,7 @@ KIND: Final = Kind(
     defaults=_node_defaults,
     validate=_node,
     validate_update=_node_update,
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column(

@@ -87,6 +87,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    returned_when_deleted=True,
     columns=(
         Column("Name", NAME.type, NAME.description, _name),
         Column("Provisioner", "string", "Who makes its volumes.", lambda doc, age: doc.get("provisioner", "")),

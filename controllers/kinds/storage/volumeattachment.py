@@ -53,6 +53,7 @@ KIND: Final = Kind(
     prepare=_attachment_prepare,
     validate=_attachment,
     validate_update=_attachment_update,
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("Attacher", "string", "The driver.", text_of("spec", "attacher")),

@@ -170,6 +170,7 @@ KIND: Final = Kind(
     validate_update=rules.validate_update,
     generation=True,
     grace_seconds=_grace_seconds,
+    returned_when_deleted=True,
     columns=(
         NAME,
         Column("Ready", "string", "Ready containers of all.", _ready),

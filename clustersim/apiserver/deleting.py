@@ -1,0 +1,208 @@
+"""DELETE: options from the body or the query, one object or a collection, and what is answered of what went.
+
+Source: apiserver's endpoints/handlers/delete.go and registry/generic/registry/store.go, v1.34.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+from clustersim.apiserver.listing import list_head, page_of
+from clustersim.apiserver.messages import Request, Response, decode_body, json_response
+from clustersim.apiserver.routes import Target
+from clustersim.apiserver.virtual import ReadView
+from clustersim.apiserver.writing import context_of, object_of, with_warnings
+from clustersim.classroom.auth import Principal
+from clustersim.classroom.writing import writes
+from clustersim.store import SqlStore
+from controllers.kinds.table import REGISTRY
+from controllers.log.operations import Delete, Propagation
+from controllers.log.store import Stored, Transaction
+from controllers.registry import fields
+from controllers.registry.context import Context
+from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, method_not_allowed
+
+DELETE_BATCH_MAX: Final = 100
+"""Objects of a collection deleted in one transaction, about 5 ms: others write in between."""
+
+PROPAGATIONS: Final = ("Foreground", "Background", "Orphan", "nil")
+_ARRAY: Final = (
+    "json: cannot unmarshal array into Go value of type struct { APIVersion string "
+    '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """DeleteOptions. None is what nobody said."""
+
+    grace_period_seconds: int | None = None
+    propagation: str | None = None
+    orphan: bool | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    dry_run: tuple[str, ...] = ()
+
+    def causes(self) -> list[Cause]:
+        """Return what is wrong with them."""
+        causes: list[Cause] = []
+        if self.orphan is not None and self.propagation is not None:
+            why = "orphanDependents and deletionPropagation cannot be both set"
+            causes.append(fields.bad("propagationPolicy", self.propagation, why))
+        if self.propagation is not None and self.propagation not in PROPAGATIONS[:3]:
+            causes.append(fields.unsupported("propagationPolicy", self.propagation, PROPAGATIONS, ordered=False))
+        if any(word != "All" for word in self.dry_run):
+            causes.append(fields.unsupported("dryRun", list(self.dry_run), ("All",)))
+        return causes
+
+    def operation(self, target: Target, namespace: str, name: str) -> Delete:
+        """Return the delete of one object."""
+        propagation = self.propagation or ""
+        if self.orphan is not None:
+            propagation = "Orphan" if self.orphan else "Background"
+        return Delete(
+            target.kind.resource,
+            namespace,
+            name,
+            uid=self.uid or "",
+            resource_version=self.resource_version or "",
+            grace_period_seconds=self.grace_period_seconds,
+            propagation=cast(Propagation, propagation),
+        )
+
+
+def delete(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
+    """Answer a DELETE of one object."""
+    if target.subresource or (target.kind.namespaced and target.namespace is None):
+        raise method_not_allowed()
+    options = _options(request)
+    context = context_of(store, request, principal, dry_run=bool(options.dry_run))
+    last, gone = _remove(store, options.operation(target, target.namespace or "", target.name), context)
+    if not gone or target.kind.returned_when_deleted:
+        # Whoever says that dependents go with it is told that this takes a while.
+        status = 202 if not gone and options.orphan is False else 200
+        return object_of(store, request, target, last, context, status)
+    details = {"name": target.name, "kind": target.kind.plural, "uid": last["metadata"]["uid"]}
+    if target.kind.group:
+        details["group"] = target.kind.group
+    status_document = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
+    return with_warnings(json_response(status_document), context)
+
+
+def delete_collection(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
+    """Answer a DELETE of a collection with what was there: what the selectors select, some at a time."""
+    if target.kind.namespaced and target.namespace is None:
+        raise method_not_allowed()
+    options = _options(request)
+    context = context_of(store, request, principal, dry_run=bool(options.dry_run))
+    page = page_of(ReadView(store), request, target)
+    for start in range(0, len(page.items), DELETE_BATCH_MAX):
+        _remove_some(store, target, page.items[start : start + DELETE_BATCH_MAX], options, context)
+    listed = {"kind": f"{target.kind.kind}List", "apiVersion": target.kind.api_version, "metadata": list_head(page)}
+    items = [
+        {key: value for key, value in stored.object.items() if key not in ("kind", "apiVersion")}
+        for stored in page.items
+    ]
+    return with_warnings(json_response({**listed, "items": items}), context)
+
+
+def _remove_some(store: SqlStore, target: Target, found: Sequence[Stored], options: Options, context: Context) -> None:
+    """Delete some objects of a collection; one that is gone or was replaced meanwhile is no fault."""
+    refused: ApiError | None = None
+    with writes(store, context.actor) as transaction:
+        for stored in found:
+            operation = options.operation(target, stored.namespace, stored.name)
+            try:
+                REGISTRY.apply(transaction, replace(operation, uid=operation.uid or stored.uid), context)
+            except ApiError as error:
+                if error.code not in (404, 409):
+                    raise
+                asked = options.uid is not None or options.resource_version is not None
+                refused = refused or (error if asked and error.code == 409 else None)
+    if refused is not None:
+        raise refused
+
+
+def _remove(store: SqlStore, operation: Delete, context: Context) -> tuple[dict[str, Any], bool]:
+    """Return (the object as it was last, whether it is gone)."""
+    with writes(store, context.actor) as transaction:
+        last = REGISTRY.apply(transaction, operation, context)
+        gone = _would_be_gone(last) if context.dry_run else _is_gone(transaction, operation)
+    return last, gone
+
+
+def _is_gone(transaction: Transaction, operation: Delete) -> bool:
+    return transaction.get(operation.resource, operation.namespace, operation.name) is None
+
+
+def _would_be_gone(last: dict[str, Any]) -> bool:
+    return "deletionTimestamp" not in last["metadata"]
+
+
+def _options(request: Request) -> Options:
+    """Return DeleteOptions from the body or, where it is empty, from the query.
+
+    Raises:
+        ApiError: 400, 415, 500 (a body that is no document, as upstream has it), 422.
+    """
+    options = _from_body(_body(request)) if request.body else _from_query(request)
+    causes = options.causes()
+    if causes:
+        raise invalid("DeleteOptions", "meta.k8s.io", "", causes)
+    return options
+
+
+def _body(request: Request) -> dict[str, Any]:
+    try:
+        return decode_body(request)
+    except ApiError as error:
+        text = request.body.strip()
+        if error.code != 400 or text[:1] not in (b"{", b"["):
+            raise
+        why = "unexpected end of JSON input" if text[:1] == b"{" else _ARRAY
+        raise ApiError(500, "", f"couldn't get version/kind; json parse error: {why}") from error
+
+
+def _from_query(request: Request) -> Options:
+    grace = request.query.get("gracePeriodSeconds")
+    if grace is not None and not re.fullmatch(r"[+-]?\d{1,18}", grace):
+        raise bad_request(f'strconv.ParseInt: parsing "{grace[:80]}": invalid syntax')
+    orphan = request.query.get("orphanDependents")
+    dry_run = request.query.get("dryRun")
+    return Options(
+        grace_period_seconds=None if grace is None else int(grace),
+        propagation=request.query.get("propagationPolicy"),
+        orphan=None if orphan is None else orphan.lower() not in ("false", "0"),
+        uid=request.query.get("uid"),
+        resource_version=request.query.get("resourceVersion"),
+        dry_run=() if dry_run is None else (dry_run,),
+    )
+
+
+def _from_body(body: dict[str, Any]) -> Options:
+    preconditions = body.get("preconditions") or {}
+    if not isinstance(preconditions, dict):
+        raise bad_request("preconditions must be an object with uid and resourceVersion")
+    dry_run = body.get("dryRun") or []
+    if not isinstance(dry_run, list) or not all(isinstance(item, str) for item in dry_run):
+        raise bad_request("dryRun must be a list of strings")
+    grace = _typed(body.get("gracePeriodSeconds"), int, "gracePeriodSeconds is not a number of seconds")
+    if grace is not None and abs(grace) > 2**40:
+        raise bad_request("gracePeriodSeconds is not a number of seconds")
+    return Options(
+        grace_period_seconds=grace,
+        propagation=_typed(body.get("propagationPolicy"), str, "propagationPolicy is a text"),
+        orphan=_typed(body.get("orphanDependents"), bool, "orphanDependents is true or false"),
+        uid=_typed(preconditions.get("uid"), str, "preconditions.uid is a text"),
+        resource_version=_typed(preconditions.get("resourceVersion"), str, "preconditions.resourceVersion is a text"),
+        dry_run=tuple(dry_run),
+    )
+
+
+def _typed(value: Any, of: type, why: str) -> Any:
+    if value is None or (isinstance(value, of) and (of is bool or not isinstance(value, bool))):
+        return value
+    raise bad_request(why)

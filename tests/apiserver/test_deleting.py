@@ -1,0 +1,96 @@
+"""DELETE as upstream answers it: options, a collection's answer, and what is told of what is gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+def make(api: Any, *names: str) -> None:
+    for name in names:
+        status, _, _ = api.request("POST", MAPS, {"metadata": {"name": name, "labels": {"of": name[0]}}})
+        assert status in (201, 409)
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "message"),
+    [
+        (
+            {"propagationPolicy": "Sometimes"},
+            "propagationPolicy",
+            'Unsupported value: "Sometimes": supported values: "Foreground", "Background", "Orphan", "nil"',
+        ),
+        (
+            {"propagationPolicy": "Orphan", "orphanDependents": True},
+            "propagationPolicy",
+            'Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set',
+        ),
+        ({"dryRun": ["x"]}, "dryRun", 'Unsupported value: ["x"]: supported values: "All"'),
+    ],
+)
+def test_options_that_make_no_sense(sqlite_api: Any, body: dict[str, Any], field: str, message: str) -> None:
+    api = sqlite_api
+    make(api, "kept")
+    status, refused, _ = api.request("DELETE", f"{MAPS}/kept", body)
+    assert (status, refused["reason"], refused["details"]["kind"]) == (422, "Invalid", "DeleteOptions")
+    assert [(cause["field"], cause["message"]) for cause in refused["details"]["causes"]] == [(field, message)]
+    assert api.request("GET", f"{MAPS}/kept")[0] == 200
+
+
+def test_options_in_the_query_count_where_there_is_no_body(sqlite_api: Any) -> None:
+    api = sqlite_api
+    make(api, "a")
+    status, refused, _ = api.request("DELETE", f"{MAPS}/a?gracePeriodSeconds=x")
+    assert (status, refused["message"]) == (400, 'strconv.ParseInt: parsing "x": invalid syntax')
+    status, refused, _ = api.request("DELETE", f"{MAPS}/a?resourceVersion=1")
+    assert (status, refused["details"]["kind"]) == (409, "ConfigMap")
+    status, told, _ = api.request("DELETE", f"{MAPS}/a?dryRun=All")
+    assert (status, told["status"]) == (200, "Success")
+    assert api.request("GET", f"{MAPS}/a")[0] == 200
+    assert api.request("DELETE", f"{MAPS}/a")[0] == 200
+    assert api.request("GET", f"{MAPS}/a")[0] == 404
+
+
+def test_dependents_that_go_with_it_take_a_while(sqlite_api: Any) -> None:
+    api = sqlite_api
+    body = {"metadata": {"name": "held", "finalizers": ["a.example/b"]}}
+    assert api.request("POST", MAPS, body)[0] == 201
+    assert api.request("DELETE", f"{MAPS}/held", {"orphanDependents": False})[0] == 202
+    assert api.request("DELETE", f"{MAPS}/held")[0] == 200
+
+
+def test_a_collection_answers_with_what_was_there(sqlite_api: Any) -> None:
+    api = sqlite_api
+    make(api, "set-a", "set-b", "set-c")
+    status, first, _ = api.request("DELETE", f"{MAPS}?labelSelector=of%3Ds&limit=2")
+    assert (status, first["kind"]) == (200, "ConfigMapList")
+    assert [set(item) & {"kind", "apiVersion"} for item in first["items"]] == [set(), set()]
+    assert [item["metadata"]["name"] for item in first["items"]] == ["set-a", "set-b"]
+    assert first["metadata"]["continue"]
+    _, left, _ = api.request("GET", f"{MAPS}?labelSelector=of%3Ds")
+    assert [item["metadata"]["name"] for item in left["items"]] == ["set-c"]
+    status, refused, _ = api.request("DELETE", f"{MAPS}?resourceVersion=0&labelSelector=of%3Ds")
+    assert (status, refused["details"]["name"]) == (409, "set-c")
+    status, refused, _ = api.request("DELETE", f"{MAPS}?fieldSelector=spec.x%3D1")
+    assert status == 400
+    assert refused["message"] == '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"'
+
+
+def test_a_kind_that_is_returned(sqlite_api: Any) -> None:
+    api = sqlite_api
+    path = "/api/v1/namespaces/default/serviceaccounts"
+    _, made, _ = api.request("POST", path, {"metadata": {"name": "robot"}})
+    status, gone, _ = api.request("DELETE", f"{path}/robot")
+    assert (status, gone) == (200, made)
+
+
+def test_every_answer_about_a_deprecated_kind_says_so(sqlite_api: Any) -> None:
+    api = sqlite_api
+    path = "/api/v1/namespaces/default/endpoints"
+    for method, body in (("GET", None), ("POST", {"metadata": {"name": "web"}, "subsets": [{}]})):
+        _, _, headers = api.request(method, path, body)
+        text = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+        assert headers["warning"] == f'299 - "{text}"'
