@@ -19,6 +19,7 @@ from controllers.persistentvolume.protection import ClaimProtection, VolumeProte
 from controllers.persistentvolume.provisioner import VolumeProvisioner
 from controllers.podgc import PodGCController
 from controllers.replicaset import ReplicaSetController, ReplicationManager
+from controllers.statefulset import StatefulSetController
 from controllers.tainteviction import TaintEvictionController
 from controllers.ttlafterfinished import TTLAfterFinishedController
 
@@ -39,6 +40,12 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         TTLAfterFinishedController.NAME,
         TTLAfterFinishedController.RESOURCES,
         workers=flags.TTL_AFTER_FINISHED_SYNCS,
+    ),
+    ControllerEntry(
+        StatefulSetController,
+        StatefulSetController.NAME,
+        StatefulSetController.RESOURCES,
+        workers=flags.STATEFULSET_SYNCS,
     ),
     ControllerEntry(
         NamespaceController, NamespaceController.NAME, NamespaceController.RESOURCES, workers=flags.NAMESPACE_SYNCS

@@ -56,6 +56,7 @@ def claim(
     lister: Lister,
     *,
     counts: Callable[[Document], bool] = lambda document: True,
+    belongs: Callable[[Document], bool] = lambda document: True,
 ) -> tuple[list[Document], list[Operation], list[Document]]:
     """Sort out what belongs to `owner`.
 
@@ -64,6 +65,7 @@ def claim(
         requirements: what it selects.
         lister: the objects, indexed by `index_ownership`.
         counts: which objects matter; others are neither adopted, nor released, nor returned.
+        belongs: what must be true of an object beside that it is selected.
 
     Returns:
         The objects it controls and selects; the patches that adopt orphans and release what it selects no longer; the
@@ -77,7 +79,7 @@ def claim(
     for document in lister.indexed("controller", metadata["uid"]):
         if not counts(document):
             continue
-        if matches_all(requirements, labels_of(document)):
+        if matches_all(requirements, labels_of(document)) and belongs(document):
             mine.append(document)
         elif not deleting:
             operations.append(_release(resource, document, metadata["uid"]))
@@ -87,7 +89,7 @@ def claim(
     for document in lister.indexed("orphans", metadata["namespace"]):
         if "deletionTimestamp" in document["metadata"] or not counts(document):
             continue
-        if matches_all(requirements, labels_of(document)):
+        if matches_all(requirements, labels_of(document)) and belongs(document):
             operations.append(_adopt(resource, document, owner))
             adopted.append(document)
     return mine, operations, adopted

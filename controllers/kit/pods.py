@@ -93,6 +93,18 @@ def owner_reference(owner: Mapping[str, Any]) -> Document:
     }
 
 
+def pod_from_template(template: Mapping[str, Any], owner: Mapping[str, Any]) -> Document:
+    """Return the pod that a workload's template asks for, controlled by the workload; its parts are the template's.
+
+    Source: `GetPodFromTemplate`, k8s.io/kubernetes/pkg/controller/controller_utils.go.
+    """
+    given = template.get("metadata") or {}
+    metadata = {field: given[field] for field in ("labels", "annotations", "finalizers") if given.get(field)}
+    metadata["generateName"] = owner["metadata"]["name"] + "-"
+    metadata["ownerReferences"] = [owner_reference(owner)]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
+
+
 def deletion_order(pods: Sequence[Document], ranks: Mapping[str, int], unix_ms: int) -> list[Document]:
     """Return the pods with the first to delete in front.
 

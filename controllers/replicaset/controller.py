@@ -14,7 +14,14 @@ from controllers.flags.controllermanager import BURST_REPLICAS
 from controllers.kit.expectations import Expectations
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.ownership import claim, index_ownership, labels_of, requirements_of, requirements_of_labels
-from controllers.kit.pods import controller_of, deletion_order, is_active, is_available, owner_reference, ready_since_ms
+from controllers.kit.pods import (
+    controller_of,
+    deletion_order,
+    is_active,
+    is_available,
+    pod_from_template,
+    ready_since_ms,
+)
 from controllers.log.operations import Create, Delete, Operation, Result, Update
 from controllers.log.stamps import wire_time
 from scheduler_core.api.document import Document
@@ -140,7 +147,7 @@ class ReplicaController:
         self, key: str, owner: Document, count: int, work: Work
     ) -> Generator[Sequence[Operation], Sequence[Result], ApiError | None]:
         self._expectations.expect_creations(key, count, work.now_ms)
-        pod = _pod_of(owner)
+        pod = pod_from_template(owner["spec"].get("template") or {}, owner)
         left, size = count, SLOW_START_FIRST
         while left:
             batch = min(left, size)
@@ -239,16 +246,6 @@ def _telling(pod: Document) -> tuple[object, ...]:
     phase = (pod.get("status") or {}).get("phase")
     deleting = "deletionTimestamp" in metadata
     return (phase, ready_since_ms(pod), deleting, metadata.get("labels"), metadata.get("ownerReferences"))
-
-
-def _pod_of(owner: Document) -> Document:
-    """Return the pod that the template asks for."""
-    template = owner["spec"].get("template") or {}
-    given = template.get("metadata") or {}
-    metadata = {field: given[field] for field in ("labels", "annotations", "finalizers") if given.get(field)}
-    metadata["generateName"] = owner["metadata"]["name"] + "-"
-    metadata["ownerReferences"] = [owner_reference(owner)]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
 
 
 def _status(owner: Document, pods: Sequence[Document], failure: ApiError | None, work: Work) -> Document:

@@ -105,9 +105,14 @@ def test_a_kind_that_nothing_acts_on_says_so(api: Api, namespace: str) -> None:
     template = {"metadata": {"labels": labels}, "spec": POD["spec"]}
     body = {"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": labels}, "template": template}}
     path = f"/apis/apps/v1/namespaces/{namespace}"
-    status, _, headers = api.request("POST", f"{path}/statefulsets", body)
+    attachment = {
+        "metadata": {"name": f"web-{namespace}"},
+        "spec": {"attacher": "a.example.dev", "nodeName": "n1", "source": {"persistentVolumeName": "v"}},
+    }
+    status, _, headers = api.request("POST", "/apis/storage.k8s.io/v1/volumeattachments", attachment)
     assert status == 201
-    assert headers["Warning"] == '299 - "apps/v1 StatefulSet is stored, but no controller of this cluster acts on it"'
+    said = "storage.k8s.io/v1 VolumeAttachment is stored, but no controller of this cluster acts on it"
+    assert headers["Warning"] == f'299 - "{said}"'
     status, _, headers = api.request("POST", f"{path}/deployments", body)
     assert (status, headers["Warning"]) == (201, None)
 

@@ -56,8 +56,7 @@ REST = """
   which differs from pod to pod and from 15 s to 15 s. The annotations `clustersim.io/cpu-usage` and
   `clustersim.io/memory-usage` of a pod say otherwise for each of its containers; limits cap them.
 - `clustersim.io/created-by` names who made an object; the server writes it, nobody else can.
-- StatefulSets are kept and shown, and the scheduler's spreading reads their selectors; no controller makes their pods.
-  Services route nothing, ResourceQuotas bound nothing, VolumeAttachments attach nothing.
+- Services route nothing, ResourceQuotas bound nothing, VolumeAttachments attach nothing.
   Whoever writes a kind that nothing acts on is told in a `Warning` header.
 - Volumes are not mounted: a pod starts when its claims are bound. A class with any provisioner gets volumes after a few
   seconds, in the zone of the chosen node; a claim that waits looks again as soon as a volume is available, not only

@@ -13,7 +13,8 @@ from tests.registry.registry_tool import CONTAINER, Cluster
 COMPONENTS = {entry.name for entry in CONTROLLERS} | {"kubelet", "session"}
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [CONTAINER]}}
 WORKLOAD = {"spec": {"selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE}}
-IDLE = "apps/v1 StatefulSet is stored, but no controller of this cluster acts on it"
+ATTACHMENT = {"spec": {"attacher": "a.example.dev", "nodeName": "n1", "source": {"persistentVolumeName": "v"}}}
+IDLE = "storage.k8s.io/v1 VolumeAttachment is stored, but no controller of this cluster acts on it"
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.plural)
@@ -23,13 +24,14 @@ def test_a_keeper_is_a_component_that_there_is(kind: Kind) -> None:
 
 def test_a_kind_that_nothing_acts_on_says_so_on_every_write_of_it() -> None:
     cluster = Cluster()
-    stored = cluster.create("statefulsets.apps", "web", WORKLOAD)
+    resource = "volumeattachments.storage.k8s.io"
+    cluster.create(resource, "web", ATTACHMENT)
     assert cluster.warnings == [IDLE]
-    cluster.patch("statefulsets.apps", "web", {"spec": {"replicas": 3}}, subresource="scale")
+    cluster.patch(resource, "web", {"metadata": {"labels": {"a": "b"}}})
     assert cluster.warnings == [IDLE]
-    cluster.patch("statefulsets.apps", "web", {"status": {"replicas": 1}}, subresource="status")
+    cluster.patch(resource, "web", {"status": {"attached": True}}, subresource="status")
     assert cluster.warnings == []
-    cluster.apply(Patch("statefulsets.apps", "default", "web", {"metadata": {"name": stored["metadata"]["name"]}}))
+    cluster.apply(Patch(resource, "", "web", {"metadata": {"labels": {"a": "b"}}}))
     assert cluster.warnings == [], "a write that changes nothing says nothing"
 
 
@@ -54,6 +56,5 @@ def test_which_kinds_nothing_acts_on() -> None:
         "roles.rbac.authorization.k8s.io",
         "runtimeclasses.node.k8s.io",
         "services",
-        "statefulsets.apps",
         "volumeattachments.storage.k8s.io",
     }

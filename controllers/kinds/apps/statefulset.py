@@ -1,4 +1,4 @@
-"""StatefulSets: kept and shown; the scheduler's spreading reads their selectors."""
+"""StatefulSets."""
 
 from __future__ import annotations
 
@@ -87,6 +87,7 @@ KIND: Final = Kind(
     short_names=("sts",),
     categories=("all",),
     subresources=(STATUS, SCALE),
+    keeper="statefulset",
     replicas=replicas_of,
     prepare=_prepare,
     defaults=_defaults,
