@@ -13,10 +13,11 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from clustersim.store.failures import explain
 from clustersim.store.models import Hue, Object, Revision, Session, Trace
 
 CODE_LETTERS: Final = "ACDEFGHJKMNPQRTWXY34679"
@@ -175,13 +176,19 @@ def touch(session_id: int) -> bool:
     """Note that somebody uses the session; return whether that woke it from hibernation.
 
     Cheap enough for every request: see TOUCH_SECONDS. While AWAKE_MAX sessions are awake it sleeps on: it can be read,
-    and commands are answered with 503.
+    and commands are answered with 503. A use that the database cannot note refuses nobody either: whoever goes on to
+    write is told what is wrong, and what is there can be read.
     """
     now = time.monotonic()
     with _touched_lock:
         if now - _touched.get(session_id, -TOUCH_SECONDS) < TOUCH_SECONDS:
             return False
-    woke, awake = _note_use(session_id)
+    try:
+        woke, awake = _note_use(session_id)
+    except DatabaseError as error:
+        if explain(error) is None:
+            raise
+        woke, awake = False, True
     if awake:
         with _touched_lock:
             for other in [key for key, at in _touched.items() if now - at >= TOUCH_SECONDS]:

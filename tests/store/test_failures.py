@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
 from clustersim.store import failures, sessions, workers
+from clustersim.store.models import Session
 
 PAGE_BYTES = 4096
 
@@ -49,6 +50,19 @@ def test_what_sqlite_says_is_told_as_what_it_means(database, harm, told):
     refusal = failures.unavailable(caught.value)
     assert refusal is not None
     assert (refusal.code, refusal.message) == (503, told)
+    connection.close()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_use_that_cannot_be_noted_refuses_nobody(database):
+    """A session that nobody had used for half a minute could not be read while the database was read-only."""
+    row = sessions.create("t", "empty")
+    Session.objects.filter(pk=row.id).update(touched_ms=0)
+    _lock(Path(database))
+    with pytest.raises(Exception, match="readonly"):
+        Session.objects.filter(pk=row.id).update(touched_ms=1)
+    assert sessions.touch(row.id) is False
+    assert sessions.get(row.id).touched_ms == 0
     connection.close()
 
 
