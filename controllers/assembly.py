@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER
-from controllers.commands import CONFIGURATIONS, REPLICAS, SESSION, ClockView
+from controllers.commands import REPLICAS, SESSION, ClockView
 from controllers.flags.flag import InForce
 from controllers.flags.table import ELECTIONS
 from controllers.kit.manager import ControllerManager
@@ -22,6 +22,7 @@ from controllers.replay import ReplayComponent
 from controllers.replicatelling import ReplicaTeller
 from controllers.scheduler.component import SchedulerComponent
 from controllers.scheduler.reporting import QUEUES
+from controllers.scheduler.settings import RESOURCE as CONFIGURATIONS
 from controllers.session import SessionComponent
 from controllers.stepping import Stepper
 from controllers.table import CONTROLLERS

@@ -2,7 +2,8 @@
 
 `Cluster` is what drives a session: the worker on real time, `simulate`, tests and benchmarks headless. See
 `controllers/loop/loop.py` for what holds inside. `assembly` puts components into the loop, `obeying` obeys commands,
-`stepping` steps, `clocktelling`, `replicatelling` and `telling` write the statuses.
+`stepping` steps. Each status has one writer: `clocktelling`, `replicatelling`, `flagging`, `scheduler.telling`
+(the configuration's), `scheduler.reporting` (a queue's), `replay`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from controllers.loop.loop import Loop, Slot
 from controllers.obeying import Obeying
 from controllers.outside import CarryOut, Outside, refuse
 from controllers.replicatelling import ReplicaTeller
+from controllers.scheduler.telling import StandIn
 from controllers.stepping import Stepper
-from controllers.telling import Telling
 from scheduler_core.api.document import Document
 from scheduler_core.framework.metrics import Metrics
 
@@ -65,14 +66,14 @@ class Cluster:
         stepper = self._stepper = Stepper(loop, self._replicas, self.clock)
         self.teller = ClockTeller(loop, client, stepper, self.clock)
         replica_teller = ReplicaTeller(loop, client, self._replicas, faults)
-        self._telling = Telling(store, client, self.clock, stepper)
+        self._configuration = StandIn(store, client, lambda: self.clock.paused, stepper.leads)
         self.flags = InForce()
         """The flags that components run with."""
         given = Given(kubelets, on_failure, timer)
         self._assembly = Assembly(loop, self._replicas, stepper, self.clock, replica_teller, given, self.flags)
         self._obeying = Obeying(store, loop, self._replicas, self.clock, stepper, faults, self.teller, replica_teller)
         self._flagging = Flagging(store, loop, client, self.flags, self._obeying.place)
-        self.outside = Outside(loop, client, stepper, self._obeying.place, call)
+        self.outside = Outside(loop, replica_teller, stepper, self._obeying.place, call)
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -154,7 +155,7 @@ class Cluster:
         """
         self._obeying.obey(real_unix_ms, present_ms)
         self._flagging.obey()
-        self._telling.configuration()
+        self._configuration.tell()
 
     def tell_clock(self, real_unix_ms: int, present_ms: int | None, *, anew: bool = False) -> None:
         """Say what time it is, if readers would be wrong about it; see `ClockTeller.tell`."""

@@ -22,8 +22,6 @@ from controllers.registry.structs import is_whole, read
 CLOCKS: Final = "clocks.clustersim.io"
 CLOCK: Final = "clock"
 REPLICAS: Final = "replicas.clustersim.io"
-CONFIGURATIONS: Final = "schedulerconfigs.clustersim.io"
-CONFIGURATION: Final = "default"
 FLAGS: Final = "flags.clustersim.io"
 FLAGS_NAME: Final = "flags"
 """There is none before somebody sets a flag: all have their defaults then."""

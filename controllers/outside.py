@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from controllers.commands import REPLICAS, SESSION
-from controllers.kit.client import Client
-from controllers.log.operations import Patch, Result
+from controllers.log.operations import Result
 from controllers.loop.loop import Loop
+from controllers.replicatelling import ReplicaTeller
 from controllers.stepping import Stepper
 from scheduler_core.api.document import Document
 from scheduler_core.extender.calls import NO_ANSWER, ExtenderCall, Record, failed
@@ -34,19 +33,19 @@ class Outside:
     """The calls of one loop."""
 
     def __init__(
-        self, loop: Loop, client: Client, stepper: Stepper, place: Callable[[], Document], carry_out: CarryOut
+        self, loop: Loop, teller: ReplicaTeller, stepper: Stepper, place: Callable[[], Document], carry_out: CarryOut
     ) -> None:
         """Hang into the loop.
 
         Args:
             loop: whose calls.
-            client: writes the answers down.
+            teller: writes the answers down.
             stepper: has the steps that wait for an answer.
             place: returns the present place in the loop's run.
             carry_out: makes the calls.
         """
         self._loop = loop
-        self._client = client
+        self._teller = teller
         self._stepper = stepper
         self._place = place
         self._carry_out = carry_out
@@ -80,7 +79,7 @@ class Outside:
             return False
         # In a list, which a merge patch replaces whole.
         answer = {"call": number, "records": [record], "atOnce": at_once, "engine": self._place()}
-        self._client.apply(Patch(REPLICAS, "", identity, {"status": {"answer": answer}}, "merge", "status"), SESSION)
+        self._teller.tell_answer(identity, answer)
         self._hand_over(number, record)
         return True
 

@@ -1,4 +1,10 @@
-"""Telling how a replica stands: its election, its faults and what it has obeyed, in the replica's status."""
+"""Telling of replicas: the one writer of `replicas.clustersim.io/<identity>` status.
+
+Four know a part of it each, and hand it in here: how a replica stands (the session's component, at each move of its
+election), the place at which it obeyed (`engine`), the cycle in hand (its scheduler), the last answer from outside. The
+parts share no field, but that a cycle dies with its replica. A part is written when it changes, by whose event it
+changes in: in the run of the loop it is a row of the engine's, between two ticks one from elsewhere (`rerun`).
+"""
 
 from __future__ import annotations
 
@@ -53,7 +59,7 @@ class ReplicaTeller:
         known = self._shown.get(identity) or status_of(document)
         if any(known.get(key) != status[key] for key in _TELLING) or _holder(known) != _holder(status):
             self._shown[identity] = status
-            tick.emit(Patch(REPLICAS, "", identity, {"status": status}, "merge", "status"))
+            tick.emit(_patch(identity, status))
 
     def tell_obeyed(self, identity: str, place: Document) -> None:
         """Say what a command has made of a replica, at once: time may stand.
@@ -62,15 +68,23 @@ class ReplicaTeller:
             identity: the replica.
             place: in the loop's run, at which the command took effect.
         """
-        patch = {"status": {**self._standing(identity), "engine": place}}
-        self._client.apply(Patch(REPLICAS, "", identity, patch, "merge", "status"), SESSION)
+        self._client.apply(_patch(identity, {**self._standing(identity), "engine": place}), SESSION)
+
+    def tell_answer(self, identity: str, answer: Document) -> None:
+        """Note an answer from outside, which comes in between two ticks.
+
+        Args:
+            identity: the replica that had asked.
+            answer: `call`, `records`, `atOnce` and `engine`, the place in the loop's run.
+        """
+        self._client.apply(_patch(identity, {"answer": answer}), SESSION)
 
     def _standing(self, identity: str) -> Document:
         slot = self._replicas[identity]
-        return replica_status(slot, self.obeyed[identity], self._faults.of(slot), self._loop.now_ms)
+        return standing_of(slot, self.obeyed[identity], self._faults.of(slot), self._loop.now_ms)
 
 
-def replica_status(slot: Slot, obeyed: Obeyed, active: Active | None, now_ms: int) -> Document:
+def standing_of(slot: Slot, obeyed: Obeyed, active: Active | None, now_ms: int) -> Document:
     """Return what a replica's status says, but for its cycle: that is the scheduler's own."""
     replica = slot.component
     running = isinstance(replica, Replica)
@@ -108,3 +122,36 @@ _TELLING: Final = (
 def _holder(status: Mapping[str, Any]) -> str:
     lease = status.get("lease")
     return str(lease.get("holder") or "") if isinstance(lease, Mapping) else ""
+
+
+def tell_cycle(tick: Tick, identity: str, cycle: Mapping[str, Any] | None, known: Mapping[str, Any] | None) -> None:
+    """Say which cycle a replica has in hand; its scheduler calls this, in its own tick.
+
+    A merge patch keeps members that it does not name, so members of the cycle that was shown before and are gone are
+    named with null.
+
+    Args:
+        tick: carries the row.
+        identity: the replica.
+        cycle: as `controllers.scheduler.reporting.cycle_status` has it; None: no cycle is in hand.
+        known: the cycle that was told last.
+    """
+    tick.emit(_patch(identity, {"cycle": None if cycle is None else _replacing(cycle, known or {})}))
+
+
+def _replacing(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the merge patch that turns `old` into `new`."""
+    patch: dict[str, Any] = {key: None for key in old if key not in new}
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(value, Mapping) and isinstance(before, Mapping):
+            inner = _replacing(value, before)
+            if inner or before:
+                patch[key] = inner
+        elif key not in old or before != value:
+            patch[key] = value
+    return patch
+
+
+def _patch(identity: str, part: Mapping[str, Any]) -> Patch:
+    return Patch(REPLICAS, "", identity, {"status": dict(part)}, "merge", "status")

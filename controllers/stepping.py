@@ -41,6 +41,10 @@ class Stepper:
         inner = [(slot, replica.inner) for slot, replica in found if isinstance(replica, Replica)]
         return [(slot, one) for slot, one in inner if isinstance(one, SchedulerComponent)]
 
+    def leads(self) -> bool:
+        """Return whether one of them leads."""
+        return any(scheduler.leading for _, scheduler in self.schedulers())
+
     def held(self) -> dict[str, str] | None:
         """Return the cycle that rests at a point."""
         return next((held for _, one in self.schedulers() if (held := one.held) is not None), None)

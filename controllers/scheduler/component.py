@@ -13,25 +13,25 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
+from controllers.commands import REPLICAS
 from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.kit.recorder import Recorder
-from controllers.log.operations import Patch
 from controllers.log.store import Event, Gone
 from controllers.loop.loop import Answer, Tick
+from controllers.replicatelling import tell_cycle
 from controllers.scheduler.driver import PERMIT_TIMER, POINT_TIMER, SLEEP_TIMER, Driver, Job
 from controllers.scheduler.reporting import (
     EMPTY_QUEUE,
     QUEUE_STATUS_MS,
     QUEUES,
-    REPLICAS,
     cycle_of,
-    cycle_patch,
     cycle_status,
-    queue_patch,
     queue_status,
+    tell_queue,
     waiting_of,
 )
-from controllers.scheduler.settings import NAME, RESOURCE, Settings, status_of
+from controllers.scheduler.settings import NAME, RESOURCE, Settings
+from controllers.scheduler.telling import tell_running
 from controllers.scheduler.tracing import Tracer
 from controllers.scheduler.watching import WATCHED, CacheListers, Watching
 from scheduler_core.api.errors import ApiError
@@ -345,7 +345,7 @@ class SchedulerComponent:
         self._say_configuration(tick)
 
     def _show_cycle(self, cycle: Mapping[str, Any] | None, tick: Tick) -> None:
-        tick.emit(cycle_patch(self.identity, cycle, self._shown_cycle))
+        tell_cycle(tick, self.identity, cycle, self._shown_cycle)
         self._shown_cycle = cycle
 
     def _keep_trace(self, run: Run, point: str, tick: Tick) -> None:
@@ -356,20 +356,16 @@ class SchedulerComponent:
         if status != self._shown_queue:
             self._shown_queue = status
             self._status_ms = tick.now_ms
-            tick.emit(queue_patch(self.identity, status))
+            tell_queue(tick, self.identity, status)
 
     def _say_configuration(self, tick: Tick) -> None:
-        """Write the command object's status when what runs, or what was asked, is not what it says."""
+        """Let the command object's status say what runs."""
         document = self._informers[RESOURCE].get("", NAME)
         self._asked_anew = False
         if document is None:
             return
-        shown = document.get("status") or {}
-        generation = int(document["metadata"].get("generation") or 0)
         configuration = self.scheduler.next_configuration or self.scheduler.configuration
-        if (shown.get("observedGeneration"), shown.get("hash")) != (generation, configuration.hash):
-            status = status_of(self._settings, configuration, generation)
-            tick.emit(Patch(RESOURCE, "", NAME, {"status": status}, "merge", "status"))
+        tell_running(document, self._settings, configuration, tick)
 
     # Taking up what a former owner left.
 
@@ -381,7 +377,7 @@ class SchedulerComponent:
             self._shown_cycle = cycle_of(replica.object)
             if self._shown_cycle is None and (replica.object.get("status") or {}).get("cycle") is not None:
                 # Nobody can run it again, whoever wrote it.
-                tick.emit(cycle_patch(self.identity, None, None))
+                tell_cycle(tick, self.identity, None, None)
         if queue is not None:
             self._shown_queue = queue.object.get("status")
         lease = tick.get(LEASES, *LEASE)
@@ -394,7 +390,7 @@ class SchedulerComponent:
             self._show_cycle(None, tick)
         if self._shown_queue is not None and self._shown_queue != EMPTY_QUEUE:
             self._shown_queue = EMPTY_QUEUE
-            tick.emit(queue_patch(self.identity, EMPTY_QUEUE))
+            tell_queue(tick, self.identity, EMPTY_QUEUE)
 
     def _resume(self, left: Mapping[str, Any], tick: Tick) -> bool:
         """Run a left cycle again to its point, from its input; False: it cannot be, and its pod waits as others do."""

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
+from controllers.commands import REPLICAS
 from controllers.log.store import Gone
 from controllers.scheduler.past import Past
-from controllers.scheduler.reporting import REPLICAS, cycle_of, envelope_of
+from controllers.scheduler.reporting import cycle_of, envelope_of
 from scheduler_core.scheduler.replay import replay
 
 ATTEMPT_DIGITS_MAX: Final = 9

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from controllers.log.operations import Patch
+from controllers.loop.loop import Tick
 from controllers.registry.models.clustersim_v1 import Cycle, QueueStatus, ReplicaStatus, Waiting
 from controllers.registry.structs import is_whole, read
 from controllers.scheduler.driver import Driver, Job
@@ -15,8 +16,6 @@ from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.state.queued import Lane, QueuedPod
 
 QUEUES: Final = "queues.clustersim.io"
-REPLICAS: Final = "replicas.clustersim.io"
-
 LISTED_MAX: Final = 50
 """Pods listed by lane; `counts` has them all."""
 
@@ -160,32 +159,6 @@ def cycle_status(job: Job, trace: Mapping[str, Any] | None) -> dict[str, Any]:
     return shown
 
 
-def cycle_patch(identity: str, cycle: Mapping[str, Any] | None, known: Mapping[str, Any] | None) -> Patch:
-    """Return the patch of a replica's cycle.
-
-    A merge patch keeps members that it does not name, so members of the cycle that was shown before and are gone are
-    named with null.
-    """
-    value: Any = None
-    if cycle is not None:
-        value = _replacing(cycle, known or {})
-    return Patch(REPLICAS, "", identity, {"status": {"cycle": value}}, "merge", "status")
-
-
-def _replacing(new: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the merge patch that turns `old` into `new`."""
-    patch: dict[str, Any] = {key: None for key in old if key not in new}
-    for key, value in new.items():
-        before = old.get(key)
-        if isinstance(value, Mapping) and isinstance(before, Mapping):
-            inner = _replacing(value, before)
-            if inner or before:
-                patch[key] = inner
-        elif key not in old or before != value:
-            patch[key] = value
-    return patch
-
-
-def queue_patch(identity: str, status: Mapping[str, Any]) -> Patch:
-    """Return the patch of a queue's status; every list and count is named, so nothing old stays."""
-    return Patch(QUEUES, "", identity, {"status": dict(status)}, "merge", "status")
+def tell_queue(tick: Tick, identity: str, status: Mapping[str, Any]) -> None:
+    """Write a queue's status; every list and count is named, so nothing old stays."""
+    tick.emit(Patch(QUEUES, "", identity, {"status": dict(status)}, "merge", "status"))
