@@ -7,6 +7,9 @@ from typing import Final
 from controllers.cronjob import CronJobController
 from controllers.deployment import DeploymentController
 from controllers.disruption import DisruptionController
+from controllers.endpoint import EndpointController
+from controllers.endpointslice import EndpointSliceController
+from controllers.endpointslicemirroring import MirroringController
 from controllers.flags import controllermanager as flags
 from controllers.garbagecollector import GarbageCollector
 from controllers.job import JobController
@@ -60,6 +63,23 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ),
     ControllerEntry(TaintEvictionController, TaintEvictionController.NAME, TaintEvictionController.RESOURCES),
     ControllerEntry(PodGCController, PodGCController.NAME, PodGCController.RESOURCES, looks_on_flags=True),
+    ControllerEntry(
+        EndpointController, EndpointController.NAME, EndpointController.RESOURCES, workers=flags.ENDPOINT_SYNCS
+    ),
+    ControllerEntry(
+        EndpointSliceController,
+        EndpointSliceController.NAME,
+        EndpointSliceController.RESOURCES,
+        workers=flags.SERVICE_ENDPOINT_SYNCS,
+        source="endpoint-slice-controller",
+    ),
+    ControllerEntry(
+        MirroringController,
+        MirroringController.NAME,
+        MirroringController.RESOURCES,
+        workers=flags.MIRRORING_SYNCS,
+        source="endpoint-slice-mirroring-controller",
+    ),
     ControllerEntry(
         DisruptionController, DisruptionController.NAME, DisruptionController.RESOURCES, source="controllermanager"
     ),

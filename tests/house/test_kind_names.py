@@ -17,6 +17,8 @@ MEANT: Final = {
     ("controllers/registry/incoming.py", "namespaces"): "where namespaced objects are at home",
     ("controllers/kit/recorder.py", "events"): "what the recorder writes",
     ("controllers/kit/recorder.py", "Event"): "what the recorder writes",
+    ("controllers/kit/services.py", "Pod"): "what an address refers to",
+    ("controllers/kit/slices.py", "endpoints"): "a field of slices",
     ("controllers/kit/history.py", "controllerrevisions.apps"): "what a history is kept in",
     ("controllers/kit/history.py", "ControllerRevision"): "what a history is kept in",
     ("controllers/kit/pods.py", "Pod"): "what a template makes",

@@ -55,6 +55,5 @@ def test_which_kinds_nothing_acts_on() -> None:
         "rolebindings.rbac.authorization.k8s.io",
         "roles.rbac.authorization.k8s.io",
         "runtimeclasses.node.k8s.io",
-        "services",
         "volumeattachments.storage.k8s.io",
     }

@@ -202,6 +202,7 @@ KIND: Final = Kind(
     short_names=("svc",),
     categories=("all",),
     subresources=(STATUS,),
+    keeper="endpoint",
     rank=10,
     prepare=_prepare,
     defaults=_defaults,

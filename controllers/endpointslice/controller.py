@@ -1,0 +1,277 @@
+"""Keeps the EndpointSlices of Services with a selector.
+
+Source: k8s.io/kubernetes/pkg/controller/endpointslice/endpointslice_controller.go, k8s.io/endpointslice/reconciler.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
+from controllers.kit.pods import owner_reference
+from controllers.kit.services import (
+    HEADLESS,
+    TriggerTimes,
+    addresses_of,
+    annotated,
+    by_namespace,
+    has_address,
+    host_name,
+    is_listed,
+    is_ready,
+    pods_of,
+    port_number,
+    services_of_change,
+    target_of,
+)
+from controllers.kit.slices import Changes, PortsKey, distribute, ports_key
+from controllers.log.operations import Create, Delete, Operation, Update
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError
+
+SLICES: Final = "endpointslices.discovery.k8s.io"
+MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
+MANAGER: Final = "endpointslice-controller.k8s.io"
+SERVICE_NAME: Final = "kubernetes.io/service-name"
+ZONE: Final = "topology.kubernetes.io/zone"
+ENDPOINTS_MAX: Final = 100
+"""Addresses that one slice takes (max-endpoints-per-slice)."""
+
+_RESERVED: Final = (HEADLESS, MANAGED_BY, SERVICE_NAME)
+_CLOSE: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
+
+
+class EndpointSliceController:
+    """Reconciles Services, by namespace and name."""
+
+    NAME: ClassVar[str] = "endpointslice"
+    RESOURCES: ClassVar[tuple[str, ...]] = (SLICES, "nodes", "pods", "services")
+
+    def __init__(self, setup: Setup) -> None:
+        """Listen to Services, to their pods and slices, and to zones of nodes."""
+        self._services = setup.informers["services"]
+        self._pods = setup.informers["pods"]
+        self._nodes = setup.informers["nodes"]
+        self._slices = setup.informers[SLICES]
+        self._queue = setup.queue
+        self._times = TriggerTimes()
+        self._services.add_index("namespace", by_namespace)
+        self._pods.add_index("namespace", by_namespace)
+        self._slices.add_index("service", _service_of)
+        self._services.add_handler(self._service_changed)
+        self._pods.add_handler(self._pod_changed)
+        self._slices.add_handler(self._slice_changed)
+
+    def _service_changed(self, old: Document | None, new: Document | None) -> None:
+        self._queue.add(key_of(new or old or {}))
+
+    def _pod_changed(self, old: Document | None, new: Document | None) -> None:
+        for key in sorted(services_of_change(self._services, old, new)):
+            self._queue.add(key)
+
+    def _slice_changed(self, old: Document | None, new: Document | None) -> None:
+        for document in (old, new):
+            for key in () if document is None else _service_of(document):
+                self._queue.add(key)
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Bring the addresses of one Service into its slices."""
+        namespace, name = split_key(key)
+        service = self._services.get(namespace, name)
+        if service is None:
+            self._times.forget(key)
+            return
+        spec = service["spec"]
+        if spec.get("type") == "ExternalName" or spec.get("selector") is None:
+            return
+        pods = pods_of(service, self._pods)
+        existing = [one for one in self._slices.indexed("service", key) if "deletionTimestamp" not in one["metadata"]]
+        trigger = self._times.of(service, pods)
+        families: list[str] = spec.get("ipFamilies") or ["IPv4"]
+        changes = Changes(delete=[one for one in existing if one["addressType"] not in families])
+        for family in families:
+            changes.add(self._changes(service, pods, [one for one in existing if one["addressType"] == family], family))
+        error = None if spec.get("publishNotReadyAddresses") else self._homeless(service, pods)
+        for result in (yield _operations(service, changes, trigger)):
+            if result.error is not None and not _is_over(result.error):
+                error = result.error
+        if error is not None:
+            text = f"Error updating Endpoint Slices for Service {namespace}/{name}: {error.message}"
+            work.event(service, "Service", "FailedToUpdateEndpointSlices", text, event_type="Warning")
+            raise error
+
+    def _homeless(self, service: Document, pods: Sequence[Document]) -> ApiError | None:
+        """Return what is wrong where pods are left out since their node is not known; they are tried again."""
+        told = [
+            f"skipping Pod {pod['metadata']['name']} for Service {key_of(service)}: "
+            f"Node {pod['spec'].get('nodeName') or ''} Not Found"
+            for pod in pods
+            if is_listed(pod, ending=True) and self._nodes.get("", pod["spec"].get("nodeName") or "") is None
+        ]
+        if not told:
+            return None
+        return ApiError(404, "NotFound", told[0] if len(told) == 1 else f"[{', '.join(told)}]")
+
+    def _changes(
+        self, service: Document, pods: Sequence[Document], existing: Sequence[Document], family: str
+    ) -> Changes:
+        uid = service["metadata"]["uid"]
+        changes = Changes(delete=[one for one in existing if not _is_owned(one, uid)])
+        by_ports: dict[PortsKey, list[Document]] = {}
+        for one in existing:
+            if _is_owned(one, uid):
+                by_ports.setdefault(ports_key(one.get("ports")), []).append(one)
+        ports_of: dict[PortsKey, list[Document]] = {}
+        wanted: dict[PortsKey, list[Document]] = {}
+        for pod in pods:
+            if not is_listed(pod, ending=True):
+                continue
+            ports = _ports(service, pod)
+            ports_of.setdefault(ports_key(ports), ports)
+            entry = self._endpoint(service, pod, family)
+            wanted.setdefault(ports_key(ports), []).extend([] if entry is None else [entry])
+        labels = _labels(service)
+        for key, entries in wanted.items():
+            empty = _new(service, ports_of[key], family)
+            changes.add(distribute(by_ports.get(key, []), entries, labels, empty, ENDPOINTS_MAX))
+        changes.delete += [one for key, group in by_ports.items() if key not in wanted for one in group]
+        if len(existing) == len(changes.delete) and not changes.create:
+            _keep_one(changes, _new(service, [], family), uid)
+        _hint(changes, existing, service)
+        return changes
+
+    def _endpoint(self, service: Document, pod: Document, family: str) -> Document | None:
+        place = pod["spec"].get("nodeName") or ""
+        node = self._nodes.get("", place)
+        unready_too = bool(service["spec"].get("publishNotReadyAddresses"))
+        addresses = addresses_of(pod, family)
+        if not addresses or (node is None and not unready_too):
+            return None
+        serving, ending = is_ready(pod), "deletionTimestamp" in pod["metadata"]
+        entry: Document = {
+            "addresses": addresses,
+            "conditions": {
+                "ready": unready_too or (serving and not ending),
+                "serving": serving,
+                "terminating": ending,
+            },
+            "targetRef": target_of(pod),
+        }
+        zone = ((node or {}).get("metadata", {}).get("labels") or {}).get(ZONE)
+        told = {"nodeName": place, "zone": zone, "hostname": host_name(pod, service)}
+        return entry | {key: value for key, value in told.items() if value}
+
+
+def _service_of(document: Document) -> Iterable[str]:
+    """Index the slices of this controller by the key of their Service."""
+    labels = document["metadata"].get("labels") or {}
+    if labels.get(MANAGED_BY) == MANAGER and labels.get(SERVICE_NAME):
+        yield f"{document['metadata']['namespace']}/{labels[SERVICE_NAME]}"
+
+
+def _is_owned(document: Document, uid: str) -> bool:
+    references = document["metadata"].get("ownerReferences") or ()
+    return any(one["uid"] == uid and one["kind"] == "Service" and one["apiVersion"] == "v1" for one in references)
+
+
+def _is_over(error: ApiError) -> bool:
+    """Return whether a write was refused because its namespace ends."""
+    return any(cause.reason == "NamespaceTerminating" for cause in error.causes)
+
+
+def _labels(service: Document) -> dict[str, str]:
+    own = service["metadata"].get("labels") or {}
+    labels = {key: value for key, value in own.items() if key not in _RESERVED}
+    if not has_address(service):
+        labels[HEADLESS] = ""
+    return labels | {SERVICE_NAME: service["metadata"]["name"], MANAGED_BY: MANAGER}
+
+
+def _ports(service: Document, pod: Document) -> list[Document]:
+    ports: list[Document] = []
+    for port in service["spec"].get("ports") or ():
+        number = port_number(pod, port)
+        if number is None:
+            continue
+        told: Document = {"name": port.get("name") or "", "protocol": port.get("protocol", "TCP"), "port": number}
+        if port.get("appProtocol"):
+            told["appProtocol"] = port["appProtocol"]
+        ports.append(told)
+    return ports
+
+
+def _new(service: Document, ports: list[Document], family: str) -> Document:
+    metadata = service["metadata"]
+    return {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "generateName": f"{metadata['name']}-",
+            "namespace": metadata["namespace"],
+            "labels": _labels(service),
+            "ownerReferences": [owner_reference({"apiVersion": "v1", "kind": "Service", **service})],
+        },
+        "addressType": family,
+        "endpoints": None,
+        "ports": ports or None,
+    }
+
+
+def _keep_one(changes: Changes, empty: Document, uid: str) -> None:
+    """A Service without addresses has one slice without any; the one that there is stays as it is."""
+    if len(changes.delete) == 1:
+        (known,) = changes.delete
+        same = (known["metadata"].get("labels") or {}) == empty["metadata"]["labels"] and _is_owned(known, uid)
+        if same and not known.get("endpoints") and not known.get("ports"):
+            changes.delete.clear()
+            return
+    changes.create.append(empty)
+
+
+def _hint(changes: Changes, existing: Sequence[Document], service: Document) -> None:
+    """Say of every ready address which zone, or which node, it is for, where the Service wants traffic to stay near."""
+    wish = service["spec"].get("trafficDistribution") or ""
+    touched = {one["metadata"].get("name") for one in (*changes.update, *changes.delete)}
+    for one in [one for one in existing if one["metadata"]["name"] not in touched]:
+        if _hinted(one, wish) != one.get("endpoints"):
+            changes.update.append({**one, "endpoints": _hinted(one, wish)})
+    for index, one in enumerate(changes.update):
+        changes.update[index] = {**one, "endpoints": _hinted(one, wish)}
+    for index, one in enumerate(changes.create):
+        changes.create[index] = {**one, "endpoints": _hinted(one, wish)}
+
+
+def _hinted(document: Document, wish: str) -> list[Document] | None:
+    entries: list[Document] | None = document.get("endpoints")
+    return None if entries is None else [_with_hint(entry, wish) for entry in entries]
+
+
+def _with_hint(entry: Mapping[str, Any], wish: str) -> Document:
+    plain = {key: value for key, value in entry.items() if key != "hints"}
+    if wish not in _CLOSE or not (entry.get("conditions") or {}).get("ready"):
+        return plain
+    hints: Document = {"forZones": [{"name": entry["zone"]}]} if entry.get("zone") else {}
+    if wish == "PreferSameNode" and entry.get("nodeName"):
+        hints["forNodes"] = [{"name": entry["nodeName"]}]
+    return plain | ({"hints": hints} if hints else {})
+
+
+def _operations(service: Document, changes: Changes, trigger: str) -> list[Operation]:
+    """Return the writes: places that would go are used again for what is new."""
+    changes.recycle(lambda one: _is_owned(one, service["metadata"]["uid"]))
+    namespace = service["metadata"]["namespace"]
+    operations: list[Operation] = []
+    if "deletionTimestamp" not in service["metadata"]:
+        operations += [Create(SLICES, namespace, _annotated(one, trigger)) for one in changes.create]
+    for one in changes.update:
+        operations.append(Update(SLICES, namespace, one["metadata"]["name"], _annotated(one, trigger)))
+    for one in changes.delete:
+        operations.append(Delete(SLICES, namespace, one["metadata"]["name"], uid=one["metadata"]["uid"]))
+    return operations
+
+
+def _annotated(document: Document, trigger: str) -> Document:
+    metadata = document["metadata"]
+    annotations = annotated(metadata.get("annotations"), trigger)
+    return {**document, "metadata": {**metadata, "annotations": annotations}}
