@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.cronjob import CronJobController
+from controllers.daemonset import DaemonSetController
 from controllers.deployment import DeploymentController
 from controllers.disruption import DisruptionController
 from controllers.endpoint import EndpointController
@@ -43,6 +44,9 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         TTLAfterFinishedController.NAME,
         TTLAfterFinishedController.RESOURCES,
         workers=flags.TTL_AFTER_FINISHED_SYNCS,
+    ),
+    ControllerEntry(
+        DaemonSetController, DaemonSetController.NAME, DaemonSetController.RESOURCES, workers=flags.DAEMONSET_SYNCS
     ),
     ControllerEntry(
         StatefulSetController,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from controllers.kinds.apps import controllerrevision, deployment, replicaset, statefulset
+from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
 from controllers.kinds.batch import cronjob, job
 from controllers.kinds.clustersim import clock, flags, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
@@ -55,6 +55,7 @@ TABLE: Final = Table(
         replicaset.KIND,
         deployment.KIND,
         statefulset.KIND,
+        daemonset.KIND,
         controllerrevision.KIND,
         job.KIND,
         cronjob.KIND,

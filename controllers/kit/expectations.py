@@ -38,6 +38,10 @@ class Expectations:
         """Await the deletion of these, instead of what was awaited."""
         self._expected[key] = _Expected(0, set(uids), now_ms)
 
+    def expect(self, key: str, creations: int, deletions: list[str], now_ms: int) -> None:
+        """Await new objects and the deletion of these, instead of what was awaited."""
+        self._expected[key] = _Expected(creations, set(deletions), now_ms)
+
     def created(self, key: str, count: int = 1) -> None:
         """Objects were seen, or will never come because their creation failed."""
         expected = self._expected.get(key)

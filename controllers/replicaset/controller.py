@@ -7,13 +7,14 @@ kind, as `ReplicationManager` does here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Sequence
-from typing import ClassVar, Final
+from collections.abc import Sequence
+from typing import ClassVar
 
 from controllers.flags.controllermanager import BURST_REPLICAS
 from controllers.kit.expectations import Expectations
-from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
+from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.kit.ownership import claim, index_ownership, labels_of, requirements_of, requirements_of_labels
+from controllers.kit.podcontrol import PodControl, Step
 from controllers.kit.pods import (
     controller_of,
     deletion_order,
@@ -22,14 +23,11 @@ from controllers.kit.pods import (
     pod_from_template,
     ready_since_ms,
 )
-from controllers.log.operations import Create, Delete, Operation, Result, Update
+from controllers.log.operations import Result, Update
 from controllers.log.stamps import wire_time
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.selectors import Requirement, matches_all
-
-SLOW_START_FIRST: Final = 1
-"""Creations come in batches of 1, 2, 4 …: a template that is refused is refused a few times, not hundreds of times."""
 
 
 class ReplicaController:
@@ -46,6 +44,7 @@ class ReplicaController:
         self._pods = setup.informers["pods"]
         self._queue = setup.queue
         self._expectations = Expectations()
+        self._control = PodControl(self.KIND, "pods", self._expectations)
         index_ownership(self._pods)
         self._sets.add_index("controller", _controller_uid)
         self._sets.add_index("namespace", _namespace)
@@ -130,9 +129,7 @@ class ReplicaController:
         if min_ready_seconds and status.get("readyReplicas") != status.get("availableReplicas"):
             work.queue.add_at(key, work.now_ms + min_ready_seconds * 1000)
 
-    def _manage(
-        self, key: str, owner: Document, active: list[Document], work: Work
-    ) -> Generator[Sequence[Operation], Sequence[Result], ApiError | None]:
+    def _manage(self, key: str, owner: Document, active: list[Document], work: Work) -> Step:
         wanted = owner["spec"].get("replicas", 1)
         difference = len(active) - wanted
         reason = "too few pods" if difference < 0 else "too many pods" if difference > 0 else "as many pods as asked"
@@ -143,61 +140,16 @@ class ReplicaController:
             return (yield from self._delete(key, owner, active, min(difference, work.flags[BURST_REPLICAS]), work))
         return None
 
-    def _create(
-        self, key: str, owner: Document, count: int, work: Work
-    ) -> Generator[Sequence[Operation], Sequence[Result], ApiError | None]:
+    def _create(self, key: str, owner: Document, count: int, work: Work) -> Step:
         self._expectations.expect_creations(key, count, work.now_ms)
         pod = pod_from_template(owner["spec"].get("template") or {}, owner)
-        left, size = count, SLOW_START_FIRST
-        while left:
-            batch = min(left, size)
-            results = yield [Create("pods", owner["metadata"]["namespace"], pod)] * batch
-            failure = self._created(key, owner, results, work)
-            left -= batch
-            if failure is not None:
-                # What was skipped will not be seen either.
-                self._expectations.created(key, left)
-                return failure
-            size *= 2
-        return None
+        return self._control.create(key, owner, [pod] * count, work)
 
-    def _created(self, key: str, owner: Document, results: Sequence[Result], work: Work) -> ApiError | None:
-        failure: ApiError | None = None
-        for result in results:
-            if result.error is None:
-                name = must(result)["metadata"]["name"]
-                work.event(owner, self.KIND, "SuccessfulCreate", f"Created pod: {name}")
-                continue
-            self._expectations.created(key)
-            if any(cause.reason == "NamespaceTerminating" for cause in result.error.causes):
-                continue
-            failure = failure or result.error
-            message = f"Error creating: {result.error.message}"
-            work.event(owner, self.KIND, "FailedCreate", message, event_type="Warning")
-        return failure
-
-    def _delete(
-        self, key: str, owner: Document, active: list[Document], count: int, work: Work
-    ) -> Generator[Sequence[Operation], Sequence[Result], ApiError | None]:
+    def _delete(self, key: str, owner: Document, active: list[Document], count: int, work: Work) -> Step:
         ranks = Counter(pod["spec"]["nodeName"] for pod in self._related(owner) if pod["spec"].get("nodeName"))
         chosen = deletion_order(active, ranks, work.unix_ms)[:count] if count < len(active) else active
         self._expectations.expect_deletions(key, [pod["metadata"]["uid"] for pod in chosen], work.now_ms)
-        results = yield [
-            Delete("pods", pod["metadata"]["namespace"], pod["metadata"]["name"], uid=pod["metadata"]["uid"])
-            for pod in chosen
-        ]
-        failure: ApiError | None = None
-        for pod, result in zip(chosen, results, strict=True):
-            name = pod["metadata"]["name"]
-            if result.error is None:
-                work.event(owner, self.KIND, "SuccessfulDelete", f"Deleted pod: {name}")
-                continue
-            self._expectations.deleted(key, pod["metadata"]["uid"])
-            if result.error.code != 404:
-                failure = failure or result.error
-                message = f"Error deleting: {result.error.message}"
-                work.event(owner, self.KIND, "FailedDelete", message, event_type="Warning")
-        return failure
+        return self._control.delete(key, owner, chosen, work)
 
     def _related(self, owner: Document) -> list[Document]:
         """Return the active pods of all ReplicaSets of the same controller: they share its nodes."""

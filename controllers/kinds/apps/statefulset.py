@@ -71,8 +71,8 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
         causes += fields.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{key}", word, _WORDS)
     for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
         causes += storage.claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.get("spec") or {})
-    causes += pod.selector_and_template(document)
-    return causes + pod.template("spec.template", spec.get("template"))
+    causes += pod.selector_and_template(document, "statefulset")
+    return causes + pod.template("spec.template", spec.get("template"), "StatefulSet")
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:

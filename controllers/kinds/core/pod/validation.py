@@ -31,8 +31,8 @@ def validate(document: Mapping[str, Any]) -> list[Cause]:
     return causes
 
 
-def template(field: str, document: Mapping[str, Any] | None) -> list[Cause]:
-    """Check a pod template of a workload at `field` (`spec.template`)."""
+def template(field: str, document: Mapping[str, Any] | None, kind: str = "ReplicaSet") -> list[Cause]:
+    """Check a pod template at `field` (`spec.template`) of a workload whose pods run for ever, worded for its kind."""
     document = document or {}
     metadata = document.get("metadata") or {}
     spec = document.get("spec") or {}
@@ -42,12 +42,12 @@ def template(field: str, document: Mapping[str, Any] | None) -> list[Cause]:
     if restart in ("OnFailure", "Never"):
         causes.append(fields.unsupported(f"{field}.spec.restartPolicy", restart, ("Always",)))
     if spec.get("activeDeadlineSeconds") is not None:
-        why = "activeDeadlineSeconds in ReplicaSet is not Supported"
+        why = f"activeDeadlineSeconds in {kind} is not Supported"
         causes.append(fields.not_allowed(f"{field}.spec.activeDeadlineSeconds", why))
     return causes
 
 
-def selector_and_template(document: Mapping[str, Any]) -> list[Cause]:
+def selector_and_template(document: Mapping[str, Any], kind: str = "deployment") -> list[Cause]:
     """Check that a workload's selector is there, not empty, and selects its template's labels."""
     from scheduler_core.api.meta import view
     from scheduler_core.api.selectors import LabelSelector
@@ -58,7 +58,7 @@ def selector_and_template(document: Mapping[str, Any]) -> list[Cause]:
         return [fields.required("spec.selector")]
     causes = fields.label_selector("spec.selector", selector)
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        causes.append(fields.bad("spec.selector", {}, "empty selector is invalid for deployment"))
+        causes.append(fields.bad("spec.selector", {}, f"empty selector is invalid for {kind}"))
     if causes:
         return causes
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}

@@ -1,0 +1,147 @@
+"""DaemonSets: a pod on every node that fits.
+
+Source: pkg/registry/apps/daemonset/strategy.go, pkg/apis/apps (defaults, ValidateDaemonSet), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME, TEMPLATE, pairs
+from controllers.kinds.core.pod import defaults
+from controllers.kinds.core.pod import validation as pod
+from controllers.registry import fields
+from controllers.registry.kind import Column, Kind, Lookup
+from controllers.registry.subresources import STATUS, selector_text
+from scheduler_core.api.document import Document, at, child
+from scheduler_core.api.errors import Cause
+
+TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+"""The annotation in which the server counts changes of the template."""
+
+_STATUS: Final = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
+_STRATEGIES: Final = ("RollingUpdate", "OnDelete")
+
+
+def _prepare(document: Document) -> None:
+    document["status"] = dict.fromkeys(_STATUS, 0)
+    annotations = child(document["metadata"], "annotations")
+    given = annotations.get(TEMPLATE_GENERATION, "")
+    annotations[TEMPLATE_GENERATION] = given if given.isdigit() and int(given) > 0 else "1"
+
+
+def _admit_update(new: Document, old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
+    """Count the changes of the template; nobody else can."""
+    before = (old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "1")
+    number = int(before) if before.isdigit() else 1
+    changed = new["spec"].get("template") != old["spec"].get("template")
+    child(new["metadata"], "annotations")[TEMPLATE_GENERATION] = str(number + changed)
+    return []
+
+
+def _defaults(document: Document) -> None:
+    spec = child(document, "spec")
+    if spec.get("revisionHistoryLimit") is None:
+        spec["revisionHistoryLimit"] = 10
+    if not spec.get("minReadySeconds"):
+        spec.pop("minReadySeconds", None)
+    strategy = child(spec, "updateStrategy")
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+    if strategy["type"] == "RollingUpdate":
+        rolling = child(strategy, "rollingUpdate")
+        rolling.setdefault("maxUnavailable", 1)
+        rolling.setdefault("maxSurge", 0)
+    defaults.pod_spec(child(child(spec, "template"), "spec"))
+
+
+def _rolling(where: str, rolling: Mapping[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    counts = {}
+    for name in ("maxUnavailable", "maxSurge"):
+        wrong, counts[name] = fields.int_or_percent(f"{where}.{name}", rolling.get(name))
+        causes += wrong
+    for name in ("maxUnavailable", "maxSurge"):
+        if isinstance(rolling.get(name), str) and counts[name] > 100:
+            causes.append(fields.bad(f"{where}.{name}", rolling[name], "must not be greater than 100%"))
+    if counts["maxUnavailable"] and counts["maxSurge"]:
+        why = "may not be set when maxUnavailable is non-zero"
+        causes.append(fields.bad(f"{where}.maxSurge", rolling.get("maxSurge"), why))
+    if not counts["maxUnavailable"] and not counts["maxSurge"]:
+        causes.append(fields.required(f"{where}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
+    return causes
+
+
+def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
+    where, strategy = "spec.updateStrategy", spec.get("updateStrategy") or {}
+    if strategy.get("type") not in _STRATEGIES:
+        return [fields.unsupported(where, strategy, _STRATEGIES)]
+    if strategy["type"] == "OnDelete":
+        return []
+    return _rolling(f"{where}.rollingUpdate", strategy.get("rollingUpdate") or {})
+
+
+def _validate(document: Document) -> list[Cause]:
+    spec = document["spec"]
+    causes = pod.selector_and_template(document, "daemonset")
+    causes += pod.template("spec.template", spec.get("template"), "DaemonSet")
+    causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
+    causes += _strategy(spec)
+    return causes + fields.non_negative("spec.revisionHistoryLimit", spec.get("revisionHistoryLimit"))
+
+
+def _validate_update(new: Document, old: Mapping[str, Any]) -> list[Cause]:
+    return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
+
+
+def _counted(name: str, field: str) -> Column:
+    return Column(
+        name,
+        "integer",
+        f"The status' {field}.",
+        lambda document, age: at(document, "status", field) or 0,
+        source=f"apps_v1.DaemonSetStatus#{field}",
+    )
+
+
+KIND: Final = Kind(
+    "DaemonSet",
+    "daemonsets",
+    group="apps",
+    short_names=("ds",),
+    categories=("all",),
+    subresources=(STATUS,),
+    keeper="daemonset",
+    prepare=_prepare,
+    defaults=_defaults,
+    admit_update=_admit_update,
+    validate=_validate,
+    validate_update=_validate_update,
+    generation=True,
+    columns=(
+        NAME,
+        _counted("Desired", "desiredNumberScheduled"),
+        _counted("Current", "currentNumberScheduled"),
+        _counted("Ready", "numberReady"),
+        _counted("Up-to-date", "updatedNumberScheduled"),
+        _counted("Available", "numberAvailable"),
+        Column(
+            "Node Selector",
+            "string",
+            "Labels of the nodes that its pods run on.",
+            lambda document, age: pairs(at(document, "spec", "template", "spec", "nodeSelector")),
+            source="core_v1.PodSpec#nodeSelector",
+        ),
+        AGE,
+        *TEMPLATE,
+        Column(
+            "Selector",
+            "string",
+            "Pods it counts.",
+            lambda document, age: selector_text(document["spec"]["selector"]),
+            1,
+            source="apps_v1.DaemonSetSpec#selector",
+        ),
+    ),
+)
