@@ -19,7 +19,7 @@ from controllers.namespace import NamespaceController
 from controllers.nodelifecycle import NodeLifecycleController
 from controllers.persistentvolume.binder import PersistentVolumeController
 from controllers.persistentvolume.ephemeral import EphemeralVolumes
-from controllers.persistentvolume.protection import ClaimProtection, VolumeProtection
+from controllers.persistentvolume.protection import ClaimProtection, ClassProtection, VolumeProtection
 from controllers.persistentvolume.provisioner import VolumeProvisioner
 from controllers.podgc import PodGCController
 from controllers.replicaset import ReplicaSetController, ReplicationManager
@@ -99,4 +99,5 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ),
     ControllerEntry(ClaimProtection, ClaimProtection.NAME, ClaimProtection.RESOURCES),
     ControllerEntry(VolumeProtection, VolumeProtection.NAME, VolumeProtection.RESOURCES),
+    ControllerEntry(ClassProtection, ClassProtection.NAME, ClassProtection.RESOURCES),
 )

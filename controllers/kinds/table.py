@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.kinds.admissionregistration import validatingadmissionpolicy, validatingadmissionpolicybinding
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
 from controllers.kinds.batch import cronjob, job
 from controllers.kinds.clustersim import clock, flags, queue, replay, replica, schedulerconfig
@@ -26,12 +27,21 @@ from controllers.kinds.core import (
 )
 from controllers.kinds.core.pod import kind as pod
 from controllers.kinds.discovery import endpointslice
+from controllers.kinds.flowcontrol import flowschema, prioritylevelconfiguration
 from controllers.kinds.networking import ingress, ingressclass, networkpolicy
 from controllers.kinds.node import runtimeclass
 from controllers.kinds.policy import poddisruptionbudget
 from controllers.kinds.rbac import clusterrole, clusterrolebinding, role, rolebinding
+from controllers.kinds.resource import deviceclass, resourceclaim, resourceclaimtemplate, resourceslice
 from controllers.kinds.scheduling import priorityclass
-from controllers.kinds.storage import csidriver, csinode, csistoragecapacity, storageclass, volumeattachment
+from controllers.kinds.storage import (
+    csidriver,
+    csinode,
+    csistoragecapacity,
+    storageclass,
+    volumeattachment,
+    volumeattributesclass,
+)
 from controllers.registry.registry import Registry
 from controllers.registry.table import Table
 
@@ -69,11 +79,20 @@ TABLE: Final = Table(
         clusterrole.KIND,
         clusterrolebinding.KIND,
         runtimeclass.KIND,
+        resourceclaim.KIND,
+        resourceclaimtemplate.KIND,
+        resourceslice.KIND,
+        deviceclass.KIND,
+        flowschema.KIND,
+        prioritylevelconfiguration.KIND,
+        validatingadmissionpolicy.KIND,
+        validatingadmissionpolicybinding.KIND,
         storageclass.KIND,
         csinode.KIND,
         csidriver.KIND,
         csistoragecapacity.KIND,
         volumeattachment.KIND,
+        volumeattributesclass.KIND,
         priorityclass.KIND,
         lease.KIND,
         clock.KIND,

@@ -1,17 +1,21 @@
-"""Keeps claims that pods use, and volumes that claims are bound to, until they are used no more.
+"""Keeps claims that pods use, volumes that claims are bound to, and classes that either has, while they are used.
 
-Source: pkg/controller/volume/pvcprotection and pvprotection, v1.34.
+Source: pkg/controller/volume/pvcprotection, pvprotection and vacprotection, v1.34.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from controllers.kinds.storage.volumeattributesclass import CLASS_PROTECTION
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import claims_of_pod
+from controllers.log.operations import Patch
 from controllers.persistentvolume.documents import CLAIMS, VOLUMES, claim_patch, volume_patch
 from scheduler_core.api.document import Document
 from scheduler_core.api.storage import CLAIM_PROTECTION, VOLUME_PROTECTION
+
+ATTRIBUTES_CLASSES: Final = "volumeattributesclasses.storage.k8s.io"
 
 _BOUND: Final = "Bound"
 
@@ -77,6 +81,47 @@ class VolumeProtection:
         if "deletionTimestamp" in volume["metadata"] and (volume.get("status") or {}).get("phase") == _BOUND:
             return
         must((yield [volume_patch(volume, _toggled(volume, VOLUME_PROTECTION))])[0])
+
+
+class ClassProtection:
+    """Reconciles classes of volumes' attributes, by name: one that a claim or volume has stays."""
+
+    NAME: ClassVar[str] = "volumeattributesclass-protection"
+    RESOURCES: ClassVar[tuple[str, ...]] = (ATTRIBUTES_CLASSES, CLAIMS, VOLUMES)
+
+    def __init__(self, setup: Setup) -> None:
+        """Listen to classes, and to the claims and volumes that have one."""
+        self._classes = setup.informers[ATTRIBUTES_CLASSES]
+        self._users = (setup.informers[CLAIMS], setup.informers[VOLUMES])
+        self._queue = setup.queue
+        self._classes.add_handler(self._changed)
+        for users in self._users:
+            users.add_index("attributes", _classes_of)
+            users.add_handler(self._user_changed)
+
+    def _changed(self, old: Document | None, new: Document | None) -> None:
+        if new is not None and _is_due(new, CLASS_PROTECTION):
+            self._queue.add(key_of(new))
+
+    def _user_changed(self, old: Document | None, new: Document | None) -> None:
+        # Only one that has it no more can let a class go.
+        for name in set(_classes_of(old or {})) - set(_classes_of(new or {})):
+            self._queue.add(name)
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Protect a class, or let it go."""
+        found = self._classes.get("", key)
+        if found is None or not _is_due(found, CLASS_PROTECTION):
+            return
+        if "deletionTimestamp" in found["metadata"] and any(users.indexed("attributes", key) for users in self._users):
+            return
+        must((yield [Patch(ATTRIBUTES_CLASSES, "", key, _toggled(found, CLASS_PROTECTION))])[0])
+
+
+def _classes_of(document: Document) -> list[str]:
+    spec, status = document.get("spec") or {}, document.get("status") or {}
+    names = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"))
+    return sorted({name for name in names if name})
 
 
 def _is_due(document: Document, finalizer: str) -> bool:

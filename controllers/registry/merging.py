@@ -81,6 +81,10 @@ REPLACED: Final[frozenset[tuple[str, str]]] = frozenset(
 """(struct, field) that a strategic merge patch replaces whole."""
 
 MAP_VALUES: Final[dict[tuple[str, str], Literal["bytes", "quantity", "any"]]] = {
+    ("apiextensions_v1.JSONSchemaProps", "definitions"): "any",
+    ("apiextensions_v1.JSONSchemaProps", "dependencies"): "any",
+    ("apiextensions_v1.JSONSchemaProps", "patternProperties"): "any",
+    ("apiextensions_v1.JSONSchemaProps", "properties"): "any",
     ("authentication_v1.UserInfo", "extra"): "any",
     ("authorization_v1.SubjectAccessReviewSpec", "extra"): "any",
     ("certificates_v1.CertificateSigningRequestSpec", "extra"): "any",
@@ -106,7 +110,12 @@ MAP_VALUES: Final[dict[tuple[str, str], Literal["bytes", "quantity", "any"]]] = 
     ("core_v1.VolumeResourceRequirements", "limits"): "quantity",
     ("core_v1.VolumeResourceRequirements", "requests"): "quantity",
     ("node_v1.Overhead", "podFixed"): "quantity",
+    ("policy_v1.PodDisruptionBudgetStatus", "disruptedPods"): "any",
     ("resource_v1.CapacityRequirements", "requests"): "quantity",
+    ("resource_v1.CounterSet", "counters"): "any",
+    ("resource_v1.Device", "attributes"): "any",
+    ("resource_v1.Device", "capacity"): "any",
+    ("resource_v1.DeviceCounterConsumption", "counters"): "any",
     ("resource_v1.DeviceRequestAllocationResult", "consumedCapacity"): "quantity",
 }
 """(struct, map) → what it holds where it is not text."""

@@ -220,6 +220,16 @@ def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:
     return True
 
 
+KEPT_EMPTY: Final = frozenset(
+    {
+        ("discovery_v1.EndpointSlice", "ports"),
+        ("rbac_v1.ClusterRole", "rules"),
+        ("rbac_v1.Role", "rules"),
+        ("storage_v1.CSINodeDriver", "topologyKeys"),
+    }
+)
+"""(struct, field) of lists that may be left out and yet are told when they are empty."""
+
 GOOD_SPECS_MAX: Final = 1_000
 """Specs remembered as good, so that the pods of one template are checked once; past it all are forgotten."""
 
@@ -273,12 +283,21 @@ def _check_struct(
         if value is None:
             del document[name]
             continue
-        document[name] = _check_field(value, entry, where, report, require and where != "status")
+        checked = _check_field(value, entry, where, report, require and where != "status")
+        if not checked and entry.container and not entry.required and not _keeps_empty(struct, name):
+            del document[name]
+            continue
+        document[name] = checked
     if require:
         for name, entry in struct.fields.items():
             if entry.required and name not in document:
                 where = f"{path}.{name}" if path else name
                 report.missing.append(Cause(where, "Required value", "FieldValueRequired"))
+
+
+def _keeps_empty(struct: Model, name: str) -> bool:
+    """Return whether an empty list or map stays: upstream leaves most of those out that may be left out."""
+    return struct.key.startswith("clustersim_") or (struct.key, name) in KEPT_EMPTY
 
 
 def _check_field(value: Any, entry: FieldType, path: str, report: Report, require: bool) -> Any:
@@ -337,7 +356,7 @@ def _check_quantity(value: Any, entry: FieldType, path: str, report: Report) -> 
     try:
         if len(text) > QUANTITY_LETTERS_MAX:
             raise quantity.QuantityError("quantity is too long")
-        quantity.nano(text)
+        text = quantity.canonical(text)
     except quantity.QuantityError as error:
         report.wrong.append(Cause(path, f'Invalid value: "{text[:QUANTITY_LETTERS_MAX]}": {error}'))
     return text

@@ -399,3 +399,24 @@ class TestKubelet:
         lab.do(Delete("nodes", "", "n1"))
         lab.run(2)
         assert lab.list("csinodes.storage.k8s.io") == []
+
+
+def test_a_class_of_attributes_stays_while_a_claim_has_it() -> None:
+    classes = "volumeattributesclasses.storage.k8s.io"
+    fast = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "VolumeAttributesClass",
+        "metadata": {"name": "fast"},
+        "driverName": "a.example.dev",
+        "parameters": {"iops": "3000"},
+    }
+    waiting = claim("data", class_name="none")
+    waiting["spec"]["volumeAttributesClassName"] = "fast"
+    lab = Lab([node("n1"), fast, waiting])
+    lab.run(1)
+    lab.do(Delete(classes, "", "fast"))
+    lab.run(5)
+    assert "deletionTimestamp" in lab.get(classes, "fast", "")["metadata"]
+    lab.do(Delete("persistentvolumeclaims", "default", "data"))
+    lab.run(5)
+    assert lab.store.get(classes, "", "fast") is None

@@ -45,8 +45,8 @@ What `kubectl get` prints; with `-o wide` also those in parentheses. Ages follow
 REST = """
 ## Differences from upstream
 
-- Objects are kept as they were sent, with defaults filled in: quantities keep their spelling (a number becomes a
-  string), unknown fields are pruned with a warning, or refused under strict validation.
+- Objects are kept as they were sent, with defaults filled in: quantities get upstream's canonical spelling, empty lists
+  and maps that may be left out are, unknown fields are pruned with a warning, or refused under strict validation.
 - `managedFields` are not kept.
 - No service account token is mounted, and the ServiceAccount that a pod names need not exist.
 - Services get the lowest free address of 10.96.0.0/16, node ports the lowest free one from 30000.

@@ -70,7 +70,7 @@ def held_by(field: dict[str, Any]) -> str:
         return "quantity"
     if values.get("format") == "byte":
         return "bytes"
-    return "any" if values.get("type") in ("array", ["array", "null"]) else ""
+    return "any" if "$ref" in values or values.get("type") in ("array", ["array", "null"]) else ""
 
 
 def upstream() -> dict[str, Any]:

@@ -218,7 +218,7 @@ OTHERS: list[tuple[str, str, dict[str, Any], str]] = [
      "spec.template.spec.restartPolicy"),
     ("a taint without an effect", "nodes", {"spec": {"taints": [{"key": "a", "effect": ""}]}}, "spec.taints[0].effect"),
     ("one taint twice", "nodes", {"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}] * 2}}, "spec.taints[1]"),
-    ("negative memory", "nodes", {"status": {"capacity": {"memory": "-1Gi"}, "allocatable": {}}},
+    ("negative memory", "nodes", {"status": {"capacity": {"memory": "-1Gi"}, "allocatable": {"cpu": "1"}}},
      "status.capacity[memory]"),
     ("a service without ports", "services", {"spec": {"selector": {"a": "b"}}}, "spec.ports"),
     ("two ports without names", "services", {"spec": {"ports": [{"port": 1}, {"port": 2, "name": "b"}]}},

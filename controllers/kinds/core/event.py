@@ -15,6 +15,14 @@ MESSAGE_LETTERS_MAX: Final = 1024
 """Letters of an event's message, as the events API limits it; events are the most numerous objects."""
 
 
+def _defaults(document: dict[str, Any]) -> None:
+    for key, empty in (("source", {}), ("reportingComponent", ""), ("reportingInstance", "")):
+        if document.get(key) is None:
+            document[key] = dict(empty) if isinstance(empty, dict) else empty
+    for key in ("firstTimestamp", "lastTimestamp", "eventTime"):
+        document.setdefault(key, None)
+
+
 def _validate(document: dict[str, Any]) -> list[Cause]:
     causes: list[Cause] = []
     namespace = document["metadata"].get("namespace")
@@ -77,6 +85,7 @@ KIND: Final = Kind(
     passing=True,
     students=False,
     components=True,
+    defaults=_defaults,
     validate=_validate,
     columns=(
         Column("Last Seen", "string", "When it last happened.", lambda doc, age: age(last_seen(doc))),

@@ -25,6 +25,22 @@ STOPPED: Final = "clustersim.io/kubelet-stopped-at"
 SILENCED: Final = "clustersim.io/kubelet-off-since"
 """Annotation of a Node: since when its machine obeys `<prefix>/kubelet: "off"`. Kubelets write and remove it."""
 
+_NO_INFO: Final = dict.fromkeys(
+    (
+        "machineID",
+        "systemUUID",
+        "bootID",
+        "kernelVersion",
+        "osImage",
+        "containerRuntimeVersion",
+        "kubeletVersion",
+        "kubeProxyVersion",
+        "operatingSystem",
+        "architecture",
+    ),
+    "",
+)
+
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 """Key of the taint of a node whose kubelet has not said that it is ready."""
 
@@ -36,6 +52,9 @@ def _defaults(document: dict[str, Any]) -> None:
     for key in ("capacity", "allocatable"):
         round_resources(status.get(key))
     document.setdefault("spec", {})
+    status.setdefault("daemonEndpoints", {}).setdefault("kubeletEndpoint", {}).setdefault("Port", 0)
+    status["nodeInfo"] = {**_NO_INFO, **(status.get("nodeInfo") or {})}
+    document["status"] = status
 
 
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:

@@ -40,7 +40,7 @@ _POLICIES: Final = ("Delete", "Recycle", "Retain")
 
 
 def _prepare(document: dict[str, Any]) -> None:
-    document["status"] = {}
+    document["status"] = {"phase": "Pending", "lastPhaseTransitionTime": document["metadata"]["creationTimestamp"]}
 
 
 def _defaults(document: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import NAME, pairs
-from controllers.kinds.core.pod import defaults
+from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
@@ -40,6 +40,7 @@ KIND: Final = Kind(
     validate=_validate,
     generation=True,
     returned_when_deleted=True,
+    warns=lambda document: warnings.of_template("template.", document.get("template")),
     columns=(
         NAME,
         Column("Containers", "string", "Names of each container in the template.", _of_containers("name")),

@@ -5,7 +5,7 @@ Source: pkg/apis/core/v1/defaults.go and the admission plugins DefaultToleration
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scheduler_core.api import quantity
@@ -177,13 +177,43 @@ def _tolerations(spec: Document) -> None:
     spec["tolerations"] = tolerations
 
 
+def merge_label_keys(spec: Document, labels: Mapping[str, str]) -> None:
+    """Write what a pod's terms say of its own labels by their keys alone into the selectors, as a create does."""
+    affinity = spec.get("affinity") or {}
+    for key in ("podAffinity", "podAntiAffinity"):
+        rules = affinity.get(key) or {}
+        terms = list(rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ())
+        preferred = rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        for term in [*terms, *(one.get("podAffinityTerm") or {} for one in preferred)]:
+            _merge_keys(term, "matchLabelKeys", "In", labels)
+            _merge_keys(term, "mismatchLabelKeys", "NotIn", labels)
+    for constraint in spec.get("topologySpreadConstraints") or ():
+        _merge_keys(constraint, "matchLabelKeys", "In", labels)
+
+
+def _merge_keys(term: Document, field: str, operator: str, labels: Mapping[str, str]) -> None:
+    keys = [key for key in term.get(field) or () if key in labels]
+    if keys and term.get("labelSelector") is not None:
+        added = [{"key": key, "operator": operator, "values": [labels[key]]} for key in keys]
+        selector = term["labelSelector"]
+        selector["matchExpressions"] = [*(selector.get("matchExpressions") or ()), *added]
+
+
 def quality_of_service(spec: Any) -> str:
-    """Return the pod's QoS class: Guaranteed, Burstable or BestEffort, from cpu and memory of its containers."""
+    """Return the pod's QoS class: Guaranteed, Burstable or BestEffort, from cpu and memory.
+
+    They are those of the whole pod, where it says any, else those of its containers.
+    """
+    whole = spec.get("resources") or {}
+    asked = (
+        [whole]
+        if whole.get("requests") or whole.get("limits")
+        else [container.get("resources") or {} for container in all_containers(spec)]
+    )
     requests: dict[str, int] = {}
     limits: dict[str, int] = {}
     guaranteed = True
-    for container in all_containers(spec):
-        resources = container.get("resources") or {}
+    for resources in asked:
         limited = set()
         for name, text in (resources.get("requests") or {}).items():
             if name in ("cpu", "memory") and quantity.nano(text) > 0:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE
-from controllers.kinds.core.pod import defaults
+from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as rules
 from controllers.kinds.core.pod.binding import BINDING
 from controllers.kinds.core.pod.eviction import EVICTION
@@ -32,9 +32,15 @@ _GATED: Final[Mapping[str, str]] = {
 
 def _prepare(document: dict[str, Any]) -> None:
     status: dict[str, Any] = {"phase": "Pending"}
-    if (document.get("spec") or {}).get("schedulingGates"):
-        status["conditions"] = [dict(_GATED)]
+    sent = (document.get("status") or {}).get("qosClass")
+    if sent:
+        status["qosClass"] = sent
+    spec, metadata = document.get("spec") or {}, document["metadata"]
+    if spec.get("schedulingGates"):
+        times = {"lastProbeTime": None, "lastTransitionTime": metadata["creationTimestamp"]}
+        status["conditions"] = [{**_GATED, **times}]
     document["status"] = status
+    defaults.merge_label_keys(spec, metadata.get("labels") or {})
 
 
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
@@ -42,7 +48,7 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     spec = child(document, "spec")
     name = document["metadata"]["name"]
     # By now limits without requests have become requests, which decides between two of the classes.
-    child(document, "status")["qosClass"] = defaults.quality_of_service(spec)
+    child(document, "status").setdefault("qosClass", defaults.quality_of_service(spec))
     class_name = spec.get("priorityClassName") or ""
     found: Mapping[str, Any] | None
     if class_name:
@@ -171,6 +177,7 @@ KIND: Final = Kind(
     generation=True,
     grace_seconds=_grace_seconds,
     returned_when_deleted=True,
+    warns=warnings.pod,
     columns=(
         NAME,
         Column("Ready", "string", "Ready containers of all.", _ready),

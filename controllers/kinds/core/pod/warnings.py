@@ -1,0 +1,218 @@
+"""What whoever writes a pod, or a template of pods, is warned of.
+
+Source: pkg/api/pod/warnings.go and pkg/api/node/util.go, v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from controllers.registry import addresses
+from scheduler_core.api import quantity
+from scheduler_core.api.document import at
+
+_LABELS: Final = {
+    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
+    "failure-domain.beta.kubernetes.io/region": 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+    "failure-domain.beta.kubernetes.io/zone": 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+    "beta.kubernetes.io/instance-type": 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+    "app.kubernetes.io/created-by": "deprecated since v1.9",
+    "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
+    "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
+}
+"""Labels of nodes by which nobody should choose any more."""
+
+_ANNOTATIONS: Final = {
+    "scheduler.alpha.kubernetes.io/critical-pod": 'non-functional in v1.16+; use the "priorityClassName" field instead',
+    "security.alpha.kubernetes.io/sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+    "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+}
+_SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
+_SECCOMP: Final = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+
+_VOLUMES: Final = {
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "flocker": "deprecated in v1.22, non-functional in v1.25+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
+_BYTES: Final = ("memory", "ephemeral-storage")
+_CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+_NO_SELECTOR: Final = "a null labelSelector results in matching no pod"
+
+
+def pod(document: Mapping[str, Any]) -> list[str]:
+    """Return the warnings of a pod."""
+    return of_template("", document)
+
+
+def of_template(prefix: str, document: Mapping[str, Any] | None) -> list[str]:
+    """Return the warnings of a pod template at `prefix` (`spec.template.`; empty: of a pod)."""
+    document = document or {}
+    spec: Mapping[str, Any] = document.get("spec") or {}
+    annotations: Mapping[str, str] = at(document, "metadata", "annotations") or {}
+    told = [
+        *_node_labels(f"{prefix}spec", spec),
+        *_annotations(f"{prefix}metadata.annotations", annotations),
+        *_volumes(f"{prefix}spec.volumes", spec),
+        *_repeated(f"{prefix}spec", spec),
+        *_fractions(f"{prefix}spec.overhead", spec.get("overhead")),
+    ]
+    if _SECCOMP_POD in annotations and at(spec, "securityContext", "seccompProfile") is None:
+        told.append(f"{prefix}metadata.annotations[{_SECCOMP_POD}]: {_SECCOMP}")
+    for where, container in _containers(f"{prefix}spec", spec):
+        key = _SECCOMP_CONTAINER + str(container.get("name", ""))
+        if key in annotations and at(container, "securityContext", "seccompProfile") is None:
+            told.append(f"{prefix}metadata.annotations[{key}]: {_SECCOMP}")
+        told += _container(where, container)
+    told += _ports(list(_containers(f"{prefix}spec", spec)))
+    grace = spec.get("terminationGracePeriodSeconds")
+    if grace is not None and grace < 0:
+        why = "must be >= 0; negative values are invalid and will be treated as 1"
+        told.append(f"{prefix}spec.terminationGracePeriodSeconds: {why}")
+    return told + list(_selectors(f"{prefix}spec.affinity", spec.get("affinity") or {})) + _addresses(prefix, spec)
+
+
+def _containers(where: str, spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for key in _CONTAINERS:
+        for index, container in enumerate(spec.get(key) or ()):
+            yield f"{where}.{key}[{index}]", container
+
+
+def _node_labels(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
+    for key in spec.get("nodeSelector") or {}:
+        if key in _LABELS:
+            yield f"{where}.nodeSelector[{key}]: {_LABELS[key]}"
+    affinity = at(spec, "affinity", "nodeAffinity") or {}
+    rule = f"{where}.affinity.nodeAffinity."
+    required = at(affinity, "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms") or ()
+    for index, term in enumerate(required):
+        field = f"{rule}requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[{index}]"
+        yield from _term(field, term)
+    for index, one in enumerate(affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ()):
+        field = f"{rule}preferredDuringSchedulingIgnoredDuringExecution[{index}].preference"
+        yield from _term(field, one.get("preference") or {})
+    for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
+        field, key = f"{where}.topologySpreadConstraints[{index}]", constraint.get("topologyKey")
+        if key in _LABELS:
+            yield f"{field}.topologyKey: {key} is {_LABELS[key]}"
+        if constraint.get("labelSelector") is None:
+            yield f"{field}.labelSelector: {_NO_SELECTOR}"
+
+
+def _term(where: str, term: Mapping[str, Any]) -> Iterator[str]:
+    for index, expression in enumerate(term.get("matchExpressions") or ()):
+        key = expression.get("key")
+        if key in _LABELS:
+            yield f"{where}.matchExpressions[{index}].key: {key} is {_LABELS[key]}"
+
+
+def _annotations(where: str, annotations: Mapping[str, str]) -> Iterator[str]:
+    for key, why in _ANNOTATIONS.items():
+        if key in annotations:
+            yield f"{where}[{key}]: {why}"
+
+
+def _volumes(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        for key, why in _VOLUMES.items():
+            if key in volume:
+                yield f"{where}[{index}].{key}: {why}"
+
+
+def _repeated(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
+    for field, key, what in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
+        seen: set[str] = set()
+        for index, item in enumerate(spec.get(field) or ()):
+            value = item.get(key) or ""
+            if value in seen:
+                yield f'{where}.{field}[{index}].{key}: duplicate {what} "{value}"'
+            seen.add(value)
+    for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
+        if not secret.get("name"):
+            yield f'{where}.imagePullSecrets[{index}].name: invalid empty name ""'
+
+
+def _fractions(where: str, amounts: Mapping[str, str] | None) -> Iterator[str]:
+    for name in _BYTES:
+        text = (amounts or {}).get(name)
+        if text is not None and quantity.milli_value(text) % 1000:
+            yield f'{where}[{name}]: fractional byte value "{text}" is invalid, must be an integer'
+
+
+def _container(where: str, container: Mapping[str, Any]) -> Iterator[str]:
+    resources = container.get("resources") or {}
+    for name in _BYTES:
+        for key in ("limits", "requests"):
+            amounts = resources.get(key) or {}
+            yield from _fractions(f"{where}.resources.{key}", {name: amounts[name]} if name in amounts else None)
+    seen: set[str] = set()
+    for index, variable in enumerate(container.get("env") or ()):
+        name, value = variable.get("name") or "", variable.get("value") or ""
+        mention = f"$({name})"
+        if name in seen and (variable.get("valueFrom") is not None or value == mention or mention not in value):
+            why = f'hides previous definition of "{name}", which may be dropped when using apply'
+            yield f"{where}.env[{index}]: {why}"
+        seen.add(name)
+
+
+def _ports(containers: list[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
+    """Tell of ports that get in each other's way, across all containers."""
+    ports = [
+        (f"{where}.ports[{index}]", port)
+        for where, container in containers
+        for index, port in enumerate(container.get("ports") or ())
+    ]
+    for position, (where, port) in enumerate(ports):
+        for other, before in ports[:position]:
+            if all(port.get(key) == before.get(key) for key in ("containerPort", "protocol")):
+                yield from _overlap(where, port, other, before)
+    named: dict[str, str] = {}
+    for where, port in ports:
+        name = port.get("name")
+        if name and name in named:
+            why = f"services and probes that select ports by name will use {named[name]}"
+            yield f'{where}: duplicate port name "{name}" with {named[name]}, {why}'
+        elif name:
+            named[name] = where
+
+
+def _overlap(where: str, port: Mapping[str, Any], other: str, before: Mapping[str, Any]) -> Iterator[str]:
+    hosts = port.get("hostPort") or 0, before.get("hostPort") or 0
+    ips = port.get("hostIP") or "", before.get("hostIP") or ""
+    if hosts[0] == hosts[1] and ips[0] == ips[1]:
+        yield f"{where}: duplicate port definition with {other}"
+    elif not all(hosts):
+        yield f"{where}: overlapping port definition with {other}"
+    elif hosts[0] == hosts[1] and bool(ips[0]) != bool(ips[1]):
+        yield f"{where}: dangerously ambiguous port definition with {other}"
+
+
+def _selectors(where: str, affinity: Mapping[str, Any]) -> Iterator[str]:
+    for key in ("podAffinity", "podAntiAffinity"):
+        rules = affinity.get(key) or {}
+        for index, term in enumerate(rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ()):
+            if term.get("labelSelector") is None:
+                field = f"{where}.{key}.requiredDuringSchedulingIgnoredDuringExecution[{index}]"
+                yield f"{field}.labelSelector: {_NO_SELECTOR}"
+        for index, one in enumerate(rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ()):
+            if at(one, "podAffinityTerm", "labelSelector") is None:
+                field = f"{where}.{key}.preferredDuringSchedulingIgnoredDuringExecution[{index}]"
+                yield f"{field}.podAffinityTerm.labelSelector: {_NO_SELECTOR}"
+
+
+def _addresses(prefix: str, spec: Mapping[str, Any]) -> list[str]:
+    told: list[str] = []
+    for index, server in enumerate(at(spec, "dnsConfig", "nameservers") or ()):
+        told += addresses.warnings(f"{prefix}spec.dnsConfig.nameservers[{index}]", server)
+    for index, alias in enumerate(spec.get("hostAliases") or ()):
+        told += addresses.warnings(f"{prefix}spec.hostAliases[{index}].ip", alias.get("ip") or "")
+    return told

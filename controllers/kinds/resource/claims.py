@@ -1,0 +1,179 @@
+"""What claims of devices have in common: requests, constraints and configuration.
+
+Source: pkg/apis/resource (defaults, validation), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from controllers.kinds.storage.common import driver_name
+from controllers.registry import fields
+from scheduler_core.api.document import at
+from scheduler_core.api.errors import Cause
+
+GROUP: Final = "resource.k8s.io"
+ITEMS_MAX: Final = 32
+"""Requests, constraints, configurations and selectors of one claim, as upstream."""
+
+SUBREQUESTS_MAX: Final = 8
+"""Alternatives of one request, as upstream."""
+
+EXPRESSION_BYTES_MAX: Final = 10_240
+"""Bytes of one selector's expression, as upstream."""
+
+_MODES: Final = ("All", "ExactCount")
+_ONE_OF: Final = "exactly one of `exactly` or `firstAvailable` is required"
+_NOT_A_REQUEST: Final = (
+    "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+)
+
+Check = Callable[[str, Any], list[Cause]]
+
+
+def defaults(spec: Mapping[str, Any] | None) -> None:
+    """Fill in how many devices each request means."""
+    for request in at(spec or {}, "devices", "requests") or ():
+        for one in (request.get("exactly"), *(request.get("firstAvailable") or ())):
+            if one is not None:
+                if not one.get("allocationMode"):
+                    one["allocationMode"] = "ExactCount"
+                if one["allocationMode"] == "ExactCount" and not one.get("count"):
+                    one["count"] = 1
+
+
+def spec(field: str, document: Mapping[str, Any] | None) -> list[Cause]:
+    """Check a ResourceClaimSpec."""
+    devices = (document or {}).get("devices") or {}
+    requests = devices.get("requests") or ()
+    names = _names(requests)
+    where = f"{field}.devices"
+
+    def constraint(place: str, one: Mapping[str, Any]) -> list[Cause]:
+        causes = _references(f"{place}.requests", one.get("requests") or (), names)
+        if "matchAttribute" in one:
+            return causes + _qualified(f"{place}.matchAttribute", one["matchAttribute"])
+        return [*causes, fields.required(f"{place}.matchAttribute")]
+
+    def configuration(place: str, one: Mapping[str, Any]) -> list[Cause]:
+        return _references(f"{place}.requests", one.get("requests") or (), names) + config(place, one)
+
+    causes = distinct(f"{where}.requests", requests, ITEMS_MAX, _request)
+    causes += each(f"{where}.constraints", devices.get("constraints") or (), ITEMS_MAX, constraint)
+    return causes + each(f"{where}.config", devices.get("config") or (), ITEMS_MAX, configuration)
+
+
+def each(field: str, items: Sequence[Any], most: int, check: Check) -> list[Cause]:
+    """Check each item of a list that has at most so many."""
+    causes = [fields.too_many(field, len(items), most)] if len(items) > most else []
+    for index, item in enumerate(items):
+        causes += check(f"{field}[{index}]", item)
+    return causes
+
+
+def distinct(field: str, items: Sequence[Mapping[str, Any]], most: int, check: Check) -> list[Cause]:
+    """Check each item of a list, and that no two have the same name."""
+    causes = each(field, items, most, check)
+    seen: set[str] = set()
+    for index, item in enumerate(items):
+        name = item.get("name") or ""
+        if name in seen:
+            causes.append(fields.duplicate(f"{field}[{index}].name", name))
+        seen.add(name)
+    return causes
+
+
+def selectors(field: str, items: Sequence[Mapping[str, Any]]) -> list[Cause]:
+    """Check CEL selectors, but for the expressions' own grammar."""
+
+    def selector(place: str, one: Mapping[str, Any]) -> list[Cause]:
+        if "cel" not in one:
+            return [fields.required(f"{place}.cel")]
+        expression = at(one, "cel", "expression") or ""
+        if len(expression.encode()) > EXPRESSION_BYTES_MAX:
+            return [fields.too_long(f"{place}.cel.expression", EXPRESSION_BYTES_MAX)]
+        return []
+
+    return each(field, items, ITEMS_MAX, selector)
+
+
+def config(place: str, one: Mapping[str, Any]) -> list[Cause]:
+    """Check a DeviceConfiguration."""
+    opaque = one.get("opaque")
+    if opaque is None:
+        return [fields.required(f"{place}.opaque")]
+    causes = driver_name(f"{place}.opaque.driver", opaque.get("driver") or "")
+    parameters, field = opaque.get("parameters"), f"{place}.opaque.parameters"
+    if parameters is None:
+        return [*causes, fields.required(field)]
+    if not isinstance(parameters, dict):
+        causes.append(fields.bad(field, "<value omitted>", "must be a valid JSON object"))
+    return causes
+
+
+def _names(requests: Sequence[Mapping[str, Any]]) -> set[str]:
+    names: set[str] = set()
+    for request in requests:
+        name = request.get("name") or ""
+        names |= {name, *(f"{name}/{one.get('name')}" for one in request.get("firstAvailable") or ())}
+    return names
+
+
+def _references(field: str, listed: Sequence[str], names: set[str]) -> list[Cause]:
+    causes: list[Cause] = []
+    for index, name in enumerate(listed):
+        where, parts = f"{field}[{index}]", name.split("/")
+        if len(parts) <= 2:
+            causes += [cause for part in parts for cause in _request_name(where, part)]
+        if name not in names:
+            causes.append(fields.bad(where, name, _NOT_A_REQUEST))
+        if name in listed[:index]:
+            causes.append(fields.duplicate(where, name))
+    return causes
+
+
+def _qualified(field: str, name: str) -> list[Cause]:
+    domain, slash, bare = name.partition("/")
+    if not name:
+        return [fields.required(field, "name required")]
+    if not slash:
+        return [fields.bad(field, name, "must include a domain")]
+    return fields.subdomain(field, domain) + ([] if bare else [fields.required(field, "the name must not be empty")])
+
+
+def _request_name(field: str, name: str) -> list[Cause]:
+    return fields.label_name(field, name)
+
+
+def _request(where: str, request: Mapping[str, Any]) -> list[Cause]:
+    causes = _request_name(f"{where}.name", request.get("name") or "")
+    exactly, first = request.get("exactly"), request.get("firstAvailable") or ()
+    if first:
+        causes += distinct(f"{where}.firstAvailable", first, SUBREQUESTS_MAX, _alternative)
+    if exactly is not None:
+        causes += _devices(f"{where}.exactly", exactly)
+    if exactly is None and not first:
+        causes.append(fields.required(where, _ONE_OF))
+    elif exactly is not None and first:
+        causes.append(fields.bad(where, None, f"{_ONE_OF}, but multiple fields are set"))
+    return causes
+
+
+def _alternative(where: str, request: Mapping[str, Any]) -> list[Cause]:
+    return _request_name(f"{where}.name", request.get("name") or "") + _devices(where, request)
+
+
+def _devices(where: str, request: Mapping[str, Any]) -> list[Cause]:
+    name = request.get("deviceClassName") or ""
+    field = f"{where}.deviceClassName"
+    causes = fields.subdomain(field, name) if name else [fields.required(field)]
+    causes += selectors(f"{where}.selectors", request.get("selectors") or ())
+    mode, count = request["allocationMode"], request.get("count") or 0
+    if mode not in _MODES:
+        causes.append(fields.unsupported(f"{where}.allocationMode", mode, _MODES))
+    elif mode == "All" and count:
+        causes.append(fields.bad(f"{where}.count", count, "must not be specified when allocationMode is 'All'"))
+    elif mode == "ExactCount" and count <= 0:
+        causes.append(fields.bad(f"{where}.count", count, "must be greater than zero"))
+    return causes

@@ -1,0 +1,61 @@
+"""ResourceClaims: devices that pods share or have to themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME
+from controllers.kinds.resource import claims
+from controllers.registry import fields
+from controllers.registry.kind import Column, Kind
+from controllers.registry.subresources import STATUS
+from scheduler_core.api.document import at, child
+from scheduler_core.api.errors import Cause
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    document["status"] = {}
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    child(child(document, "spec"), "devices")
+    claims.defaults(document["spec"])
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    return claims.spec("spec", document["spec"])
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    return fields.immutable("spec", new["spec"], old.get("spec"))
+
+
+def _state(document: Mapping[str, Any], age: Any) -> str:
+    leaving = "deletionTimestamp" in document["metadata"]
+    states = ["deleted"] if leaving else []
+    if at(document, "status", "allocation") is None:
+        states += [] if leaving else ["pending"]
+    else:
+        states += ["allocated", "reserved"] if at(document, "status", "reservedFor") else ["allocated"]
+    return ",".join(states)
+
+
+KIND: Final = Kind(
+    "ResourceClaim",
+    "resourceclaims",
+    group=claims.GROUP,
+    subresources=(STATUS,),
+    rank=30,
+    whole_rules=True,
+    returned_when_deleted=True,
+    prepare=_prepare,
+    defaults=_defaults,
+    validate=_validate,
+    validate_update=_validate_update,
+    columns=(
+        NAME,
+        Column("State", "string", "A summary of the current state (allocated, pending, reserved, etc.).", _state),
+        AGE,
+    ),
+)

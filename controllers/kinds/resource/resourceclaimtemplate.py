@@ -1,0 +1,43 @@
+"""ResourceClaimTemplates: from which each pod gets a claim of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controllers.kinds.columns import AGE, NAME
+from controllers.kinds.resource import claims
+from controllers.registry import fields
+from controllers.registry.kind import Kind
+from scheduler_core.api.document import child
+from scheduler_core.api.errors import Cause
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    spec = child(document, "spec")
+    child(spec, "metadata")
+    child(child(spec, "spec"), "devices")
+    claims.defaults(spec["spec"])
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    return claims.spec("spec.spec", document["spec"]["spec"])
+
+
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    return fields.immutable("spec", new["spec"], old.get("spec"))
+
+
+KIND: Final = Kind(
+    "ResourceClaimTemplate",
+    "resourceclaimtemplates",
+    group=claims.GROUP,
+    rank=29,
+    asks=True,
+    whole_rules=True,
+    returned_when_deleted=True,
+    defaults=_defaults,
+    validate=_validate,
+    validate_update=_validate_update,
+    columns=(NAME, AGE),
+)
