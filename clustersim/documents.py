@@ -21,8 +21,10 @@ import yaml
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 
 try:
+    from yaml import CSafeDumper as _Dumper
     from yaml import CSafeLoader as _Loader
 except ImportError:  # PyYAML was built without libyaml
+    from yaml import SafeDumper as _Dumper  # type: ignore[assignment]
     from yaml import SafeLoader as _Loader  # type: ignore[assignment]
 
 DEPTH_MAX: Final = 64
@@ -52,8 +54,36 @@ _INTEGER_DIGITS_MAX: Final = 66
 _WHOLE_BELOW: Final = 1e21
 """Below this Go writes a whole float without an exponent, and it is read again as an integer."""
 
+WIDTH: Final = 4_096
+"""Characters of a line of YAML that is written, before it is folded."""
+
 _MERGE: Final = object()
 _UNTAGGED: Final = (None, "!")
+
+
+class _Writer(_Dumper):
+    """Writes texts that a reader would take for something else in quotes, those of several lines as they stand."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write everything out: an alias is read at the price of what it stands for."""
+        return True
+
+
+def _write_text(writer: _Writer, text: str) -> yaml.ScalarNode:
+    style = None
+    if text in _WORDS or _INTEGER.fullmatch(text) or _FLOAT.fullmatch(text):
+        style = '"'
+    elif "\n" in text:
+        style = "|"
+    return writer.represent_scalar(f"{_TAG}str", text, style=style)
+
+
+_Writer.add_representer(str, _write_text)
+
+
+def yaml_text(document: Any) -> str:
+    """Return a document as YAML that is read back as the same, by this reader and by kubectl's."""
+    return str(yaml.dump(document, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=WIDTH))
 
 
 def text_of(data: bytes) -> str:

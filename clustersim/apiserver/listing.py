@@ -13,7 +13,6 @@ from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import Wanted, wanted
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.selection import Selection, selection_of
-from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
 from controllers.log.store import Gone, Stored
@@ -93,7 +92,7 @@ def list_head(page: Page) -> dict[str, Any]:
 
 def _rendered(store: ReadView, kind: Kind, page: Page, metadata: dict[str, Any], want: Wanted) -> Response:
     if want.form == "table":
-        age = age_by(session_unix_ms(store.store))
+        age = age_by(store.unix_ms())
         documents = (stored.object for stored in page.items)
         return json_response(table(kind, documents, metadata, age, want.include))
     if want.form == "metadata":

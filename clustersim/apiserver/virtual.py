@@ -63,8 +63,12 @@ class ReadView:
             objects = self._with_leases(objects, self.store.list_at("nodes", revision))
         return objects
 
+    def unix_ms(self) -> int:
+        """Return what time it is here, as Unix milliseconds on the wire: ages and renewals follow from it."""
+        return session_unix_ms(self.store)
+
     def _now_ms(self) -> int:
-        return session_unix_ms(self.store) - self.epoch_ms
+        return self.unix_ms() - self.epoch_ms
 
     def _with_leases(self, objects: Sequence[Stored], nodes: Sequence[Stored]) -> Sequence[Stored]:
         now_ms = self._now_ms()
@@ -77,6 +81,43 @@ class ReadView:
         document = node_lease(node.object, self.epoch_ms, now_ms)
         metadata = document["metadata"]
         return Stored(LEASES, LEASE_NAMESPACE, node.name, metadata["uid"], node.revision, msgspec.json.encode(document))
+
+
+class PastView(ReadView):
+    """A session as of a kept revision, shown as the API shows what is there now."""
+
+    def __init__(self, store: SqlStore, revision: int) -> None:
+        super().__init__(store)
+        self._revision = revision
+
+    @property
+    def revision(self) -> int:
+        """Return the revision that is shown."""
+        return self._revision
+
+    def get(self, resource: str, namespace: str, name: str) -> Stored | None:
+        """Return the object as it was.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        return next((one for one in self.list_at(resource, self._revision, namespace) if one.name == name), None)
+
+    def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
+        """Return (objects in order of (namespace, name), the revision).
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        return self.list_at(resource, self._revision, namespace), self._revision
+
+    def unix_ms(self) -> int:
+        """Return what time it was.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        return self.epoch_ms + self.store.ms_at(self._revision)
 
 
 def check_writable(store: SqlStore, resource: str, namespace: str | None, name: str) -> None:

@@ -15,7 +15,6 @@ from clustersim.apiserver.messages import (
 )
 from clustersim.apiserver.negotiation import wanted
 from clustersim.apiserver.routes import Target
-from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, table
 from clustersim.apiserver.virtual import ReadView
 from clustersim.classroom.auth import Principal
@@ -129,17 +128,15 @@ def object_of(
     store: SqlStore, request: Request, target: Target, document: dict[str, Any], context: Context, status: int
 ) -> Response:
     """Return an object that was written, in the form that the client accepts, with what it is warned of."""
-    return with_warnings(rendered(store, request, target, document, status), context)
+    return with_warnings(rendered(ReadView(store), request, target, document, status), context)
 
 
-def rendered(
-    store: SqlStore, request: Request, target: Target, document: dict[str, Any], status: int = 200
-) -> Response:
+def rendered(view: ReadView, request: Request, target: Target, document: dict[str, Any], status: int = 200) -> Response:
     """Return one object in the form that the client accepts."""
     want = wanted(request)
     if want.form == "table" and document.get("kind") == target.kind.kind:
         metadata = {"resourceVersion": document["metadata"].get("resourceVersion", "")}
-        age = age_by(session_unix_ms(store))
+        age = age_by(view.unix_ms())
         return json_response(table(target.kind, [document], metadata, age, want.include), status)
     return json_response(document, status)
 
@@ -160,7 +157,7 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
         raise _not_allowed()
     if subresource is not None and subresource.view is not None:
         return json_response(subresource.view(stored.object))
-    return rendered(store.store, request, target, stored.object)
+    return rendered(store, request, target, stored.object)
 
 
 def _simulated(target: Target) -> ApiError:

@@ -40,6 +40,12 @@ IMPORTED: Final = Rate(500, 20.0, "imported objects of one student")
 OPENINGS: Final = Rate(240, 2.0, "new sessions from one address")
 """Sessions opened from one address; a whole school may share one. A large template counts for many."""
 
+FORKS: Final = Rate(12, 0.05, "forks of one person")
+"""Sessions that one person forks off: a few to try things out in, then one every twenty seconds."""
+
+EXPORTS: Final = Rate(20, 0.5, "exports of one person")
+"""Files that one person has made of a session."""
+
 CODES: Final = Rate(60, 1.0, "session codes that nobody has, from one address")
 """Codes tried from one address that no session has: more than slips of the pen, too few to find one by trying."""
 

@@ -12,11 +12,13 @@ from clustersim.classroom.auth import TEACHER, Principal
 from clustersim.classroom.templates import IMPORT, TEMPLATES, Template
 from clustersim.classroom.writing import refuse_first, write
 from clustersim.feed import wake_owners
-from clustersim.store import open_store, sessions
+from clustersim.store import SqlStore, forking, open_store, retention, sessions
 from clustersim.store.sessions import SessionRow
 from controllers.bootstrap import initial_objects
-from controllers.kinds.table import by_kind
+from controllers.commands import REPLICAS
+from controllers.kinds.table import KINDS, by_kind
 from controllers.log.operations import Create
+from controllers.log.store import Gone
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, invalid
 
@@ -29,6 +31,9 @@ NODES_PER_COST: Final = 25
 
 IMPORT_COST: Final = 5
 """What opening a session from a file counts in `limits.OPENINGS`."""
+
+FORK_SUFFIX_LENGTH: Final = 20
+"""Characters of a fork's title that are left for the revision it goes on from."""
 
 STUDENT_QUOTA: Final = {"pods": "50", "requests.cpu": "16", "requests.memory": "32Gi"}
 """What one student's namespace may hold: a third of a small teaching cluster's nodes full of pods."""
@@ -60,9 +65,7 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
         ApiError: 503 too many are awake; 422 an unknown template; 400, 413 a file that cannot be read; 429 too many
             files at once. Nothing is made then.
     """
-    if sessions.awake_count() >= sessions.AWAKE_MAX:
-        message = f"{sessions.AWAKE_MAX} sessions are awake, and no more fit: try again in a minute, when one sleeps"
-        raise ApiError(503, "ServiceUnavailable", message, retry_after_seconds=60)
+    _check_room()
     if template == IMPORT:
         if not manifest:
             raise invalid("Session", "clustersim.io", title, [Cause("manifest", "give the text of the file")])
@@ -77,6 +80,49 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
         known = ", ".join([*TEMPLATES, IMPORT])
         raise invalid("Session", "clustersim.io", title, [Cause("template", f"{template!r} is none of {known}")])
     return _open(title, template, plan, seed, teacher_name)
+
+
+def fork_session(forker: Principal, store: SqlStore, revision: int) -> Opened:
+    """Make a session that goes on from a kept revision of the forker's; the forker is its teacher.
+
+    Who is no teacher here takes no Secrets of others along.
+
+    Raises:
+        ApiError: 410 the revision is no longer kept; 503 too many sessions are awake. Nothing is made then.
+    """
+    _check_room()
+    parent = sessions.get(store.session_id)
+    try:
+        replicas = store.list_at(REPLICAS, revision)
+        since = max(store.compacted, retention.input_of(replicas, revision))
+        withheld = () if forker.role == TEACHER else [kind.resource for kind in KINDS if kind.secret]
+        session = forking.fork(
+            store,
+            f"{parent.title[: TITLE_LENGTH_MAX - FORK_SUFFIX_LENGTH]} @ {revision}",
+            revision,
+            since=min(since, revision),
+            withheld=withheld,
+            own=forker.namespace,
+        )
+    except Gone as error:
+        raise past_gone(revision, store.compacted) from error
+    with transaction.atomic():
+        teacher = people.seat(session, forker.name, TEACHER)
+        token, secret = people.new_token(teacher), people.new_link(teacher)
+        sessions.wake(session.id)
+    wake_owners(session.id)
+    return Opened(session, teacher, token, secret)
+
+
+def past_gone(revision: int, compacted: int) -> ApiError:
+    """Return the 410 of a revision that is no longer kept."""
+    return ApiError(410, "Expired", f"revision {revision} is no longer kept: the log reaches back to {compacted}")
+
+
+def _check_room() -> None:
+    if sessions.awake_count() >= sessions.AWAKE_MAX:
+        message = f"{sessions.AWAKE_MAX} sessions are awake, and no more fit: try again in a minute, when one sleeps"
+        raise ApiError(503, "ServiceUnavailable", message, retry_after_seconds=60)
 
 
 def _open(title: str, template: str, plan: Template, seed: int | None, teacher_name: str) -> Opened:

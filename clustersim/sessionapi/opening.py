@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import HttpResponse
 
 from clustersim.classroom import auth, doors, limits, opening, people
-from clustersim.classroom.auth import TEACHER, Principal
+from clustersim.classroom.auth import STUDENT, TEACHER, Principal
 from clustersim.classroom.importing import default_namespace
 from clustersim.classroom.manifests import MANIFEST_BYTES_MAX
 from clustersim.runtime import certificates
@@ -39,6 +39,11 @@ def create(call: Call) -> HttpResponse:
     if manifest is not None and not isinstance(manifest, str):
         raise refuse(Cause("manifest", "give the text of the file"))
     opened = opening.open_session(title, template, None if seed is None else int(seed), name, manifest)
+    return opened_answer(call, opened)
+
+
+def opened_answer(call: Call, opened: opening.Opened) -> HttpResponse:
+    """Return the 201 of a session that was made, with the cookie that signs its teacher in."""
     session = opened.session
     document: dict[str, Any] = {
         "code": session.display_code,
@@ -51,6 +56,15 @@ def create(call: Call) -> HttpResponse:
     if opened.imported is not None:
         document["import"] = opened.imported
     return sign_in(answer(document, 201), Call(call.request, session.code), opened.token)
+
+
+def fork(call: Call) -> HttpResponse:
+    """Answer `POST …/fork`: a session of one's own that goes on from a moment of this one."""
+    principal = call.require(TEACHER, STUDENT)
+    newest = call.store.revision
+    revision = number_field(call.body(("revision",)), "revision", 1, newest, whole=True)
+    limits.spend(limits.FORKS, principal.participant_id)
+    return opened_answer(call, opening.fork_session(principal, call.store, int(revision or newest)))
 
 
 def me(principal: Principal) -> dict[str, Any]:

@@ -3,7 +3,20 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 
-from clustersim.sessionapi import clock, engine, expressions, flags, imports, model, opening, people, scheduler, waiting
+from clustersim.sessionapi import (
+    clock,
+    engine,
+    exports,
+    expressions,
+    flags,
+    imports,
+    model,
+    opening,
+    past,
+    people,
+    scheduler,
+    waiting,
+)
 from clustersim.sessionapi.http import refusal, route
 from clustersim.sessionapi.imports import IMPORT_BYTES_MAX, REPLAY_BYTES_MAX
 from clustersim.sessionapi.opening import OPENING_BYTES_MAX
@@ -40,6 +53,9 @@ urlpatterns = [
     path("sessions/<str:code>/waiting/<str:uid>", route(POST=waiting.judge)),
     path("sessions/<str:code>/expressions", route(POST=expressions.try_it)),
     path("sessions/<str:code>/import", route(POST=imports.apply_file, body_bytes_max=IMPORT_BYTES_MAX)),
+    path("sessions/<str:code>/at/<str:revision>/<path:resource>", route(GET=past.show)),
+    path("sessions/<str:code>/fork", route(POST=opening.fork)),
+    path("sessions/<str:code>/export", route(GET=exports.export)),
     path("sessions/<str:code>/replays", route(POST=imports.replay, body_bytes_max=REPLAY_BYTES_MAX)),
     re_path(r"^.*$", _nowhere),
 ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from django.db import connection
 
 from clustersim.store.sql import COMPACT_STEP, SqlStore
+from controllers.commands import REPLICAS
+from controllers.log.store import Stored
 from controllers.registry.models.clustersim_v1 import Cycle, ReplicaStatus
 from controllers.registry.structs import is_whole, read
 
@@ -64,12 +67,16 @@ def _goal(store: SqlStore, now_unix_ms: int) -> int:
 
 def _pin(store: SqlStore) -> int:
     """Return the revision before the oldest one that something still needs: a held cycle's input."""
-    needed = store.revision + 1
-    for stored in store.list("replicas.clustersim.io")[0]:
+    return input_of(store.list(REPLICAS)[0], store.revision + 1) - 1
+
+
+def input_of(replicas: Iterable[Stored], newest: int) -> int:
+    """Return the oldest revision that a cycle held by one of the replicas needs to be run again; `newest`: none."""
+    for stored in replicas:
         cycle = read(stored.object.get("status"), ReplicaStatus).cycle
         if cycle is not None and is_whole(cycle, Cycle):
-            needed = min(needed, cycle["seenRevision"])
-    return needed - 1
+            newest = min(newest, cycle["seenRevision"])
+    return newest
 
 
 def _drop_traces(store: SqlStore) -> bool:

@@ -105,10 +105,14 @@ def create(
     forked_at: int = 0,
     epoch_ms: int | None = None,
     horizon_ms: int = 0,
+    last_ms: int = 0,
+    compacted: int = 0,
+    asleep: bool = False,
 ) -> SessionRow:
     """Make an empty session; its objects are the caller's to write (in the same `transaction.atomic()`).
 
-    A fork starts with `revision` and `compacted` at `forked_at`: numbers go on, history before it is Gone.
+    A fork starts with `revision` at `forked_at`: numbers go on; its history begins after `compacted`. One that is made
+    `asleep` has no owner before `wake`.
     """
     now_ms = real_ms()
     while True:
@@ -122,9 +126,10 @@ def create(
                     seed=new_seed() if seed is None else seed,
                     epoch_ms=now_ms // 1000 * 1000 if epoch_ms is None else epoch_ms,
                     revision=forked_at,
-                    compacted=forked_at,
+                    compacted=compacted,
                     horizon_ms=horizon_ms,
-                    last_ms=horizon_ms,
+                    last_ms=last_ms,
+                    hibernated=asleep,
                     touched_ms=now_ms,
                     parent_id=parent_id,
                     forked_at=forked_at,
@@ -213,6 +218,11 @@ def _note_use(session_id: int) -> tuple[bool, bool]:
     if awake_count() >= AWAKE_MAX:
         return False, False
     return bool(asleep.update(hibernated=False, touched_ms=now_ms)), True
+
+
+def wake(session_id: int) -> None:
+    """Let a session that was made asleep have an owner."""
+    Session.objects.filter(pk=session_id).update(hibernated=False, touched_ms=real_ms())
 
 
 # -- ownership ---------------------------------------------------------------------------------------------------------

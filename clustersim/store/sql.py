@@ -98,12 +98,13 @@ class SqlStore:
     def __init__(self, session_id: int, *, owner: bool = False, plugins: PluginRegistry | None = None) -> None:
         self.session_id = session_id
         self.plugins = plugins
-        rows = _fetch("SELECT seed, epoch_ms FROM store_session WHERE id = %s", [session_id])
+        rows = _fetch("SELECT seed, epoch_ms, forked_at, code FROM store_session WHERE id = %s", [session_id])
         if not rows:
             raise NoSession(f"there is no session {session_id}")
         self.seed: int
         self.epoch_ms: int
-        self.seed, self.epoch_ms = rows[0]
+        self.seed, self.epoch_ms, forked_at, code = rows[0]
+        self.branch: str = code if forked_at else ""
         self._mirror: Mirror | None = None
         self.foreign_revision = 0
         """The newest row of others that the owner's instance has taken into its memory."""
@@ -140,6 +141,19 @@ class SqlStore:
     def horizon_ms(self) -> int:
         """Return the newest simulated time in the log or committed by the owner."""
         return self.counters().horizon_ms
+
+    def ms_at(self, revision: int) -> int:
+        """Return the simulated time of a kept revision.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        rows = _fetch(
+            "SELECT now_ms FROM store_revision WHERE session_id = %s AND revision <= %s ORDER BY revision DESC LIMIT 1",
+            [self.session_id, revision],
+        )
+        self._check_kept(revision, self.compacted)
+        return int(rows[0][0]) if rows else 0
 
     def usage(self, namespace: str) -> dict[str, tuple[int, int]]:
         """Return (objects, bytes) by resource of what a namespace holds."""
@@ -217,6 +231,24 @@ class SqlStore:
         # Asked after the rows were read: a compaction that took any of them has moved the mark before it did.
         self._check_kept(revision, self.compacted)
         return sorted((_stored(resource, *row) for row in rows), key=_place)
+
+    def revisions_at(self, revision: int) -> set[int]:
+        """Return the rows that hold what was current at a kept revision."""
+        rows = _fetch(
+            "SELECT revision FROM store_object WHERE session_id = %s AND revision <= %s UNION ALL "
+            "SELECT previous_revision FROM store_revision WHERE session_id = %s AND revision > %s "
+            "AND previous_revision > 0 AND previous_revision <= %s",
+            [self.session_id, revision, self.session_id, revision, revision],
+        )
+        return {row[0] for row in rows}
+
+    def revisions_between(self, after: int, until: int) -> Sequence[int]:
+        """Return the rows of the log after one revision and up to another."""
+        rows = _fetch(
+            "SELECT revision FROM store_revision WHERE session_id = %s AND revision > %s AND revision <= %s",
+            [self.session_id, after, until],
+        )
+        return [row[0] for row in rows]
 
     def events(self, after: int, limit: int = 1000) -> Sequence[Event]:
         """Return rows with revision > after, in order, at most `limit`.

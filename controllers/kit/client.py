@@ -84,7 +84,9 @@ class Client:
         name = metadata.get("name") or metadata.get("generateName") or ""
         owners: list[dict[str, Any]] = metadata.get("ownerReferences") or []
         owner = next((str(reference.get("uid", "")) for reference in owners if reference.get("controller")), "")
-        place = f"{operation.resource}/{operation.namespace}/{name}/{owner}/{now_ms}"
+        # A fork goes on from the same seed: what it makes from there on is not what its parent makes.
+        branch = f"{self._store.branch}/" if self._store.branch else ""
+        place = f"{branch}{operation.resource}/{operation.namespace}/{name}/{owner}/{now_ms}"
 
         def make(draw: Callable[..., str]) -> str:
             return draw(self._store.seed, "object", place, self._ordinal(place, now_ms))

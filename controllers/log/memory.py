@@ -23,19 +23,26 @@ class MemoryStore:
     """One session's log and objects in memory. Not thread-safe: one loop owns it."""
 
     def __init__(
-        self, *, seed: int = 0, epoch_ms: int = DEFAULT_EPOCH_MS, plugins: PluginRegistry | None = None
+        self,
+        *,
+        seed: int = 0,
+        epoch_ms: int = DEFAULT_EPOCH_MS,
+        plugins: PluginRegistry | None = None,
+        branch: str = "",
     ) -> None:
         self.seed = seed
         self.epoch_ms = epoch_ms
+        self.branch = branch
         self.plugins = plugins
         self.fence = 0
         self._objects: dict[str, SortedObjects] = {}
         self._log: list[Event] = []
         self._compacted = 0
+        self._compacted_ms = 0
         self._revision = 0
         self._last_ms = 0
         self._horizon_ms = 0
-        self._traces: dict[str, dict[int, tuple[dict[str, Any], bytes]]] = {}
+        self._traces: dict[str, dict[int, tuple[dict[str, Any], bytes, int]]] = {}
 
     @property
     def revision(self) -> int:
@@ -51,6 +58,36 @@ class MemoryStore:
     def horizon_ms(self) -> int:
         """Return the newest simulated time in the log or committed by the owner."""
         return max(self._last_ms, self._horizon_ms)
+
+    def ms_at(self, revision: int) -> int:
+        """Return the simulated time of a kept revision.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        self._check_kept(revision)
+        return self._log[revision - self._compacted - 1].now_ms if revision > self._compacted else self._compacted_ms
+
+    def fork(self, revision: int, branch: str, since: int | None = None) -> MemoryStore:
+        """Return a store of its own that goes on from a kept revision, with the log from `since` (None: from there).
+
+        Raises:
+            Gone: `since` is compacted.
+        """
+        start = revision if since is None else min(since, revision)
+        self._check_kept(start)
+        made = MemoryStore(seed=self.seed, epoch_ms=self.epoch_ms, plugins=self.plugins, branch=branch)
+        made._log = self._log[start - self._compacted : revision - self._compacted]
+        made._revision, made._compacted = revision, start
+        made._compacted_ms, made._last_ms = self.ms_at(start), self.ms_at(revision)
+        made._horizon_ms = self._horizon_ms if revision == self._revision else 0
+        for resource in {*self._objects, *(row.resource for row in self._log)}:
+            objects = made._objects[resource] = SortedObjects()
+            for stored in self.list_at(resource, revision):
+                objects.set(stored)
+        for uid, kept in self._traces.items():
+            made._traces[uid] = {attempt: trace for attempt, trace in kept.items() if trace[2] <= revision}
+        return made
 
     def take_over(self) -> int:
         """Make a new owner: return its fencing epoch; writes under an older one raise Fenced from now on."""
@@ -73,8 +110,7 @@ class MemoryStore:
         Raises:
             Gone: that revision is compacted.
         """
-        if revision < self._compacted:
-            raise Gone(f"revision {revision} is compacted, the log starts after {self._compacted}")
+        self._check_kept(revision)
         state = {(stored.namespace, stored.name): stored for stored in self.list(resource, namespace)[0]}
         for row in reversed(self._log[max(0, revision - self._compacted) :]):
             if row.resource != resource or (namespace is not None and row.namespace != namespace):
@@ -118,17 +154,23 @@ class MemoryStore:
         """Drop history up to `revision` (events at or before it; current objects stay)."""
         revision = min(revision, self._revision)
         if revision > self._compacted:
+            self._compacted_ms = self.ms_at(revision)
             del self._log[: revision - self._compacted]
             self._compacted = revision
 
     def traces(self, uid: str, limit: int = 50) -> Sequence[tuple[dict[str, Any], bytes]]:
         """Return (envelope, blob) of a pod's traces, newest first."""
         kept = self._traces.get(uid, {})
-        return [kept[attempt] for attempt in sorted(kept, reverse=True)[:limit]]
+        return [kept[attempt][:2] for attempt in sorted(kept, reverse=True)[:limit]]
 
     def trace(self, uid: str, attempt: int) -> tuple[dict[str, Any], bytes] | None:
         """Return (envelope, blob) of one attempt's trace, None where there is none."""
-        return self._traces.get(uid, {}).get(attempt)
+        kept = self._traces.get(uid, {}).get(attempt)
+        return None if kept is None else kept[:2]
+
+    def _check_kept(self, revision: int) -> None:
+        if revision < self._compacted:
+            raise Gone(f"revision {revision} is compacted, the log starts after {self._compacted}")
 
     def _check_fence(self, fence: int | None) -> None:
         if fence is not None and fence != self.fence:
@@ -148,7 +190,7 @@ class MemoryStore:
             self._last_ms = transaction.now_ms
         for row in transaction.traces:
             kept = self._traces.setdefault(row.uid, {})
-            kept[row.attempt] = (row.envelope, row.blob)
+            kept[row.attempt] = (row.envelope, row.blob, row.revision)
             while len(kept) > TRACES_PER_POD:
                 del kept[min(kept)]
 

@@ -180,6 +180,8 @@ class Store(Protocol):
     seed: int
     epoch_ms: int
     """Unix milliseconds of simulated time 0: wire timestamps are this plus simulated time."""
+    branch: str
+    """What a fork mixes into the uids and names that its engine draws; empty in a session that is none."""
     plugins: PluginRegistry | None
     """Scheduler plugins that are installed beside the in-tree ones: the session's configuration may name them."""
 
@@ -194,6 +196,13 @@ class Store(Protocol):
     @property
     def horizon_ms(self) -> int:
         """Return the newest simulated time in the log or committed by the owner."""
+
+    def ms_at(self, revision: int) -> int:
+        """Return the simulated time of a kept revision.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the current object."""

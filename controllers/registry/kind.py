@@ -231,6 +231,8 @@ class Kind:
     passing: bool = False
     """Whether its objects are told and forgotten (Events): the newest are enough, and nothing belongs to them."""
 
+    exported: bool = True
+    """Whether an export of the session takes its objects along: not what tells of its own processes alone (Leases)."""
     students: bool = True
     """Whether students write it in their own namespace, as upstream's role `edit` may. What is of the whole cluster
     they read alone, whatever stands here."""

@@ -140,3 +140,47 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except ApiError as error:
         refused = error.code
     assert refused == 400
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y",
+        "No",
+        "on",
+        "~",
+        "",
+        "null",
+        "1e3",
+        "12:30",
+        "0o17",
+        "0x1F",
+        ".5",
+        "-.inf",
+        "2024-01-01",
+        "=",
+        "<<",
+        " a ",
+        "a: b",
+        "# no",
+        "a\n  b\n\n",
+        "\n",
+        "a\r\nb",
+        "\u2028",
+        "\x7f\x01",
+        "\U0001f600",
+        "'\"",
+        "- a",
+        "{a}",
+        "&a *b",
+        "%a",
+        "@",
+        "`",
+    ],
+)
+def test_what_is_written_as_yaml_is_read_back_as_the_same(text: str) -> None:
+    document = {"a": text, "list": [text, {"b": text}], "numbers": [1, -1, 1.5, True, None, 1e21], "none": {}}
+    written = documents.yaml_text(document)
+    assert documents.one_yaml(written.encode()) == document
+    again = documents.yaml_text({text or "empty": [document, document]})
+    assert documents.one_yaml(again.encode()) == {text or "empty": [document, document]}

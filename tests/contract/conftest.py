@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from clustersim.store import open_store, sessions
+from clustersim.store import forking, open_store, sessions
 from controllers.log.memory import MemoryStore
 from tests.tools import databases
 
@@ -24,6 +24,8 @@ class Session:
     """Return a store on the session; each database one has its own memory."""
     take_over: Callable[[], int]
     """Make somebody else the owner and return the new fencing epoch."""
+    fork: Callable[..., Session]
+    """Return a session that goes on from a revision of this one; `since`: with the log from there."""
     turn: Any = field(default_factory=contextlib.nullcontext)
     """What a thread holds while it uses a store: MemoryStore belongs to one thread at a time."""
     id: int = 0
@@ -38,22 +40,32 @@ class Backend:
 
 
 def _memory() -> Session:
-    store = MemoryStore(seed=7)
-    return Session(open=lambda: store, take_over=store.take_over, turn=threading.Lock())
+    return _in_memory(MemoryStore(seed=7))
+
+
+def _in_memory(store: MemoryStore) -> Session:
+    def fork(revision: int, since: int | None = None) -> Session:
+        return _in_memory(store.fork(revision, "F0RK", since))
+
+    return Session(open=lambda: store, take_over=store.take_over, fork=fork, turn=threading.Lock())
 
 
 def _database(*, owner: bool) -> Callable[[], Session]:
-    def make() -> Session:
-        row = sessions.create("contract", "empty", seed=7)
-
+    def handle(session_id: int) -> Session:
         def take_over() -> int:
-            epoch = sessions.claim(row.id, "another", epoch=sessions.get(row.id).epoch)
+            epoch = sessions.claim(session_id, "another", epoch=sessions.get(session_id).epoch)
             assert epoch is not None
             return epoch
 
-        return Session(open=lambda: open_store(row.id, owner=owner), take_over=take_over, id=row.id)
+        def fork(revision: int, since: int | None = None) -> Session:
+            parent = open_store(session_id)
+            made = forking.fork(parent, "fork", revision, since=revision if since is None else since)
+            sessions.wake(made.id)
+            return handle(made.id)
 
-    return make
+        return Session(open=lambda: open_store(session_id, owner=owner), take_over=take_over, fork=fork, id=session_id)
+
+    return lambda: handle(sessions.create("contract", "empty", seed=7).id)
 
 
 @pytest.fixture(params=["memory", "sqlite", "sqlite-owner", "postgresql", "postgresql-owner"])

@@ -40,7 +40,9 @@ class TestCodes:
 
     def test_a_fork_goes_on_with_its_parents_numbers(self):
         parent = sessions.create("t", "empty")
-        row = sessions.create("t", "empty", 5, parent_id=parent.id, forked_at=40, epoch_ms=7000, horizon_ms=900)
+        row = sessions.create(
+            "t", "empty", 5, parent_id=parent.id, forked_at=40, compacted=40, epoch_ms=7000, horizon_ms=900
+        )
         store = open_store(row.id)
         assert (store.revision, store.compacted, store.horizon_ms, store.epoch_ms) == (40, 40, 900, 7000)
         with store.transaction("x") as transaction:

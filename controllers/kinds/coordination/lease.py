@@ -30,6 +30,7 @@ KIND: Final = Kind(
     "leases",
     group="coordination.k8s.io",
     components=True,
+    exported=False,
     defaults=_defaults,
     validate=_validate,
     columns=(

@@ -1,0 +1,68 @@
+"""Routes of the past: what a session held at a kept revision."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+
+from clustersim.apiserver import listing, writing
+from clustersim.apiserver.messages import Request
+from clustersim.apiserver.routes import COMPUTED, Target, parse
+from clustersim.apiserver.virtual import PastView
+from clustersim.classroom import opening, roles
+from clustersim.sessionapi.http import Call, refuse
+from controllers.log.store import Gone
+from scheduler_core.api.errors import ApiError, Cause
+
+REVISION_DIGITS_MAX = 18
+
+
+def revision_of(text: str, newest: int) -> int:
+    """Return a revision that somebody wrote.
+
+    Raises:
+        ApiError: 422, no number, or one that the log has not come to.
+    """
+    if text.isascii() and text.isdecimal() and len(text) <= REVISION_DIGITS_MAX and 1 <= int(text) <= newest:
+        return int(text)
+    raise refuse(Cause("revision", f"give a whole number from 1 to {newest}, the newest revision"))
+
+
+def show(call: Call, revision: str, resource: str) -> HttpResponse:
+    """Answer `GET …/at/<rv>/<resource-path>`: a list, or an object, as the Kubernetes API would have answered then."""
+    principal = call.principal
+    target = _target(resource)
+    roles.check(principal, "get" if target.name else "list", target.kind.resource, target.namespace, target.name, "")
+    number = revision_of(revision, call.store.revision)
+    view = PastView(call.store, number)
+    request = Request("GET", call.code, f"/{resource}", _query(call), call.headers)
+    try:
+        read = writing.read if target.name else listing.list_objects
+        shown = read(view, request, target)
+    except Gone as error:
+        raise opening.past_gone(number, call.store.compacted) from error
+    response = HttpResponse(shown.body, content_type=shown.content_type, status=shown.status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _target(resource: str) -> Target:
+    """Return what a path names; of the core group's resources the path may be given without `api/v1`."""
+    parts = [part for part in resource.split("/") if part]
+    path = "/".join(parts if parts[:1] in (["api"], ["apis"]) else ["api", "v1", *parts])
+    try:
+        target = parse(f"/{path}")
+    except ApiError as error:
+        message = (
+            f"no resource has the path {resource[:200]!r}: write it as for the Kubernetes API, such as api/v1/pods"
+        )
+        raise ApiError(404, "NotFound", message) from error
+    if target.kind in COMPUTED or target.subresource:
+        raise ApiError(
+            404, "NotFound", f"{resource[:200]!r} is computed when it is read and has no past; ask for objects"
+        )
+    return target
+
+
+def _query(call: Call) -> dict[str, str]:
+    """Return the first value of each parameter of the query."""
+    return {name: str(values[0]) for name, values in call.request.GET.lists() if values}
