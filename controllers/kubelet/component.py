@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any, Final, Literal
+from typing import Any, Final, NamedTuple
 
 from controllers.flags.flag import InForce
 from controllers.flags.kubelet import ANNOTATION_PREFIX
@@ -16,21 +16,28 @@ from controllers.kinds.core.node import SILENCED
 from controllers.kit.informer import RELIST_TIMER, Informers, by_node
 from controllers.kit.manager import key_of
 from controllers.kit.pods import claims_of_pod
+from controllers.kit.recorder import Recorder
 from controllers.kubelet.heartbeat import is_running, stopped_unix_ms
-from controllers.kubelet.images import seconds_text, size_bytes
+from controllers.kubelet.images import size_bytes
+from controllers.kubelet.life import Life, Remove, Sleep, Steps, Write, revision_of
 from controllers.kubelet.machine import Machine, index_of
-from controllers.kubelet.mounting import csi_node, why_not_mounted
-from controllers.kubelet.orders import is_off, orders_of
-from controllers.kubelet.render import node_status, pod_status
-from controllers.kubelet.stage import Say, Stage, Wait, choose, is_ready
+from controllers.kubelet.mounting import (
+    csi_node,
+    objects_of_environment,
+    objects_of_volumes,
+    singular,
+    why_not_mounted,
+)
+from controllers.kubelet.orders import Orders, is_off, orders_of
+from controllers.kubelet.render import is_ready, node_status
 from controllers.kubelet.stages.node import NODE_LABELS
-from controllers.kubelet.stages.pod import COMPLETE, CREATE, CREATED, POD_STAGES, PRESENT, PULLED, PULLING, RAN
+from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
+from controllers.kubelet.watching import live
 from controllers.log.operations import Create, Delete, Patch, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
 from scheduler_core.api.document import Document
-from scheduler_core.api.draw import draw
 
 GRID_MS: Final = 50
 """Steps of pods end on multiples of this."""
@@ -48,24 +55,15 @@ _REGISTER: Final = "register"
 
 
 @dataclass(slots=True)
-class _Step:
-    """One wait within a stage."""
+class _Living:
+    """A pod whose life goes on."""
 
-    what: Literal["pull", "start", "complete", "next"]
-    container: Mapping[str, Any] | None = None
-
-
-@dataclass(slots=True)
-class _Playing:
-    """A pod in the middle of a stage."""
-
-    stage: Stage
-    steps: list[_Step]
-    machine: Machine
-    due_ms: int = 0
-    began_ms: int = 0
-    took_ms: int = 0
-    announced: bool = False
+    life: Life
+    steps: Steps
+    matters: Any
+    """What the pod looked like when this began, and after each write of its own."""
+    due_ms: int | None = None
+    writing: bool = False
 
 
 class Kubelets:
@@ -74,20 +72,31 @@ class Kubelets:
     def __init__(self, flags: InForce) -> None:
         """Begin with empty memory. `flags` are those in force."""
         self._flags = flags
-        self._informers = Informers(("nodes", "persistentvolumeclaims", "pods"), identity="kubelet")
+        watched = ("configmaps", "nodes", "persistentvolumeclaims", "pods", "secrets")
+        self._informers = Informers(watched, identity="kubelet")
         self._nodes = self._informers["nodes"]
         self._pods = self._informers["pods"]
         self._claims = self._informers["persistentvolumeclaims"]
         self._pods.add_index("node", by_node)
         self._pods.add_index("claim", claims_of_pod)
+        self._pods.add_index("uid", _by_uid)
         self._claims.add_handler(self._claim_changed)
+        for resource in ("configmaps", "secrets"):
+            self._informers[resource].add_handler(self._object_changed)
         self._nodes.add_handler(self._node_changed)
         self._pods.add_handler(self._pod_changed)
         self._machines: dict[str, Machine] = {}
         self._taken: set[int] = set()
         self._next_index = 1
-        self._playing: dict[str, _Playing] = {}
-        self._due: list[tuple[int, int, str, str, str]] = []
+        self._living: dict[str, _Living] = {}
+        self._due: list[tuple[int, int, str]] = []
+        self._wanted: dict[str, tuple[str, str, str]] = {}
+        """Uid of a pod → the object that it waits for."""
+        self._asked: dict[str, int] = {}
+        """Uid of a pod that is to end → since when its containers know."""
+        self._stages_changed = False
+        self.stages: Stages = STAGES
+        self.tick: Tick
         self._sequence = 0
         self._touched: dict[tuple[str, str], None] = {}
         self._unregistered: dict[str, None] = {}
@@ -117,8 +126,8 @@ class Kubelets:
     def settle(self, answers: Sequence[Answer], tick: Tick) -> None:
         """A refused status is written again: the pod's next state is looked at anew."""
         for answer in answers:
-            if answer.result.error is not None and isinstance(answer.token, tuple):
-                self._touched[answer.token] = None
+            if isinstance(answer.token, _Wrote):
+                self._settled(answer, tick)
         self._catch_up(tick)
 
     def fire(self, timer: Hashable, tick: Tick) -> None:
@@ -135,6 +144,7 @@ class Kubelets:
         """Look at all nodes and pods anew: other annotations count now."""
         for node in self._nodes.all():
             self._unregistered[node["metadata"]["name"]] = None
+        self._living = {uid: living for uid, living in self._living.items() if living.writing}
         for pod in self._pods.all():
             self._pod_changed(pod, pod)
         tick.plan(_PODS, tick.now_ms)
@@ -240,7 +250,8 @@ class Kubelets:
             return
         if new is None:
             uid = pod["metadata"]["uid"]
-            self._playing.pop(uid, None)
+            for known in (self._living, self._wanted, self._asked):
+                known.pop(uid, None)
             machine = self._machines.get(node)
             if machine is not None:
                 machine.release(uid)
@@ -259,6 +270,8 @@ class Kubelets:
         unregistered, self._unregistered = self._unregistered, {}
         for name in unregistered:
             self._register(name, tick)
+        if self._stages_changed:
+            self._take_stages(tick)
         touched, self._touched = self._touched, {}
         for place in touched:
             pod = self._pods.get(*place)
@@ -268,160 +281,181 @@ class Kubelets:
             tick.plan(_PODS, self._due[0][0])
 
     def _consider(self, pod: Document, tick: Tick) -> None:
-        """Begin the stage that the pod is in, unless it is being played."""
+        """Begin or go on with the pod's life; begin anew where somebody else has changed the pod."""
         machine = self._machines.get(pod["spec"]["nodeName"])
         uid = pod["metadata"]["uid"]
         node = self._nodes.get("", pod["spec"]["nodeName"])
         if machine is None or node is None or not self._is_running(node, tick):
-            self._playing.pop(uid, None)
+            self._living.pop(uid, None)
             return
         if (pod.get("status") or {}).get("podIP"):
             machine.pod_address(uid, pod["status"])
-        stage = choose(POD_STAGES, pod, orders_of(pod, self._flags[ANNOTATION_PREFIX]))
-        playing = self._playing.get(uid)
-        if stage is None:
-            self._playing.pop(uid, None)
+        living = self._living.get(uid)
+        if living is not None and (living.writing or living.matters == _matters(pod)):
             return
-        if playing is not None and playing.stage is stage:
-            return
-        why = why_not_mounted(pod, self._claims) if stage.containers else ""
-        if why:
-            # A change of the claim brings the pod back here.
-            self._playing.pop(uid, None)
-            machine.recorder.event(tick, pod, "Pod", "FailedMount", why, event_type="Warning")
-            return
-        playing = _Playing(stage, _steps(stage, pod), machine)
-        self._playing[uid] = playing
-        for container in pod["spec"].get("containers") or () if stage.each else ():
-            for say in stage.each:
-                self._say(say, pod, playing, container, tick)
-        self._begin_step(pod, playing, tick)
+        self.tick = tick
+        self._wanted.pop(uid, None)
+        life = Life(self, machine, pod)
+        living = self._living[uid] = _Living(life, live(life), _matters(pod))
+        self._go_on(uid, living, tick)
 
-    def _begin_step(self, pod: Document, playing: _Playing, tick: Tick) -> None:
-        """Begin the next wait of a stage."""
-        step, now_ms, uid = playing.steps[0], tick.now_ms, pod["metadata"]["uid"]
-        playing.began_ms = now_ms
-        match step.what:
-            case "pull":
-                assert step.container is not None, "a pull is for a container"
-                image = step.container.get("image", "")
-                policy = step.container.get("imagePullPolicy", "")
-                playing.announced, playing.took_ms, due_ms = playing.machine.begin_pull(image, policy, now_ms)
-                if playing.announced:
-                    self._say(PULLING, pod, playing, step.container, tick)
-            case "start":
-                due_ms = now_ms + _draw_wait(CREATE, f"start/{_name(step)}", uid, tick, pod)
-            case "complete":
-                due_ms = now_ms + _draw_wait(COMPLETE, f"complete/{_name(step)}", uid, tick, pod)
-            case "next":
-                due_ms = now_ms + _draw_wait(playing.stage.wait, playing.stage.name, uid, tick, pod)
-                if playing.stage.wait.as_told:
-                    due_ms += 1000 * (orders_of(pod, self._flags[ANNOTATION_PREFIX]).seconds or 0)
-        playing.due_ms = -(-due_ms // GRID_MS) * GRID_MS if due_ms > now_ms else now_ms
-        self._sequence += 1
-        metadata = pod["metadata"]
-        heappush(self._due, (playing.due_ms, self._sequence, uid, metadata["namespace"], metadata["name"]))
+    def _go_on(self, uid: str, living: _Living, tick: Tick) -> None:
+        """Let a life run until it waits, writes or ends."""
+        self.tick, living.due_ms = tick, None
+        want = next(living.steps, None)
+        metadata, actor = living.life.pod["metadata"], living.life.machine.actor
+        place = (metadata["namespace"], metadata["name"])
+        match want:
+            case None:
+                del self._living[uid]
+            case Sleep(at_ms):
+                due_ms = -(-at_ms // GRID_MS) * GRID_MS if at_ms > tick.now_ms else tick.now_ms
+                living.due_ms = due_ms
+                self._sequence += 1
+                heappush(self._due, (due_ms, self._sequence, uid))
+            case Write(status):
+                living.writing = True
+                body = {"metadata": {"uid": uid}, "status": status}
+                tick.emit(Update("pods", *place, body, "status"), _Wrote(uid, place), actor=actor)
+            case Remove():
+                living.writing = True
+                operation = Delete("pods", *place, uid=uid, grace_period_seconds=0)
+                tick.emit(operation, _Wrote(uid, place), actor=actor)
 
     def _move_due(self, tick: Tick) -> None:
         moved = 0
         while self._due and self._due[0][0] <= tick.now_ms and moved < PODS_PER_EVENT:
-            due_ms, _, uid, namespace, name = heappop(self._due)
-            playing, pod = self._playing.get(uid), self._pods.get(namespace, name)
-            if playing is None or pod is None or pod["metadata"]["uid"] != uid or playing.due_ms != due_ms:
-                continue
-            if playing.steps:
+            due_ms, _, uid = heappop(self._due)
+            living = self._living.get(uid)
+            if living is not None and living.due_ms == due_ms and self.pod(uid) is not None:
                 moved += 1
-                self._end_step(pod, playing, tick)
+                self._go_on(uid, living, tick)
 
-    def _end_step(self, pod: Document, playing: _Playing, tick: Tick) -> None:
-        """A wait is over: say so, then begin the next one or write what the stage makes true."""
-        step = playing.steps.pop(0)
-        if step.what == "pull":
-            assert step.container is not None, "a pull is for a container"
-            self._pulled(pod, playing, step.container, tick)
-        elif step.what == "start":
-            assert step.container is not None, "a start is of a container"
-            self._say(CREATED, pod, playing, step.container, tick)
-            self._say(RAN, pod, playing, step.container, tick)
-        if playing.steps:
-            self._begin_step(pod, playing, tick)
-        elif step.what == "next":
-            self._finish(pod, playing, tick)
-
-    def _pulled(self, pod: Document, playing: _Playing, container: Mapping[str, Any], tick: Tick) -> None:
-        if playing.announced:
-            playing.machine.arrived(container.get("image", ""))
-        self._say(PULLED if playing.announced else PRESENT, pod, playing, container, tick)
-        if playing.machine.pulled and not self._reporting:
-            self._reporting = True
-            tick.plan(_REPORT, tick.now_ms // REPORT_MS * REPORT_MS + REPORT_MS)
-
-    def _finish(self, pod: Document, playing: _Playing, tick: Tick) -> None:
-        metadata, machine = pod["metadata"], playing.machine
-        place = (metadata["namespace"], metadata["name"])
-        after = playing.stage.next
-        if after.removed:
-            operation = Delete("pods", *place, uid=metadata["uid"], grace_period_seconds=0)
-            tick.emit(operation, place, actor=machine.actor)
-            del self._playing[metadata["uid"]]
+    def _settled(self, answer: Answer, tick: Tick) -> None:
+        """A write of a pod is answered: its life goes on, or is looked at anew."""
+        uid, place = answer.token
+        living = self._living.get(uid)
+        if living is None:
             return
-        host = _node_address(self._nodes.get("", machine.name), machine)
-        shared = pod["spec"].get("hostNetwork")
-        own = ""
-        if after.addressed:
-            own = host if shared else machine.pod_address(metadata["uid"], pod.get("status") or {})
-        code = orders_of(pod, self._flags[ANNOTATION_PREFIX]).exit_code
-        status = pod_status(pod, after, tick.epoch_ms + tick.now_ms, (host, own), code)
-        body = {"metadata": {"uid": metadata["uid"]}, "status": status}
-        tick.emit(Update("pods", *place, body, "status"), place, actor=machine.actor)
-        del self._playing[metadata["uid"]]
+        living.writing = False
+        written = answer.result.object
+        if answer.result.error is not None or written is None:
+            del self._living[uid]
+            self._touched[place] = None
+            return
+        living.matters = _matters(written)
+        living.life.wrote(written)
+        seen = self.pod(uid)
+        if seen is not None and revision_of(seen) > revision_of(written):
+            # Somebody has changed the pod meanwhile.
+            self._touched[place] = None
+        self._go_on(uid, living, tick)
 
-    def _say(self, say: Say, pod: Document, playing: _Playing, container: Mapping[str, Any], tick: Tick) -> None:
-        image = container.get("image", "")
-        waited_ms = tick.now_ms - playing.began_ms
-        message = say.message.format(
-            image=image,
-            container=container["name"],
-            size=size_bytes(image),
-            took=seconds_text(min(playing.took_ms, waited_ms) if playing.took_ms else waited_ms),
-            waited=seconds_text(waited_ms),
-        )
-        playing.machine.recorder.event(tick, pod, "Pod", say.reason, message)
+    # -- what a pod's life asks ---------------------------------------------------------------------------------
+
+    def pod(self, uid: str) -> Document | None:
+        """Return a pod by its uid."""
+        found = self._pods.indexed("uid", uid)
+        return found[0] if found else None
+
+    def orders(self, pod: Mapping[str, Any]) -> Orders:
+        """Return what annotations tell a pod."""
+        return orders_of(pod, self._flags[ANNOTATION_PREFIX])
+
+    def address(self, machine: Machine) -> str:
+        """Return a node's address."""
+        return _node_address(self._nodes.get("", machine.name), machine)
+
+    def not_mounted(self, pod: Document) -> str:
+        """Return why a pod's volumes are not there."""
+        why = why_not_mounted(pod, self._claims)
+        if why:
+            return why
+        for volume, resource, name in objects_of_volumes(pod):
+            if self._informers[resource].get(pod["metadata"]["namespace"], name) is None:
+                self._want(pod, resource, name)
+                return f'MountVolume.SetUp failed for volume "{volume}" : {singular(resource)} "{name}" not found'
+        return ""
+
+    def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:
+        """Return what a container's environment lacks."""
+        namespace = pod["metadata"]["namespace"]
+        for resource, name, key in objects_of_environment(container):
+            found = self._informers[resource].get(namespace, name)
+            if found is None:
+                self._want(pod, resource, name)
+                return f'{singular(resource)} "{name}" not found'
+            if key and not any(key in (found.get(part) or {}) for part in ("data", "binaryData", "stringData")):
+                self._want(pod, resource, name)
+                kind = "ConfigMap" if resource == "configmaps" else "Secret"
+                return f"couldn't find key {key} in {kind} {namespace}/{name}"
+        return ""
+
+    def arrived(self, machine: Machine) -> None:
+        """An image was pulled."""
+        if machine.pulled and not self._reporting:
+            self._reporting = True
+            self.tick.plan(_REPORT, self.tick.now_ms // REPORT_MS * REPORT_MS + REPORT_MS)
+
+    def asked_ms(self, uid: str) -> int | None:
+        """Return since when a pod is asked to end."""
+        known = self._asked.get(uid)
+        self._asked.setdefault(uid, self.tick.now_ms)
+        return known
+
+    def _want(self, pod: Document, resource: str, name: str) -> None:
+        metadata = pod["metadata"]
+        self._wanted[metadata["uid"]] = (resource, metadata["namespace"], name)
+
+    def _object_changed(self, old: Document | None, new: Document | None) -> None:
+        """A ConfigMap or Secret changed: who waits for it is looked at again."""
+        document = new or old
+        assert document is not None, "a change has a state before or after"
+        metadata = document["metadata"]
+        if (metadata["namespace"], metadata["name"]) == (STAGES_NAMESPACE, STAGES_NAME):
+            self._stages_changed = True
+        wanted = (metadata["namespace"], metadata["name"])
+        for uid, (_, *place) in list(self._wanted.items()):
+            pod = self.pod(uid)
+            if tuple(place) == wanted and pod is not None:
+                self._living.pop(uid, None)
+                self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+
+    def _take_stages(self, tick: Tick) -> None:
+        """Read the session's own stages."""
+        self._stages_changed = False
+        found = self._informers["configmaps"].get(STAGES_NAMESPACE, STAGES_NAME)
+        try:
+            self.stages = read((found.get("data") or {}).get(STAGES_KEY, "")) if found is not None else STAGES
+        except ValueError as error:
+            assert found is not None, "what comes with the project can be read"
+            recorder = Recorder("kubelet", actor="kubelet")
+            text = f"{STAGES_KEY} is not obeyed: {error}"
+            recorder.event(tick, found, "ConfigMap", "InvalidStages", text, event_type="Warning")
 
 
-def _steps(stage: Stage, pod: Mapping[str, Any]) -> list[_Step]:
-    """Return the waits of a stage, in order."""
-    steps: list[_Step] = []
-    if stage.containers:
-        for container in pod["spec"].get("initContainers") or ():
-            steps += [_Step("pull", container), _Step("start", container)]
-            if container.get("restartPolicy") != "Always":
-                steps.append(_Step("complete", container))
-        for container in pod["spec"].get("containers") or ():
-            steps += [_Step("pull", container), _Step("start", container)]
-    return [*steps, _Step("next")]
+class _Wrote(NamedTuple):
+    """The token of a write for a pod's life."""
+
+    uid: str
+    place: tuple[str, str]
 
 
-def _name(step: _Step) -> str:
-    assert step.container is not None, "only steps of containers have a name"
-    return str(step.container["name"])
+def _matters(pod: Mapping[str, Any]) -> Any:
+    """Return what a pod's life depends on; a change of it that is not its own makes it begin anew."""
+    metadata = pod["metadata"]
+    return (
+        metadata.get("deletionTimestamp"),
+        metadata.get("deletionGracePeriodSeconds"),
+        metadata.get("annotations"),
+        metadata.get("finalizers"),
+        pod["spec"],
+        pod.get("status"),
+    )
 
 
-def _draw_wait(wait: Wait, purpose: str, uid: str, tick: Tick, pod: Mapping[str, Any]) -> int:
-    """Return how long a wait is for this pod, in milliseconds."""
-    wait_ms = wait.base_ms
-    if wait.jitter_ms:
-        wait_ms += draw(tick.seed, f"kubelet/{purpose}", uid, below=wait.jitter_ms)
-    if wait.within_grace:
-        wait_ms += 1000 * pre_stop_seconds(pod)
-        wait_ms = min(wait_ms, 1000 * int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
-    return wait_ms
-
-
-def pre_stop_seconds(pod: Mapping[str, Any]) -> int:
-    """Return the longest `lifecycle.preStop.sleep` of the pod's containers: so long they are not asked to end."""
-    hooks = ((one.get("lifecycle") or {}).get("preStop") or {} for one in pod["spec"].get("containers") or ())
-    return max((int((hook.get("sleep") or {}).get("seconds") or 0) for hook in hooks), default=0)
+def _by_uid(pod: Mapping[str, Any]) -> list[str]:
+    return [pod["metadata"]["uid"]]
 
 
 def _node_address(node: Mapping[str, Any] | None, machine: Machine) -> str:

@@ -5,7 +5,7 @@ Source: pkg/kubelet/volumemanager/populator (desired_state_of_world_populator.go
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from controllers.kit.informer import Lister
@@ -60,3 +60,39 @@ def csi_node(node: Mapping[str, Any]) -> dict[str, Any] | None:
         drivers.append(driver)
     owner = {"apiVersion": "v1", "kind": "Node", "name": metadata["name"], "uid": metadata["uid"]}
     return {"metadata": {"name": metadata["name"], "ownerReferences": [owner]}, "spec": {"drivers": drivers}}
+
+
+_SOURCES = (("configMap", "configmaps", "name"), ("secret", "secrets", "secretName"))
+
+
+def objects_of_volumes(pod: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield (volume, group resource, name) of each ConfigMap and Secret that a pod's volumes need."""
+    for volume in pod["spec"].get("volumes") or ():
+        sources = [volume, *((volume.get("projected") or {}).get("sources") or ())]
+        for number, source in enumerate(sources):
+            for field, resource, name in _SOURCES:
+                wanted = source.get(field)
+                # In a projected volume a Secret is called by `name`, too.
+                named = (wanted or {}).get("name" if number else name)
+                if named and not (wanted or {}).get("optional"):
+                    yield volume["name"], resource, named
+
+
+def objects_of_environment(container: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield (group resource, name, key or nothing) of each ConfigMap and Secret that an environment needs."""
+    for entry in container.get("envFrom") or ():
+        for field, resource in (("configMapRef", "configmaps"), ("secretRef", "secrets")):
+            wanted = entry.get(field) or {}
+            if wanted.get("name") and not wanted.get("optional"):
+                yield resource, wanted["name"], ""
+    for entry in container.get("env") or ():
+        source = entry.get("valueFrom") or {}
+        for field, resource in (("configMapKeyRef", "configmaps"), ("secretKeyRef", "secrets")):
+            wanted = source.get(field) or {}
+            if wanted.get("name") and not wanted.get("optional"):
+                yield resource, wanted["name"], str(wanted.get("key") or "")
+
+
+def singular(resource: str) -> str:
+    """Return how a kubelet calls one object of a resource: `configmap`, `secret`."""
+    return resource.removesuffix("s")

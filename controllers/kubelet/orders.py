@@ -2,7 +2,8 @@
 
 `<prefix>/run` on a pod: `unready` runs and is never ready, `complete` and `fail` end by themselves, `hold` is never
 begun. `<prefix>/run-seconds` says for how long it runs before it ends, `<prefix>/exit-code` with what.
-`<prefix>/kubelet: "off"` on a node: its machine is silent.
+`<prefix>/failing-probes` lists kinds of probes that fail: `startup`, `liveness`, `readiness`. `<prefix>/kubelet: "off"`
+on a node: its machine is silent.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ PREFIX: Final = ANNOTATION_PREFIX.default
 
 RUNS: Final = ("unready", "complete", "fail", "hold")
 
+PROBES: Final = frozenset({"startup", "liveness", "readiness"})
+
 SECONDS_MAX: Final = 31_536_000
 EXIT_CODE_MAX: Final = 255
 
@@ -30,6 +33,7 @@ class Orders:
     run: str = ""
     exit_code: int | None = None
     seconds: int | None = None
+    failing: frozenset[str] = frozenset()
 
 
 def orders_of(pod: Mapping[str, Any], prefix: str = PREFIX) -> Orders:
@@ -40,6 +44,7 @@ def orders_of(pod: Mapping[str, Any], prefix: str = PREFIX) -> Orders:
         run if run in RUNS else "",
         _number(annotations.get(f"{prefix}/exit-code"), EXIT_CODE_MAX),
         _number(annotations.get(f"{prefix}/run-seconds"), SECONDS_MAX),
+        frozenset(str(annotations.get(f"{prefix}/failing-probes") or "").replace(" ", "").split(",")) & PROBES,
     )
 
 

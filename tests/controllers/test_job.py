@@ -107,7 +107,7 @@ def finish(lab: Lab, name: str, run: str, code: str | None = None) -> None:
 
 def test_an_index_is_given_up_after_its_own_failures() -> None:
     spec = {"completions": 3, "parallelism": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 1}
-    lab = Lab([node("n1"), job(orders={"run-seconds": "2"}, **spec)])
+    lab = Lab([node("n1"), job(**spec)])
     for _ in range(8):
         lab.run(10)
         for pod in lab.list("pods"):

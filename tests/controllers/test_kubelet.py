@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from controllers.kubelet.heartbeat import node_lease, renewed_unix_ms
-from controllers.kubelet.stage import choose
-from controllers.kubelet.stages.pod import POD_STAGES
 from controllers.log.memory import DEFAULT_EPOCH_MS
 from controllers.log.operations import Delete, Patch
 from controllers.log.stamps import unix_ms_of
@@ -275,16 +269,6 @@ def test_heartbeats_are_a_function_of_the_kubelets_facts() -> None:
     assert first["spec"]["renewTime"] == "2026-01-01T00:00:15.000000Z"
     assert later["spec"]["renewTime"] == "2026-01-01T00:01:25.000000Z"
     assert silent["metadata"]["resourceVersion"] != first["metadata"]["resourceVersion"]
-
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "stages"
-
-
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
-def test_which_stage_a_pod_is_in(path: Path) -> None:
-    case: dict[str, Any] = json.loads(path.read_text())
-    stage = choose(POD_STAGES, case["pod"])
-    assert (stage.name if stage is not None else None) == case["stage"]
 
 
 def told(name: str, **orders: str) -> Document:

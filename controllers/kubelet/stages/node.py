@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.kubelet.stage import Condition
 
-NODE_CONDITIONS: Final[tuple[Condition, ...]] = (
-    Condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-    Condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-    Condition("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-    Condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+def _healthy(kind: str, status: str, reason: str, message: str) -> dict[str, str]:
+    return {"type": kind, "status": status, "reason": reason, "message": message}
+
+
+NODE_CONDITIONS: Final[tuple[dict[str, str], ...]] = (
+    _healthy("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    _healthy("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    _healthy("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    _healthy("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
 )
 
 DEFAULT_CAPACITY: Final[dict[str, str]] = {"cpu": "4", "memory": "16Gi", "pods": "110"}

@@ -1,0 +1,409 @@
+"""The life of one pod on its node, from admission to its end, as a computation that waits.
+
+It begins anew from the pod's status whenever somebody else has changed the pod, or the kubelet has lost its memory; so
+all that matters stands in the status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any, Final, NamedTuple, Protocol
+
+from controllers.kubelet import says
+from controllers.kubelet.containers import Container, Containers, merged_conditions
+from controllers.kubelet.images import CHECK_MS, normalised, seconds_text, size_bytes
+from controllers.kubelet.machine import Machine
+from controllers.kubelet.orders import Orders
+from controllers.kubelet.outcomes import Outcome, outcome_of
+from controllers.kubelet.stages.pods import Stages, Wait
+from controllers.log.stamps import unix_ms_of, wire_time
+from controllers.loop.loop import Tick
+from scheduler_core.api.document import Document
+from scheduler_core.api.draw import draw
+
+FINAL: Final = ("Succeeded", "Failed")
+KILLED: Final = 137
+ENDED: Final = 143
+"""Exit codes of containers that are killed, and of those that end when they are asked to."""
+
+LATE: Final = "Pod was active on the node longer than the specified deadline"
+
+
+class Sleep(NamedTuple):
+    """Go on at `at_ms`."""
+
+    at_ms: int
+
+
+class Write(NamedTuple):
+    """Write this status, then go on."""
+
+    status: Document
+
+
+class Remove(NamedTuple):
+    """The pod is over: take it away."""
+
+
+Steps = Generator[Sleep | Write | Remove, None, None]
+
+
+class Late(Exception):
+    """spec.activeDeadlineSeconds is over."""
+
+
+class Home(Protocol):
+    """What a pod's life needs of its kubelet."""
+
+    tick: Tick
+    stages: Stages
+
+    def pod(self, uid: str) -> Document | None:
+        """Return the pod as it is now."""
+
+    def orders(self, pod: Mapping[str, Any]) -> Orders:
+        """Return what annotations tell it."""
+
+    def address(self, machine: Machine) -> str:
+        """Return the node's address."""
+
+    def not_mounted(self, pod: Document) -> str:
+        """Return why its volumes are not there; empty where they are. The pod is looked at again when that changes."""
+
+    def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:
+        """Return what a container's environment lacks; empty: nothing. The pod is looked at again when it comes."""
+
+    def arrived(self, machine: Machine) -> None:
+        """An image was pulled: the node's status will list it."""
+
+    def asked_ms(self, uid: str) -> int | None:
+        """Return since when the pod is asked to end; None: just now, and that is remembered."""
+
+
+class Life:
+    """One pod's life: its steps. `watching.live` puts them in order."""
+
+    def __init__(self, home: Home, machine: Machine, pod: Document) -> None:
+        """Begin from what the pod looks like."""
+        self.home, self.machine = home, machine
+        self._pod = pod
+        self.uid = str(pod["metadata"]["uid"])
+        self.orders = home.orders(pod)
+        self.containers = Containers(pod)
+        self.policy = str(pod["spec"].get("restartPolicy") or "Always")
+        self._failed_pulls: dict[str, int] = {}
+
+    @property
+    def pod(self) -> Document:
+        """Return the pod as it is now."""
+        seen = self.home.pod(self.uid)
+        if seen is not None and revision_of(seen) >= revision_of(self._pod):
+            self._pod = seen
+        return self._pod
+
+    def wrote(self, pod: Document) -> None:
+        """Take the pod as it is after a write of its own, which may not have been seen yet."""
+        self._pod = pod
+
+    @property
+    def now_ms(self) -> int:
+        """Return simulated milliseconds."""
+        return self.home.tick.now_ms
+
+    @property
+    def unix_ms(self) -> int:
+        """Return the present wire time."""
+        return self.home.tick.epoch_ms + self.home.tick.now_ms
+
+    @property
+    def now(self) -> str:
+        """Return the present wire time as text."""
+        return wire_time(self.unix_ms)
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def sleep(self, at_ms: int) -> Steps:
+        """Wait until then.
+
+        Raises:
+            Late: the pod's time is over before.
+        """
+        deadline = self.pod["spec"].get("activeDeadlineSeconds")
+        started = (self.pod.get("status") or {}).get("startTime")
+        if deadline is not None and started:
+            late_ms = unix_ms_of(started) + 1000 * int(deadline) - self.home.tick.epoch_ms
+            if late_ms <= at_ms:
+                yield Sleep(late_ms)
+                raise Late
+        yield Sleep(at_ms)
+
+    def wait(self, wait: Wait, purpose: str) -> Steps:
+        """Wait as long as a stage says."""
+        yield from self.sleep(self.now_ms + self.drawn(wait, purpose))
+
+    def drawn(self, wait: Wait, purpose: str) -> int:
+        """Return how long a wait is for this pod."""
+        if not wait.jitter:
+            return wait.base
+        return wait.base + draw(self.home.tick.seed, f"kubelet/{purpose}", self.uid, below=wait.jitter)
+
+    def say(self, say: says.Say, container: Container | None = None, **more: str) -> None:
+        """Write an event about the pod."""
+        image = "" if container is None else str(container.spec.get("image", ""))
+        metadata = self._pod["metadata"]
+        message = say.message.format(
+            **{
+                "image": image,
+                "container": "" if container is None else container.name,
+                "size": size_bytes(image),
+                "pod": f"{metadata['name']}_{metadata['namespace']}({self.uid})",
+                **more,
+            }
+        )
+        kind = "Warning" if say.warning else "Normal"
+        self.machine.recorder.event(self.home.tick, self._pod, "Pod", say.reason, message, event_type=kind)
+
+    def outcome(self, container: Container) -> Outcome | None:
+        """Return what becomes of a container that runs."""
+        init = container.init and not container.sidecar
+        init_ms = self.drawn(self.home.stages.waits.init, f"complete/{container.name}") if init else 0
+        task = self.policy != "Always" and not container.sidecar
+        free = Orders() if container.init else self.orders
+        orders = Orders() if free.run else free
+        return outcome_of(container.spec, orders, self.home.stages, task=task, init=init, init_ms=init_ms)
+
+    def status(self, phase: str = "", reason: str = "", message: str = "") -> Document:
+        """Return the pod's whole status as its containers are now."""
+        pod, containers = self.pod, self.containers
+        status = dict(pod.get("status") or {})
+        phase = phase or containers.phase(self.policy)
+        status["phase"] = phase
+        for key, text in (("reason", reason), ("message", message)):
+            if text:
+                status[key] = text
+        status.setdefault("startTime", self.now)
+        host = self.home.address(self.machine)
+        status["hostIP"], status["hostIPs"] = host, [{"ip": host}]
+        if any(one.state != "waiting" or one.last for one in containers.all):
+            own = host if pod["spec"].get("hostNetwork") else self.machine.pod_address(self.uid, status)
+            status["podIP"], status["podIPs"] = own, [{"ip": own}]
+        wanted = containers.conditions(pod, phase)
+        status["conditions"] = merged_conditions(status.get("conditions") or (), wanted, self.unix_ms)
+        status["containerStatuses"] = containers.statuses(containers.mains)
+        if containers.inits:
+            status["initContainerStatuses"] = containers.statuses(containers.inits)
+        status["observedGeneration"] = pod["metadata"].get("generation", 1)
+        return status
+
+    def phase(self) -> str:
+        """Return the pod's phase as the API has it."""
+        return str((self.pod.get("status") or {}).get("phase") or "Pending")
+
+    def kill(self, code: int) -> None:
+        """All that runs has ended with this code."""
+        for one in self.containers.all:
+            if one.state == "running":
+                one.end(self.now, code)
+
+    # -- the beginning ------------------------------------------------------------------------------------------
+
+    def refused(self) -> str:
+        """Return why the pod is not admitted; empty where it is."""
+        asked = (self.pod["spec"].get("securityContext") or {}).get("sysctls") or ()
+        for one in asked:
+            if str(one.get("name")).replace("/", ".") not in self.home.stages.sysctls:
+                return f'forbidden sysctl: "{one.get("name")}" not allowlisted'
+        return ""
+
+    def set_up(self) -> Generator[Sleep | Write | Remove, None, bool]:
+        """Bring the containers up; whether they are."""
+        containers, stages = self.containers, self.home.stages
+        if not any(one.known for one in containers.mains):
+            yield from self.wait(stages.waits.admit, "pod-admitted")
+            reason = "PodInitializing" if containers.inits else "ContainerCreating"
+            for one in containers.all:
+                one.wait(reason)
+                one.known = True
+            yield Write(self.status("Pending"))
+        fresh = [one for one in containers.mains if one.state == "waiting" and not one.last]
+        if fresh or not containers.initialized:
+            why = self.home.not_mounted(self.pod)
+            if why:
+                self.say(says.NOT_MOUNTED, why=why)
+                return False
+        for one in containers.inits if not containers.initialized else ():
+            if not one.done and not (yield from self._init(one)):
+                return False
+        for one in fresh:
+            if not (yield from self.begin_again(one)):
+                return False
+        if fresh:
+            yield from self.wait(stages.waits.settle, "pod-started")
+            if self.orders.run in ("complete", "fail") and not self.orders.seconds:
+                yield from self.finish()
+                return False
+            for one in containers.mains:
+                one.started = one.state == "running" and not one.spec.get("startupProbe")
+                one.ready = one.started and not one.spec.get("readinessProbe") and self.orders.run != "unready"
+            yield Write(self.status())
+        return True
+
+    def finish(self) -> Steps:
+        """End the whole pod as its annotation tells."""
+        code = self.orders.exit_code
+        code = (1 if self.orders.run == "fail" else 0) if code is None else code
+        for one in self.containers.all:
+            if one.state != "terminated":
+                one.end(self.now, code if not one.init else 0)
+        yield Write(self.status("Failed" if self.orders.run == "fail" else "Succeeded"))
+
+    def begin_again(self, one: Container) -> Generator[Sleep | Write | Remove, None, bool]:
+        """Pull, create and start a container; whether it runs."""
+        yield from self._pull(one)
+        why = self.home.not_configured(self.pod, one.spec)
+        if why:
+            self.say(says.PULL_ERROR, one, why=why)
+            one.wait("CreateContainerConfigError", why)
+            yield Write(self.status("Pending"))
+            return False
+        yield from self.wait(self.home.stages.waits.create, f"start/{one.name}")
+        self.begun(one)
+        return True
+
+    def begun(self, one: Container) -> None:
+        """A container was created and started."""
+        self.say(says.CREATED, one)
+        self.say(says.RAN, one)
+        one.start(self.now)
+
+    def _pull(self, one: Container) -> Steps:
+        image, policy = str(one.spec.get("image", "")), str(one.spec.get("imagePullPolicy") or "")
+        rule = self.home.stages.of_image(image)
+        while rule is not None and rule.pull == "missing":
+            yield from self._fail_to_pull(one, image)
+        began_ms = self.now_ms
+        announced, took_ms, due_ms = self.machine.begin_pull(image, policy, began_ms)
+        if announced:
+            self.say(says.PULLING, one)
+        yield from self.sleep(due_ms)
+        waited_ms = self.now_ms - began_ms
+        if announced:
+            self.machine.arrived(image)
+        took = seconds_text(min(took_ms, waited_ms) if took_ms else waited_ms)
+        self.say(says.PULLED if announced else says.PRESENT, one, took=took, waited=seconds_text(waited_ms))
+        self.home.arrived(self.machine)
+
+    def _fail_to_pull(self, one: Container, image: str) -> Steps:
+        name = normalised(image)
+        place = name if "." in name.partition("/")[0] else f"docker.io/{'' if '/' in name else 'library/'}{name}"
+        why = (
+            f'rpc error: code = NotFound desc = failed to pull and unpack image "{place}": failed to resolve reference '
+            f'"{place}": {place}: not found'
+        )
+        self.say(says.PULLING, one)
+        yield from self.sleep(self.now_ms + CHECK_MS)
+        self.say(says.NOT_PULLED, one, why=why)
+        self.say(says.PULL_ERROR, one, why="ErrImagePull")
+        one.wait("ErrImagePull", why)
+        yield Write(self.status())
+        yield from self.wait(self.home.stages.waits.tell, f"pull/{one.name}")
+        self.say(says.PULL_BACKOFF, one)
+        self.say(says.PULL_ERROR, one, why="ImagePullBackOff")
+        one.wait("ImagePullBackOff", f'Back-off pulling image "{image}": ErrImagePull: {why}')
+        yield Write(self.status())
+        failures = self._failed_pulls[image] = self._failed_pulls.get(image, 0) + 1
+        yield from self.sleep(self.now_ms + self.home.stages.pulls.ms(failures))
+
+    def _init(self, one: Container) -> Generator[Sleep | Write | Remove, None, bool]:
+        """Run an init container until it lets the next one begin; whether it does."""
+        while not one.done:
+            if one.state != "running":
+                if one.state == "terminated" or one.last:
+                    if self.policy == "Never" and not one.sidecar:
+                        yield Write(self.status("Failed"))
+                        return False
+                    yield from self._back_off(one)
+                if not (yield from self.begin_again(one)):
+                    return False
+            if one.sidecar:
+                one.started = one.ready = True
+                return True
+            outcome = self.outcome(one)
+            if outcome is None:
+                yield Write(self.status("Pending"))
+                return False
+            if outcome.ms > self.home.stages.waits.tell.base:
+                yield Write(self.status("Pending"))
+            yield from self.sleep(unix_ms_of(one.started_at) - self.home.tick.epoch_ms + outcome.ms)
+            one.end(self.now, outcome.code)
+            yield Write(self.status())
+        return True
+
+    def restart_ms(self, one: Container) -> tuple[int, int]:
+        """Return (when a container that has ended did so, how long it waits before it is started again)."""
+        restarts = self.home.stages.restarts
+        ended = one.ended() if one.state == "terminated" else dict(one.last.get("terminated") or {})
+        finished, started = ended.get("finishedAt"), ended.get("startedAt")
+        finished_ms = unix_ms_of(finished) - self.home.tick.epoch_ms if finished else self.now_ms
+        ran_ms = unix_ms_of(finished) - unix_ms_of(started) if finished and started else 0
+        return finished_ms, 0 if restarts.reset and ran_ms >= restarts.reset else restarts.ms(one.restarts)
+
+    def tell_crash(self, one: Container, wait_ms: int) -> Steps:
+        """Say that a container waits before it is started again."""
+        metadata = self.pod["metadata"]
+        place = f"{metadata['name']}_{metadata['namespace']}({self.uid})"
+        self.say(says.CRASHED, one)
+        text = f"back-off {_go_seconds(wait_ms)} restarting failed container={one.name} pod={place}"
+        one.wait("CrashLoopBackOff", text)
+        yield Write(self.status())
+
+    def _back_off(self, one: Container) -> Steps:
+        """Wait before an init container that has ended is started again."""
+        finished_ms, wait_ms = self.restart_ms(one)
+        if one.state == "terminated":
+            yield from self.wait(self.home.stages.waits.tell, f"restart/{one.name}")
+            if wait_ms:
+                yield from self.tell_crash(one, wait_ms)
+        yield from self.sleep(max(self.now_ms, finished_ms + wait_ms))
+
+    # -- the end ------------------------------------------------------------------------------------------------
+
+    def end(self) -> Steps:
+        """End the containers within the grace that they have, then let the pod go."""
+        metadata, running = self.pod["metadata"], [one for one in self.containers.all if one.state == "running"]
+        grace_ms = 1000 * int(metadata.get("deletionGracePeriodSeconds") or 0)
+        known = any(one.known for one in self.containers.all) and self.phase() not in FINAL
+        if known and grace_ms:
+            asked_ms = self.home.asked_ms(self.uid)
+            if asked_ms is None:
+                asked_ms = self.now_ms
+                for one in (*(one for one in running if not one.init), *(one for one in running if one.sidecar)):
+                    self.say(says.STOPPING, one)
+            hook_ms = 1000 * pre_stop_seconds(self.pod)
+            end_ms = hook_ms + self.drawn(self.home.stages.waits.end, "pod-ended")
+            yield Sleep(asked_ms + min(end_ms, grace_ms))
+        if metadata.get("finalizers"):
+            if self.phase() not in FINAL:
+                # Who holds the pod counts on knowing how it ended.
+                self.kill(ENDED)
+                yield Write(self.status("Failed"))
+            if not grace_ms:
+                return
+        yield Remove()
+
+
+def revision_of(document: Mapping[str, Any]) -> int:
+    """Return the version of an object as a number."""
+    return int(document["metadata"].get("resourceVersion") or 0)
+
+
+def pre_stop_seconds(pod: Mapping[str, Any]) -> int:
+    """Return the longest `lifecycle.preStop.sleep` of the pod's containers: so long they are not asked to end."""
+    hooks = ((one.get("lifecycle") or {}).get("preStop") or {} for one in pod["spec"].get("containers") or ())
+    return max((int((hook.get("sleep") or {}).get("seconds") or 0) for hook in hooks), default=0)
+
+
+def _go_seconds(milliseconds: int) -> str:
+    """Return whole seconds as Go writes a duration: `10s`, `2m40s`, `5m0s`."""
+    minutes, seconds = divmod(milliseconds // 1000, 60)
+    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"

@@ -1,0 +1,85 @@
+"""What becomes of a container that runs: for how long, and with what it ends.
+
+Nothing is executed. An annotation says it, else the image, else as much of the command as can be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from controllers.kubelet.orders import Orders
+from controllers.kubelet.stages.pods import Stages
+
+_UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+_SLEEP: Final = re.compile(r"(\d{1,9})([smhd]?)")
+_SHELLS: Final = frozenset({"sh", "bash", "ash"})
+_QUIET: Final = frozenset({"echo", "true", "printf", "date", "set", "export", ":", "cat", "ls", "touch"})
+"""Commands that are over at once and well."""
+
+_ENDLESS: Final = re.compile(r"\b(while|until|for|trap|tail|wait|infinity)\b")
+_PARTS: Final = re.compile(r";|&&|\n")
+
+
+class Outcome(NamedTuple):
+    """A container ends with `code` after `ms` of running."""
+
+    ms: int
+    code: int
+
+
+def outcome_of(
+    container: Mapping[str, Any], orders: Orders, stages: Stages, *, task: bool, init: bool, init_ms: int
+) -> Outcome | None:
+    """Return what becomes of a container; None where it runs for ever.
+
+    Args:
+        container: from the spec.
+        orders: what annotations of the pod say.
+        stages: what images do, and times that nothing says.
+        task: whether its pod is meant to end (its restart policy is not Always).
+        init: whether it is an init container that has to end.
+        init_ms: how long such a one runs of which nothing is known.
+    """
+    if not init and (orders.exit_code is not None or orders.seconds is not None):
+        seconds = stages.seconds.told if orders.seconds is None else orders.seconds
+        return Outcome(1000 * seconds, orders.exit_code or 0)
+    rule = stages.of_image(str(container.get("image", "")))
+    if rule is not None and rule.exit is not None:
+        return Outcome(1000 * rule.seconds, rule.exit)
+    words = [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
+    known, endless = _of_command(words)
+    if known is not None:
+        return known
+    if init:
+        return Outcome(init_ms, 0)
+    return Outcome(1000 * stages.seconds.task, 0) if task and words and not endless else None
+
+
+def _of_command(words: Sequence[str]) -> tuple[Outcome | None, bool]:
+    """Return (what is known of a command, whether it seems to run for ever)."""
+    if not words:
+        return None, True
+    text = " ".join(words)
+    if words[0].rpartition("/")[2] in _SHELLS and len(words) > 2 and words[1].endswith("c"):
+        text = " ".join(words[2:])
+    if _ENDLESS.search(text):
+        return None, True
+    seconds = 0
+    for part in _PARTS.split(text):
+        word, _, rest = part.strip().partition(" ")
+        word = word.rpartition("/")[2]
+        if word == "sleep":
+            found = _SLEEP.fullmatch(rest.strip())
+            if found is None:
+                return None, True
+            seconds += int(found[1]) * _UNITS[found[2]]
+        elif word == "exit":
+            code = rest.strip()
+            return (Outcome(1000 * seconds, int(code) & 255), False) if code.isdecimal() else (None, False)
+        elif word == "false":
+            return Outcome(1000 * seconds, 1), False
+        elif word and word not in _QUIET:
+            return None, False
+    return Outcome(1000 * seconds, 0), False
