@@ -80,7 +80,8 @@ def delete(store: SqlStore, request: Request, target: Target, principal: Princip
         raise method_not_allowed()
     options = _options(request)
     context = context_of(store, request, principal, dry_run=bool(options.dry_run))
-    last, gone = _remove(store, options.operation(target, target.namespace or "", target.name), context)
+    operation = options.operation(target, target.namespace or "", target.name)
+    last, gone = _remove(store, target.kind.stored_resource, operation, context)
     if not gone or target.kind.returned_when_deleted:
         # Whoever says that dependents go with it is told that this takes a while.
         status = 202 if not gone and options.orphan is False else 200
@@ -126,16 +127,16 @@ def _remove_some(store: SqlStore, target: Target, found: Sequence[Stored], optio
         raise refused
 
 
-def _remove(store: SqlStore, operation: Delete, context: Context) -> tuple[dict[str, Any], bool]:
+def _remove(store: SqlStore, resource: str, operation: Delete, context: Context) -> tuple[dict[str, Any], bool]:
     """Return (the object as it was last, whether it is gone)."""
     with writes(store, context.actor) as transaction:
         last = REGISTRY.apply(transaction, operation, context)
-        gone = _would_be_gone(last) if context.dry_run else _is_gone(transaction, operation)
+        gone = _would_be_gone(last) if context.dry_run else _is_gone(transaction, resource, operation)
     return last, gone
 
 
-def _is_gone(transaction: Transaction, operation: Delete) -> bool:
-    return transaction.get(operation.resource, operation.namespace, operation.name) is None
+def _is_gone(transaction: Transaction, resource: str, operation: Delete) -> bool:
+    return transaction.get(resource, operation.namespace, operation.name) is None
 
 
 def _would_be_gone(last: dict[str, Any]) -> bool:

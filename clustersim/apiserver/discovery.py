@@ -8,7 +8,7 @@ from typing import Any, Final
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import aggregated_version
 from clustersim.apiserver.routes import COMPUTED, unknown_path
-from controllers.kinds.table import KINDS
+from controllers.kinds.table import SERVED
 from controllers.registry.kind import Kind, Subresource
 
 _REVIEWS: Final = {
@@ -70,7 +70,7 @@ def answer(request: Request) -> Response:
 def _groups() -> dict[str, tuple[str, ...]]:
     """Return the versions of every group, in the table's order."""
     found: dict[str, dict[str, None]] = {}
-    for kind in (*KINDS, *COMPUTED):
+    for kind in (*SERVED, *COMPUTED):
         found.setdefault(kind.group, {})[kind.version] = None
     for group, version in _REVIEWS:
         found.setdefault(group, {})[version] = None
@@ -91,7 +91,7 @@ def _created_only(group: str, version: str) -> list[tuple[str, str, bool]]:
     """Return (kind, plural, whether namespaced) of what is created and never stored."""
     collections = [
         (subresource.body[2], subresource.collection, kind.namespaced)
-        for kind in KINDS
+        for kind in SERVED
         for subresource in kind.subresources
         if subresource.collection and subresource.body is not None and subresource.body[:2] == (group, version)
     ]
@@ -99,7 +99,7 @@ def _created_only(group: str, version: str) -> list[tuple[str, str, bool]]:
 
 
 def _of(group: str, version: str) -> list[Kind]:
-    return [kind for kind in (*KINDS, *COMPUTED) if (kind.group, kind.version) == (group, version)]
+    return [kind for kind in (*SERVED, *COMPUTED) if (kind.group, kind.version) == (group, version)]
 
 
 def _resources(group: str, version: str) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ import msgspec
 from clustersim.apiserver.discovery import group_versions
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.routes import unknown_path
-from controllers.kinds.table import KINDS
+from controllers.kinds.table import SERVED
 from controllers.registry.kind import Kind
 from controllers.registry.merging import MERGE_KEYS
 from controllers.registry.schema import FieldType, Model, model
@@ -90,7 +90,7 @@ def _hash(group: str, version: str) -> str:
 def _document(group: str, version: str) -> bytes:
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {}
-    for kind in KINDS:
+    for kind in SERVED:
         if (kind.group, kind.version) == (group, version):
             _add_schema(kind.schema, schemas)
             schema = schemas[_schema_name(kind.schema)]

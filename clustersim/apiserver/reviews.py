@@ -8,7 +8,7 @@ from clustersim.apiserver.messages import Request, Response, decode_body, json_r
 from clustersim.apiserver.routes import unknown_path
 from clustersim.classroom import roles
 from clustersim.classroom.auth import Principal
-from controllers.kinds.table import KINDS, find_resource
+from controllers.kinds.table import SERVED, find_resource
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed
 
 _PATHS: Final = {
@@ -87,7 +87,7 @@ def _rules(document: dict[str, Any], principal: Principal) -> dict[str, Any]:
     spec = document.get("spec")
     namespace = str(spec.get("namespace") or "") if isinstance(spec, dict) else ""
     rules = []
-    for kind in KINDS:
+    for kind in SERVED:
         home = namespace if kind.namespaced else ""
         verbs = [verb for verb in kind.verbs if decide(principal, verb, kind.resource, home, "", "")["allowed"]]
         if verbs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from controllers.kinds.table import KINDS, kind_of
+from controllers.kinds.table import SERVED, kind_of
 from controllers.registry.incoming import HOMES
 from controllers.registry.kind import Kind
 from scheduler_core.api.errors import ApiError, unknown_resource
@@ -24,14 +24,14 @@ COMPUTED: Final = (
 )
 """Kinds of which nothing is stored: they are got and listed alone."""
 
-_BY_PATH: Final = {(kind.group, kind.version, kind.plural): kind for kind in (*KINDS, *COMPUTED)}
+_BY_PATH: Final = {(kind.group, kind.version, kind.plural): kind for kind in (*SERVED, *COMPUTED)}
 
 _REVIEW_GROUPS: Final = ("authentication.k8s.io", "authorization.k8s.io")
-_GROUPS: Final = frozenset({*(kind.group for kind in (*KINDS, *COMPUTED)), *_REVIEW_GROUPS})
+_GROUPS: Final = frozenset({*(kind.group for kind in (*SERVED, *COMPUTED)), *_REVIEW_GROUPS})
 
 _COLLECTIONS: Final = {
     (kind.group, kind.version, subresource.collection): (kind, subresource.name)
-    for kind in KINDS
+    for kind in SERVED
     for subresource in kind.subresources
     if subresource.collection
 }

@@ -12,11 +12,19 @@ import msgspec
 
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.store import SqlStore
+from controllers.kinds.table import kind_of
 from controllers.kubelet.heartbeat import LEASE_NAMESPACE, node_lease
 from controllers.log.store import Stored
+from controllers.registry.kind import Kind
 from scheduler_core.api.errors import ApiError
 
 LEASES: Final = "leases.coordination.k8s.io"
+
+
+def in_version(kind: Kind, stored: Stored) -> Stored:
+    """Return a stored object in a further version of its kind."""
+    data = msgspec.json.encode(kind.outward(stored.object))
+    return Stored(kind.resource, stored.namespace, stored.name, stored.uid, stored.revision, data)
 
 
 class ReadView:
@@ -39,7 +47,10 @@ class ReadView:
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the current object."""
-        stored = self.store.get(resource, namespace, name)
+        kind = kind_of(resource)
+        stored = self.store.get(kind.stored_resource, namespace, name)
+        if kind.stored_as is not None:
+            return stored and in_version(kind, stored)
         if stored is None and resource == LEASES and namespace == LEASE_NAMESPACE:
             node = self.store.get("nodes", "", name)
             return self._lease(node, self._now_ms()) if node is not None else None
@@ -47,7 +58,10 @@ class ReadView:
 
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
-        objects, revision = self.store.list(resource, namespace)
+        kind = kind_of(resource)
+        objects, revision = self.store.list(kind.stored_resource, namespace)
+        if kind.stored_as is not None:
+            return [in_version(kind, stored) for stored in objects], revision
         if resource == LEASES and namespace in (None, LEASE_NAMESPACE):
             objects = self._with_leases(objects, self.store.list("nodes")[0])
         return objects, revision
@@ -58,7 +72,10 @@ class ReadView:
         Raises:
             Gone: that revision is compacted.
         """
-        objects = self.store.list_at(resource, revision, namespace)
+        kind = kind_of(resource)
+        objects = self.store.list_at(kind.stored_resource, revision, namespace)
+        if kind.stored_as is not None:
+            return [in_version(kind, stored) for stored in objects]
         if resource == LEASES and namespace in (None, LEASE_NAMESPACE):
             objects = self._with_leases(objects, self.store.list_at("nodes", revision))
         return objects

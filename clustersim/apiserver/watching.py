@@ -169,6 +169,27 @@ def event_line(event: Event, selection: Selection, encoder: Encoder) -> bytes:
     return encoder.line("DELETED", _encode(last), last)
 
 
+def _shown(event: Event, kind: Kind) -> Event:
+    """Return an event in the version that is watched."""
+    if kind.stored_as is None:
+        return event
+    before = event.previous
+    return Event(
+        kind.resource,
+        event.namespace,
+        event.name,
+        event.uid,
+        event.revision,
+        _encode(kind.outward(event.object)),
+        verb=event.verb,
+        now_ms=event.now_ms,
+        actor=event.actor,
+        previous_revision=event.previous_revision,
+        previous_data=None if before is None else _encode(kind.outward(before)),
+        read=event.read,
+    )
+
+
 async def stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
     """Yield the lines of a watch until its time is over or its place in the log is gone."""
     feed = feed_for(plan.session_id)
@@ -201,7 +222,7 @@ async def stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
             if isinstance(batch, Gone):
                 yield _error_line()
                 return
-            mine = [event for event in batch.events if event.resource == plan.selection.resource]
+            mine = [_shown(event, plan.kind) for event in batch.events if event.resource == plan.kind.stored_resource]
             if mine:
                 await _set_clock(encoder, feed, plan)
             lines = b"".join(event_line(event, plan.selection, encoder) for event in mine)

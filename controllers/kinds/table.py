@@ -27,6 +27,7 @@ from controllers.kinds.core import (
 )
 from controllers.kinds.core.pod import kind as pod
 from controllers.kinds.discovery import endpointslice
+from controllers.kinds.events import event as events_event
 from controllers.kinds.flowcontrol import flowschema, prioritylevelconfiguration
 from controllers.kinds.networking import ingress, ingressclass, networkpolicy
 from controllers.kinds.node import runtimeclass
@@ -101,10 +102,14 @@ TABLE: Final = Table(
         schedulerconfig.KIND,
         flags.KIND,
         replay.KIND,
-    )
+    ),
+    versions=(events_event.KIND,),
 )
 
 KINDS: Final = TABLE.kinds
+SERVED: Final = TABLE.served
+"""The kinds, and after them the further versions in which the same objects are served."""
+
 REGISTRY: Final = Registry(TABLE)
 """What everybody writes through: it keeps nothing between two writes."""
 

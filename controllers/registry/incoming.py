@@ -126,7 +126,7 @@ def changed_document(
             _restore(document, old, part.part)
     changes = {key for key in document.keys() | old.keys() if document.get(key) != old.get(key)} - {"metadata"}
     causes: list[Cause] = []
-    if changes:
+    if changes or document.keys() != old.keys():
         for key, part in document.items():
             if part is old.get(key) and isinstance(part, (dict, list)):
                 document[key] = copy_object({key: part})[key]
@@ -142,6 +142,15 @@ def changed_document(
     _refuse(kind, stored.name, causes, missing)
     _bump_generation(kind, document, old)
     return _arranged(document)
+
+
+def checked(kind: Kind, given: Any, context: Context) -> Document:
+    """Return a copy of a document that fits a kind's schema; what it does not know is told as the context says.
+
+    Raises:
+        ApiError: 400.
+    """
+    return _decoded(kind, given, {}, context)[0]
 
 
 def body_of(operation: Create, schema: str, title: str) -> Document:

@@ -105,6 +105,10 @@ def _as_it_is(document: Document) -> Document:
     return document
 
 
+def _copied(document: Mapping[str, Any]) -> Document:
+    return dict(document)
+
+
 def _replaced(old: Any, new: Any) -> Any:
     return new
 
@@ -177,6 +181,12 @@ class Kind:
     categories: tuple[str, ...] = ()
     namespaced: bool = True
     verbs: tuple[str, ...] = VERBS
+    stored_as: Kind | None = None
+    """The kind as which its objects are stored, with the rules of this version of it; None: as they are."""
+    inward: Callable[[Document], Document] = _as_it_is
+    """A document of this version → the same as it is stored."""
+    outward: Callable[[Mapping[str, Any]], Document] = _copied
+    """A stored document → the same in this version."""
     schema: str = ""
     """`<module>.<class>` in the generated models (`core_v1.Pod`) or in our own (`clustersim_v1.Clock`); empty:
     the class of the kind's name in the module of its group."""
@@ -261,6 +271,11 @@ class Kind:
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def stored_resource(self) -> str:
+        """Return the group resource as which its objects are stored."""
+        return self.stored_as.resource if self.stored_as is not None else self.resource
 
     @property
     def graceful(self) -> bool:

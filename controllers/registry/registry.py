@@ -7,6 +7,7 @@ Every refusal is raised before anything is put, so one operation's refusal leave
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, assert_never
 
 import msgspec
@@ -78,6 +79,11 @@ class _Write:
 
     def apply(self, operation: Operation) -> Document:
         kind = self._kind(operation.resource)
+        if kind.stored_as is not None:
+            return kind.outward(self._apply(kind.stored_as, self._stored_form(kind, kind.stored_as, operation)))
+        return self._apply(kind, operation)
+
+    def _apply(self, kind: Kind, operation: Operation) -> Document:
         match operation:
             case Create() if not operation.subresource:
                 return self._create(kind, operation)
@@ -91,6 +97,21 @@ class _Write:
                 return self.delete(operation)
             case _:
                 assert_never(operation)
+
+    def _stored_form(self, kind: Kind, stored_as: Kind, operation: Operation) -> Operation:
+        """Return what a write of a further version of a kind asks of the stored one."""
+        match operation:
+            case Create() | Update():
+                body = kind.inward(incoming.checked(kind, operation.object, self.context))
+                return replace(operation, resource=stored_as.resource, object=body)
+            case Patch():
+                shown = kind.outward(self.existing(stored_as.resource, operation.namespace, operation.name).object)
+                changed = kind.inward(incoming.checked(kind, _patched(shown, operation, kind.schema), self.context))
+                return Update(stored_as.resource, operation.namespace, operation.name, changed, operation.subresource)
+            case Delete():
+                return replace(operation, resource=stored_as.resource)
+            case _:
+                return operation
 
     def existing(self, resource: str, namespace: str, name: str) -> Stored:
         stored = self.transaction.get(resource, namespace, name)

@@ -8,7 +8,7 @@ import pytest
 
 from clustersim.apiserver import protobuf
 from clustersim.apiserver.discovery import told
-from controllers.kinds.table import KINDS
+from controllers.kinds.table import KINDS, SERVED
 from controllers.registry.kind import Kind
 from controllers.registry.merging import MERGE_KEYS
 from controllers.registry.schema import model
@@ -98,9 +98,9 @@ def page() -> str:
     return "".join(
         [
             HEAD,
-            *map(row, KINDS),
+            *map(row, SERVED),
             TAIL,
-            *map(columns, KINDS),
+            *map(columns, SERVED),
             REST,
             "## Protobuf\n\nkubectl sends a few bodies in protobuf; they are read for: ",
             ", ".join(protobuf.KINDS),

@@ -23,19 +23,32 @@ def _defaults(document: dict[str, Any]) -> None:
         document.setdefault(key, None)
 
 
-def _validate(document: dict[str, Any]) -> list[Cause]:
-    causes: list[Cause] = []
-    namespace = document["metadata"].get("namespace")
+def _limited(field: str, text: str, most: int) -> list[Cause]:
+    return [fields.bad(field, "", f"can have at most {most} characters")] if len(text) > most else []
+
+
+def rules(document: Mapping[str, Any], controller: str) -> list[Cause]:
+    """Check an event; `controller` is how the version that is written calls the component that tells it."""
+    namespace = document["metadata"].get("namespace") or ""
     about = at(document, "involvedObject", "namespace") or ""
-    # Events of cluster-scoped objects live in default, as upstream demands.
-    if about not in ("", namespace):
-        causes.append(fields.bad("involvedObject.namespace", about, "does not match event.namespace"))
-    kind = document.get("type") or ""
-    if len(kind) > 63 or len(document.get("reason") or "") > 128:
-        causes.append(fields.bad("reason", document.get("reason"), "can have at most 128 characters"))
-    if len(document.get("message") or "") > 64 * MESSAGE_LETTERS_MAX:
-        causes.append(fields.bad("message", "", f"can have at most {64 * MESSAGE_LETTERS_MAX} characters"))
-    return causes
+    apart = [fields.bad("involvedObject.namespace", about, "does not match event.namespace")]
+    if document.get("eventTime") is None:
+        causes = apart if about != namespace and (about or namespace not in ("", "default")) else []
+        # Of such events upstream limits nothing; they are the most numerous objects here.
+        causes += _limited("reason", document.get("reason") or "", LEGACY_LETTERS_MAX)
+        return causes + _limited("message", document.get("message") or "", LEGACY_LETTERS_MAX)
+    causes = apart if not about and namespace not in ("default", "kube-system") else []
+    told_by = document.get("reportingComponent") or ""
+    causes += [] if told_by else [fields.required(controller)]
+    causes += fields.qualified_name(controller, told_by)
+    for key in ("reportingInstance", "action", "reason"):
+        text = document.get(key) or ""
+        causes += _limited(key, text, WORD_LETTERS_MAX) if text else [fields.required(key)]
+    return causes + _limited("message", document.get("message") or "", MESSAGE_LETTERS_MAX)
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    return rules(document, "reportingComponent")
 
 
 def last_seen(document: Mapping[str, Any]) -> str | None:
@@ -63,6 +76,12 @@ def _text(*path: str) -> Callable[[Mapping[str, Any]], str]:
     return lambda document: str(at(document, *path) or "")
 
 
+LEGACY_LETTERS_MAX: Final = 64 * MESSAGE_LETTERS_MAX
+"""Letters of the message of an event without an eventTime."""
+
+WORD_LETTERS_MAX: Final = 128
+"""Letters of an event's reason, action and instance, as the events API limits them."""
+
 _TOLD: Final = (
     "reason",
     "message",
@@ -85,6 +104,7 @@ KIND: Final = Kind(
     passing=True,
     students=False,
     components=True,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     columns=(
