@@ -5,7 +5,7 @@ Source: k8s.io/kubernetes/pkg/controller/deployment (deployment_controller.go, s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, ClassVar
 
 from controllers.deployment import sets as rs
@@ -14,7 +14,7 @@ from controllers.deployment.rollout import RESOURCE, SETS, Rollout, Steps, ensur
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.ownership import claim, index_ownership, requirements_of
 from controllers.kit.pods import controller_of
-from controllers.log.operations import Delete, Patch
+from controllers.log.operations import Delete, Operation, Patch, Result
 from scheduler_core.api.document import Document, condition
 
 
@@ -81,6 +81,10 @@ class DeploymentController:
         if not requirements:
             text = "This deployment is selecting all pods. A non-empty selector is required."
             work.event(deployment, "Deployment", "SelectingAll", text, event_type="Warning")
+            status = dict(deployment.get("status") or {})
+            generation = deployment["metadata"].get("generation", 1)
+            if status.get("observedGeneration", 0) < generation:
+                yield [status_update(deployment, {**status, "observedGeneration": generation})]
             return
         mine, adoptions, orphans = claim(deployment, requirements, self._sets)
         if adoptions:
@@ -95,6 +99,7 @@ class DeploymentController:
             return
         yield from self._check_paused(rollout)
         if rollout.deployment["spec"].get("paused") or _is_scaling(rollout):
+            _tell(rollout)
             yield from self._scale_all(rollout)
             if rollout.deployment["spec"].get("paused"):
                 yield from self._clean_up(rollout)
@@ -122,7 +127,8 @@ class DeploymentController:
             status.get("conditions") or (), "Progressing", "Unknown", *said, rollout.work.unix_ms
         )
         results = yield [status_update(deployment, status)]
-        rollout.deployment = must(results[0])
+        must(results[0])
+        rollout.take(status)
 
     # -- the two ways to roll -----------------------------------------------------------------------------------
 
@@ -135,45 +141,45 @@ class DeploymentController:
         size = wanted
         if rs.replicas_of(new) < wanted:
             size = rs.new_set_size(rollout.deployment, rollout.sets, new, rollout.surge)
+        _tell(rollout)
         if size != rs.replicas_of(new):
             yield from self._scale(rollout, [(new, size)])
-        elif steps := self._next_old_sizes(rollout):
-            yield from self._scale(rollout, steps)
-        status = progress.counted_status(rollout.deployment, rollout.sets, rollout.new, rollout.work.unix_ms)
-        if progress.is_complete(rollout.deployment, status):
-            yield from self._clean_up(rollout)
+        else:
+            shrunk = yield from self._shrink_old(rollout)
+            if not shrunk and progress.is_complete(rollout.deployment, rollout.deployment.get("status") or {}):
+                yield from self._clean_up(rollout)
         yield from self._write_status(rollout, progress.rollout_status, key)
 
-    def _next_old_sizes(self, rollout: Rollout) -> list[tuple[Document, int]]:
-        """Return which old sets shrink to what: pods that are not available first, then as far as availability goes."""
-        old = rollout.old
-        wanted = rs.replicas_of(rollout.deployment)
+    def _shrink_old(self, rollout: Rollout) -> Generator[Sequence[Operation], Sequence[Result], bool]:
+        """Shrink the old sets: pods that are not available first, then as far as availability goes."""
         new = rollout.new
         assert new is not None, "the newest set was made"
-        if rs.asked_replicas(old) == 0:
-            return []
-        minimum = wanted - rollout.unavailable
+        minimum = rs.replicas_of(rollout.deployment) - rollout.unavailable
         missing = rs.replicas_of(new) - rs.status_of(new, "availableReplicas")
         spare = rs.asked_replicas(rollout.sets) - minimum - missing
-        if spare <= 0:
-            return []
-        sizes = {one["metadata"]["name"]: rs.replicas_of(one) for one in old}
-        for one in old:
-            unavailable = rs.replicas_of(one) - rs.status_of(one, "availableReplicas")
-            dropped = max(0, min(spare, unavailable))
-            sizes[one["metadata"]["name"]] -= dropped
+        if rs.asked_replicas(rollout.old) == 0 or spare <= 0:
+            return False
+        ailing: list[tuple[Document, int]] = []
+        for one in rs.active_sets(rollout.old):
+            dropped = max(0, min(spare, rs.replicas_of(one) - rs.status_of(one, "availableReplicas")))
             spare -= dropped
+            if dropped:
+                ailing.append((one, rs.replicas_of(one) - dropped))
+        yield from self._scale(rollout, ailing)
         room = sum(rs.status_of(one, "availableReplicas") for one in rollout.sets) - minimum
-        for one in old:
-            dropped = max(0, min(room, sizes[one["metadata"]["name"]]))
-            sizes[one["metadata"]["name"]] -= dropped
+        healthy: list[tuple[Document, int]] = []
+        for one in rs.active_sets(rollout.old):
+            dropped = max(0, min(room, rs.replicas_of(one)))
             room -= dropped
-        changed = [(one, sizes[one["metadata"]["name"]]) for one in old]
-        return [(one, size) for one, size in changed if size != rs.replicas_of(one)]
+            if dropped:
+                healthy.append((one, rs.replicas_of(one) - dropped))
+        yield from self._scale(rollout, healthy)
+        return bool(ailing or healthy)
 
     def _recreate(self, rollout: Rollout, key: str) -> Steps:
         """Take everything old down, wait for its last pod, then bring the new set up."""
         shrinking = [(one, 0) for one in rs.active_sets(rollout.old)]
+        _tell(rollout)
         if shrinking:
             yield from self._scale(rollout, shrinking)
         elif not self._old_pods_run(rollout):
@@ -182,13 +188,12 @@ class DeploymentController:
             wanted = rs.replicas_of(rollout.deployment)
             if new is not None and rs.replicas_of(new) != wanted:
                 yield from self._scale(rollout, [(new, wanted)])
-            status = progress.counted_status(rollout.deployment, rollout.sets, rollout.new, rollout.work.unix_ms)
-            if progress.is_complete(rollout.deployment, status):
+            if progress.is_complete(rollout.deployment, rollout.deployment.get("status") or {}):
                 yield from self._clean_up(rollout)
         yield from self._write_status(rollout, progress.rollout_status, key)
 
     def _old_pods_run(self, rollout: Rollout) -> bool:
-        return any(
+        return any(rs.status_of(one, "replicas") > 0 for one in rollout.old) or any(
             (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
             for one in rollout.old
             for pod in self._pods.indexed("controller", one["metadata"]["uid"])
@@ -210,15 +215,18 @@ class DeploymentController:
             yield from self._scale(rollout, [(one, 0) for one in rs.active_sets(rollout.old)])
         elif not _is_recreate(deployment):
             sizes = rs.proportions(deployment, active, rollout.surge)
-            yield from self._scale(rollout, [(one, sizes[one["metadata"]["name"]]) for one in active])
+            yield from self._scale(rollout, [(one, sizes[one["metadata"]["name"]]) for one in active], marks=True)
 
-    def _scale(self, rollout: Rollout, sizes: Sequence[tuple[Document, int]]) -> Steps:
-        """Write new sizes, and the annotations that tell a later scaling of the Deployment."""
+    def _scale(self, rollout: Rollout, sizes: Sequence[tuple[Document, int]], *, marks: bool = False) -> Steps:
+        """Write new sizes, and the annotations that tell a later scaling of the Deployment.
+
+        `marks` writes the annotations of a set too whose size stays.
+        """
         annotations = rs.size_annotations(rollout.deployment, rollout.surge)
         changed: list[tuple[Document, int]] = []
         for one, size in sizes:
             present = one["metadata"].get("annotations") or {}
-            if rs.replicas_of(one) != size or not annotations.items() <= present.items():
+            if rs.replicas_of(one) != size or (marks and not annotations.items() <= present.items()):
                 changed.append((one, size))
         if not changed:
             return
@@ -264,6 +272,19 @@ class DeploymentController:
         stuck = progress.has_timed_out(deployment, status, work.unix_ms)
         if at_ms is not None and not stuck and not progress.is_complete(deployment, status):
             work.queue.add_at(key, work.now_ms + max(0, at_ms - work.unix_ms) + 1_000)
+
+
+def _tell(rollout: Rollout) -> None:
+    """Say for the panel what is asked for and what there is."""
+    wanted = rs.replicas_of(rollout.deployment)
+    new = rs.replicas_of(rollout.new) if rollout.new is not None else 0
+    old = rs.asked_replicas(rollout.old)
+    reason = "as asked" if new == wanted and not old else "to roll on" if old else "to scale"
+    rollout.work.tell(
+        reason,
+        desired={"spec.replicas": wanted, "maxSurge": rollout.surge, "maxUnavailable": rollout.unavailable},
+        actual={"newest set": new, "older sets": old},
+    )
 
 
 def _is_recreate(deployment: Document) -> bool:

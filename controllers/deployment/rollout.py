@@ -41,6 +41,17 @@ class Rollout:
         name = self.new["metadata"]["name"] if self.new is not None else ""
         return [one for one in rs.by_creation(self.sets) if one["metadata"]["name"] != name]
 
+    def take(self, status: Document, annotations: Document | None = None) -> None:
+        """Remember what was written into the Deployment's status, and into its annotations where they are given.
+
+        The version stays that of the cache: as upstream, a further write in the same reconciliation is a conflict, and
+        the key is tried again with what is stored by then.
+        """
+        metadata = self.deployment["metadata"]
+        if annotations is not None:
+            metadata = {**metadata, "annotations": annotations}
+        self.deployment = {**self.deployment, "metadata": metadata, "status": status}
+
     def replace(self, written: Document) -> None:
         """Take a set as a write left it."""
         name = written["metadata"]["name"]
@@ -81,14 +92,16 @@ def renew(rollout: Rollout, new: Document, revision: int) -> Steps:
     ready_seconds = deployment["spec"].get("minReadySeconds", 0)
     stale = new["spec"].get("minReadySeconds", 0) != ready_seconds
     if annotations != (new["metadata"].get("annotations") or {}) or stale:
-        patch = {
-            "metadata": {"uid": new["metadata"]["uid"], "annotations": annotations},
-            "spec": {"minReadySeconds": ready_seconds},
+        patch: Document = {
+            "metadata": {"resourceVersion": new["metadata"]["resourceVersion"], "annotations": annotations}
         }
+        if stale:
+            patch["spec"] = {"minReadySeconds": ready_seconds or None}
         results = yield [Patch(SETS, new["metadata"]["namespace"], new["metadata"]["name"], patch)]
+        # The Deployment is told at the next reconciliation, which this write brings about.
         rollout.replace(must(results[0]))
-    assert rollout.new is not None, "the newest set was found"
-    number = rollout.new["metadata"]["annotations"].get(rs.REVISION, "")
+        return
+    number = annotations.get(rs.REVISION, "")
     text = f'Found new replica set "{new["metadata"]["name"]}"'
     yield from _note_new(rollout, number, progress.FOUND, text, replaces=False)
 
@@ -105,8 +118,10 @@ def _note_new(rollout: Rollout, revision: str, reason: str, text: str, *, replac
     if annotations.get(rs.REVISION) == revision and conditions == list(status.get("conditions") or ()):
         return
     status["conditions"] = conditions
-    results = yield [status_update(deployment, status, {**annotations, rs.REVISION: revision})]
-    rollout.deployment = must(results[0])
+    annotations = {**annotations, rs.REVISION: revision}
+    results = yield [status_update(deployment, status, annotations)]
+    must(results[0])
+    rollout.take(status, annotations)
 
 
 def _not_created(rollout: Rollout, known: Lister, wanted: Document, error: ApiError) -> Steps:
@@ -144,7 +159,7 @@ def _is_own(deployment: Document, existing: Document) -> bool:
 
 def status_update(deployment: Document, status: Document, annotations: Document | None = None) -> Update:
     """Return the update of a Deployment's status, and of its annotations where they are given."""
-    metadata = {"name": deployment["metadata"]["name"], "uid": deployment["metadata"]["uid"]}
+    metadata = {key: deployment["metadata"][key] for key in ("name", "uid", "resourceVersion")}
     if annotations is not None:
         metadata["annotations"] = annotations
     body = {"metadata": metadata, "status": status}

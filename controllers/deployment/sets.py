@@ -35,6 +35,9 @@ SKIPPED_ANNOTATIONS: Final = frozenset(
 )
 """Annotations of a Deployment that its ReplicaSets do not inherit."""
 
+NAME_LETTERS: Final = 252
+"""Letters that the name of a set has for the Deployment's name and the hash, beside the hyphen between them."""
+
 NO_PROGRESS_DEADLINE: Final = 2**31 - 1
 """progressDeadlineSeconds of this value means that there is none."""
 
@@ -103,7 +106,7 @@ def new_set(deployment: Document, revision: int, replicas: int, surge: int) -> D
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
         "metadata": {
-            "name": f"{metadata['name']}-{code}",
+            "name": f"{metadata['name'][: NAME_LETTERS - len(code)]}-{code}",
             "namespace": metadata["namespace"],
             "labels": labels,
             "annotations": set_annotations(deployment, None, revision, surge),
@@ -119,6 +122,8 @@ def set_annotations(deployment: Mapping[str, Any], existing: Document | None, re
     annotations: Document = dict(existing["metadata"].get("annotations") or {}) if existing is not None else {}
     annotations.update((key, value) for key, value in own if key not in SKIPPED_ANNOTATIONS)
     before = annotations.get(REVISION, "")
+    if before and not before.isdigit():
+        return annotations
     if revision > (int(before) if before.isdigit() else 0):
         if before:
             annotations[REVISION_HISTORY] = _history(annotations.get(REVISION_HISTORY, ""), before)
@@ -207,13 +212,12 @@ def proportions(deployment: Document, sets: Sequence[Document], surge: int) -> d
 
 
 def _share(deployment: Document, one: Document, allowed: int, to_add: int, added: int) -> int:
-    size = replicas_of(one)
-    if size == 0:
+    size, left = replicas_of(one), to_add - added
+    if size == 0 or left == 0:
         return 0
     text = (one["metadata"].get("annotations") or {}).get(MAX_REPLICAS, "")
-    whole = int(text) if text.isdigit() and int(text) > 0 else replicas_of(deployment) or 1
-    share = _rounded(size * allowed, whole) - size
-    left = to_add - added
+    whole = int(text) if text.isdigit() and int(text) > 0 else status_of(deployment, "replicas")
+    share = -size if allowed == 0 else _rounded(size * allowed, whole) - size if whole else 0
     return min(share, left) if to_add > 0 else max(share, left)
 
 

@@ -44,8 +44,7 @@ def _defaults(document: Document) -> None:
     spec = child(document, "spec")
     if spec.get("revisionHistoryLimit") is None:
         spec["revisionHistoryLimit"] = 10
-    if not spec.get("minReadySeconds"):
-        spec.pop("minReadySeconds", None)
+    defaults.drop_zeroes(spec, "minReadySeconds")
     strategy = child(spec, "updateStrategy")
     if not strategy.get("type"):
         strategy["type"] = "RollingUpdate"

@@ -24,6 +24,7 @@ def _prepare(document: dict[str, Any]) -> None:
 def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("replicas", 1)
+    defaults.drop_zeroes(spec, "minReadySeconds", "paused")
     spec.setdefault("revisionHistoryLimit", 10)
     spec.setdefault("progressDeadlineSeconds", 600)
     strategy = child(spec, "strategy")

@@ -40,6 +40,7 @@ def _prepare(document: dict[str, Any]) -> None:
 def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("replicas", 1)
+    defaults.drop_zeroes(spec, "minReadySeconds")
     spec.setdefault("podManagementPolicy", "OrderedReady")
     spec.setdefault("revisionHistoryLimit", 10)
     strategy = child(spec, "updateStrategy")

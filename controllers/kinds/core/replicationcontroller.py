@@ -22,6 +22,7 @@ def _prepare(document: dict[str, Any]) -> None:
 def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("replicas", 1)
+    defaults.drop_zeroes(spec, "minReadySeconds")
     template = child(spec, "template")
     labels = at(template, "metadata", "labels")
     if labels:

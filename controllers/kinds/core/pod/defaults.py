@@ -22,6 +22,13 @@ EVICTION_TOLERATION_SECONDS: Final = 300
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
+def drop_zeroes(spec: dict[str, Any], *keys: str) -> None:
+    """Leave out what upstream's encoder leaves out where it is zero or false."""
+    for key in keys:
+        if not spec.get(key):
+            spec.pop(key, None)
+
+
 def pod_spec(spec: Document) -> None:
     """Fill in what both pods and templates get."""
     spec.setdefault("restartPolicy", "Always")
