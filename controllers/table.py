@@ -23,6 +23,7 @@ from controllers.persistentvolume.protection import ClaimProtection, ClassProtec
 from controllers.persistentvolume.provisioner import VolumeProvisioner
 from controllers.podgc import PodGCController
 from controllers.replicaset import ReplicaSetController, ReplicationManager
+from controllers.resourcequota import ResourceQuotaController
 from controllers.statefulset import StatefulSetController
 from controllers.tainteviction import TaintEvictionController
 from controllers.ttlafterfinished import TTLAfterFinishedController
@@ -55,7 +56,18 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         workers=flags.STATEFULSET_SYNCS,
     ),
     ControllerEntry(
-        NamespaceController, NamespaceController.NAME, NamespaceController.RESOURCES, workers=flags.NAMESPACE_SYNCS
+        NamespaceController,
+        NamespaceController.NAME,
+        NamespaceController.RESOURCES,
+        flags.NAMESPACE_SYNC_PERIOD,
+        workers=flags.NAMESPACE_SYNCS,
+    ),
+    ControllerEntry(
+        ResourceQuotaController,
+        ResourceQuotaController.NAME,
+        ResourceQuotaController.RESOURCES,
+        flags.RESOURCE_QUOTA_SYNC_PERIOD,
+        workers=flags.RESOURCE_QUOTA_SYNCS,
     ),
     ControllerEntry(GarbageCollector, GarbageCollector.NAME, GarbageCollector.RESOURCES, workers=flags.GC_SYNCS),
     ControllerEntry(

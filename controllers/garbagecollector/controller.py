@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from controllers.kinds.table import KINDS, find_kind
+from controllers.kinds.table import KINDS, find_kind, kind_of
 from controllers.kit.informer import Handler, Lister
 from controllers.kit.manager import Reconcile, Setup, Work, must
 from controllers.log.operations import Delete, Operation, Patch, Propagation
@@ -66,15 +66,29 @@ class GarbageCollector:
                 assert old is not None, "a deletion has a last state"
                 self._owner_gone(old)
                 return
+            self._unblock(old, new)
             metadata = new["metadata"]
             if "deletionTimestamp" in metadata and metadata.get("finalizers"):
                 self._queue.add(_key(resource, new))
             references = metadata.get("ownerReferences")
             fresh = references and (old is None or references != old["metadata"].get("ownerReferences"))
-            if fresh and not all(self._is_known(reference["uid"]) for reference in references):
+            home = metadata.get("namespace", "")
+            if fresh and not all(self._find(reference, home) is not None for reference in references):
                 self._queue.add(_key(resource, new))
 
         return changed
+
+    def _unblock(self, old: Document | None, new: Document) -> None:
+        """Look at owners again that wait for an object which holds them up no longer."""
+        before, after = ([] if one is None else one["metadata"].get("ownerReferences") or [] for one in (old, new))
+        if before == after:
+            return
+        blocked = {reference["uid"] for reference in after if reference.get("blockOwnerDeletion")}
+        for reference in before:
+            if reference.get("blockOwnerDeletion") and reference["uid"] not in blocked:
+                owner = self._find(reference, new["metadata"].get("namespace", ""))
+                if owner is not None and _is_waiting(owner[1]):
+                    self._queue.add(_key(*owner))
 
     def _owner_gone(self, owner: Document) -> None:
         for resource, dependent in self._dependents(owner["metadata"]["uid"]):
@@ -85,8 +99,10 @@ class GarbageCollector:
             if above is not None and _is_waiting(above[1]):
                 self._queue.add(_key(*above))
 
-    def _is_known(self, uid: str) -> bool:
-        return any(lister.has_indexed("any-uid", uid) for lister in self._listers.values())
+    def _elsewhere(self, uid: str, namespace: str) -> bool:
+        """Return whether an object with this uid lives in another namespace."""
+        found = (document for lister in self._listers.values() for document in lister.indexed("any-uid", uid))
+        return any(document["metadata"].get("namespace", namespace) != namespace for document in found)
 
     def _dependents(self, uid: str) -> list[tuple[str, Document]]:
         return [
@@ -124,31 +140,59 @@ class GarbageCollector:
         references = metadata.get("ownerReferences") or []
         if not references:
             return
-        operation = self._verdict(resource, document, self._classify(references, namespace, work))
-        if operation is not None:
-            results = yield [operation]
-            if results[0].error is not None and results[0].error.code not in (404, 409):
-                must(results[0])
+        self._tell_of_strangers(resource, document, references, work)
+        owners = self._classify(references, namespace, work)
+        if owners is None:
+            return
+        operations = self._verdict(resource, document, owners)
+        for operation in operations:
+            (result,) = yield [operation]
+            if result.error is not None:
+                if result.error.code not in (404, 409):
+                    must(result)
+                return
 
-    def _verdict(self, resource: str, document: Document, owners: _Owners) -> Operation | None:
+    def _tell_of_strangers(self, resource: str, document: Document, references: list[Document], work: Work) -> None:
+        """Say of an owner in another namespace that it is none."""
+        namespace = document["metadata"].get("namespace", "")
+        for reference in references:
+            if self._find(reference, namespace) is None and self._elsewhere(reference["uid"], namespace):
+                names = ("apiVersion", "kind", "name", "uid")
+                version, kind, name, uid = (reference.get(field, "") for field in names)
+                owner = f"[{version}/{kind}, namespace: {namespace}, name: {name}, uid: {uid}]"
+                text = f'ownerRef {owner} does not exist in namespace "{namespace}"'
+                own = kind_of(resource)
+                about = {"apiVersion": own.api_version, **document}
+                work.event(about, own.kind, "OwnerRefInvalidNamespace", text, event_type="Warning")
+                return
+
+    def _verdict(self, resource: str, document: Document, owners: _Owners) -> list[Operation]:
         """Return what becomes of an object with these owners: kept, freed of some, or deleted."""
         metadata = document["metadata"]
         place = (resource, metadata.get("namespace", ""), metadata["name"])
         if owners.solid:
             if not owners.dangling and not owners.waiting:
-                return None
+                return []
             patch = {"metadata": {"ownerReferences": owners.solid, "uid": metadata["uid"]}}
-            return Patch(*place, patch)
+            return [Patch(*place, patch)]
+        operations: list[Operation] = []
         propagation: Propagation = "Background"
-        if owners.waiting and self._dependents(metadata["uid"]):
+        dependents = self._dependents(metadata["uid"]) if owners.waiting else []
+        if dependents:
             propagation = "Foreground"
+            if any(_is_waiting(dependent) for _, dependent in dependents):
+                # A circle: whoever waits for this one must not be held up by it.
+                free = [{**reference, "blockOwnerDeletion": False} for reference in metadata["ownerReferences"]]
+                patch = {"metadata": {"ownerReferences": free, "uid": metadata["uid"]}}
+                operations.append(Patch(*place, patch))
         elif ORPHAN in (metadata.get("finalizers") or []):
             propagation = "Orphan"
         elif FOREGROUND in (metadata.get("finalizers") or []):
             propagation = "Foreground"
-        return Delete(*place, uid=metadata["uid"], propagation=propagation)
+        return [*operations, Delete(*place, uid=metadata["uid"], propagation=propagation)]
 
-    def _classify(self, references: list[Document], namespace: str, work: Work) -> _Owners:
+    def _classify(self, references: list[Document], namespace: str, work: Work) -> _Owners | None:
+        """Sort an object's owners; None: a namespaced owner of an object without a namespace cannot be looked for."""
         owners = _Owners()
         for reference in references:
             kind = find_kind(reference["apiVersion"], reference["kind"])
@@ -156,6 +200,8 @@ class GarbageCollector:
                 # A kind nobody serves here cannot be looked for: such an owner is taken at its word.
                 owners.solid.append(reference)
                 continue
+            if kind.namespaced and not namespace:
+                return None
             # Asked of the store itself: an owner missing from a cache may just be new.
             home = namespace if kind.namespaced else ""
             found = work.tick.get(kind.resource, home, reference["name"])

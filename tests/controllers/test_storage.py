@@ -327,7 +327,7 @@ class TestEnd:
         lab.create(home, one)
         lab.run(10)
         lab.do(Delete("namespaces", "", "team"))
-        lab.run(10)
+        lab.run(40)
         assert lab.list("persistentvolumeclaims") == lab.list("persistentvolumes") == []
         assert lab.store.get("namespaces", "", "team") is None
 

@@ -56,7 +56,6 @@ def test_which_kinds_nothing_acts_on() -> None:
         "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
         "resourceclaims.resource.k8s.io",
         "resourceclaimtemplates.resource.k8s.io",
-        "resourcequotas",
         "resourceslices.resource.k8s.io",
         "rolebindings.rbac.authorization.k8s.io",
         "roles.rbac.authorization.k8s.io",

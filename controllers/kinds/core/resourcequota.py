@@ -40,6 +40,7 @@ KIND: Final = Kind(
     "resourcequotas",
     short_names=("quota",),
     subresources=(STATUS,),
+    keeper="resourcequota",
     rank=2,
     students=False,
     prepare=_prepare,

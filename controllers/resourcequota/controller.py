@@ -1,0 +1,106 @@
+"""Counts what each ResourceQuota's namespace uses, and writes it into the quota's status.
+
+Admission charges what comes; this counts anew what there is: when something goes or becomes less, when the quota
+changes, and every `resource-quota-sync-period`.
+
+Source: k8s.io/kubernetes/pkg/controller/resourcequota/resource_quota_controller.go, k8s.io/apiserver/pkg/quota/v1.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from controllers.kinds.table import KINDS
+from controllers.kit.informer import Handler
+from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
+from controllers.kit.services import by_namespace
+from controllers.log.operations import Update
+from controllers.quota.evaluator import Evaluator, evaluator_of
+from controllers.quota.usage import NONE, Usage, add, equal, only, read, written
+from controllers.registry.kind import CLUSTERSIM_GROUP
+from scheduler_core.api.document import Document
+
+QUOTAS: Final = "resourcequotas"
+
+COUNTED: Final = tuple(
+    kind.resource for kind in KINDS if kind.namespaced and not kind.passing and kind.group != CLUSTERSIM_GROUP
+)
+"""Kinds whose objects a quota may count."""
+
+
+class ResourceQuotaController:
+    """Reconciles quotas, by namespace and name, first come first served."""
+
+    NAME: ClassVar[str] = "resourcequota"
+    RESOURCES: ClassVar[tuple[str, ...]] = COUNTED
+
+    def __init__(self, setup: Setup) -> None:
+        """Listen to quotas and to all that they may count."""
+        self._quotas = setup.informers[QUOTAS]
+        self._listers = {resource: setup.informers[resource] for resource in COUNTED}
+        self._evaluators = {resource: evaluator_of(resource) for resource in COUNTED}
+        self._queue = setup.queue
+        for resource, lister in self._listers.items():
+            lister.add_index("namespace", by_namespace)
+            lister.add_handler(self._handler(self._evaluators[resource]))
+        self._quotas.add_handler(self._quota_changed)
+
+    def _quota_changed(self, old: Document | None, new: Document | None) -> None:
+        if new is not None and (old is None or _asked(old) != _asked(new)):
+            self._queue.add(key_of(new))
+
+    def _handler(self, evaluator: Evaluator) -> Handler:
+        def changed(old: Document | None, new: Document | None) -> None:
+            document = new or old
+            assert document is not None, "a change has a state before or after"
+            quotas = self._quotas.indexed("namespace", document["metadata"]["namespace"])
+            if not quotas or _same(evaluator, old, new):
+                return
+            for quota in quotas:
+                if evaluator.matching(_asked(quota)):
+                    self._queue.add(key_of(quota))
+
+        return changed
+
+    def reconcile(self, key: str, work: Work) -> Reconcile:
+        """Count what one quota's namespace uses; all of them in the periodic round."""
+        if key == RESYNC_KEY:
+            for each in self._quotas.all():
+                work.queue.add(key_of(each))
+            return
+        quota = self._quotas.get(*split_key(key))
+        if quota is None:
+            return
+        hard, status = _asked(quota), quota.get("status") or {}
+        counted = self._count(quota, hard, work)
+        used = only({**read(status.get("used")), **counted}, hard)
+        known = status.get("used")
+        same = status.get("hard") is not None and equal(read(status["hard"]), read(hard))
+        if same and known is not None and equal(read(known), used):
+            return
+        metadata = {field: quota["metadata"][field] for field in ("uid", "resourceVersion")}
+        body = {"metadata": metadata, "status": {"hard": dict(hard), "used": written(used)}}
+        # Somebody may have been charged meanwhile: then this is a conflict, and the next turn counts anew.
+        must((yield [Update(QUOTAS, quota["metadata"]["namespace"], quota["metadata"]["name"], body, "status")])[0])
+
+    def _count(self, quota: Document, hard: dict[str, str], work: Work) -> Usage:
+        total: Usage = {}
+        for resource, evaluator in self._evaluators.items():
+            names = evaluator.matching(hard)
+            if not names:
+                continue
+            total = add(total, dict.fromkeys(names, NONE))
+            for document in self._listers[resource].indexed("namespace", quota["metadata"]["namespace"]):
+                if evaluator.in_scope(quota, document):
+                    total = add(total, only(evaluator.usage(document, work.unix_ms), names))
+        return total
+
+
+def _asked(quota: Document) -> dict[str, str]:
+    hard: dict[str, str] = (quota.get("spec") or {}).get("hard") or {}
+    return hard
+
+
+def _same(evaluator: Evaluator, old: Document | None, new: Document | None) -> bool:
+    """Return whether a change leaves what an object counts for, whenever it is looked at."""
+    return old is not None and new is not None and evaluator.usage(old, 0) == evaluator.usage(new, 0)

@@ -1,0 +1,100 @@
+"""What quotas tell of their namespaces: everything that can be counted, as it comes, changes and goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from controllers.log.operations import Delete, Patch
+from scheduler_core.api.document import Document
+from tests.tools.lab import Lab, node, pod, workload
+
+
+def quota(name: str = "q", *, scopes: list[str] | None = None, **hard: str) -> Document:
+    asked = {key.replace("__", "/").replace("_", "."): value for key, value in hard.items()}
+    spec: dict[str, Any] = {"hard": asked}
+    if scopes:
+        spec["scopes"] = scopes
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": spec,
+    }
+
+
+def used(lab: Lab, name: str = "q") -> dict[str, str]:
+    status = lab.get("resourcequotas", name)["status"]
+    assert status["hard"] == lab.get("resourcequotas", name)["spec"]["hard"]
+    found: dict[str, str] = status["used"]
+    return found
+
+
+def config(name: str) -> Document:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
+
+
+def test_a_quota_counts_what_is_there_when_it_comes() -> None:
+    lab = Lab([node("n1"), workload("ReplicaSet", "web", 3), config("a")])
+    lab.run(10)
+    lab.create(quota(pods="9", requests_cpu="2", count__replicasets_apps="5", count__nothing_here="1"))
+    lab.run(1)
+    assert used(lab) == {"pods": "3", "requests.cpu": "300m", "count/replicasets.apps": "1"}
+
+
+def test_what_goes_and_what_ends_is_given_back() -> None:
+    lab = Lab([node("n1"), *(pod(f"p{number}") for number in range(3))])
+    lab.run(10)
+    lab.create(quota(pods="9", count__pods="9", requests_cpu="2"))
+    lab.run(1)
+    lab.do(Delete("pods", "default", "p0", grace_period_seconds=0))
+    lab.do(Patch("pods", "default", "p1", {"status": {"phase": "Succeeded"}}, "merge", "status"))
+    lab.run(1)
+    assert used(lab) == {"pods": "1", "count/pods": "2", "requests.cpu": "100m"}
+
+
+def test_a_quota_that_changes_is_counted_anew_and_drops_what_it_no_longer_limits() -> None:
+    lab = Lab([quota(configmaps="9", secrets="3"), config("a"), config("b")])
+    lab.run(5)
+    before = used(lab)["configmaps"]
+    lab.do(Patch("resourcequotas", "default", "q", {"spec": {"hard": {"secrets": None, "count/configmaps": "4"}}}))
+    lab.run(1)
+    assert used(lab) == {"configmaps": before, "count/configmaps": before}
+
+
+def test_scopes_leave_out_other_pods() -> None:
+    best_effort = pod("free")
+    best_effort["spec"]["containers"][0].pop("resources")
+    lab = Lab([node("n1"), best_effort, pod("paid"), pod("short", activeDeadlineSeconds=500)])
+    lab.create(quota("best", scopes=["BestEffort"], pods="5"))
+    lab.create(quota("paid", scopes=["NotBestEffort", "NotTerminating"], pods="5", requests_cpu="1"))
+    lab.create(quota("short", scopes=["Terminating"], pods="5"))
+    lab.run(5)
+    assert used(lab, "best") == {"pods": "1"}
+    assert used(lab, "paid") == {"pods": "1", "requests.cpu": "100m"}
+    assert used(lab, "short") == {"pods": "1"}
+
+
+def test_a_service_that_changes_its_type_gives_its_node_ports_back() -> None:
+    service: Document = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]},
+    }
+    lab = Lab([quota(services_nodeports="3", services_loadbalancers="2"), service])
+    lab.run(3)
+    assert used(lab) == {"services.nodeports": "1", "services.loadbalancers": "1"}
+    lab.do(Patch("services", "default", "web", {"spec": {"type": "ClusterIP"}}))
+    lab.run(1)
+    assert used(lab) == {"services.nodeports": "0", "services.loadbalancers": "0"}
+
+
+def test_usage_that_somebody_falsified_is_mended_by_the_periodic_round() -> None:
+    lab = Lab([quota(configmaps="9")])
+    lab.run(3)
+    true = used(lab)
+    lab.do(Patch("resourcequotas", "default", "q", {"status": {"used": {"configmaps": "7"}}}, "merge", "status"))
+    lab.run(100)
+    assert used(lab) == {"configmaps": "7"}
+    lab.run(250)
+    assert used(lab) == true
