@@ -13,8 +13,8 @@ from controllers.flags.table import ELECTIONS
 from controllers.kit.manager import ControllerManager
 from controllers.kubelet import Kubelets
 from controllers.leaderelection.elector import Settings
-from controllers.leaderelection.lease import LeaseLock
-from controllers.leaderelection.replica import Replica
+from controllers.leaderelection.replica import Configuration, Replica
+from controllers.leaderelection.standing import Standing
 from controllers.loop.loop import Elected, Loop, Slot, Tick
 from controllers.registry.models import clustersim_v1 as api
 from controllers.registry.structs import read
@@ -102,21 +102,36 @@ class Assembly:
         identity = document["metadata"]["name"]
         component = str(read(document.get("spec"), api.ReplicaSpec).component)
         source = "default-scheduler" if component == SCHEDULER else component
-        lock = LeaseLock("kube-system", component)
         inner = self._inner_of(identity, component)
         if inner is None:
             return
 
+        standing = self._teller.standings[identity] = Standing(read(document.get("status"), api.ReplicaStatus))
+
         def make() -> Replica:
-            return Replica(identity, lock, inner, source=source, settings=lambda: self._settings_of(component))
+            return Replica(
+                identity,
+                inner,
+                source=source,
+                configuration=lambda: self._election_of(component),
+                standing=standing,
+            )
 
         slot = self._replicas[identity] = self._loop.add(identity, make)
         slot.own = OWN
 
-    def _settings_of(self, component: str) -> Settings:
-        """Return how a component's elections are timed."""
+    def _election_of(self, component: str) -> Configuration:
+        """Return how a component's replicas elect."""
         flags, election = self._flags, ELECTIONS[component]
-        return Settings(flags[election.lease_duration], flags[election.renew_deadline], flags[election.retry_period])
+        return Configuration(
+            elect=flags[election.elect],
+            settings=Settings(
+                flags[election.lease_duration], flags[election.renew_deadline], flags[election.retry_period]
+            ),
+            resource_lock=flags[election.resource_lock],
+            resource_namespace=flags[election.resource_namespace],
+            resource_name=flags[election.resource_name],
+        )
 
     def _inner_of(self, identity: str, component: str) -> Callable[[], Elected] | None:
         """Return what makes the component that a replica runs while it leads."""

@@ -166,6 +166,7 @@ class Obeying:
         if command.fault is not None and command.fault.id != known.fault_id:
             self._faults.begin(slot, command.fault)
             obeyed[command.identity] = replace(known, fault_id=command.fault.id)
+        self._replica_teller.note(slot)
 
     def place(self) -> Document:
         """Return the present place in the run: a second run lets a command take effect at the same."""

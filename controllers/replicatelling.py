@@ -15,6 +15,7 @@ from controllers.commands import REPLICAS, SESSION, Obeyed, status_of
 from controllers.faults.active import Active, Faults
 from controllers.kit.client import Client
 from controllers.leaderelection.replica import Replica
+from controllers.leaderelection.standing import Standing
 from controllers.log.operations import Patch
 from controllers.loop.loop import Loop, Slot, Tick
 from scheduler_core.api.document import Document
@@ -31,16 +32,26 @@ class ReplicaTeller:
         self._faults = faults
         self.obeyed: dict[str, Obeyed] = {}
         """Replica → what was last obeyed of its spec."""
+        self.standings: dict[str, Standing] = {}
+        """Replica → what is known of its process, whatever becomes of that."""
         self._seen: dict[str, tuple[object, ...]] = {}
         self._shown: dict[str, Document] = {}
+
+    def note(self, slot: Slot) -> None:
+        """Note whether a replica believes that it leads: after all that may have changed it, a crash too."""
+        replica = slot.component
+        self.standings[slot.name].believes(isinstance(replica, Replica) and replica.leading, self._loop.now_ms)
 
     def has_moved(self, slot: Slot) -> bool:
         """Return whether a component is a replica whose election or faults moved since this was asked last."""
         replica = slot.component
         if not isinstance(replica, Replica):
             return False
+        self.note(slot)
         lease = replica.lease_view() or {}
-        seen = (replica.leading, replica.last_branch, lease.get("holder"), slot.incarnation, self._faults.of(slot))
+        refused = self.standings[slot.name].refused.bit_length()
+        fault = self._faults.of(slot)
+        seen = (replica.leading, replica.last_branch, lease.get("holder"), slot.incarnation, fault, refused)
         moved = self._seen.get(slot.name) != seen
         self._seen[slot.name] = seen
         return moved
@@ -57,7 +68,7 @@ class ReplicaTeller:
             return
         status = self._standing(identity)
         known = self._shown.get(identity) or status_of(document)
-        if any(known.get(key) != status[key] for key in _TELLING) or _holder(known) != _holder(status):
+        if any(known.get(key) != status[key] for key in _TELLING) or _thinned(known) != _thinned(status):
             self._shown[identity] = status
             tick.emit(_patch(identity, status))
 
@@ -81,7 +92,8 @@ class ReplicaTeller:
 
     def _standing(self, identity: str) -> Document:
         slot = self._replicas[identity]
-        return standing_of(slot, self.obeyed[identity], self._faults.of(slot), self._loop.now_ms)
+        status = standing_of(slot, self.obeyed[identity], self._faults.of(slot), self._loop.now_ms)
+        return {**status, **self.standings[identity].as_dict()}
 
 
 def standing_of(slot: Slot, obeyed: Obeyed, active: Active | None, now_ms: int) -> Document:
@@ -119,9 +131,11 @@ _TELLING: Final = (
 """Fields whose change is worth a row; the others are as of the last one."""
 
 
-def _holder(status: Mapping[str, Any]) -> str:
-    lease = status.get("lease")
-    return str(lease.get("holder") or "") if isinstance(lease, Mapping) else ""
+def _thinned(status: Mapping[str, Any]) -> tuple[str, int]:
+    """Return the holder of the lease, and how often the count of refused writes has doubled: it may grow with each."""
+    lease, refused = status.get("lease"), status.get("refused")
+    holder = str(lease.get("holder") or "") if isinstance(lease, Mapping) else ""
+    return holder, refused.bit_length() if isinstance(refused, int) else 0
 
 
 def tell_cycle(tick: Tick, identity: str, cycle: Mapping[str, Any] | None, known: Mapping[str, Any] | None) -> None:

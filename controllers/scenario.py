@@ -10,13 +10,18 @@ from typing import Any, Final
 
 from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
+from controllers.commands import FLAGS, FLAGS_NAME
+from controllers.flags.table import wrong_flags
 from controllers.kinds.table import KINDS, find_kind
 from controllers.kit.client import Client
+from controllers.leaderelection.standing import overlaps
 from controllers.log.memory import DEFAULT_EPOCH_MS, MemoryStore
 from controllers.log.operations import Create, Delete, Operation, Patch
 from controllers.log.store import Store
 from controllers.outside import CarryOut, refuse
 from controllers.registry.kind import Kind
+from controllers.registry.models.clustersim_v1 import ReplicaStatus
+from controllers.registry.structs import read as read_struct
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 from scheduler_core.eras import read_spec
@@ -42,7 +47,7 @@ _TOP: Final = frozenset(
 _NODE: Final = frozenset(
     {"count", "name", "cpu", "memory", "pods", "gpu", "zone", "labels", "taints", "resources", "annotations"}
 )
-_ACTIONS: Final = ("apply", "delete", "patch", "scale", "fault", "clock", "scheduler")
+_ACTIONS: Final = ("apply", "delete", "patch", "scale", "fault", "clock", "scheduler", "flags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +190,26 @@ def summary(store: Store, cluster: Cluster, seed: int, name: str) -> Document:
         "phases": {phase: phases[phase] for phase in sorted(phases)},
         "conflicts": conflicts_of(nodes, pods).counts(),
         "leaders": leaders,
+        "elections": _elections(store, cluster.now_ms),
         "logSha256": digest.hexdigest(),
+    }
+
+
+def _elections(store: Store, now_ms: int) -> Document:
+    """Return, for each component, when two of its replicas led at once (seconds), and how many writes were refused."""
+    found: dict[str, list[ReplicaStatus]] = {}
+    for stored in store.list("replicas.clustersim.io")[0]:
+        component = str(stored.object["spec"]["component"])
+        found.setdefault(component, []).append(read_struct(stored.object.get("status"), ReplicaStatus))
+    return {
+        component: {
+            "twoLeaders": [
+                [since_ms / 1000, until_ms / 1000]
+                for since_ms, until_ms in overlaps([status.beliefs for status in statuses], now_ms)
+            ],
+            "refused": sum(status.refused for status in statuses),
+        }
+        for component, statuses in sorted(found.items())
     }
 
 
@@ -249,6 +273,11 @@ def _operations(store: MemoryStore, action: Action) -> list[Operation]:
             # The whole spec: what the new one does not name is gone.
             patch_spec = [{"op": "add", "path": "/spec", "value": argument}]
             return [Patch("schedulerconfigs.clustersim.io", "", "default", patch_spec, "json")]
+        case "flags":
+            document = {"apiVersion": "clustersim.io/v1", "kind": "Flags", "metadata": {"name": FLAGS_NAME}}
+            there = store.get(FLAGS, "", FLAGS_NAME) is not None
+            made: list[Operation] = [] if there else [Create(FLAGS, "", document)]
+            return [*made, Patch(FLAGS, "", FLAGS_NAME, {"spec": argument})]
         case _:
             return [Patch("clocks.clustersim.io", "", "clock", {"spec": argument})]
 
@@ -384,9 +413,21 @@ def _read_step(
                     _kind_of(document, where, causes)
         elif what == "scheduler":
             _scheduler(argument, where, plugins, causes)
+        elif what == "flags":
+            causes.extend(wrong_flags(argument, f"{where}.") if _is_flags(argument) else [Cause(where, _FLAGS_SHAPE)])
         else:
             _check_argument(what, argument, where, causes)
         actions.append(Action(at_ms, what, argument, where))
+
+
+_FLAGS_SHAPE: Final = "must be a mapping of components to mappings of flags to texts"
+
+
+def _is_flags(argument: Any) -> bool:
+    return isinstance(argument, dict) and all(
+        isinstance(section, dict) and all(isinstance(text, str) for text in section.values())
+        for section in argument.values()
+    )
 
 
 _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {

@@ -20,6 +20,7 @@ TEACHING_PACE_MS: Final = 250
 
 GPU_RESOURCE: Final = "nvidia.com/gpu"
 GPU_TAINT: Final = {"key": "gpu", "value": "true", "effect": "NoSchedule"}
+MASTER_TAINT: Final = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 
 
@@ -186,6 +187,23 @@ TEMPLATES: Final[Mapping[str, Template]] = {
             replicas=3,
             nodes=(NodeGroup(3, 4, 8),),
             workloads=(Workload("web", 4, "500m", "512Mi", "nginx:1.27"),),
+        ),
+        Template(
+            "two-masters",
+            "Two masters",
+            replicas=2,
+            nodes=(
+                NodeGroup(
+                    2,
+                    4,
+                    8,
+                    name="master-{n}",
+                    taints=(MASTER_TAINT,),
+                    labels={"node-role.kubernetes.io/control-plane": ""},
+                ),
+                NodeGroup(3, 4, 8, name="worker-{n}"),
+            ),
+            workloads=(Workload("web", 3, "500m", "512Mi", "nginx:1.27"),),
         ),
         Template(
             "zones",

@@ -17,7 +17,17 @@ from clustersim.store import sessions
 from clustersim.store.sessions import SessionRow
 from scheduler_core.api.errors import ApiError
 
-TEMPLATES: Final = ("empty", "three-nodes", "gpu-lab", "ha", "zones", "nodes-100", "nodes-1000", "import")
+TEMPLATES: Final = (
+    "empty",
+    "three-nodes",
+    "gpu-lab",
+    "ha",
+    "two-masters",
+    "zones",
+    "nodes-100",
+    "nodes-1000",
+    "import",
+)
 THEMES: Final = ("light", "dark", "projector")
 THEME_COOKIE: Final = "clustersim_theme"
 PREFERENCE_SECONDS: Final = 365 * 24 * 3600

@@ -76,6 +76,12 @@ def _replica(call: Call, document: Document) -> Document:
         "seenRevision": status.seen_revision,
         "clockSkewMs": status.clock_skew_ms,
         "clockRate": status.clock_rate,
+        "lastBranch": status.last_branch,
+        "restarts": status.restarts,
+        "refused": status.refused,
+        "lastExit": msgspec.to_builtins(status.last_exit),
+        "callbacks": msgspec.to_builtins(status.callbacks),
+        "beliefs": msgspec.to_builtins(status.beliefs),
         "fault": {name: value for name, value in told.items() if value is not None} or None,
     }
 

@@ -6,7 +6,7 @@ Source: k8s.io/component-base/config/options/leaderelectionconfig.go.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from controllers.flags.flag import Component, Flag, duration, switch, word
 
@@ -36,8 +36,12 @@ class ElectionFlags:
         )
 
 
-def _leases(text: str) -> None:
-    if text != "leases":
+LOCKS: Final = ("leases", "endpoints", "configmaps", "endpointsleases", "configmapsleases")
+"""Kinds of lock. Today's client-go knows Leases alone; the others are those of an earlier era, and of its end."""
+
+
+def _lock(text: str) -> None:
+    if text not in LOCKS:
         raise ValueError('resourceLock: Invalid value: resourceLock value must be "leases"')
 
 
@@ -53,7 +57,14 @@ def election(component: Component) -> ElectionFlags:
         duration(component, "leader-elect-lease-duration", "15s", "How long a silent leader's lease is respected."),
         duration(component, "leader-elect-renew-deadline", "10s", "A leader that cannot renew for so long stops."),
         duration(component, "leader-elect-retry-period", "2s", "How often replicas try."),
-        word(component, "leader-elect-resource-lock", "leases", "What kind of object is the lock.", check=_leases),
+        word(
+            component,
+            "leader-elect-resource-lock",
+            "leases",
+            "What kind of object is the lock: `leases`; in an earlier era `endpoints` or `configmaps`, and at its end "
+            "`endpointsleases` or `configmapsleases`, both at once. Upstream has leases alone since 1.27.",
+            check=_lock,
+        ),
         word(component, "leader-elect-resource-name", component, "The lock's name.", check=_named),
         word(component, "leader-elect-resource-namespace", "kube-system", "The lock's namespace.", check=_named),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from controllers.leaderelection.elector import Create, Failed, Found, Missing, Record, Response, Update
@@ -16,6 +17,9 @@ RESOURCE: Final = "leases.coordination.k8s.io"
 class LeaseLock:
     """One Lease, as the lock of an election."""
 
+    kind: Final = "Lease"
+    resource: Final = RESOURCE
+
     def __init__(self, namespace: str, name: str) -> None:
         """Name the Lease."""
         self.namespace = namespace
@@ -25,8 +29,9 @@ class LeaseLock:
         """Return `namespace/name`."""
         return f"{self.namespace}/{self.name}"
 
-    def read(self, stored: Stored | None) -> Response:
-        """Return the answer to a `Get` that found this."""
+    def read(self, read: Callable[[str, str, str], Stored | None]) -> Response:
+        """Return the answer to a `Get`."""
+        stored = read(RESOURCE, self.namespace, self.name)
         return Missing() if stored is None else self._found(stored.object)
 
     def write(self, request: Create | Update) -> Operation:
@@ -45,18 +50,11 @@ class LeaseLock:
         patch = {"metadata": {"resourceVersion": request.version}, "spec": spec}
         return operations.Patch(RESOURCE, self.namespace, self.name, patch)
 
-    def written(self, result: Result) -> Response:
-        """Return the answer to a `Create` or `Update` that had this result."""
+    def written(self, result: Result, read: Callable[[str, str, str], Stored | None]) -> Operation | Response:
+        """Return the answer to the request that had this result."""
         if result.object is None:
             return Failed(conflict=result.error is not None and result.error.code == 409)
         return self._found(result.object)
-
-    def about(self, document: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return what an event about this lock refers to."""
-        if document is not None:
-            return document
-        metadata = {"name": self.name, "namespace": self.namespace}
-        return {"apiVersion": "coordination.k8s.io/v1", "metadata": metadata}
 
     @staticmethod
     def _found(document: dict[str, Any]) -> Found:

@@ -1,19 +1,24 @@
 """A replica under election: one component that acts only while its elector leads.
 
 The election runs beside the component, on the same clock and watch. Losing the lease drops the component with all its
-memory and begins anew as a follower, as the real processes exit and are restarted.
+memory and begins anew as a follower, as the real processes exit and are restarted. Without an election
+(`--leader-elect=false`) the component acts at once.
+
+Source: client-go `tools/leaderelection`, `cmd/kube-scheduler/app/server.go` (callbacks and exit codes).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from controllers.faults.process import RELEASE_TIMER
 from controllers.kit.recorder import Recorder
-from controllers.leaderelection.elector import Elector, Failed, Get, Request, Response, Settings
-from controllers.leaderelection.lease import LeaseLock
-from controllers.log.store import Event, Stored
+from controllers.leaderelection.elector import Elector, Failed, Get, Notice, Request, Response, Settings
+from controllers.leaderelection.lock import Lock, about, new_lock
+from controllers.leaderelection.standing import Name, Standing
+from controllers.log.store import Event
 from controllers.loop.component import Flagged
 from controllers.loop.loop import Answer, Elected, Tick
 from scheduler_core.api.draw import draw
@@ -28,6 +33,17 @@ looks whether it can reach the API server."""
 
 RELEASED_MS: Final = 5_000
 """How long a replica that has stepped down stays away: longer than others wait between two tries (4.4 s at most)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """LeaderElectionConfiguration: whether replicas of a component elect, by which lock, and how it is timed."""
+
+    elect: bool = True
+    settings: Settings = field(default_factory=Settings)
+    resource_lock: str = "leases"
+    resource_namespace: str = "kube-system"
+    resource_name: str = ""
 
 
 class _ElectionToken:
@@ -45,29 +61,32 @@ class Replica:
     def __init__(
         self,
         identity: str,
-        lock: LeaseLock,
         make: Callable[[], Elected],
         *,
         source: str,
-        settings: Callable[[], Settings] = Settings,
+        configuration: Callable[[], Configuration],
+        standing: Standing | None = None,
     ) -> None:
         """Begin as a follower.
 
         Args:
-            identity: written into the Lease.
-            lock: the Lease that all replicas of this component share.
+            identity: written into the lock.
             make: makes the component that acts; called again whenever leadership was lost.
             source: the component that events name.
-            settings: returns the election's timing as of its beginning.
+            configuration: returns how it elects; read when the process starts.
+            standing: what is known of the process from outside; it outlives this value.
         """
         self.identity = identity
-        self.lock = lock
         self.inner = make()
         self.elector: Elector | None = None
+        """None: the process is away, or runs without an election."""
         self.last_branch = ""
-        self.restarts = 0
+        self.standing = standing or Standing()
+        self._running = False
         self._make = make
-        self._settings = settings
+        self._configuration = configuration
+        self._has = configuration()
+        self.lock = self._new_lock()
         self._recorder = Recorder(source, instance=identity)
         self._made = 0
 
@@ -78,8 +97,8 @@ class Replica:
 
     @property
     def leading(self) -> bool:
-        """Return whether this replica believes that it leads."""
-        return self.elector is not None and self.elector.leading
+        """Return whether this replica believes that it leads, and so acts."""
+        return self.elector.leading if self.elector is not None else self._running
 
     # -- Component ----------------------------------------------------------------------------------------------
 
@@ -88,17 +107,24 @@ class Replica:
         if not tick.reachable:
             tick.plan(_RESTART, tick.now_ms + RESTART_MS)
             return
+        self._has = self._configuration()
+        self.lock = self._new_lock()
+        self._running = True
         self.inner.start(tick)
-        self._begin(tick)
+        if self._has.elect:
+            self._begin(tick)
+        else:
+            self.last_branch = ""
+            self.inner.lead(tick)
 
     def observe(self, rows: Sequence[Event], tick: Tick) -> None:
         """Hand rows to the component; between exit and restart nobody is there to take them."""
-        if self.elector is not None:
+        if self._running:
             self.inner.observe(rows, tick)
 
     def observe_gone(self, tick: Tick) -> None:
         """Hand the 410 to the component."""
-        if self.elector is not None:
+        if self._running:
             self.inner.observe_gone(tick)
 
     def settle(self, answers: Sequence[Answer], tick: Tick) -> None:
@@ -108,10 +134,11 @@ class Replica:
             if isinstance(answer.token, _ElectionToken):
                 if answer.token.made == self._made and self.elector is not None:
                     self.elector.epoch_ms = tick.epoch_ms
-                    self._carry_on(self.elector.answer(tick.now_ms, self.lock.written(answer.result)), tick)
+                    self._settled(self.elector, answer, tick)
             else:
                 others.append(answer)
         if others:
+            self.standing.count(others)
             self.inner.settle(others, tick)
 
     def fire(self, timer: Hashable, tick: Tick) -> None:
@@ -123,12 +150,16 @@ class Replica:
         elif timer == _RESTART:
             self.start(tick)
         elif timer == RELEASE_TIMER:
-            self._release(tick)
+            if self.elector is not None and self.elector.leading:
+                self._terminate(tick, RELEASED_MS)
         else:
             self.inner.fire(timer, tick)
 
     def flags_changed(self, tick: Tick) -> None:
-        """Hand it to the component, where that plans by flags."""
+        """Start the process anew where its election is another one now; else tell the component that plans by flags."""
+        if self._running and self._configuration() != self._has:
+            self._terminate(tick, RESTART_MS)
+            return
         inner: object = self.inner
         if isinstance(inner, Flagged):
             inner.flags_changed(tick)
@@ -150,6 +181,10 @@ class Replica:
 
     # -- the election -------------------------------------------------------------------------------------------
 
+    def _new_lock(self) -> Lock:
+        has = self._has
+        return new_lock(has.resource_lock, has.resource_namespace, has.resource_name, self.identity)
+
     def _begin(self, tick: Tick) -> None:
         seed, key = tick.seed, f"{self.lock.describe()}/{self.identity}/{tick.now_ms}"
 
@@ -157,8 +192,19 @@ class Replica:
             return draw(seed, "election-jitter", key, attempt, below=below)
 
         self._made += 1
-        self.elector = Elector(self.identity, jitter, self._settings(), epoch_ms=tick.epoch_ms)
+        self.elector = Elector(self.identity, jitter, self._has.settings, epoch_ms=tick.epoch_ms)
         self._carry_on(self.elector.poll(tick.now_ms), tick)
+
+    def _settled(self, elector: Elector, answer: Answer, tick: Tick) -> None:
+        """Take the result of a write of the lock: some locks ask for another one."""
+        try:
+            following = self.lock.written(answer.result, tick.get)
+        except ApiError:
+            following = Failed()
+        if isinstance(following, Response):
+            self._carry_on(elector.answer(tick.now_ms, following), tick)
+        else:
+            tick.emit(following, answer.token)
 
     def _carry_on(self, request: Request | None, tick: Tick) -> None:
         elector = self.elector
@@ -175,47 +221,55 @@ class Replica:
 
     def _looked_up(self, tick: Tick) -> Response:
         try:
-            return self.lock.read(self._read(tick))
+            return self.lock.read(tick.get)
         except ApiError:
             return Failed()
 
-    def _read(self, tick: Tick) -> Stored | None:
-        return tick.get("leases.coordination.k8s.io", self.lock.namespace, self.lock.name)
-
     def _about(self, tick: Tick) -> dict[str, Any]:
         try:
-            stored = self._read(tick)
+            stored = tick.get(self.lock.resource, self.lock.namespace, self.lock.name)
         except ApiError:
             stored = None
-        return self.lock.about(stored.object if stored is not None else None)
+        return about(self.lock, stored)
 
-    def _release(self, tick: Tick) -> None:
-        """Step down on request: give the lease up, exit, and be back once another has had time to take it."""
+    def _terminate(self, tick: Tick, away_ms: int) -> None:
+        """End as a process that was asked to: give the lease up where it is held, exit with 0, be back later."""
         elector = self.elector
-        if elector is None or not elector.leading:
-            return
-        request = elector.cancel(tick.now_ms)
+        request = elector.cancel(tick.now_ms) if elector is not None else None
+        if elector is not None:
+            self.last_branch = elector.branch or self.last_branch
+            self._announce(elector, tick, asked=True)
+        if self._running:
+            self._exit(tick, asked=True)
         if request is not None:
             tick.emit(self.lock.write(request), _ElectionToken(self._made))
-        self.last_branch = elector.branch or self.last_branch
-        self._announce(elector, tick)
-        tick.plan(_RESTART, tick.now_ms + RELEASED_MS)
+        tick.plan(_RESTART, tick.now_ms + away_ms)
 
-    def _announce(self, elector: Elector, tick: Tick) -> None:
+    def _announce(self, elector: Elector, tick: Tick, *, asked: bool = False) -> None:
+        """Call back as client-go does: OnNewLeader, OnStartedLeading, OnStoppedLeading."""
         notices, elector.notices = elector.notices, []
         for notice in notices:
+            self.standing.called(_CALLBACKS[notice], tick.now_ms, elector.observed)
             if notice == "new leader":
                 continue
-            self._recorder.event(tick, self._about(tick), "Lease", "LeaderElection", f"{self.identity} {notice}")
+            self._recorder.event(tick, self._about(tick), self.lock.kind, "LeaderElection", f"{self.identity} {notice}")
             if notice == "became leader":
                 self.inner.lead(tick)
             elif notice == "stopped leading":
-                self._exit(tick)
+                self._exit(tick, asked=asked)
 
-    def _exit(self, tick: Tick) -> None:
+    def _exit(self, tick: Tick, *, asked: bool) -> None:
         """Lose everything, and come back as a follower a little later."""
         self.elector = None
-        self.restarts += 1
+        self._running = False
+        self.standing.exited(asked=asked, at_ms=tick.now_ms)
         tick.forget_all()
         self.inner = self._make()
         tick.plan(_RESTART, tick.now_ms + RESTART_MS)
+
+
+_CALLBACKS: Final[dict[Notice, Name]] = {
+    "became leader": "OnStartedLeading",
+    "stopped leading": "OnStoppedLeading",
+    "new leader": "OnNewLeader",
+}

@@ -157,6 +157,35 @@ class Outcome(Shape, frozen=True):
     outcome: str = ""
 
 
+class Exit(Shape, frozen=True):
+    """Exit is how a replica's process ended last: 0 when it was asked to, 1 when it lost its lease."""
+
+    open_fields: ClassVar[bool] = True
+
+    code: int = 0
+    reason: str = ""
+    at_ms: int = 0
+
+
+class Callback(Shape, frozen=True):
+    """Callback is one that client-go's elector made; `identity` is the new leader's where it tells of one."""
+
+    open_fields: ClassVar[bool] = True
+
+    callback: str = ""
+    at_ms: int = 0
+    identity: str = ""
+
+
+class Belief(Shape, frozen=True):
+    """Belief is a time during which a replica believed that it leads; `to_ms` is null while it does."""
+
+    open_fields: ClassVar[bool] = True
+
+    from_ms: int = 0
+    to_ms: int | None = None
+
+
 class ReplicaStatus(Shape, frozen=True):
     """ReplicaStatus is the replica as its owner runs it; `cycle` is what a new owner needs to take a held cycle up."""
 
@@ -170,6 +199,11 @@ class ReplicaStatus(Shape, frozen=True):
     clock_skew_ms: int = 0
     clock_rate: float = 1.0
     last_branch: str = ""
+    restarts: int = 0
+    refused: int = 0
+    last_exit: Exit | None = None
+    callbacks: list[Callback] = []
+    beliefs: list[Belief] = []
     fault_id: int = 0
     fault: Fault | None = None
     verdict: Outcome | None = None

@@ -282,6 +282,14 @@ export interface ReplicaSlim extends Slim {
     /** What it has now; members that say nothing are null. */
     fault?: { kind: string; seconds?: number | null; rate?: number | null; untilMs?: number | null } | null;
     lastBranch?: string;
+    restarts?: number;
+    /** Writes of it that were refused because another one was faster; told when the count has doubled. */
+    refused?: number;
+    /** 0: it was asked to end; 1: it lost its lease. */
+    lastExit?: { code: number; reason: string; atMs: number } | null;
+    callbacks?: { callback: string; atMs: number; identity: string }[];
+    /** When it believed that it leads; `toMs` is null while it does. */
+    beliefs?: { fromMs: number; toMs: number | null }[];
     cycle?: Cycle | null;
   };
 }
