@@ -86,7 +86,7 @@ def delete(store: SqlStore, request: Request, target: Target, principal: Princip
         # Whoever says that dependents go with it is told that this takes a while.
         status = 202 if not gone and options.orphan is False else 200
         return object_of(store, request, target, last, context, status)
-    details = {"name": target.name, "kind": target.kind.plural, "uid": last["metadata"]["uid"]}
+    details = {"name": target.name, "kind": target.kind.plural, "uid": last.uid}
     if target.kind.group:
         details["group"] = target.kind.group
     status_document = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
@@ -127,7 +127,7 @@ def _remove_some(store: SqlStore, target: Target, found: Sequence[Stored], optio
         raise refused
 
 
-def _remove(store: SqlStore, resource: str, operation: Delete, context: Context) -> tuple[dict[str, Any], bool]:
+def _remove(store: SqlStore, resource: str, operation: Delete, context: Context) -> tuple[Stored, bool]:
     """Return (the object as it was last, whether it is gone)."""
     with writes(store, context.actor) as transaction:
         last = REGISTRY.apply(transaction, operation, context)
@@ -139,8 +139,8 @@ def _is_gone(transaction: Transaction, resource: str, operation: Delete) -> bool
     return transaction.get(resource, operation.namespace, operation.name) is None
 
 
-def _would_be_gone(last: dict[str, Any]) -> bool:
-    return "deletionTimestamp" not in last["metadata"]
+def _would_be_gone(last: Stored) -> bool:
+    return "deletionTimestamp" not in last.object["metadata"]
 
 
 def _options(request: Request) -> Options:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 
 from clustersim.apiserver.messages import (
     Request,
@@ -21,6 +21,7 @@ from clustersim.classroom.auth import Principal
 from clustersim.classroom.writing import apply, context_for
 from clustersim.store import SqlStore
 from controllers.log.operations import Create, Patch, PatchType, Update
+from controllers.log.store import Stored
 from controllers.registry.context import Context
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
 
@@ -125,20 +126,21 @@ def _not_allowed() -> ApiError:
 
 
 def object_of(
-    store: SqlStore, request: Request, target: Target, document: dict[str, Any], context: Context, status: int
+    store: SqlStore, request: Request, target: Target, stored: Stored, context: Context, status: int
 ) -> Response:
     """Return an object that was written, in the form that the client accepts, with what it is warned of."""
-    return with_warnings(rendered(ReadView(store), request, target, document, status), context)
+    return with_warnings(rendered(ReadView(store), request, target, stored, status), context)
 
 
-def rendered(view: ReadView, request: Request, target: Target, document: dict[str, Any], status: int = 200) -> Response:
-    """Return one object in the form that the client accepts."""
+def rendered(view: ReadView, request: Request, target: Target, stored: Stored, status: int = 200) -> Response:
+    """Return one object in the form that the client accepts: as it is stored, it is JSON already."""
     want = wanted(request)
-    if want.form == "table" and document.get("kind") == target.kind.kind:
+    if want.form == "table" and stored.object.get("kind") == target.kind.kind:
+        document = stored.object
         metadata = {"resourceVersion": document["metadata"].get("resourceVersion", "")}
         age = age_by(view.unix_ms())
         return json_response(table(target.kind, [document], metadata, age, want.include), status)
-    return json_response(document, status)
+    return Response(status, stored.data + b"\n")
 
 
 def read(store: ReadView, request: Request, target: Target) -> Response:
@@ -157,7 +159,7 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
         raise _not_allowed()
     if subresource is not None and subresource.view is not None:
         return json_response(subresource.view(stored.object))
-    return rendered(store, request, target, stored.object)
+    return rendered(store, request, target, stored)
 
 
 def _simulated(target: Target) -> ApiError:

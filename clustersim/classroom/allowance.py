@@ -13,13 +13,13 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
-
 from clustersim.classroom import limits
 from clustersim.classroom.auth import Principal
 from clustersim.store import SqlStore
 from controllers.kinds.core.pod.kind import KIND as POD
 from controllers.kinds.table import find_resource, kind_of
+from controllers.log.draft import Draft
+from controllers.log.store import Stored
 from controllers.registry.kind import Kind
 from scheduler_core.api.document import FrozenDocument
 from scheduler_core.api.errors import forbidden
@@ -35,7 +35,6 @@ COUNTED_SECONDS: Final = 5.0
 
 _REMEMBERED: Final = 4_096
 _QUOTA: Final = "student"
-_encode: Final = msgspec.json.Encoder().encode
 
 
 @dataclass(slots=True)
@@ -56,8 +55,8 @@ def spend(
     principal: Principal,
     resource: str,
     name: str,
-    old: FrozenDocument | None,
-    new: FrozenDocument,
+    old: Stored | None,
+    new: Draft,
     *,
     dry_run: bool = False,
 ) -> None:
@@ -66,10 +65,10 @@ def spend(
     Raises:
         ApiError: 403, the namespace would hold too much; 429, too many bytes a second.
     """
-    size = len(_encode(new))
+    size = new.size
     limits.spend(limits.STUDENT_BYTES, principal.participant_id, size)
-    objects = _asked_for(resource, new) - (_asked_for(resource, old) if old is not None else 0)
-    grown = size - (len(_encode(old)) if old is not None else 0)
+    objects = _asked_for(resource, new.object) - (0 if old is None else _asked_for(resource, old.object))
+    grown = size - (0 if old is None else old.size)
     with _lock:
         kept = _counted(store, principal.namespace)
         _refuse(resource, name, "count/objects", objects, kept.objects, STUDENT_OBJECTS_MAX)

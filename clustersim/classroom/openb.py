@@ -128,7 +128,7 @@ def start_replay(
     context = context_for(principal, store, commands=True)
     stored = apply(store, Create("replays.clustersim.io", "", document), context)
     return {
-        "name": stored["metadata"]["name"],
+        "name": stored.name,
         "nodes": {"created": created, "unchanged": len(trace.nodes) - created},
         "pods": trace.pod_count,
         "divisor": ratio,

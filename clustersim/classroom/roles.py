@@ -14,7 +14,9 @@ from clustersim.classroom.auth import COMPONENT, CREATED_BY, STUDENT, TEACHER, P
 from clustersim.extenders import refusals
 from clustersim.store import SqlStore
 from controllers.kinds.table import find_resource, kind_of
+from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete, Operation
+from controllers.log.store import Stored
 from controllers.registry.context import Guard
 from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
 from controllers.registry.schema import places_of
@@ -86,18 +88,19 @@ def guard_for(
         dry_run: it is only tried, and uses nothing up.
     """
 
-    def guard(operation: Operation, old: FrozenDocument | None, new: FrozenDocument | None) -> None:
+    def guard(operation: Operation, old: Stored | None, new: Draft | None) -> None:
         resource, namespace, name, subresource = place_of(operation)
         if new is not None:
-            _check_calls(kind_of(resource), name, new)
+            _check_calls(kind_of(resource), name, new.object)
         if principal.role == TEACHER and commands:
             return
         check(principal, verb_of(operation), resource, namespace, name, subresource)
         if new is None:
             return
-        _check_author(resource, name, principal, old, new)
+        before = None if old is None else old.object
+        _check_author(resource, name, principal, before, new.object)
         if principal.role == STUDENT:
-            _check_student_object(resource, name, old, new)
+            _check_student_object(resource, name, before, new.object)
             assert store is not None, "a student's writes go into a store"
             allowance.spend(store, principal, resource, name, old, new, dry_run=dry_run)
 

@@ -13,9 +13,8 @@ from clustersim.feed.hints import wake
 from clustersim.store import SqlStore
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Operation, Result
-from controllers.log.store import Transaction
+from controllers.log.store import Stored, Transaction
 from controllers.registry.context import SESSION, Context
-from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw_suffix
 
 GROUP: Final = 25
@@ -75,8 +74,8 @@ def context_for(
     )
 
 
-def apply(store: SqlStore, operation: Operation, context: Context) -> Document:
-    """Apply one person's operation in a transaction of its own, tell those who read the log, and return the document.
+def apply(store: SqlStore, operation: Operation, context: Context) -> Stored:
+    """Apply one person's operation in a transaction of its own, tell those who read the log; return what is stored.
 
     Raises:
         ApiError: refused; nothing was written.

@@ -85,7 +85,7 @@ def _write(
             raise not_found(resource, name)
         changed = copy_object(stored.object)
         mutate(changed)
-        return stored.object, REGISTRY.apply(transaction, Update(resource, "", name, changed), context)
+        return stored.object, REGISTRY.apply(transaction, Update(resource, "", name, changed), context).object
 
 
 def _wait(

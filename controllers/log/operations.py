@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from controllers.log.store import Stored
 from scheduler_core.api.errors import ApiError
 
 PatchType = Literal["merge", "strategic", "json", "apply"]
@@ -82,9 +83,15 @@ def resource_of(operation: Operation) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer to one operation: the document as stored, or the refusal."""
+    """The answer to one operation: what is stored now, or the refusal; to a call outside, what came of it."""
 
     operation: Operation | None
-    object: dict[str, Any] | None
+    answer: Stored | dict[str, Any] | None
+    """What is stored (`Stored`), the record of a call, or None."""
     error: ApiError | None
     revision: int
+
+    @property
+    def object(self) -> dict[str, Any] | None:
+        """Return the document that is stored now, or the record."""
+        return self.answer.object if isinstance(self.answer, Stored) else self.answer

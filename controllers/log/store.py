@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
+from controllers.log.draft import Draft
 from scheduler_core.framework.registry import PluginRegistry
 
 Verb = Literal["ADDED", "MODIFIED", "DELETED"]
@@ -66,6 +67,15 @@ class Stored:
         if self._object is None:
             self._object = msgspec.json.decode(self.data)
         return self._object
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes the document has."""
+        return len(self.data)
+
+    def shown_as(self, data: bytes) -> Stored:
+        """Return another form of this object, as a subresource shows it."""
+        return Stored(self.resource, self.namespace, self.name, self.uid, self.revision, data)
 
 
 class Event(Stored):
@@ -143,7 +153,7 @@ class Transaction(Protocol):
         """Return objects in order of (namespace, name), own writes included."""
 
     def put(
-        self, resource: str, namespace: str, name: str, document: dict[str, Any], *, expected: int | None = None
+        self, resource: str, namespace: str, name: str, document: dict[str, Any] | Draft, *, expected: int | None = None
     ) -> Stored:
         """Write the whole document under the next revision and set its `metadata.resourceVersion`.
 
@@ -162,7 +172,7 @@ class Transaction(Protocol):
         name: str,
         *,
         expected: int | None = None,
-        document: dict[str, Any] | None = None,
+        document: dict[str, Any] | Draft | None = None,
     ) -> Stored:
         """Remove the object; the DELETED row holds `document` (or the last state) at the deletion's revision.
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-import msgspec
-
+from controllers.log.draft import Draft
 from controllers.log.store import ADDED, DELETED, MODIFIED, Event, ObjectTooLarge, RevisionConflict, Stored, Verb
 from scheduler_core.framework.registry import PluginRegistry
 
@@ -107,7 +106,7 @@ class BufferedTransaction:
         return [merged[place] for place in sorted(merged)]
 
     def put(
-        self, resource: str, namespace: str, name: str, document: dict[str, Any], *, expected: int | None = None
+        self, resource: str, namespace: str, name: str, document: dict[str, Any] | Draft, *, expected: int | None = None
     ) -> Stored:
         """Write the whole document under the next revision and set its `metadata.resourceVersion`.
 
@@ -120,10 +119,10 @@ class BufferedTransaction:
         if expected is not None and expected != at:
             raise RevisionConflict(f"{resource} {namespace}/{name} is at revision {at}, expected {expected}")
         revision = self._revision + 1
-        metadata = {**document["metadata"], "resourceVersion": str(revision)}
-        data = msgspec.json.encode({**document, "metadata": metadata})
+        draft = document if isinstance(document, Draft) else Draft(document)
+        data = draft.data_at(revision)
         check_size(data)
-        stored = Stored(resource, namespace, name, metadata["uid"], revision, data)
+        stored = Stored(resource, namespace, name, draft.object["metadata"]["uid"], revision, data)
         self._append(MODIFIED if current is not None else ADDED, stored, current)
         self._touch(Key(resource, namespace, name), stored)
         return stored
@@ -135,7 +134,7 @@ class BufferedTransaction:
         name: str,
         *,
         expected: int | None = None,
-        document: dict[str, Any] | None = None,
+        document: dict[str, Any] | Draft | None = None,
     ) -> Stored:
         """Remove the object; the DELETED row holds `document` (or the last state) at the deletion's revision.
 
@@ -149,10 +148,9 @@ class BufferedTransaction:
             raise RevisionConflict(
                 f"{resource} {namespace}/{name} is at revision {current.revision}, expected {expected}"
             )
-        last = current.object if document is None else document
+        draft = document if isinstance(document, Draft) else Draft(current.object if document is None else document)
         revision = self._revision + 1
-        metadata = {**last["metadata"], "resourceVersion": str(revision)}
-        data = msgspec.json.encode({**last, "metadata": metadata})
+        data = draft.data_at(revision)
         stored = Stored(resource, namespace, name, current.uid, revision, data)
         self._append(DELETED, stored, current)
         self._touch(Key(resource, namespace, name), None)

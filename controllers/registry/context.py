@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
+from controllers.log.draft import Draft
 from controllers.log.operations import Operation
+from controllers.log.store import Stored
 
 SESSION: Final = "session"
 """Who writes what a session begins with, and what its own routes write."""
 
-Guard = Callable[[Operation, Mapping[str, Any] | None, Mapping[str, Any] | None], None]
+Guard = Callable[[Operation, Stored | None, Draft | None], None]
 """Roles: gets the operation, the object before and the object as it would be stored; raises ApiError 403."""
 
 
@@ -36,7 +38,7 @@ class Context:
         """Return Unix milliseconds of this write."""
         return self.epoch_ms + self.now_ms
 
-    def check(self, operation: Operation, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> None:
+    def check(self, operation: Operation, old: Stored | None, new: Draft | None) -> None:
         """Ask the guard, where there is one.
 
         Raises:

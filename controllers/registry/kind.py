@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
+from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete
 from controllers.log.store import Stored, Transaction
 from controllers.registry.context import Context
@@ -58,10 +59,10 @@ class Writing(Protocol):
             ApiError: 404.
         """
 
-    def put(self, resource: str, document: Document, *, expected: int) -> Document:
+    def put(self, resource: str, document: Document | Draft, *, expected: int) -> Stored:
         """Store a complete document that is known to be good, in the place of revision `expected`."""
 
-    def delete(self, operation: Delete) -> Document:
+    def delete(self, operation: Delete) -> Stored:
         """Delete an object as a DELETE would; returns its last state."""
 
 
@@ -156,8 +157,8 @@ class Subresource:
     """A collection in the object's namespace to which it can be POSTed too; the body names the object there."""
     change: Callable[[Stored, Mapping[str, Any]], Document] | None = None
     """(object, body sent) → the whole object as it is asked for."""
-    post: Callable[[Writing, Create | Bind], Document] | None = None
-    """What a POST does."""
+    post: Callable[[Writing, Create | Bind], Stored] | None = None
+    """What a POST does; returns what it stored, or what it shows of it (`Stored.shown_as`)."""
     simulated: bool = False
     """Whether only a running process could answer it: the answer is 501."""
     students: bool = False

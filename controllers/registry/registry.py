@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 import msgspec
 
+from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete, Operation, Patch, Result, Update
 from controllers.log.store import ObjectTooLarge, RevisionConflict, Store, Stored, Transaction
 from controllers.log.transaction import check_size
@@ -32,8 +33,8 @@ class Registry:
     def __init__(self, kinds: Table) -> None:
         self._kinds = kinds
 
-    def apply(self, transaction: Transaction, operation: Operation, context: Context) -> Document:
-        """Write one operation and return the stored document (for `scale` the Scale, for a delete the last state).
+    def apply(self, transaction: Transaction, operation: Operation, context: Context) -> Stored:
+        """Write one operation and return what is stored (for `scale` the Scale, for a delete the last state).
 
         Raises:
             ApiError: refused; nothing was put.
@@ -45,10 +46,10 @@ class Registry:
     def attempt(self, transaction: Transaction, operation: Operation, context: Context) -> Result:
         """Apply one operation and return its result, the refusal included."""
         try:
-            document = self.apply(transaction, operation, context)
+            stored = self.apply(transaction, operation, context)
         except ApiError as error:
             return Result(operation, None, error, transaction.revision)
-        return Result(operation, document, None, transaction.revision)
+        return Result(operation, stored, None, transaction.revision)
 
     def apply_all(
         self,
@@ -77,13 +78,14 @@ class _Write:
         self.transaction = transaction
         self.context = context
 
-    def apply(self, operation: Operation) -> Document:
+    def apply(self, operation: Operation) -> Stored:
         kind = self._kind(operation.resource)
         if kind.stored_as is not None:
-            return kind.outward(self._apply(kind.stored_as, self._stored_form(kind, kind.stored_as, operation)))
+            stored = self._apply(kind.stored_as, self._stored_form(kind, kind.stored_as, operation))
+            return stored.shown_as(msgspec.json.encode(kind.outward(stored.object)))
         return self._apply(kind, operation)
 
-    def _apply(self, kind: Kind, operation: Operation) -> Document:
+    def _apply(self, kind: Kind, operation: Operation) -> Stored:
         match operation:
             case Create() if not operation.subresource:
                 return self._create(kind, operation)
@@ -119,35 +121,34 @@ class _Write:
             raise not_found(resource, name)
         return stored
 
-    def put(self, resource: str, document: Document, *, expected: int) -> Document:
+    def put(self, resource: str, document: Document | Draft, *, expected: int) -> Stored:
         kind = self._kind(resource)
-        metadata = document["metadata"]
+        draft = document if isinstance(document, Draft) else Draft(document)
+        metadata = draft.object["metadata"]
+        place = (resource, metadata.get("namespace", ""), metadata["name"])
         try:
             if self.context.dry_run:
-                check_size(msgspec.json.encode(document))
-                return document
-            stored = self.transaction.put(
-                resource, metadata.get("namespace", ""), metadata["name"], document, expected=expected
-            )
+                return _tried(place, draft, expected)
+            return self.transaction.put(*place, draft, expected=expected)
         except RevisionConflict as error:
             raise conflict(resource, metadata["name"]) from error
         except ObjectTooLarge as error:
             raise incoming.too_large(kind, metadata["name"], error.size) from error
-        return stored.object
 
-    def delete(self, operation: Delete) -> Document:
+    def delete(self, operation: Delete) -> Stored:
         kind = self._kind(operation.resource)
         stored = self.existing(kind.resource, operation.namespace, operation.name)
         deletion.check_preconditions(kind, stored, operation)
         document = deletion.marked(kind, stored.object, operation, self.context.unix_ms)
         ends = deletion.is_final(kind, document)
-        self.context.check(operation, stored.object, None if ends else document)
+        draft = Draft(document)
+        self.context.check(operation, stored, None if ends else draft)
         changed = not incoming.same(document, stored.object)
         if ends and not (changed and kind.graceful):
             return self._remove(stored, None)
         if not changed:
-            return stored.object
-        marked = self.put(kind.resource, document, expected=stored.revision)
+            return stored
+        marked = self.put(kind.resource, draft, expected=stored.revision)
         if not ends or self.context.dry_run:
             return marked
         # Whoever watches sees first that it ends at once, then that it has gone.
@@ -159,32 +160,34 @@ class _Write:
             raise ApiError(404, "NotFound", f"the server doesn't have a resource type {resource!r}")
         return kind
 
-    def _create(self, kind: Kind, operation: Create) -> Document:
+    def _create(self, kind: Kind, operation: Create) -> Stored:
         document = incoming.new_document(kind, operation, self.context, self.transaction)
         name = document["metadata"]["name"]
         there = self.transaction.get(kind.resource, operation.namespace, name)
         if there is not None:
             raise already_exists(kind.resource, name, leaving="deletionTimestamp" in there.object["metadata"])
-        self.context.check(operation, None, document)
+        draft = Draft(document)
+        self.context.check(operation, None, draft)
         self._warn(kind, document)
-        return self.put(kind.resource, document, expected=0)
+        return self.put(kind.resource, draft, expected=0)
 
-    def _post(self, kind: Kind, operation: Create | Bind) -> Document:
+    def _post(self, kind: Kind, operation: Create | Bind) -> Stored:
         subresource = kind.subresource(operation.subresource)
         if subresource is None or subresource.post is None:
             why = f"create is not supported on {operation.resource}/{operation.subresource}"
             raise ApiError(405, "MethodNotAllowed", why)
         return subresource.post(self, operation)
 
-    def _update(self, kind: Kind, operation: Update) -> Document:
+    def _update(self, kind: Kind, operation: Update) -> Stored:
         stored = self.existing(kind.resource, operation.namespace, operation.name)
         subresource = _written(kind, operation.subresource)
         if subresource is None or subresource.change is None or subresource.view is None:
             return self._replace(kind, stored, operation.object, operation, subresource)
         changed = subresource.change(stored, operation.object)
-        return subresource.view(self._replace(kind, stored, changed, operation, None))
+        replaced = self._replace(kind, stored, changed, operation, None)
+        return replaced.shown_as(msgspec.json.encode(subresource.view(replaced.object)))
 
-    def _patch(self, kind: Kind, operation: Patch) -> Document:
+    def _patch(self, kind: Kind, operation: Patch) -> Stored:
         if too_deep(operation.patch):
             raise bad_request("the patch is nested too deeply")
         if operation.patch_type == "apply":
@@ -204,17 +207,18 @@ class _Write:
 
     def _replace(
         self, kind: Kind, stored: Stored, changed: Document, operation: Operation, subresource: Subresource | None
-    ) -> Document:
+    ) -> Stored:
         """Put `changed` in the place of `stored`, unless that changes nothing."""
         document = incoming.changed_document(kind, stored, changed, subresource, self.context, self.transaction)
-        self.context.check(operation, stored.object, document)
+        draft = Draft(document)
+        self.context.check(operation, stored, draft)
         if deletion.is_final(kind, document):
-            return self._remove(stored, document)
+            return self._remove(stored, draft)
         if incoming.same(document, stored.object):
-            return stored.object
+            return stored
         if subresource is None:
             self._warn(kind, document)
-        return self.put(kind.resource, document, expected=stored.revision)
+        return self.put(kind.resource, draft, expected=stored.revision)
 
     def _warn(self, kind: Kind, document: Document) -> None:
         self.context.warnings.extend(kind.warns(document))
@@ -222,19 +226,29 @@ class _Write:
             why = f"{kind.api_version} {kind.kind} is stored, but no controller of this cluster acts on it"
             self.context.warnings.append(why)
 
-    def _remove(self, stored: Stored, document: Document | None) -> Document:
-        """Remove an object; `document` is its last state where a change made it go."""
-        if self.context.dry_run:
-            return document or stored.object
-        try:
-            removed = self.transaction.delete(
-                stored.resource, stored.namespace, stored.name, expected=stored.revision, document=document
-            )
-        except RevisionConflict as error:
-            raise conflict(stored.resource, stored.name) from error
-        last = removed.object
+    def _remove(self, stored: Stored, draft: Draft | None) -> Stored:
+        """Remove an object; `draft` is its last state where a change made it go."""
         # The DELETED row has a revision of its own; whoever deleted is told the last one of the object.
-        return {**last, "metadata": {**last["metadata"], "resourceVersion": str(stored.revision)}}
+        last = stored if draft is None else stored.shown_as(draft.data())
+        if not self.context.dry_run:
+            try:
+                self.transaction.delete(
+                    stored.resource, stored.namespace, stored.name, expected=stored.revision, document=draft
+                )
+            except RevisionConflict as error:
+                raise conflict(stored.resource, stored.name) from error
+        return last
+
+
+def _tried(place: tuple[str, str, str], draft: Draft, expected: int) -> Stored:
+    """Return what a dry run would have stored.
+
+    Raises:
+        ObjectTooLarge: as a put would.
+    """
+    data = draft.data()
+    check_size(data)
+    return Stored(*place, draft.object["metadata"].get("uid", ""), expected, data)
 
 
 def _written(kind: Kind, name: str) -> Subresource | None:

@@ -9,6 +9,7 @@ import pytest
 from clustersim.classroom import roles
 from clustersim.classroom.auth import COMPONENT, STUDENT, TEACHER, VIEWER, Principal, Role
 from controllers.kinds.table import KINDS
+from controllers.log.draft import Draft
 from controllers.log.operations import Create
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.schema import places_of
@@ -103,6 +104,6 @@ def test_rules_on_pods_hold_wherever_a_kind_has_one(kind: Kind, place: tuple[str
     new = holder(place, asked)
     guard = roles.guard_for(somebody(STUDENT))
     with pytest.raises(ApiError) as refused:
-        guard(Create(kind.resource, "s-mei", new), None, new)
+        guard(Create(kind.resource, "s-mei", new), None, Draft(new))
     assert refused.value.code == 403
     assert ".".join((*place, next(iter(asked)))) in refused.value.message

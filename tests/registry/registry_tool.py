@@ -32,9 +32,9 @@ class Cluster:
             **options,
         )
         with self.store.transaction("test", now_ms=now_ms) as transaction:
-            document = REGISTRY.apply(transaction, operation, context)
+            stored = REGISTRY.apply(transaction, operation, context)
         self.warnings = context.warnings
-        return document
+        return stored.object
 
     def create(self, resource: str, name: str, body: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
         body = body or {}

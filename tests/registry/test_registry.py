@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from controllers.kinds.table import REGISTRY
-from controllers.log.operations import Bind, Create, Patch, Update
+from controllers.log.draft import Draft
+from controllers.log.operations import Bind, Create, Operation, Patch, Update
+from controllers.log.store import Stored
 from scheduler_core.api.errors import ApiError
 from tests.registry.registry_tool import CONTAINER, Cluster, refusal
 
@@ -226,16 +228,19 @@ def test_who_made_it_cannot_be_claimed(cluster: Cluster) -> None:
 
 
 def test_the_guard_sees_the_final_object_and_stops_the_write(cluster: Cluster) -> None:
-    seen = []
+    seen: list[tuple[Stored | None, Draft | None]] = []
 
-    def guard(operation: object, old: object, new: object) -> None:
+    def guard(operation: Operation, old: Stored | None, new: Draft | None) -> None:
         seen.append((old, new))
         raise ApiError(403, "Forbidden", "no")
 
     before = cluster.store.revision
     body = {"metadata": {"name": "a"}, "spec": {"containers": [CONTAINER]}}
     assert refusal(cluster.apply, Create("pods", "default", body), guard=guard).code == 403
-    assert seen[0][1]["spec"]["schedulerName"] == "default-scheduler"
+    ((old, new),) = seen
+    assert old is None
+    assert new is not None
+    assert new.object["spec"]["schedulerName"] == "default-scheduler"
     assert cluster.store.revision == before
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create
 from controllers.log.stamps import wire_time
+from controllers.log.store import Stored
 from controllers.registry.incoming import body_of
 from controllers.registry.kind import Subresource, Writing
 from scheduler_core.api.document import Document
@@ -30,12 +32,12 @@ def _bind_of(operation: Create) -> Bind:
     return Bind(operation.namespace, name, body["metadata"].get("uid") or "", target["name"])
 
 
-def _post(writing: Writing, operation: Create | Bind) -> Document:
+def _post(writing: Writing, operation: Create | Bind) -> Stored:
     asked = operation if isinstance(operation, Bind) else _bind_of(operation)
     stored = writing.existing(asked.resource, asked.namespace, asked.name)
-    document = bound(stored.object, asked, writing.context.unix_ms)
-    writing.context.check(asked, stored.object, document)
-    return writing.put(asked.resource, document, expected=stored.revision)
+    draft = Draft(bound(stored.object, asked, writing.context.unix_ms))
+    writing.context.check(asked, stored, draft)
+    return writing.put(asked.resource, draft, expected=stored.revision)
 
 
 def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> Document:

@@ -13,7 +13,7 @@ from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction
 from controllers.registry.incoming import body_of
 from controllers.registry.kind import Subresource, Writing
-from scheduler_core.api.document import Document, condition
+from scheduler_core.api.document import condition
 from scheduler_core.api.errors import ApiError, Cause
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector
@@ -62,17 +62,17 @@ def budget_spent(transaction: Transaction, pod: Mapping[str, Any], now: str) -> 
     return stored, {**stored.object, "status": spent}
 
 
-def _post(writing: Writing, operation: Create | Bind) -> Document:
+def _post(writing: Writing, operation: Create | Bind) -> Stored:
     """Delete a pod if the budget that is about it allows, and count it there."""
     assert isinstance(operation, Create), "nothing is bound by an eviction"
     deletion = _deletion_of(operation)
     pod = writing.existing(deletion.resource, deletion.namespace, deletion.name)
     spent = budget_spent(writing.transaction, pod.object, wire_time(writing.context.unix_ms))
-    document = writing.delete(deletion)
+    last = writing.delete(deletion)
     if spent is not None:
         budget, changed = spent
         writing.put(BUDGETS, changed, expected=budget.revision)
-    return document
+    return last
 
 
 def _deletion_of(operation: Create) -> Delete:

@@ -1,0 +1,47 @@
+"""Documents on their way into a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Draft:
+    """A complete document that is about to be stored. Nobody changes it any more.
+
+    Its members are encoded once, however often its size or its bytes are asked for; the revision, which it only gets
+    where it is put, is written in between them.
+    """
+
+    __slots__ = ("_members", "object")
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.object = document
+        self._members: dict[str, Any] | None = None
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes it has as it stands."""
+        return len(self.data())
+
+    def data(self) -> bytes:
+        """Return it as JSON, as it stands; whoever asks before it is put has its members kept."""
+        if self._members is None:
+            self._members = {
+                name: _encoded(value) if name == "metadata" else msgspec.Raw(_encode(value))
+                for name, value in self.object.items()
+            }
+        return _encode(self._members)
+
+    def data_at(self, revision: int) -> bytes:
+        """Return it as JSON with the revision that it gets."""
+        members = self.object if self._members is None else self._members
+        return _encode({**members, "metadata": {**members["metadata"], "resourceVersion": str(revision)}})
+
+
+def _encoded(metadata: Mapping[str, Any]) -> dict[str, msgspec.Raw]:
+    return {name: msgspec.Raw(_encode(value)) for name, value in metadata.items()}
