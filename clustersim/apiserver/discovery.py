@@ -7,18 +7,10 @@ from typing import Any, Final
 
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import aggregated_version
+from clustersim.apiserver.reviews import REVIEWS
 from clustersim.apiserver.routes import COMPUTED, unknown_path
 from controllers.kinds.table import SERVED
 from controllers.registry.kind import Kind, Subresource
-
-_REVIEWS: Final = {
-    ("authentication.k8s.io", "v1"): (("SelfSubjectReview", "selfsubjectreviews"),),
-    ("authorization.k8s.io", "v1"): (
-        ("SelfSubjectAccessReview", "selfsubjectaccessreviews"),
-        ("SelfSubjectRulesReview", "selfsubjectrulesreviews"),
-    ),
-}
-"""Questions about the caller: created, answered, never stored."""
 
 VERSION: Final = {
     "major": "1",
@@ -72,8 +64,8 @@ def _groups() -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for kind in (*SERVED, *COMPUTED):
         found.setdefault(kind.group, {})[kind.version] = None
-    for group, version in _REVIEWS:
-        found.setdefault(group, {})[version] = None
+    for review in REVIEWS:
+        found.setdefault(review.group, {})["v1"] = None
     return {group: tuple(versions) for group, versions in found.items()}
 
 
@@ -95,7 +87,11 @@ def _created_only(group: str, version: str) -> list[tuple[str, str, bool]]:
         for subresource in kind.subresources
         if subresource.collection and subresource.body is not None and subresource.body[:2] == (group, version)
     ]
-    return collections + [(kind, plural, False) for kind, plural in _REVIEWS.get((group, version), ())]
+    return collections + [
+        (review.kind, review.plural, review.namespaced)
+        for review in REVIEWS
+        if (review.group, "v1") == (group, version)
+    ]
 
 
 def _of(group: str, version: str) -> list[Kind]:

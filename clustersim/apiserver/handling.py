@@ -55,7 +55,7 @@ def handle(request: Request) -> Response | Watch:
     path = request.path.rstrip("/")
     if request.method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
         raise method_not_allowed()
-    if reviews.is_review(path):
+    if reviews.review_of(path) is not None:
         return reviews.answer(request, principal)
     parts = [part for part in path.split("/") if part]
     if not parts:

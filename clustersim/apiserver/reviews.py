@@ -1,62 +1,124 @@
-"""Questions about oneself: may I, and who am I."""
+"""Questions about who may what: oneself, somebody else, and whose token that is. Answered, never stored.
+
+Source: pkg/registry/authorization, pkg/registry/authentication and their validation, v1.34. What a person may follows
+from their role in the session (`classroom/roles`), not from Roles and bindings.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 from clustersim.apiserver.messages import Request, Response, decode_body, json_response
 from clustersim.apiserver.routes import unknown_path
-from clustersim.classroom import roles
-from clustersim.classroom.auth import Principal
+from clustersim.apiserver.sessiontime import session_unix_ms
+from clustersim.classroom import people, roles
+from clustersim.classroom.auth import TEACHER, Principal, principal_of
+from clustersim.store import open_store
 from controllers.kinds.table import SERVED, find_resource
-from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed
+from controllers.log.stamps import wire_time
+from controllers.registry import fields
+from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, method_not_allowed
 
-_PATHS: Final = {
-    "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "SelfSubjectAccessReview",
-    "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews": "SelfSubjectRulesReview",
-    "/apis/authentication.k8s.io/v1/selfsubjectreviews": "SelfSubjectReview",
-}
+AUTHENTICATION: Final = "authentication.k8s.io"
+AUTHORIZATION: Final = "authorization.k8s.io"
 
 
-def is_review(path: str) -> bool:
-    """Return whether a path asks about the caller."""
-    return path.rstrip("/") in _PATHS
+class Review(NamedTuple):
+    """One kind of question: `answer` gets what is asked, who asks, the request and the namespace in its path."""
+
+    group: str
+    plural: str
+    kind: str
+    answer: Callable[[Mapping[str, Any], Principal, Request, str], dict[str, Any]]
+    namespaced: bool = False
+    about_others: bool = False
+    """Whether only who may read everything may ask it."""
+
+
+def review_of(path: str) -> tuple[Review, str] | None:
+    """Return what a path asks and the namespace in it; None: it asks nothing of this kind."""
+    parts = [part for part in path.split("/") if part]
+    if parts[:1] != ["apis"] or parts[2:3] != ["v1"] or len(parts) not in (4, 6):
+        return None
+    namespace = parts[4] if len(parts) == 6 and parts[3] == "namespaces" else ""
+    for review in REVIEWS:
+        if (review.group, review.plural, review.namespaced) == (parts[1], parts[-1], bool(namespace)):
+            return review, namespace
+    return None
 
 
 def answer(request: Request, principal: Principal) -> Response:
     """Answer a review.
 
     Raises:
-        ApiError: 400, 405.
+        ApiError: 400, 403, 405, 422.
     """
-    kind = _PATHS.get(request.path.rstrip("/"))
-    if kind is None:
+    found = review_of(request.path)
+    if found is None:
         raise unknown_path(request.path)
+    review, namespace = found
     if request.method != "POST":
         raise method_not_allowed()
+    if review.about_others:
+        roles.check(principal, "create", f"{review.plural}.{review.group}", namespace)
     document = decode_body(request)
-    if document.get("kind") not in (None, kind):
-        raise bad_request(f"the kind in the data does not match the expected kind {kind}")
-    status = {
-        "SelfSubjectAccessReview": _access,
-        "SelfSubjectRulesReview": _rules,
-        "SelfSubjectReview": _who,
-    }[kind](document, principal)
-    group = request.path.split("/")[2]
-    answered = {"kind": kind, "apiVersion": f"{group}/v1", "metadata": {}, "status": status}
-    if isinstance(document.get("spec"), dict):
-        answered["spec"] = document["spec"]
-    return json_response(answered, 201)
-
-
-def _access(document: dict[str, Any], principal: Principal) -> dict[str, Any]:
+    if document.get("kind") not in (None, review.kind):
+        raise bad_request(f"the kind in the data does not match the expected kind {review.kind}")
     spec = document.get("spec")
-    attributes = spec.get("resourceAttributes") if isinstance(spec, dict) else None
+    asked = spec if isinstance(spec, dict) else {}
+    head = {"kind": review.kind, "apiVersion": f"{review.group}/v1", "metadata": {}}
+    return json_response({**head, **review.answer(asked, principal, request, namespace)}, 201)
+
+
+def _own_access(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
+    _refuse(_attributes_wrong(spec))
+    return {"spec": spec, "status": _access(spec, principal)}
+
+
+def _access_of(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
+    causes = _attributes_wrong(spec)
+    user, groups = str(spec.get("user") or ""), spec.get("groups") or ()
+    if not user and not groups:
+        causes.append(fields.bad("spec.user", user, "at least one of user or group must be specified"))
+    attributes = spec.get("resourceAttributes")
+    if namespace and isinstance(attributes, dict) and attributes.get("namespace") != namespace:
+        raise bad_request(f"spec.resourceAttributes.namespace must match namespace: {namespace}")
+    _refuse(causes)
+    somebody = _person(principal, user)
+    return {"spec": spec, "status": {"allowed": False} if somebody is None else _access(spec, somebody)}
+
+
+def _person(principal: Principal, slug: str) -> Principal | None:
+    """Return the principal of a person of the session, None where nobody has that name."""
+    for person in people.of_session(principal.session_id):
+        if person.slug == slug:
+            return people.principal_for(people.find(principal.session_id, str(person.id)), principal.code)
+    return None
+
+
+def _attributes_wrong(spec: Mapping[str, Any]) -> list[Cause]:
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if isinstance(resource, dict) and isinstance(path, dict):
+        shown = {"Path": str(path.get("path") or ""), "Verb": str(path.get("verb") or "")}
+        why = "cannot be specified in combination with resourceAttributes"
+        return [fields.bad("spec.nonResourceAttributes", shown, why)]
+    if not isinstance(resource, dict) and not isinstance(path, dict):
+        why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        return [fields.bad("spec.resourceAttributes", None, why)]
+    return []
+
+
+def _refuse(causes: list[Cause]) -> None:
+    if causes:
+        # Upstream names no kind here.
+        raise invalid("", AUTHORIZATION, "", causes)
+
+
+def _access(spec: Mapping[str, Any], principal: Principal) -> dict[str, Any]:
+    attributes = spec.get("resourceAttributes")
     if not isinstance(attributes, dict):
-        path = spec.get("nonResourceAttributes") if isinstance(spec, dict) else None
-        if not isinstance(path, dict):
-            raise bad_request("spec needs resourceAttributes or nonResourceAttributes")
-        allowed = str(path.get("verb", "")).lower() in ("get", "head")
+        allowed = str(spec["nonResourceAttributes"].get("verb", "")).lower() in ("get", "head")
         return {
             "allowed": allowed,
             "reason": "everybody in the session reads discovery and versions" if allowed else "",
@@ -83,24 +145,65 @@ def decide(
     return {"allowed": True, "reason": f"the role {principal.role} may"}
 
 
-def _rules(document: dict[str, Any], principal: Principal) -> dict[str, Any]:
-    spec = document.get("spec")
-    namespace = str(spec.get("namespace") or "") if isinstance(spec, dict) else ""
-    rules = []
-    for kind in SERVED:
-        home = namespace if kind.namespaced else ""
-        verbs = [verb for verb in kind.verbs if decide(principal, verb, kind.resource, home, "", "")["allowed"]]
-        if verbs:
-            rules.append({"verbs": verbs, "apiGroups": [kind.group], "resources": [kind.plural]})
-    return {"resourceRules": rules, "nonResourceRules": [], "incomplete": False}
-
-
-def _who(document: dict[str, Any], principal: Principal) -> dict[str, Any]:
-    return {
-        "userInfo": {
-            "username": principal.slug,
-            "uid": str(principal.participant_id),
-            "groups": [f"clustersim:{principal.role}", "system:authenticated"],
-            "extra": {"clustersim.io/name": [principal.name], "clustersim.io/namespace": [principal.namespace]},
+def _rules(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
+    namespace = str(spec.get("namespace") or "")
+    own = [review for review in REVIEWS if not review.about_others]
+    rules = [
+        {
+            "verbs": ["create"],
+            "apiGroups": [group],
+            "resources": [review.plural for review in own if review.group == group],
         }
+        for group in (AUTHORIZATION, AUTHENTICATION)
+    ]
+    if principal.role == TEACHER:
+        rules.append({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})
+    else:
+        for kind in SERVED:
+            home = namespace if kind.namespaced else ""
+            verbs = [verb for verb in kind.verbs if decide(principal, verb, kind.resource, home, "", "")["allowed"]]
+            if verbs:
+                rules.append({"verbs": verbs, "apiGroups": [kind.group], "resources": [kind.plural]})
+    read = [{"verbs": ["get"], "nonResourceURLs": ["/api", "/api/*", "/apis", "/apis/*", "/openapi/*", "/version"]}]
+    return {"spec": {}, "status": {"resourceRules": rules, "nonResourceRules": read, "incomplete": False}}
+
+
+def _who(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
+    now = wire_time(session_unix_ms(open_store(principal.session_id)))
+    return {"metadata": {"creationTimestamp": now}, "status": {"userInfo": _user(principal)}}
+
+
+def _user(principal: Principal) -> dict[str, Any]:
+    return {
+        "username": principal.slug,
+        "uid": str(principal.participant_id),
+        "groups": [f"clustersim:{principal.role}", "system:authenticated"],
+        "extra": {"clustersim.io/name": [principal.name], "clustersim.io/namespace": [principal.namespace]},
     }
+
+
+def _whose(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
+    token = spec.get("token")
+    if not isinstance(token, str) or not token:
+        raise bad_request("token is required for TokenReview in authentication")
+    found = principal_of(request.code, token)
+    if found is None:
+        return {"spec": spec, "status": {"user": {}, "error": "invalid bearer token"}}
+    return {"spec": spec, "status": {"authenticated": True, "user": _user(found)}}
+
+
+REVIEWS: Final = (
+    Review(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", _who),
+    Review(AUTHENTICATION, "tokenreviews", "TokenReview", _whose, about_others=True),
+    Review(
+        AUTHORIZATION,
+        "localsubjectaccessreviews",
+        "LocalSubjectAccessReview",
+        _access_of,
+        namespaced=True,
+        about_others=True,
+    ),
+    Review(AUTHORIZATION, "selfsubjectaccessreviews", "SelfSubjectAccessReview", _own_access),
+    Review(AUTHORIZATION, "selfsubjectrulesreviews", "SelfSubjectRulesReview", _rules),
+    Review(AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", _access_of, about_others=True),
+)

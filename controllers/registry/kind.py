@@ -237,8 +237,9 @@ class Kind:
     keeper: str = ""
     """Which component makes its spec true: the name of a controller, `kubelet` or `session`; empty: none does. A kind
     that has a status and no keeper warns whoever writes one."""
-    asks: bool = False
-    """Whether something should act on it though it has no status; without a keeper it warns too."""
+    asks: bool | None = None
+    """Whether something should act on it; None: whether it has a status. What is only named by others asks for
+    nothing: they do."""
     passing: bool = False
     """Whether its objects are told and forgotten (Events): the newest are enough, and nothing belongs to them."""
 
@@ -291,7 +292,8 @@ class Kind:
     @property
     def idle(self) -> bool:
         """Return whether its objects ask for something that nothing in this cluster does."""
-        return not self.keeper and (self.asks or self.subresource("status") is not None)
+        asks = self.subresource("status") is not None if self.asks is None else self.asks
+        return asks and not self.keeper
 
     def subresource(self, name: str) -> Subresource | None:
         """Return a subresource, or None."""

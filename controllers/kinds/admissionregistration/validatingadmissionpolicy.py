@@ -95,6 +95,7 @@ KIND: Final = Kind(
     subresources=(STATUS,),
     rank=9,
     generation=True,
+    asks=False,
     whole_rules=True,
     prepare=_prepare,
     defaults=_defaults,

@@ -71,7 +71,6 @@ KIND: Final = Kind(
     namespaced=False,
     rank=6,
     generation=True,
-    asks=True,
     whole_rules=True,
     defaults=_defaults,
     validate=_validate,

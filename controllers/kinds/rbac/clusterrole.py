@@ -32,7 +32,6 @@ KIND: Final = Kind(
     namespaced=False,
     names="path",
     rank=7,
-    asks=True,
     students=False,
     whole_rules=True,
     defaults=rules.role_defaults,

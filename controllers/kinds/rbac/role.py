@@ -21,7 +21,6 @@ KIND: Final = Kind(
     namespaced=True,
     names="path",
     rank=7,
-    asks=True,
     students=False,
     whole_rules=True,
     defaults=rules.role_defaults,

@@ -28,7 +28,6 @@ KIND: Final = Kind(
     namespaced=False,
     rank=6,
     generation=True,
-    asks=True,
     whole_rules=True,
     returned_when_deleted=True,
     defaults=_defaults,

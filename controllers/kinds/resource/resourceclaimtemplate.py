@@ -33,7 +33,6 @@ KIND: Final = Kind(
     "resourceclaimtemplates",
     group=claims.GROUP,
     rank=29,
-    asks=True,
     whole_rules=True,
     returned_when_deleted=True,
     defaults=_defaults,

@@ -134,7 +134,6 @@ KIND: Final = Kind(
     namespaced=False,
     rank=28,
     generation=True,
-    asks=True,
     components=True,
     whole_rules=True,
     returned_when_deleted=True,

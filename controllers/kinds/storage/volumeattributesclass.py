@@ -50,7 +50,6 @@ KIND: Final = Kind(
     short_names=("vac",),
     namespaced=False,
     rank=6,
-    asks=True,
     whole_rules=True,
     returned_when_deleted=True,
     admit=_admit,

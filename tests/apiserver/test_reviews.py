@@ -1,0 +1,77 @@
+"""Questions about who may what: answered by the roles of the session, worded as upstream words them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clustersim.apiserver.reviews import REVIEWS
+
+AUTHORIZATION = "/apis/authorization.k8s.io/v1"
+AUTHENTICATION = "/apis/authentication.k8s.io/v1"
+GET_PODS = {"resourceAttributes": {"verb": "get", "resource": "pods"}}
+
+
+def test_every_question_is_discovered_and_only_posted(sqlite_api: Any) -> None:
+    for review in REVIEWS:
+        _, found, _ = sqlite_api.request("GET", f"/apis/{review.group}/v1")
+        listed = {entry["name"]: entry for entry in found["resources"]}
+        assert (listed[review.plural]["kind"], listed[review.plural]["verbs"]) == (review.kind, ["create"])
+        home = "/namespaces/default" if review.namespaced else ""
+        assert sqlite_api.request("GET", f"/apis/{review.group}/v1{home}/{review.plural}")[0] == 405
+
+
+def test_what_somebody_else_may(sqlite_api: Any) -> None:
+    path = f"{AUTHORIZATION}/subjectaccessreviews"
+
+    def status(user: str, **attributes: str) -> dict[str, Any]:
+        spec = {"user": user, "resourceAttributes": {"resource": "pods", **attributes}}
+        code, answer, _ = sqlite_api.request("POST", path, {"spec": spec})
+        assert (code, answer["spec"]) == (201, spec)
+        found: dict[str, Any] = answer["status"]
+        return found
+
+    assert status("nobody", verb="get") == {"allowed": False}
+    assert status("tara", verb="delete")["allowed"]
+    refused = sqlite_api.request("POST", path, {"spec": GET_PODS})[1]
+    assert refused["message"].endswith("at least one of user or group must be specified")
+
+
+def test_what_somebody_else_may_in_one_namespace(sqlite_api: Any) -> None:
+    path = f"{AUTHORIZATION}/namespaces/default/localsubjectaccessreviews"
+    spec = {"user": "tara", "resourceAttributes": {"verb": "get", "resource": "pods", "namespace": "default"}}
+    status, answer, _ = sqlite_api.request("POST", path, {"spec": spec})
+    assert (status, answer["kind"], answer["status"]["allowed"]) == (201, "LocalSubjectAccessReview", True)
+    spec["resourceAttributes"]["namespace"] = "other"
+    assert sqlite_api.request("POST", path, {"spec": spec})[0] == 400
+
+
+def test_two_questions_in_one(sqlite_api: Any) -> None:
+    spec = {**GET_PODS, "nonResourceAttributes": {"path": "/"}}
+    status, refused, _ = sqlite_api.request("POST", f"{AUTHORIZATION}/selfsubjectaccessreviews", {"spec": spec})
+    assert (status, refused["details"]["group"]) == (422, "authorization.k8s.io")
+    assert refused["message"] == (
+        '.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: '
+        "cannot be specified in combination with resourceAttributes"
+    )
+
+
+def test_whose_token_that_is(sqlite_api: Any) -> None:
+    path = f"{AUTHENTICATION}/tokenreviews"
+    status, answer, _ = sqlite_api.request("POST", path, {"spec": {"token": "nothing"}})
+    assert (status, answer["status"]) == (201, {"user": {}, "error": "invalid bearer token"})
+    status, refused, _ = sqlite_api.request("POST", path, {"spec": {}})
+    assert (status, refused["message"]) == (400, "token is required for TokenReview in authentication")
+    token = sqlite_api.made["teacher"]
+    _, answer, _ = sqlite_api.request("POST", path, {"spec": {"token": token}})
+    assert (answer["status"]["authenticated"], answer["status"]["user"]["username"]) == (True, "tara")
+
+
+def test_only_who_may_do_all_asks_about_others(sqlite_api: Any) -> None:
+    for path in (f"{AUTHORIZATION}/subjectaccessreviews", f"{AUTHENTICATION}/tokenreviews"):
+        status, refused, _ = sqlite_api.request("POST", path, {"spec": {}}, role="student")
+        assert (status, refused["reason"]) == (403, "Forbidden")
+
+
+def test_the_rules_of_the_owner_are_all(sqlite_api: Any) -> None:
+    _, answer, _ = sqlite_api.request("POST", f"{AUTHORIZATION}/selfsubjectrulesreviews", {"spec": {}})
+    assert {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]} in answer["status"]["resourceRules"]
