@@ -21,6 +21,7 @@ from controllers.persistentvolume.binder import PersistentVolumeController
 from controllers.persistentvolume.ephemeral import EphemeralVolumes
 from controllers.persistentvolume.protection import ClaimProtection, ClassProtection, VolumeProtection
 from controllers.persistentvolume.provisioner import VolumeProvisioner
+from controllers.podautoscaler import HorizontalController
 from controllers.podgc import PodGCController
 from controllers.replicaset import ReplicaSetController, ReplicationManager
 from controllers.resourcequota import ResourceQuotaController
@@ -38,6 +39,13 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
     ControllerEntry(ReplicationManager, ReplicationManager.NAME, ReplicationManager.RESOURCES, workers=flags.RC_SYNCS),
     ControllerEntry(
         CronJobController, CronJobController.NAME, CronJobController.RESOURCES, workers=flags.CRON_JOB_SYNCS
+    ),
+    ControllerEntry(
+        HorizontalController,
+        HorizontalController.NAME,
+        HorizontalController.RESOURCES,
+        workers=flags.HPA_SYNCS,
+        source="horizontal-pod-autoscaler",
     ),
     ControllerEntry(JobController, JobController.NAME, JobController.RESOURCES, workers=flags.JOB_SYNCS),
     ControllerEntry(

@@ -6,6 +6,7 @@ from typing import Final
 
 from controllers.kinds.admissionregistration import validatingadmissionpolicy, validatingadmissionpolicybinding
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
+from controllers.kinds.autoscaling import horizontalpodautoscaler
 from controllers.kinds.batch import cronjob, job
 from controllers.kinds.clustersim import clock, flags, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
@@ -70,6 +71,7 @@ TABLE: Final = Table(
         controllerrevision.KIND,
         job.KIND,
         cronjob.KIND,
+        horizontalpodautoscaler.KIND,
         endpointslice.KIND,
         poddisruptionbudget.KIND,
         ingress.KIND,

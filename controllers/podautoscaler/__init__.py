@@ -1,0 +1,5 @@
+"""The controller of HorizontalPodAutoscalers."""
+
+from controllers.podautoscaler.controller import HorizontalController
+
+__all__ = ["HorizontalController"]
