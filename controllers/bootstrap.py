@@ -24,6 +24,12 @@ SYSTEM_PRIORITIES: Final = (
 )
 """As kube-apiserver makes them."""
 
+API_SERVICE_ADDRESS: Final = "10.96.0.1"
+"""The first address of the range of Services is the API server's own."""
+
+API_SERVER_ADDRESS: Final = "192.168.255.254"
+"""Where the API server is, on the network of the nodes."""
+
 SCHEDULER: Final = "kube-scheduler"
 CONTROLLER_MANAGER: Final = "kube-controller-manager"
 
@@ -54,6 +60,7 @@ def initial_objects(*, replicas: int = 1, pace: int = 0, scheduler: Document | N
                 "description": description,
             }
         )
+    documents += api_server()
     documents.append(_command("Clock", "clock", {"paused": False, "rate": 1.0, "pace": pace}))
     for component in (SCHEDULER, CONTROLLER_MANAGER):
         for number in range(replicas):
@@ -62,6 +69,39 @@ def initial_objects(*, replicas: int = 1, pace: int = 0, scheduler: Document | N
         documents.append(_command("Queue", identity_of(SCHEDULER, number), None))
     documents.append(_command("SchedulerConfig", "default", dict(scheduler or {"era": CURRENT_ERA})))
     return documents
+
+
+def api_server() -> list[Document]:
+    """Return the Service under which pods find the API server, with its address, as kube-apiserver makes them.
+
+    Source: k8s.io/kubernetes/pkg/controlplane (controller/kubernetesservice, reconcilers).
+    """
+    port = {"name": "https", "port": 6443, "protocol": "TCP"}
+    metadata: Document = {"name": "kubernetes", "namespace": "default"}
+    service: Document = {
+        "metadata": {**metadata, "labels": {"component": "apiserver", "provider": "kubernetes"}},
+        "spec": {
+            "clusterIP": API_SERVICE_ADDRESS,
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
+            "sessionAffinity": "None",
+            "type": "ClusterIP",
+        },
+    }
+    endpoints: Document = {
+        "metadata": {**metadata, "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}},
+        "subsets": [{"addresses": [{"ip": API_SERVER_ADDRESS}], "ports": [port]}],
+    }
+    slices: Document = {
+        "metadata": {**metadata, "labels": {"kubernetes.io/service-name": "kubernetes"}},
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": [API_SERVER_ADDRESS], "conditions": {"ready": True}}],
+        "ports": [port],
+    }
+    return [
+        {"apiVersion": "v1", "kind": "Service", **service},
+        {"apiVersion": "v1", "kind": "Endpoints", **endpoints},
+        {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", **slices},
+    ]
 
 
 def _command(kind: str, name: str, spec: Document | None) -> Document:

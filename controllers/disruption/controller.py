@@ -21,6 +21,11 @@ BUDGETS: Final = "poddisruptionbudgets.policy"
 DISRUPTED_MS: Final = 120_000
 """How long an eviction that nobody sees happen counts (DeletionTimeout)."""
 
+STALE_MS: Final = 120_000
+"""After this long a pod that was to go and did not is not to go any more (stalePodDisruptionTimeout)."""
+
+_STALE: Final = "stale\x00"
+
 _OWNERS: Final[Mapping[str, str]] = {
     "Deployment": "deployments.apps",
     "ReplicaSet": "replicasets.apps",
@@ -48,6 +53,8 @@ class DisruptionController:
         self._pods.add_handler(self._pod_changed)
         for lister in self._owners.values():
             lister.add_handler(self._owner_changed)
+        self._told: set[str] = set()
+        """Pods of which it was told that several budgets are about them."""
 
     def _budget_changed(self, old: Document | None, new: Document | None) -> None:
         if new is not None:
@@ -55,6 +62,10 @@ class DisruptionController:
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
         namespace = ((new or old) or {})["metadata"]["namespace"]
+        if new is None and old is not None:
+            self._told.discard(old["metadata"]["uid"])
+        if new is not None and _stale(new) is not None and (old is None or _stale(old) != _stale(new)):
+            self._queue.add(_STALE + key_of(new))
         for budget in self._budgets.indexed("namespace", namespace):
             if any(pod is not None and _is_about(budget, pod) for pod in (old, new)):
                 self._queue.add(key_of(budget))
@@ -68,53 +79,127 @@ class DisruptionController:
             self._queue.add(key_of(budget))
 
     def reconcile(self, key: str, work: Work) -> Reconcile:
-        """Count a budget's pods and say how many may go."""
+        """Count a budget's pods and say how many may go; or end what was said of a pod that stayed after all."""
+        if key.startswith(_STALE):
+            yield from self._forgive(key.removeprefix(_STALE), work)
+            return
         budget = self._budgets.get(*split_key(key))
         if budget is None:
             return
         namespace = budget["metadata"]["namespace"]
-        pods = [
-            pod
-            for pod in self._pods.indexed("namespace", namespace)
-            if _is_about(budget, pod) and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
-        ]
-        expected, desired = self._wanted(budget["spec"], pods)
+        pods = [pod for pod in self._pods.indexed("namespace", namespace) if _is_about(budget, pod)]
+        if not pods:
+            work.event(budget, "PodDisruptionBudget", "NoPods", "No matching pods found")
+        self._tell_of_other_budgets(pods, work)
+        try:
+            expected, desired = self._wanted(budget, pods, work)
+        except LookupError as error:
+            yield from self._failed(budget, str(error), work)
+            return
         disrupted = _disrupted(budget, pods, work)
         healthy = sum(1 for pod in pods if _is_healthy(pod) and pod["metadata"]["name"] not in disrupted)
         allowed = max(0, healthy - desired) if expected > 0 else 0
         if disrupted:
-            work.queue.add_at(key, work.now_ms + DISRUPTED_MS)
+            soonest = min(unix_ms_of(since) for since in disrupted.values())
+            work.queue.add_at(key, work.now_ms + max(1, soonest + DISRUPTED_MS - work.unix_ms + 1))
         status = _status(budget, work, allowed, healthy, desired, expected)
         if disrupted:
             status["disruptedPods"] = disrupted
+        yield from self._write(budget, status)
+
+    @staticmethod
+    def _write(budget: Document, status: Document) -> Reconcile:
         if status != budget.get("status"):
             metadata = {key: budget["metadata"][key] for key in ("uid", "resourceVersion")}
             # An eviction counted meanwhile must not be lost: then this is a conflict, and the next turn counts anew.
             body = {"metadata": metadata, "status": status}
-            must((yield [Update(BUDGETS, namespace, budget["metadata"]["name"], body, "status")])[0])
+            place = (budget["metadata"]["namespace"], budget["metadata"]["name"])
+            must((yield [Update(BUDGETS, *place, body, "status")])[0])
 
-    def _wanted(self, spec: Mapping[str, Any], pods: list[Document]) -> tuple[int, int]:
-        """Return (how many pods are expected, how many of them must stay)."""
-        most = spec.get("maxUnavailable")
-        if most is not None:
-            expected = self._expected(pods)
-            return expected, max(0, expected - _scaled(most, expected))
-        least = spec.get("minAvailable")
-        if isinstance(least, str):
-            expected = self._expected(pods)
-            return expected, _scaled(least, expected)
-        return len(pods), int(least or 0)
+    def _failed(self, budget: Document, why: str, work: Work) -> Reconcile:
+        """Let nothing go while it cannot be told how many pods there should be."""
+        text = f"Failed to calculate the number of expected pods: {why}"
+        reason = "CalculateExpectedPodCountFailed"
+        work.event(budget, "PodDisruptionBudget", reason, text, event_type="Warning")
+        status = dict(budget.get("status") or {})
+        told = _condition(budget, work, allowed=False, reason="SyncFailed", message=why)
+        told["observedGeneration"] = status.get("observedGeneration", 0)
+        others = [entry for entry in status.get("conditions") or () if entry["type"] != told["type"]]
+        yield from self._write(budget, {**status, "disruptionsAllowed": 0, "conditions": [*others, told]})
 
-    def _expected(self, pods: list[Document]) -> int:
-        """Return how many pods the owners ask for; a pod without such an owner counts for nothing."""
-        asked: dict[str, int] = {}
+    def _tell_of_other_budgets(self, pods: Iterable[Document], work: Work) -> None:
+        """Say of a pod that several budgets are about that one of them was taken."""
         for pod in pods:
+            metadata = pod["metadata"]
+            budgets = [one for one in self._budgets.indexed("namespace", metadata["namespace"]) if _is_about(one, pod)]
+            if len(budgets) > 1 and metadata["uid"] not in self._told:
+                self._told.add(metadata["uid"])
+                place = f'"{metadata["namespace"]}"/"{metadata["name"]}"'
+                chosen = budgets[0]["metadata"]["name"]
+                text = f'Pod {place} matches multiple PodDisruptionBudgets.  Chose "{chosen}" arbitrarily.'
+                work.event(pod, "Pod", "MultiplePodDisruptionBudgets", text, event_type="Warning")
+
+    def _forgive(self, key: str, work: Work) -> Reconcile:
+        """Take back that a pod is to go, when it has not gone for long enough."""
+        pod = self._pods.get(*split_key(key))
+        told = None if pod is None else _stale(pod)
+        if pod is None or told is None:
+            return
+        due_ms = unix_ms_of(told["lastTransitionTime"]) + STALE_MS - (work.unix_ms - work.now_ms)
+        if due_ms > work.now_ms:
+            work.queue.add_at(_STALE + key, due_ms)
+            return
+        status = dict(pod["status"])
+        taken_back = {
+            "type": "DisruptionTarget",
+            "observedGeneration": pod["metadata"].get("generation", 1),
+            "status": "False",
+            "lastProbeTime": None,
+            "lastTransitionTime": wire_time(work.unix_ms),
+        }
+        status["conditions"] = [taken_back if entry is told else entry for entry in status["conditions"]]
+        place = (pod["metadata"]["namespace"], pod["metadata"]["name"])
+        body = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
+        must((yield [Update("pods", *place, body, "status")])[0])
+
+    def _wanted(self, budget: Document, pods: list[Document], work: Work) -> tuple[int, int]:
+        """Return (how many pods are expected, how many of them must stay).
+
+        Raises:
+            LookupError: a pod has an owner that cannot be asked.
+        """
+        spec = budget["spec"]
+        most, least = spec.get("maxUnavailable"), spec.get("minAvailable")
+        if most is None and not isinstance(least, str):
+            return len(pods), int(least or 0)
+        expected, unmanaged = self._expected(pods)
+        if unmanaged:
+            text = (
+                f"Pods selected by this PodDisruptionBudget (selector: {_selector_text(spec.get('selector') or {})}) "
+                "were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which "
+                'may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of '
+                "the PDB to an integer value."
+            )
+            work.event(budget, "PodDisruptionBudget", "UnmanagedPods", text, event_type="Warning")
+        if most is not None:
+            return expected, max(0, expected - _scaled(most, expected))
+        return expected, _scaled(least or 0, expected)
+
+    def _expected(self, pods: list[Document]) -> tuple[int, bool]:
+        """Return how many pods the owners ask for, and whether there are pods without one."""
+        asked: dict[str, int] = {}
+        unmanaged = False
+        for pod in pods:
+            if controller_of(pod) is None:
+                unmanaged = True
+                continue
             owner = self._owner_of(pod)
             above = None if owner is None else self._owner_of(owner)
             top = above or owner
-            if top is not None:
-                asked[top["metadata"]["uid"]] = int(top["spec"].get("replicas") or 0)
-        return sum(asked.values())
+            if top is None:
+                raise LookupError(f'found no controllers for pod "{pod["metadata"]["name"]}"')
+            asked[top["metadata"]["uid"]] = int(top["spec"].get("replicas") or 0)
+        return sum(asked.values()), unmanaged
 
     def _owner_of(self, document: Document) -> Document | None:
         reference = controller_of(document)
@@ -139,12 +224,19 @@ def _is_about(budget: Document, pod: Document) -> bool:
 def _disrupted(budget: Document, pods: list[Document], work: Work) -> dict[str, str]:
     """Return the evictions that are counted already and have not been seen yet, by pod."""
     noted: Mapping[str, str] = (budget.get("status") or {}).get("disruptedPods") or {}
-    staying = {pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]}
-    return {
-        name: since
-        for name, since in noted.items()
-        if name in staying and unix_ms_of(since) + DISRUPTED_MS > work.unix_ms
-    }
+    counted: dict[str, str] = {}
+    for pod in pods:
+        name = pod["metadata"]["name"]
+        if "deletionTimestamp" in pod["metadata"] or name not in noted:
+            continue
+        if unix_ms_of(noted[name]) + DISRUPTED_MS < work.unix_ms:
+            namespace = budget["metadata"]["namespace"]
+            # Upstream names the namespace twice here.
+            text = f"Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't"
+            work.event(pod, "Pod", "NotDeleted", text, event_type="Warning")
+        else:
+            counted[name] = noted[name]
+    return counted
 
 
 def _is_healthy(pod: Document) -> bool:
@@ -160,22 +252,48 @@ def _scaled(amount: int | str, total: int) -> int:
 
 
 def _status(budget: Document, work: Work, allowed: int, healthy: int, desired: int, expected: int) -> Document:
-    known = condition(budget, "DisruptionAllowed") or {}
-    generation = budget["metadata"].get("generation", 1)
-    told = {
-        "type": "DisruptionAllowed",
-        "status": "True" if allowed else "False",
-        "reason": "SufficientPods" if allowed else "InsufficientPods",
-        "message": "",
-        "observedGeneration": generation,
-    }
-    same = known.get("status") == told["status"]
-    told["lastTransitionTime"] = known["lastTransitionTime"] if same else wire_time(work.unix_ms)
+    told = _condition(budget, work, allowed=allowed > 0, reason="SufficientPods" if allowed else "InsufficientPods")
     return {
-        "observedGeneration": generation,
+        "observedGeneration": budget["metadata"].get("generation", 1),
         "disruptionsAllowed": allowed,
         "currentHealthy": healthy,
         "desiredHealthy": desired,
         "expectedPods": expected,
         "conditions": [told],
     }
+
+
+def _condition(budget: Document, work: Work, *, allowed: bool, reason: str, message: str = "") -> Document:
+    known = condition(budget, "DisruptionAllowed") or {}
+    status = "True" if allowed else "False"
+    same = known.get("status") == status
+    return {
+        "type": "DisruptionAllowed",
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "observedGeneration": budget["metadata"].get("generation", 1),
+        "lastTransitionTime": known["lastTransitionTime"] if same else wire_time(work.unix_ms),
+    }
+
+
+def _stale(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the condition that says that a pod is to go, of one that does not go."""
+    told = condition(pod, "DisruptionTarget")
+    ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    if told is None or told["status"] != "True" or told.get("reason") == "TerminationByKubelet" or ended:
+        return None
+    return None if "deletionTimestamp" in pod["metadata"] else told
+
+
+def _selector_text(selector: Mapping[str, Any]) -> str:
+    """Return a label selector as Go prints it."""
+    labels = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
+    rules = "".join(
+        "LabelSelectorRequirement{"
+        f"Key:{rule['key']},Operator:{rule['operator']},Values:[{' '.join(rule.get('values') or ())}],"
+        "},"
+        for rule in selector.get("matchExpressions") or ()
+    )
+    head = f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+    return head + f"MatchExpressions:[]LabelSelectorRequirement{{{rules}}},}}"

@@ -1,22 +1,18 @@
-"""Services: an address each, next free one of the cluster's range."""
+"""Services: an address each, and node ports where their type has them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from ipaddress import IPv4Network
+from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, pairs
+from controllers.kinds.core import service_addresses
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
-from scheduler_core.api.errors import Cause, bad_request
+from scheduler_core.api.errors import Cause
 
-CLUSTER_RANGE: Final = IPv4Network("10.96.0.0/16")
-"""Where cluster addresses come from; 65,533 Services in a session."""
-
-NODE_PORTS: Final = range(30000, 32768)
 _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 
 
@@ -41,38 +37,17 @@ def _defaults(document: dict[str, Any]) -> None:
         spec.setdefault("externalTrafficPolicy", "Cluster")
     if spec["type"] == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
-    spec.setdefault("ipFamilies", ["IPv4"])
-    spec.setdefault("ipFamilyPolicy", "SingleStack")
     if spec.get("clusterIP") and "clusterIPs" not in spec:
         spec["clusterIPs"] = [spec["clusterIP"]]
 
 
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
-    """Give the Service its cluster address and node ports: the lowest that are free."""
+    """Give the Service its cluster address and node ports."""
     spec = child(document, "spec")
     if spec["type"] == "ExternalName":
         return []
-    return _allocate(spec, lookup.list("services"))
-
-
-def _allocate(spec: dict[str, Any], others: Sequence[Mapping[str, Any]]) -> list[Cause]:
-    causes: list[Cause] = []
-    taken = {str(at(other, "spec", "clusterIP")) for other in others}
-    wanted = spec.get("clusterIP")
-    if wanted in taken and wanted not in ("None", ""):
-        causes.append(fields.bad("spec.clusterIPs", wanted, "failed to allocate IP: provided IP is already allocated"))
-    if not wanted:
-        # The first address of the range is the API server's own, as everywhere.
-        free = next(
-            (str(host) for number, host in enumerate(CLUSTER_RANGE.hosts()) if number and str(host) not in taken), ""
-        )
-        if not free:
-            raise bad_request("the range of cluster addresses is used up; delete Services")
-        spec["clusterIP"] = free
-    spec["clusterIPs"] = [spec["clusterIP"]]
-    if spec["type"] in ("NodePort", "LoadBalancer"):
-        causes += _node_ports(spec, others)
-    return causes
+    causes = service_addresses.families(spec)
+    return causes or service_addresses.allocate(spec, document["metadata"]["uid"], lookup.list("services"))
 
 
 def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
@@ -84,35 +59,19 @@ def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -
         return []
     if not spec.get("clusterIP") and before.get("clusterIP"):
         spec["clusterIP"], spec["clusterIPs"] = before["clusterIP"], before.get("clusterIPs", [before["clusterIP"]])
-    if spec["type"] == "ClusterIP":
-        if before.get("type") != "ClusterIP":
-            for port in spec.get("ports") or ():
-                port.pop("nodePort", None)
-    else:
-        kept = {(port.get("protocol"), port.get("port")): port.get("nodePort") for port in before.get("ports") or ()}
+    if before.get("type") == spec["type"] and before.get("ipFamilyPolicy") and "ipFamilyPolicy" not in spec:
+        spec["ipFamilyPolicy"] = before["ipFamilyPolicy"]
+    if spec["type"] != "ClusterIP":
+        service_addresses.keep_ports(spec, before)
+    elif before.get("type") != "ClusterIP":
         for port in spec.get("ports") or ():
-            number = kept.get((port.get("protocol"), port.get("port")))
-            if number and not port.get("nodePort"):
-                port["nodePort"] = number
-    if spec.get("clusterIP") and spec["type"] == "ClusterIP":
-        return []
+            port.pop("nodePort", None)
+    causes = service_addresses.families(spec)
+    if causes or (spec.get("clusterIP") and spec["type"] == "ClusterIP"):
+        return causes
     uid = new["metadata"]["uid"]
-    return _allocate(spec, [other for other in lookup.list("services") if other["metadata"]["uid"] != uid])
-
-
-def _node_ports(spec: dict[str, Any], others: Any) -> list[Cause]:
-    taken = {port.get("nodePort") for other in others for port in at(other, "spec", "ports") or ()}
-    causes: list[Cause] = []
-    for index, port in enumerate(spec.get("ports") or ()):
-        wanted = port.get("nodePort")
-        if wanted in taken and wanted:
-            causes.append(fields.bad(f"spec.ports[{index}].nodePort", wanted, "provided port is already allocated"))
-        if not wanted:
-            wanted = port["nodePort"] = next((number for number in NODE_PORTS if number not in taken), None)
-            if wanted is None:
-                raise bad_request("the range of node ports is used up; delete Services")
-        taken.add(wanted)
-    return causes
+    others = [other for other in lookup.list("services") if other["metadata"]["uid"] != uid]
+    return service_addresses.allocate(spec, uid, others)
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
@@ -136,7 +95,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
         if node_port and spec.get("type") == "ClusterIP":
             why = "may not be used when `type` is 'ClusterIP'"
             causes.append(fields.not_allowed(f"spec.ports[{index}].nodePort", why))
-        elif node_port and node_port not in NODE_PORTS:
+        elif node_port and node_port not in service_addresses.NODE_PORTS:
             why = "provided port is not in the valid range. The range of valid ports is 30000-32767"
             causes.append(fields.bad(f"spec.ports[{index}].nodePort", node_port, why))
     return causes

@@ -1,0 +1,161 @@
+"""What Services are given: cluster addresses and node ports, from the upper part of each range first.
+
+Source: k8s.io/kubernetes/pkg/registry/core/service (storage/alloc.go, ipallocator, portallocator).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Address, IPv4Network, ip_address
+from typing import Any, Final
+
+from controllers.registry import fields
+from scheduler_core.api.document import Document, at
+from scheduler_core.api.draw import draw
+from scheduler_core.api.errors import ApiError, Cause
+
+CLUSTER_RANGE: Final = IPv4Network("10.96.0.0/16")
+"""Where cluster addresses come from; 65,534 Services in a session."""
+
+NODE_PORTS: Final = range(30000, 32768)
+
+FIXED_ADDRESSES: Final = 256
+"""Addresses at the lower end of the range that are given only when they are asked for, or when all others are taken."""
+
+FIXED_PORTS: Final = 86
+"""The same of node ports."""
+
+_WITH_PORTS: Final = ("LoadBalancer", "NodePort")
+
+
+def families(spec: Document) -> list[Cause]:
+    """Fill in which kinds of address a Service has; this cluster has IPv4 alone."""
+    headless = spec.get("clusterIP") == "None"
+    free = headless and not spec.get("selector")
+    spec.setdefault("ipFamilyPolicy", "RequireDualStack" if free else "SingleStack")
+    listed: list[str] = spec.setdefault("ipFamilies", ["IPv4"])
+    if free:
+        if len(listed) == 1 and spec["ipFamilyPolicy"] != "SingleStack":
+            spec["ipFamilies"] = [*listed, "IPv6" if listed[0] == "IPv4" else "IPv4"]
+        return []
+    causes: list[Cause] = []
+    if spec["ipFamilyPolicy"] == "RequireDualStack":
+        why = "this cluster is not configured for dual-stack services"
+        causes.append(fields.bad("spec.ipFamilyPolicy", "RequireDualStack", why))
+    for index, family in enumerate(listed):
+        if family == "IPv6":
+            causes.append(fields.bad(f"spec.ipFamilies[{index}]", family, "not configured on this cluster"))
+    return causes
+
+
+def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]]) -> list[Cause]:
+    """Give a Service what it lacks.
+
+    Args:
+        spec: is filled in.
+        uid: chance is drawn from it: where the search begins.
+        others: all other Services.
+
+    Raises:
+        ApiError: 500, a range is used up.
+    """
+    causes: list[Cause] = []
+    if spec.get("clusterIP") != "None":
+        causes += _address(spec, uid, others)
+    spec["clusterIPs"] = [spec["clusterIP"]]
+    taken = {number for other in others for number in _numbers(other.get("spec") or {})}
+    if spec["type"] in _WITH_PORTS:
+        causes += _node_ports(spec, uid, taken)
+    checked = spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+    if checked and not spec.get("healthCheckNodePort"):
+        spec["healthCheckNodePort"] = _free_port(f"{uid}/health", taken)
+    return causes
+
+
+def keep_ports(spec: Document, before: Mapping[str, Any]) -> None:
+    """Let ports that a change leaves out keep the numbers that ports of their names had."""
+    known = {port.get("name") or "": port.get("nodePort") for port in before.get("ports") or ()}
+    used = {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
+    for port in spec.get("ports") or ():
+        number = known.get(port.get("name") or "")
+        if number and not port.get("nodePort") and number not in used:
+            port["nodePort"] = number
+            used.add(number)
+    if before.get("healthCheckNodePort") and spec.get("externalTrafficPolicy") == "Local":
+        spec.setdefault("healthCheckNodePort", before["healthCheckNodePort"])
+
+
+def _address(spec: Document, uid: str, others: Sequence[Mapping[str, Any]]) -> list[Cause]:
+    taken = {str(at(other, "spec", "clusterIP")) for other in others}
+    wanted = spec.get("clusterIP") or ""
+    if not wanted:
+        spec["clusterIP"] = next((ip for ip in _addresses(uid) if ip not in taken), "")
+        if not spec["clusterIP"]:
+            raise _used_up("failed to allocate a serviceIP: range is full")
+        return []
+    try:
+        inside = ip_address(wanted) in CLUSTER_RANGE
+    except ValueError:
+        # What is no address is told by validation.
+        return []
+    if wanted in taken:
+        why = "provided IP is already allocated"
+    elif not inside:
+        why = f"provided IP is not in the valid range. The range of valid IPs is {CLUSTER_RANGE}"
+    else:
+        return []
+    return [fields.bad("spec.clusterIPs", [wanted], f"failed to allocate IP {wanted}: {why}")]
+
+
+def _addresses(uid: str) -> Iterator[str]:
+    """Yield all addresses: the upper part from a drawn one on and round, then the lower part."""
+    base, size = int(CLUSTER_RANGE.network_address), CLUSTER_RANGE.num_addresses - 1
+    for first, last in ((FIXED_ADDRESSES, size), (1, FIXED_ADDRESSES)):
+        start = draw(0, "cluster-address", uid, first, below=last - first)
+        for step in range(last - first):
+            yield str(IPv4Address(base + first + (start + step) % (last - first)))
+
+
+def _node_ports(spec: Document, uid: str, taken: set[int]) -> list[Cause]:
+    causes: list[Cause] = []
+    ports = spec.get("ports") or ()
+    given: dict[int, int] = {}
+    for port in ports:
+        if port.get("nodePort"):
+            given.setdefault(port["port"], port["nodePort"])
+    own: set[int] = set()
+    for index, port in enumerate(ports):
+        number = port.get("nodePort") or 0
+        if number and number in taken:
+            causes.append(fields.bad(f"spec.ports[{index}].nodePort", number, "provided port is already allocated"))
+        if not number:
+            if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
+                continue
+            # One number serves one port by several protocols.
+            number = port["nodePort"] = given.get(port["port"]) or _free_port(f"{uid}/{index}", taken | own)
+            given[port["port"]] = number
+        own.add(number)
+    taken |= own
+    return causes
+
+
+def _free_port(purpose: str, taken: set[int]) -> int:
+    for part in (NODE_PORTS[FIXED_PORTS:], NODE_PORTS[:FIXED_PORTS]):
+        start = draw(0, "node-port", purpose, part.start, below=len(part))
+        for step in range(len(part)):
+            number = part[(start + step) % len(part)]
+            if number not in taken:
+                return number
+    raise _used_up("failed to allocate a nodePort: range is full")
+
+
+def _numbers(spec: Mapping[str, Any]) -> Iterator[int]:
+    for port in spec.get("ports") or ():
+        if port.get("nodePort"):
+            yield port["nodePort"]
+    if spec.get("healthCheckNodePort"):
+        yield spec["healthCheckNodePort"]
+
+
+def _used_up(why: str) -> ApiError:
+    return ApiError(500, "InternalError", f"Internal error occurred: {why}")
