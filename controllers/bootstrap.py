@@ -50,6 +50,11 @@ def initial_objects(*, replicas: int = 1, pace: int = 0, scheduler: Document | N
     documents: list[Document] = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in NAMESPACES
     ]
+    # As if the controller had been there before: pods may be made although time stands.
+    documents += [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
+        for name in NAMESPACES
+    ]
     for name, value, description in SYSTEM_PRIORITIES:
         documents.append(
             {

@@ -13,12 +13,15 @@ from collections.abc import Callable, Mapping
 from controllers.assembly import Assembly, Given
 from controllers.bootstrap import initial_objects
 from controllers.clocktelling import ClockTeller
-from controllers.commands import CLOCKS, FLAGS, REPLICAS, ClockView
+from controllers.commands import CLOCKS, REPLICAS, ClockView
 from controllers.faults.active import Faults
 from controllers.flagging import Flagging
 from controllers.flags.flag import InForce
+from controllers.flags.table import RESOURCE as FLAGS
 from controllers.kinds.table import by_kind
 from controllers.kit.client import Client
+from controllers.kit.manager import ControllerManager
+from controllers.leaderelection.replica import Replica
 from controllers.log.operations import Create, Result
 from controllers.log.store import Store
 from controllers.loop.loop import Loop, Slot
@@ -175,6 +178,16 @@ class Cluster:
     def slot_of(self, identity: str) -> Slot | None:
         """Return a replica's place in the loop."""
         return self._replicas.get(identity)
+
+    def panels(self) -> dict[str, list[Document]]:
+        """Return what the controllers of the managers that live are at, by identity."""
+        found: dict[str, list[Document]] = {}
+        for slot in self._replicas.values():
+            inner = slot.component.inner if isinstance(slot.component, Replica) else None
+            if isinstance(inner, ControllerManager):
+                now_ms = slot.clock.local(self._loop.now_ms)
+                found[slot.name] = [inner.panel(name, now_ms) for name in inner.controllers]
+        return found
 
     def metrics(self) -> Mapping[str, Metrics]:
         """Return what the schedulers that live have counted and timed, by identity."""

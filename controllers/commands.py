@@ -22,9 +22,6 @@ from controllers.registry.structs import is_whole, read
 CLOCKS: Final = "clocks.clustersim.io"
 CLOCK: Final = "clock"
 REPLICAS: Final = "replicas.clustersim.io"
-FLAGS: Final = "flags.clustersim.io"
-FLAGS_NAME: Final = "flags"
-"""There is none before somebody sets a flag: all have their defaults then."""
 
 
 @dataclass(slots=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from controllers.commands import FLAGS, FLAGS_NAME, SESSION, generation_of, status_of
+from controllers.commands import SESSION, generation_of, status_of
 from controllers.flags.flag import InForce
+from controllers.flags.table import NAME as FLAGS_NAME
+from controllers.flags.table import RESOURCE as FLAGS
 from controllers.flags.table import read_flags
 from controllers.kit.client import Client
 from controllers.log.operations import Patch

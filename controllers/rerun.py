@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from controllers.cluster import Cluster
-from controllers.commands import CLOCKS, FLAGS, REPLICAS, SESSION, generation_of, status_of
+from controllers.commands import CLOCKS, REPLICAS, SESSION, generation_of, status_of
+from controllers.flags.table import RESOURCE as FLAGS
 from controllers.log.memory import MemoryStore
 from controllers.log.store import DELETED, Event
 from controllers.log.transaction import BufferedTransaction

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
-from controllers.commands import FLAGS, FLAGS_NAME
+from controllers.flags.table import NAME as FLAGS_NAME
+from controllers.flags.table import RESOURCE as FLAGS
 from controllers.flags.table import wrong_flags
 from controllers.kinds.table import KINDS, find_kind
 from controllers.kit.client import Client

@@ -25,6 +25,7 @@ from controllers.podautoscaler import HorizontalController
 from controllers.podgc import PodGCController
 from controllers.replicaset import ReplicaSetController, ReplicationManager
 from controllers.resourcequota import ResourceQuotaController
+from controllers.serviceaccount import RootCertificates, ServiceAccounts
 from controllers.statefulset import StatefulSetController
 from controllers.tainteviction import TaintEvictionController
 from controllers.ttlafterfinished import TTLAfterFinishedController
@@ -34,9 +35,19 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         DeploymentController, DeploymentController.NAME, DeploymentController.RESOURCES, workers=flags.DEPLOYMENT_SYNCS
     ),
     ControllerEntry(
-        ReplicaSetController, ReplicaSetController.NAME, ReplicaSetController.RESOURCES, workers=flags.REPLICASET_SYNCS
+        ReplicaSetController,
+        ReplicaSetController.NAME,
+        ReplicaSetController.RESOURCES,
+        workers=flags.REPLICASET_SYNCS,
+        flags=(flags.BURST_REPLICAS,),
     ),
-    ControllerEntry(ReplicationManager, ReplicationManager.NAME, ReplicationManager.RESOURCES, workers=flags.RC_SYNCS),
+    ControllerEntry(
+        ReplicationManager,
+        ReplicationManager.NAME,
+        ReplicationManager.RESOURCES,
+        workers=flags.RC_SYNCS,
+        flags=(flags.BURST_REPLICAS,),
+    ),
     ControllerEntry(
         CronJobController, CronJobController.NAME, CronJobController.RESOURCES, workers=flags.CRON_JOB_SYNCS
     ),
@@ -77,6 +88,8 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         flags.RESOURCE_QUOTA_SYNC_PERIOD,
         workers=flags.RESOURCE_QUOTA_SYNCS,
     ),
+    ControllerEntry(ServiceAccounts, ServiceAccounts.NAME, ServiceAccounts.RESOURCES, workers=1),
+    ControllerEntry(RootCertificates, RootCertificates.NAME, RootCertificates.RESOURCES, workers=1),
     ControllerEntry(GarbageCollector, GarbageCollector.NAME, GarbageCollector.RESOURCES, workers=flags.GC_SYNCS),
     ControllerEntry(
         NodeLifecycleController,
@@ -84,9 +97,24 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         NodeLifecycleController.RESOURCES,
         source="node-controller",
         looks_on_flags=True,
+        flags=(
+            flags.NODE_MONITOR_PERIOD,
+            flags.NODE_MONITOR_GRACE_PERIOD,
+            flags.NODE_STARTUP_GRACE_PERIOD,
+            flags.NODE_EVICTION_RATE,
+            flags.SECONDARY_NODE_EVICTION_RATE,
+            flags.UNHEALTHY_ZONE_THRESHOLD,
+            flags.LARGE_CLUSTER_SIZE_THRESHOLD,
+        ),
     ),
     ControllerEntry(TaintEvictionController, TaintEvictionController.NAME, TaintEvictionController.RESOURCES),
-    ControllerEntry(PodGCController, PodGCController.NAME, PodGCController.RESOURCES, looks_on_flags=True),
+    ControllerEntry(
+        PodGCController,
+        PodGCController.NAME,
+        PodGCController.RESOURCES,
+        looks_on_flags=True,
+        flags=(flags.TERMINATED_POD_GC_THRESHOLD,),
+    ),
     ControllerEntry(
         EndpointController, EndpointController.NAME, EndpointController.RESOURCES, workers=flags.ENDPOINT_SYNCS
     ),

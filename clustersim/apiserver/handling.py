@@ -11,6 +11,7 @@ from clustersim.apiserver import deleting, discovery, openapi, reviews, usage, w
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
+from clustersim.apiserver.noting import Noted
 from clustersim.apiserver.routes import Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
@@ -37,17 +38,30 @@ class Watch:
 
 
 def handle(request: Request) -> Response | Watch:
-    """Answer a request, or say how its watch begins.
+    """Answer a request, or say how its watch begins. What changes something, and what is refused, leaves marks.
 
     Raises:
         ApiError: refused.
     """
-    principal = authenticate(request.code, request.headers, method=request.method)
-    if principal is None:
-        if doors.look_up(request.code, request.address) is None:
-            raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
-        raise unauthorized()
-    _refuse_impersonation(request, principal)
+    noted = Noted(request)
+    try:
+        answer = _handle(noted.request, noted)
+    except ApiError as error:
+        noted.refused(error)
+        raise
+    noted.answered(answer.status if isinstance(answer, Response) else 200)
+    return answer
+
+
+def _handle(request: Request, noted: Noted) -> Response | Watch:
+    with noted.marks.step("authentication"):
+        principal = authenticate(request.code, request.headers, method=request.method)
+        if principal is None:
+            if doors.look_up(request.code, request.address) is None:
+                raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
+            raise unauthorized()
+        noted.principal = principal
+        _refuse_impersonation(request, principal)
     person_limits.spend(person_limits.REQUESTS, principal.participant_id)
     if request.method != "GET":
         person_limits.check_write(principal)
@@ -73,7 +87,7 @@ def handle(request: Request) -> Response | Watch:
         case "livez" | "readyz" | "healthz":
             return Response(200, b"ok", "text/plain; charset=utf-8")
         case "api" | "apis":
-            return _with_deprecation(request, parse(path), principal)
+            return _with_deprecation(request, parse(path), principal, noted)
         case _:
             raise unknown_path(request.path)
 
@@ -109,24 +123,27 @@ def still_allowed(watch: Watch) -> bool:
     return True
 
 
-def _with_deprecation(request: Request, target: Target, principal: Principal) -> Response | Watch:
+def _with_deprecation(request: Request, target: Target, principal: Principal, noted: Noted) -> Response | Watch:
     """Answer about a resource; a deprecated one warns in every answer, a refusal too."""
     if not target.kind.deprecated:
-        return _resource(request, target, principal)
+        return _resource(request, target, principal, noted)
     try:
-        answer = _resource(request, target, principal)
+        answer = _resource(request, target, principal, noted)
     except ApiError as error:
+        noted.refused(error)
         answer = error_response(error)
     if isinstance(answer, Response):
         answer.headers.append(warning(target.kind.deprecated))
     return answer
 
 
-def _resource(request: Request, target: Target, principal: Principal) -> Response | Watch:
+def _resource(request: Request, target: Target, principal: Principal, noted: Noted) -> Response | Watch:
     verb = _verb(request, target)
+    noted.target, noted.verb = target, verb
     if target.subresource and not target.name and verb != "create":
         raise method_not_allowed()
-    roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
+    with noted.marks.step("authorization"):
+        roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
     if verb not in target.verbs:
         raise method_not_allowed()
     store: SqlStore = open_store(principal.session_id)

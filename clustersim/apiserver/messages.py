@@ -13,6 +13,7 @@ import msgspec
 from clustersim import documents
 from clustersim.apiserver import protobuf
 from clustersim.apiserver.routes import PageNotFound
+from controllers.registry.marks import Marks
 from controllers.registry.schema import too_deep
 from scheduler_core.api.errors import ApiError, bad_request
 
@@ -41,6 +42,8 @@ class Request:
     headers: Mapping[str, str]
     body: bytes = b""
     address: str = ""
+    marks: Marks | None = None
+    """Where the steps of its way are noted."""
 
     @property
     def content_type(self) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from controllers.admission.namespacelifecycle import NAMESPACES as HOMES
 from controllers.kinds.table import SERVED, kind_of
-from controllers.registry.incoming import HOMES
 from controllers.registry.kind import Kind
 from scheduler_core.api.errors import ApiError, unknown_resource
 

@@ -106,6 +106,7 @@ def context_of(store: SqlStore, request: Request, principal: Principal, *, dry_r
         field_validation=cast(Literal["Ignore", "Warn", "Strict"], validation),
         field_manager=request.query.get("fieldManager", "")[:128],
         dry_run=asked == "All" if dry_run is None else dry_run,
+        marks=request.marks,
     )
 
 

@@ -15,6 +15,7 @@ from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Operation, Result
 from controllers.log.store import Stored, Transaction
 from controllers.registry.context import SESSION, Context
+from controllers.registry.marks import Marks
 from scheduler_core.api.draw import draw_suffix
 
 GROUP: Final = 25
@@ -58,10 +59,11 @@ def context_for(
     field_manager: str = "",
     dry_run: bool = False,
     commands: bool = False,
+    marks: Marks | None = None,
 ) -> Context:
     """Return the registry's context of one write by a person, or by the session itself.
 
-    `commands`: it may be of a command object, as a route of the session API.
+    `commands`: it may be of a command object, as a route of the session API. `marks`: where its steps are noted.
     """
     return web_context(
         SESSION_ACTOR if principal is None else principal.actor,
@@ -71,6 +73,7 @@ def context_for(
         dry_run=dry_run,
         creator={} if principal is None else principal.creator,
         guard=None if principal is None else guard_for(principal, commands=commands, store=store, dry_run=dry_run),
+        marks=marks,
     )
 
 
@@ -80,8 +83,13 @@ def apply(store: SqlStore, operation: Operation, context: Context) -> Stored:
     Raises:
         ApiError: refused; nothing was written.
     """
+    marks = context.marks
     with writes(store, context.actor) as transaction:
-        return REGISTRY.apply(transaction, operation, context)
+        stored = REGISTRY.apply(transaction, operation, context)
+        began = 0 if marks is None else marks.now()
+    if marks is not None:
+        marks.note("store", "commit", began)
+    return stored
 
 
 def write(store: SqlStore, operations: Sequence[Operation], **context: Any) -> list[Result]:

@@ -26,6 +26,9 @@ PEOPLE: Final = "people"
 METRICS: Final = "metrics"
 """Asks the session's owner for its schedulers' metrics; the number names the question."""
 
+PANELS: Final = "panels"
+"""Asks the session's owner what its controllers are at; the number names the question."""
+
 OWNER: Final = "owner"
 """A session has no owner: it was opened, woken or let go."""
 READ: Final = "read"
@@ -46,7 +49,7 @@ REJOIN_SECONDS: Final = 300.0
 """How often a process says that its channel still belongs to the group: those of dead ones are forgotten
 (`group_expiry` in the settings is twice as long)."""
 
-_KINDS: Final = (LOG, PEOPLE, METRICS, OWNER, READ, ALL)
+_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, OWNER, READ, ALL)
 
 Listener = Callable[[str, int, int], None]
 """Called with (kind, session id, revision), from any thread."""
@@ -201,9 +204,9 @@ def touch(session_id: int) -> None:
         wake_owners(session_id)
 
 
-def want_metrics(session_id: int, number: int) -> None:
-    """Ask the session's owner for its schedulers' metrics."""
-    _hint(METRICS, session_id, number)
+def question(kind: str, session_id: int, number: int) -> None:
+    """Ask the session's owner for its schedulers' metrics (`METRICS`) or its controllers' panels (`PANELS`)."""
+    _hint(kind, session_id, number)
 
 
 def pass_on(message: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from math import ceil
 from typing import Final
 
+import msgspec
 from prometheus_client import Counter
 
 from clustersim import feed
@@ -149,6 +150,11 @@ class Driver:
         return {
             identity: "".join(f"{line}\n" for line in one.lines()) for identity, one in self.cluster.metrics().items()
         }
+
+    def panels(self) -> dict[str, str]:
+        """Return what the controllers of each live manager are at, as a JSON list, by identity."""
+        panels = self.cluster.panels()
+        return {identity: msgspec.json.encode(panels[identity]).decode() for identity in panels}
 
     def answers_are_there(self) -> None:
         """Have the answers of extenders taken, if there are any."""

@@ -1,7 +1,7 @@
-"""Schedulers' metrics from the worker that owns a session to whoever asks: through Redis, on request, nothing kept.
+"""What only the worker that owns a session knows, to whoever asks: through Redis, on request, nothing kept.
 
-A web process says through a hint that it wants them; the owner writes what its schedulers have recorded into a list of
-that question alone, where the web process waits. Nobody asks, nothing is rendered.
+Schedulers' metrics and controllers' panels. A web process says through a hint that it wants them; the owner writes them
+into a list of that question alone, where the web process waits. Nobody asks, nothing is rendered.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ CONNECT_SECONDS: Final = 0.5
 """How long Redis is waited for; a scrape comes again."""
 
 
-def ask(session_id: int) -> Mapping[str, str]:
-    """Return the text of every live scheduler of a session, by identity.
+def ask(session_id: int, kind: str = hints.METRICS) -> Mapping[str, str]:
+    """Return the text of every live scheduler (`METRICS`) or controller manager (`PANELS`) of a session, by identity.
 
     Raises:
         ApiError: 503, no owner answered, or Redis is away.
@@ -37,7 +37,7 @@ def ask(session_id: int) -> Mapping[str, str]:
     hints.touch(session_id)
     number = secrets.randbelow(1 << 53)
     try:
-        hints.want_metrics(session_id, number)
+        hints.question(kind, session_id, number)
         found = _client().blpop([_key(session_id, number)], timeout=ANSWER_SECONDS)
     except (redis.RedisError, OSError) as error:
         raise _away("Redis, through which the owner answers, is away") from error

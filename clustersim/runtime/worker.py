@@ -65,7 +65,7 @@ class Worker:
         self._hints: dict[int, int] = {}
         self._read_until_ms: dict[int, int] = {}
         self._look_at_ms = 0
-        self._asked_metrics: list[tuple[int, int]] = []
+        self._questions: list[tuple[str, int, int]] = []
         self._hints_lock = threading.Lock()
         self._stopping = False
         self._ownership = Ownership(self.identity, self._wake.set)
@@ -217,15 +217,16 @@ class Worker:
     def _pass_hints(self) -> None:
         with self._hints_lock:
             heard, self._hints = self._hints, {}
-            asked, self._asked_metrics = self._asked_metrics, []
+            asked, self._questions = self._questions, []
         for session_id, revision in heard.items():
             driver = self._drivers.get(session_id)
             if driver is not None:
                 driver.hint(revision)
-        for session_id, number in asked:
+        for kind, session_id, number in asked:
             driver = self._drivers.get(session_id)
             if driver is not None:
-                metrics.answer(session_id, number, driver.metrics())
+                told = driver.metrics() if kind == hints.METRICS else driver.panels()
+                metrics.answer(session_id, number, told)
 
     def _on_hint(self, kind: str, session_id: int, revision: int) -> None:
         """Take a hint, from any thread."""
@@ -240,9 +241,9 @@ class Worker:
             driver = self._drivers.get(session_id)
             if driver is not None:
                 driver.is_read = True
-        if kind == hints.METRICS and session_id in self._drivers:
+        if kind in (hints.METRICS, hints.PANELS) and session_id in self._drivers:
             with self._hints_lock:
-                self._asked_metrics.append((session_id, revision))
+                self._questions.append((kind, session_id, revision))
             self._wake.set()
         if kind != hints.LOG:
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpResponse
 
@@ -13,13 +13,11 @@ from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, refuse
 from controllers.flags.flag import COMPONENTS
-from controllers.flags.table import told_flags, wrong_flags
+from controllers.flags.table import NAME, told_flags, wrong_flags
+from controllers.flags.table import RESOURCE as FLAGS
 from controllers.log.operations import Create
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
-
-FLAGS: Final = "flags.clustersim.io"
-NAME: Final = "flags"
 
 
 def show(call: Call) -> HttpResponse:

@@ -5,6 +5,7 @@ from django.urls import path, re_path
 
 from clustersim.sessionapi import (
     clock,
+    controllers,
     engine,
     exports,
     expressions,
@@ -14,6 +15,7 @@ from clustersim.sessionapi import (
     opening,
     past,
     people,
+    requests,
     scheduler,
     waiting,
 )
@@ -49,6 +51,10 @@ urlpatterns = [
     path("sessions/<str:code>/replicas/<str:identity>/fault", route(POST=engine.fault)),
     path("sessions/<str:code>/replicas/<str:identity>/metrics", route(GET=engine.metrics)),
     path("sessions/<str:code>/scheduler", route(GET=scheduler.show, PUT=scheduler.change)),
+    path("sessions/<str:code>/requests", route(GET=requests.show)),
+    path("sessions/<str:code>/requests/<str:number>", route(GET=requests.one)),
+    path("sessions/<str:code>/controllers", route(GET=controllers.show)),
+    path("sessions/<str:code>/controllers/<str:name>", route(GET=controllers.one)),
     path("sessions/<str:code>/flags", route(GET=flags.show, PUT=flags.change)),
     path("sessions/<str:code>/waiting/<str:uid>", route(POST=waiting.judge)),
     path("sessions/<str:code>/expressions", route(POST=expressions.try_it)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.flags.flag import Component, Flag, word
+from controllers.flags.flag import Component, Flag, listed, whole, word
 
 _APISERVER: Final[Component] = "kube-apiserver"
 
@@ -16,4 +16,60 @@ def _prefix(text: str) -> None:
 
 ETCD_PREFIX: Final = word(_APISERVER, "etcd-prefix", "/registry", "What the keys of objects begin with.", check=_prefix)
 
-TABLE: Final[tuple[Flag[Any], ...]] = (ETCD_PREFIX,)
+ADMISSION_PLUGINS: Final = (
+    "AlwaysAdmit",
+    "NamespaceLifecycle",
+    "LimitPodHardAntiAffinityTopology",
+    "LimitRanger",
+    "ServiceAccount",
+    "TaintNodesByCondition",
+    "AlwaysPullImages",
+    "Priority",
+    "DefaultTolerationSeconds",
+    "ExtendedResourceToleration",
+    "DefaultStorageClass",
+    "StorageObjectInUseProtection",
+    "PersistentVolumeClaimResize",
+    "RuntimeClass",
+    "DefaultIngressClass",
+    "ResourceQuota",
+    "AlwaysDeny",
+)
+"""The plugins of `controllers.admission`, in the order in which they run."""
+
+
+def _plugin(name: str) -> None:
+    if name not in ADMISSION_PLUGINS:
+        raise ValueError(f'admission plugin "{name}" is unknown')
+
+
+ENABLE_ADMISSION_PLUGINS: Final = listed(
+    _APISERVER,
+    "enable-admission-plugins",
+    "",
+    "Plugins that run beside those that run by default.",
+    check=_plugin,
+)
+DISABLE_ADMISSION_PLUGINS: Final = listed(
+    _APISERVER, "disable-admission-plugins", "", "Plugins that do not run.", check=_plugin
+)
+NOT_READY_TOLERATION: Final = whole(
+    _APISERVER,
+    "default-not-ready-toleration-seconds",
+    300,
+    "For how long a new pod stays on a node that is not ready.",
+)
+UNREACHABLE_TOLERATION: Final = whole(
+    _APISERVER,
+    "default-unreachable-toleration-seconds",
+    300,
+    "For how long a new pod stays on a node that cannot be reached.",
+)
+
+TABLE: Final[tuple[Flag[Any], ...]] = (
+    ENABLE_ADMISSION_PLUGINS,
+    DISABLE_ADMISSION_PLUGINS,
+    NOT_READY_TOLERATION,
+    UNREACHABLE_TOLERATION,
+    ETCD_PREFIX,
+)

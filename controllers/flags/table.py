@@ -10,6 +10,12 @@ from controllers.flags.election import ElectionFlags
 from controllers.flags.flag import COMPONENTS, Flag, Flags
 from scheduler_core.api.errors import Cause
 
+RESOURCE: Final = "flags.clustersim.io"
+"""The command object that holds what is set."""
+
+NAME: Final = "flags"
+"""Its name. There is none before somebody sets a flag: all have their defaults then."""
+
 TABLE: Final[tuple[Flag[Any], ...]] = (
     *apiserver.TABLE,
     *controllermanager.TABLE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.admission.table import CHAIN
 from controllers.kinds.admissionregistration import validatingadmissionpolicy, validatingadmissionpolicybinding
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
 from controllers.kinds.autoscaling import horizontalpodautoscaler
@@ -112,7 +113,7 @@ KINDS: Final = TABLE.kinds
 SERVED: Final = TABLE.served
 """The kinds, and after them the further versions in which the same objects are served."""
 
-REGISTRY: Final = Registry(TABLE)
+REGISTRY: Final = Registry(TABLE, CHAIN)
 """What everybody writes through: it keeps nothing between two writes."""
 
 kind_of = TABLE.kind_of

@@ -114,6 +114,14 @@ class ControllerEntry:
     """Who its Events are from; empty: `<name>-controller`."""
     looks_on_flags: bool = False
     """Whether `RESYNC_KEY` is added to the queue when flags have changed."""
+    flags: tuple[Flag[Any], ...] = ()
+    """What else it reads: told with its panel."""
+
+    @property
+    def known_flags(self) -> tuple[Flag[Any], ...]:
+        """Return the flags by which it works."""
+        own = tuple(flag for flag in (self.workers, self.resync_ms) if isinstance(flag, Flag))
+        return (*own, *self.flags)
 
 
 RESYNC_KEY: Final = "\x00resync"
@@ -213,6 +221,7 @@ class ControllerManager:
         return {
             "name": name,
             "leading": self._leading,
+            "flags": [flag.name for flag in runner.entry.known_flags],
             "caches": caches,
             "queue": runner.queue.shown(now_ms),
             "workers": {"busy": runner.active, "limit": runner.workers},

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from zlib import crc32
 
-from controllers.kinds.core.node import SILENCED, STOPPED
+from controllers.admission.taintnodesbycondition import STOPPED
+from controllers.kinds.core.node import SILENCED
 from controllers.log.stamps import unix_ms_of, wire_micro_time
 from scheduler_core.api.draw import draw_uid
 

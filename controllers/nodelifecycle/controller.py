@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
+from controllers.admission.taintnodesbycondition import NOT_READY
 from controllers.flags.controllermanager import (
     LARGE_CLUSTER_SIZE_THRESHOLD,
     NODE_EVICTION_RATE,
@@ -20,7 +21,6 @@ from controllers.flags.controllermanager import (
     SECONDARY_NODE_EVICTION_RATE,
     UNHEALTHY_ZONE_THRESHOLD,
 )
-from controllers.kinds.core.node import NOT_READY
 from controllers.kit.informer import by_node
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import ready_since_ms

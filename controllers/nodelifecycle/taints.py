@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from controllers.kinds.core.node import NOT_READY
+from controllers.admission.taintnodesbycondition import NOT_READY
 from controllers.kubelet.heartbeat import is_running
 from controllers.log.operations import Patch
 from controllers.log.stamps import wire_time

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final
 
-from controllers.kinds.storage.storageclass import default_class
+from controllers.admission.storage import default_class
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import claims_of_pod
 from controllers.log.operations import Delete, Operation, Patch

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from controllers.log.draft import Draft
 from controllers.log.operations import Operation
 from controllers.log.store import Stored
+from controllers.registry.marks import Mark, Marks, StepName
 
 SESSION: Final = "session"
 """Who writes what a session begins with, and what its own routes write."""
 
 Guard = Callable[[Operation, Stored | None, Draft | None], None]
 """Roles: gets the operation, the object before and the object as it would be stored; raises ApiError 403."""
+
+_UNNOTED: Final = nullcontext()
 
 
 @dataclass(slots=True)
@@ -32,11 +36,17 @@ class Context:
     creator: Mapping[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     guard: Guard | None = None
+    marks: Marks | None = None
+    """Where the steps of this write are noted; None: nowhere."""
 
     @property
     def unix_ms(self) -> int:
         """Return Unix milliseconds of this write."""
         return self.epoch_ms + self.now_ms
+
+    def step(self, step: StepName, plugin: str = "") -> AbstractContextManager[Mark | None]:
+        """Note a step, where somebody asks for them."""
+        return _UNNOTED if self.marks is None else self.marks.step(step, plugin)
 
     def check(self, operation: Operation, old: Stored | None, new: Draft | None) -> None:
         """Ask the guard, where there is one.

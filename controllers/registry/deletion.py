@@ -9,7 +9,7 @@ from controllers.log.operations import Delete
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.log.store import Stored
 from controllers.registry.kind import Kind
-from scheduler_core.api.errors import conflict, forbidden
+from scheduler_core.api.errors import conflict
 
 FOREGROUND_FINALIZER: Final = "foregroundDeletion"
 ORPHAN_FINALIZER: Final = "orphan"
@@ -19,7 +19,7 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
     """Refuse a delete of another incarnation or version, and of objects that may not go.
 
     Raises:
-        ApiError: 409, or 403 for an immortal object.
+        ApiError: 409.
     """
     resource = f"{kind.kind}.{kind.group}" if kind.group else kind.kind
     if operation.uid and operation.uid != stored.uid:
@@ -37,8 +37,6 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
             f"ResourceVersion in record ({stored.revision}). The object might have been modified"
         )
         raise conflict(resource, stored.name, why)
-    if stored.name in kind.immortal:
-        raise forbidden(kind.resource, stored.name, f"this {kind.singular} may not be deleted")
 
 
 def is_final(kind: Kind, document: Mapping[str, Any]) -> bool:

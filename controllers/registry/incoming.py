@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +17,7 @@ from controllers.registry.context import Context
 from controllers.registry.kind import CLUSTERSIM_GROUP, Kind, Subresource
 from controllers.registry.schema import check, too_deep
 from scheduler_core.api.document import Document, child
-from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, forbidden, invalid, not_found
+from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
 
 GENERATE_NAME_MAX: Final = 58
 """Letters kept of generateName, so that five more fit a 63 letter label."""
@@ -27,9 +27,6 @@ GENERATE_ATTEMPTS: Final = 8
 
 CREATED_BY: Final = f"{CLUSTERSIM_GROUP}/created-by"
 """Annotation with the participant who made the object; nobody can claim another's."""
-
-HOMES: Final = "namespaces"
-"""The resource in which namespaced objects are at home."""
 
 _PATH_PARTS: Final = re.compile(r"[^.\[\]]+")
 
@@ -65,17 +62,24 @@ class Current:
         return [stored.object for stored in self._transaction.list(resource, namespace)]
 
 
-def new_document(kind: Kind, operation: Create, context: Context, transaction: Transaction) -> Document:
+Mutate = Callable[[Document, str], None]
+"""Lets admission change a document; the text is how refusals call it."""
+
+
+def new_document(kind: Kind, operation: Create, context: Context, transaction: Transaction, mutate: Mutate) -> Document:
     """Return the complete document of a create, accepted but not yet put.
 
     Raises:
         ApiError: 400, 403, 404 or 422, with the fields that are wrong.
     """
-    document, missing = _decoded(kind, operation.object, {}, context)
-    metadata = child(document, "metadata")
-    if metadata.pop("resourceVersion", ""):
-        raise bad_request("resourceVersion should not be set on objects to be created")
-    _check_namespace(kind, metadata, operation.namespace)
+    with context.step("registry", "decode"):
+        document, missing = _decoded(kind, operation.object, {}, context)
+        metadata = child(document, "metadata")
+        if metadata.pop("resourceVersion", ""):
+            raise bad_request("resourceVersion should not be set on objects to be created")
+        _check_namespace(kind, metadata, operation.namespace)
+    # A name that will be made is not known yet to what mutates.
+    title = str(metadata.get("name") or metadata.get("generateName") or "")
     _name_it(kind, metadata, operation.namespace, context, transaction)
     unix_ms = context.epoch_ms + transaction.now_ms
     metadata["uid"] = context.new_uid()
@@ -89,11 +93,11 @@ def new_document(kind: Kind, operation: Create, context: Context, transaction: T
     metadata_rules.drop_empty(metadata)
     kind.prepare(document)
     kind.defaults(document)
-    if kind.namespaced:
-        _check_home(kind, metadata, transaction)
-    causes = kind.admit(document, Current(transaction, unix_ms))
-    causes += metadata_rules.validate(metadata, kind.names)
-    _refuse(kind, metadata["name"], causes + kind.validate(document), _still(kind, missing, document))
+    mutate(document, title)
+    with context.step("registry", "strategy"):
+        causes = kind.admit(document, Current(transaction, unix_ms))
+        causes += metadata_rules.validate(metadata, kind.names)
+        _refuse(kind, metadata["name"], causes + kind.validate(document), _still(kind, missing, document))
     return _arranged(document)
 
 
@@ -104,6 +108,7 @@ def changed_document(
     subresource: Subresource | None,
     context: Context,
     transaction: Transaction,
+    mutate: Mutate,
 ) -> Document:
     """Return the complete document of an update or patch, accepted but not yet put.
 
@@ -116,7 +121,8 @@ def changed_document(
     _check_preconditions(kind, stored, changed)
     if subresource is not None:
         return _changed_part(kind, old, changed, subresource, context)
-    document, missing = _decoded(kind, changed, old, context)
+    with context.step("registry", "decode"):
+        document, missing = _decoded(kind, changed, old, context)
     # What is equal is shared with the stored document, which others hold: never write into it.
     metadata = document["metadata"] = dict(child(document, "metadata"))
     _keep_metadata(metadata, old["metadata"])
@@ -131,15 +137,18 @@ def changed_document(
             if part is old.get(key) and isinstance(part, (dict, list)):
                 document[key] = copy_object({key: part})[key]
         kind.defaults(document)
-        causes = kind.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
-        causes += kind.validate(document)
-        causes += kind.validate_update(document, old)
-        missing = _still(kind, missing, document)
-    if metadata != old["metadata"]:
-        causes += metadata_rules.validate(metadata, kind.names)
-        # Upstream looks twice at what changes: once for every kind, once in the kind's own rules.
-        causes += 2 * metadata_rules.validate_update(metadata, old["metadata"])
-    _refuse(kind, stored.name, causes, missing)
+        mutate(document, stored.name)
+    with context.step("registry", "strategy"):
+        if changes:
+            causes = kind.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
+            causes += kind.validate(document)
+            causes += kind.validate_update(document, old)
+            missing = _still(kind, missing, document)
+        if metadata != old["metadata"]:
+            causes += metadata_rules.validate(metadata, kind.names)
+            # Upstream looks twice at what changes: once for every kind, once in the kind's own rules.
+            causes += 2 * metadata_rules.validate_update(metadata, old["metadata"])
+        _refuse(kind, stored.name, causes, missing)
     _bump_generation(kind, document, old)
     return _arranged(document)
 
@@ -276,22 +285,6 @@ def _name_it(kind: Kind, metadata: Document, namespace: str, context: Context, t
         metadata["name"] = prefix[:GENERATE_NAME_MAX] + context.new_suffix()
         if transaction.get(kind.resource, home, metadata["name"]) is None:
             return
-
-
-def _check_home(kind: Kind, metadata: Document, transaction: Transaction) -> None:
-    """Refuse objects in a namespace that is not there or is going away."""
-    name = metadata["namespace"]
-    home = transaction.get(HOMES, "", name)
-    if home is None:
-        raise not_found(HOMES, name)
-    if "deletionTimestamp" in home.object["metadata"]:
-        error = forbidden(
-            kind.resource,
-            metadata["name"],
-            f"unable to create new content in namespace {name} because it is being terminated",
-        )
-        error.causes = [Cause("metadata.namespace", f"namespace {name} is being terminated", "NamespaceTerminating")]
-        raise error
 
 
 def _check_preconditions(kind: Kind, stored: Stored, changed: Document) -> None:

@@ -223,8 +223,6 @@ class Kind:
     """Whether something besides metadata.finalizers keeps a deleted object for now."""
     mark_deleted: Callable[[Document], Document] = _as_it_is
     """What a delete makes of an object that stays for now, besides its metadata."""
-    immortal: frozenset[str] = frozenset()
-    """Names of objects that may not be deleted."""
 
     columns: tuple[Column, ...] = ()
     """What `kubectl get` prints."""
@@ -232,6 +230,8 @@ class Kind:
     """Field selectors besides metadata.name and metadata.namespace."""
     page: Mask = field(default_factory=dict)
     """What the page gets of it besides the metadata (docs/protocol.md)."""
+    key: str = ""
+    """Under which name its objects stand in etcd, after the prefix: `minions`; empty: the plural."""
     rank: int = 50
     """In which order a file of objects is applied: smaller is earlier, for what others refer to."""
     keeper: str = ""
@@ -269,6 +269,7 @@ class Kind:
             "singular": self.singular or self.kind.lower(),
             "schema": self.schema or f"{module}.{self.kind}",
             "resource": f"{self.plural}.{self.group}" if self.group else self.plural,
+            "key": self.key or (f"{self.group}/{self.plural}" if self.group == CLUSTERSIM_GROUP else self.plural),
             "api_version": f"{self.group}/{self.version}" if self.group else self.version,
         }
         for name, value in derived.items():
@@ -294,6 +295,10 @@ class Kind:
         """Return whether its objects ask for something that nothing in this cluster does."""
         asks = self.subresource("status") is not None if self.asks is None else self.asks
         return asks and not self.keeper
+
+    def key_of(self, prefix: str, namespace: str, name: str) -> str:
+        """Return the key of an object in etcd: `/registry/pods/default/web`."""
+        return "/".join(part for part in (prefix, self.key, namespace if self.namespaced else "", name) if part)
 
     def subresource(self, name: str) -> Subresource | None:
         """Return a subresource, or None."""

@@ -1,6 +1,7 @@
 """The registry: the only place that turns operations into writes. REST, import and the engine's loop all use it.
 
-A document's way in: copy → schema (types, unknown fields) → metadata → defaults → admission → validation → guard → put.
+A document's way in: copy → schema (types, unknown fields) → metadata → defaults → what mutates of admission → the
+kind's rules → guard → what validates of admission, quota → put (`admission`).
 Every refusal is raised before anything is put, so one operation's refusal leaves its transaction usable.
 """
 
@@ -16,7 +17,8 @@ from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete, Operation, Patch, Result, Update
 from controllers.log.store import ObjectTooLarge, RevisionConflict, Store, Stored, Transaction
 from controllers.log.transaction import check_size
-from controllers.registry import deletion, incoming
+from controllers.registry import admission, deletion, incoming
+from controllers.registry.admission import Chain, Passing, Verb
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.patch import json_patch, merge
@@ -30,8 +32,9 @@ from scheduler_core.api.errors import ApiError, already_exists, bad_request, con
 class Registry:
     """Applies operations. Stateless: everything it knows is in the transaction and the table of kinds."""
 
-    def __init__(self, kinds: Table) -> None:
+    def __init__(self, kinds: Table, chain: Chain | None = None) -> None:
         self._kinds = kinds
+        self._chain = chain or Chain()
 
     def apply(self, transaction: Transaction, operation: Operation, context: Context) -> Stored:
         """Write one operation and return what is stored (for `scale` the Scale, for a delete the last state).
@@ -41,7 +44,15 @@ class Registry:
         """
         context.now_ms = transaction.now_ms
         transaction.actor = context.actor
-        return _Write(self._kinds, transaction, context).apply(operation)
+        write = _Write(self._kinds, self._chain, transaction, context)
+        if context.marks is None:
+            return write.apply(operation)
+        before = _there(transaction, operation)
+        context.marks.before = before
+        stored = write.apply(operation)
+        context.marks.name = stored.name
+        context.marks.stored = _there(transaction, operation, stored.name)
+        return stored
 
     def attempt(self, transaction: Transaction, operation: Operation, context: Context) -> Result:
         """Apply one operation and return its result, the refusal included."""
@@ -73,8 +84,9 @@ class Registry:
 class _Write:
     """One operation under way (`kind.Writing`)."""
 
-    def __init__(self, kinds: Table, transaction: Transaction, context: Context) -> None:
+    def __init__(self, kinds: Table, chain: Chain, transaction: Transaction, context: Context) -> None:
         self._kinds = kinds
+        self._chain = chain
         self.transaction = transaction
         self.context = context
 
@@ -126,19 +138,21 @@ class _Write:
         draft = document if isinstance(document, Draft) else Draft(document)
         metadata = draft.object["metadata"]
         place = (resource, metadata.get("namespace", ""), metadata["name"])
-        try:
-            if self.context.dry_run:
-                return _tried(place, draft, expected)
-            return self.transaction.put(*place, draft, expected=expected)
-        except RevisionConflict as error:
-            raise conflict(resource, metadata["name"]) from error
-        except ObjectTooLarge as error:
-            raise incoming.too_large(kind, metadata["name"], error.size) from error
+        with self.context.step("store"):
+            try:
+                if self.context.dry_run:
+                    return _tried(place, draft, expected)
+                return self.transaction.put(*place, draft, expected=expected)
+            except RevisionConflict as error:
+                raise conflict(resource, metadata["name"]) from error
+            except ObjectTooLarge as error:
+                raise incoming.too_large(kind, metadata["name"], error.size) from error
 
     def delete(self, operation: Delete) -> Stored:
         kind = self._kind(operation.resource)
         stored = self.existing(kind.resource, operation.namespace, operation.name)
         deletion.check_preconditions(kind, stored, operation)
+        self._admission("delete", kind, stored.namespace, stored).mutate({}, stored.name)
         document = deletion.marked(kind, stored.object, operation, self.context.unix_ms)
         ends = deletion.is_final(kind, document)
         draft = Draft(document)
@@ -161,15 +175,49 @@ class _Write:
         return kind
 
     def _create(self, kind: Kind, operation: Create) -> Stored:
-        document = incoming.new_document(kind, operation, self.context, self.transaction)
+        passing = self._admission("create", kind, operation.namespace, None)
+        document = incoming.new_document(kind, operation, self.context, self.transaction, passing.mutate)
         name = document["metadata"]["name"]
         there = self.transaction.get(kind.resource, operation.namespace, name)
-        if there is not None:
-            raise already_exists(kind.resource, name, leaving="deletionTimestamp" in there.object["metadata"])
         draft = Draft(document)
-        self.context.check(operation, None, draft)
+        if there is None:
+            self.context.check(operation, None, draft)
+        charges = passing.validate(document, name)
+        if there is not None:
+            with self.context.step("store"):
+                raise already_exists(kind.resource, name, leaving="deletionTimestamp" in there.object["metadata"])
         self._warn(kind, document)
+        self._pay(kind, draft, charges)
         return self.put(kind.resource, draft, expected=0)
+
+    def _admission(self, verb: Verb, kind: Kind, namespace: str, old: Stored | None, subresource: str = "") -> Passing:
+        """Return the chain as it stands before one write."""
+        flags = admission.flags_of(self.transaction)
+        return Passing(
+            self._chain.of(flags, verb, kind, subresource),
+            verb,
+            kind,
+            subresource,
+            namespace,
+            None if old is None else old.object,
+            incoming.Current(self.transaction, self.context.unix_ms),
+            self.context,
+            flags,
+        )
+
+    def _pay(self, kind: Kind, draft: Draft, charges: list[admission.Charge]) -> None:
+        """Store what quotas were charged, in the transaction of what they were charged for."""
+        if not charges:
+            return
+        try:
+            check_size(draft.data())
+        except ObjectTooLarge as error:
+            # Nothing is charged for what cannot be stored.
+            raise incoming.too_large(kind, draft.object["metadata"]["name"], error.size) from error
+        for resource, quota in charges:
+            metadata = quota["metadata"]
+            stored = self.existing(resource, metadata["namespace"], metadata["name"])
+            self.put(resource, quota, expected=stored.revision)
 
     def _post(self, kind: Kind, operation: Create | Bind) -> Stored:
         subresource = kind.subresource(operation.subresource)
@@ -209,15 +257,21 @@ class _Write:
         self, kind: Kind, stored: Stored, changed: Document, operation: Operation, subresource: Subresource | None
     ) -> Stored:
         """Put `changed` in the place of `stored`, unless that changes nothing."""
-        document = incoming.changed_document(kind, stored, changed, subresource, self.context, self.transaction)
+        name = subresource.name if subresource is not None else ""
+        passing = self._admission("update", kind, stored.namespace, stored, name)
+        document = incoming.changed_document(
+            kind, stored, changed, subresource, self.context, self.transaction, passing.mutate
+        )
         draft = Draft(document)
         self.context.check(operation, stored, draft)
+        charges = passing.validate(document, stored.name)
         if deletion.is_final(kind, document):
             return self._remove(stored, draft)
         if incoming.same(document, stored.object):
             return stored
         if subresource is None:
             self._warn(kind, document)
+        self._pay(kind, draft, charges)
         return self.put(kind.resource, draft, expected=stored.revision)
 
     def _warn(self, kind: Kind, document: Document) -> None:
@@ -249,6 +303,16 @@ def _tried(place: tuple[str, str, str], draft: Draft, expected: int) -> Stored:
     data = draft.data()
     check_size(data)
     return Stored(*place, draft.object["metadata"].get("uid", ""), expected, data)
+
+
+def _there(transaction: Transaction, operation: Operation, name: str = "") -> str:
+    """Return the resourceVersion of the object that an operation writes; empty: it is not there."""
+    if isinstance(operation, Create):
+        name = name or str((operation.object.get("metadata") or {}).get("name", ""))
+    else:
+        name = operation.name
+    stored = transaction.get(operation.resource, operation.namespace, name) if name else None
+    return "" if stored is None else str(stored.revision)
 
 
 def _written(kind: Kind, name: str) -> Subresource | None:

@@ -112,7 +112,7 @@ def _ready(store: MemoryStore, name: str) -> str:
 
 
 def _silence(store: MemoryStore, cluster: Cluster, name: str) -> None:
-    from controllers.kinds.core.node import STOPPED
+    from controllers.admission.taintnodesbycondition import STOPPED
     from controllers.log.stamps import wire_time
 
     since = wire_time(store.epoch_ms + cluster.now_ms)

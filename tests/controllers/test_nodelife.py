@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controllers.kinds.core.node import STOPPED
+from controllers.admission.taintnodesbycondition import STOPPED
 from controllers.log.operations import Create, Delete, Patch
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.nodelifecycle.zones import Emptying, state_of

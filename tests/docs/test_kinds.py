@@ -48,7 +48,10 @@ REST = """
 - Objects are kept as they were sent, with defaults filled in: quantities get upstream's canonical spelling, empty lists
   and maps that may be left out are, unknown fields are pruned with a warning, or refused under strict validation.
 - `managedFields` are not kept.
-- No service account token is mounted, and the ServiceAccount that a pod names need not exist.
+- For two simulated seconds after a namespace was made pods may count on its account `default`: upstream asks for it ten
+  times in that time. The bundle in `kube-root-ca.crt` is a stand-in: simulated pods open no connection.
+- Admission plugins that have nothing to act on here (webhooks, certificates, NodeRestriction) are not there;
+  PodSecurity is not either.
 - Services get the lowest free address of 10.96.0.0/16, node ports the lowest free one from 30000.
 - A node whose `status.allocatable` is missing gets it from `status.capacity`.
 - Node Leases in `kube-node-lease` are computed when they are read, and are not told by a watch.

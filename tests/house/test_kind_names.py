@@ -14,7 +14,6 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 NAMES: Final = {kind.resource for kind in KINDS} | {kind.kind for kind in KINDS}
 MEANT: Final = {
     ("controllers/log/operations.py", "pods"): "a binding is of a pod",
-    ("controllers/registry/incoming.py", "namespaces"): "where namespaced objects are at home",
     ("controllers/kit/recorder.py", "events"): "what the recorder writes",
     ("controllers/kit/recorder.py", "Event"): "what the recorder writes",
     ("controllers/kit/services.py", "Pod"): "what an address refers to",

@@ -105,6 +105,7 @@ def _joined(ip: str, port: int) -> str:
 KIND: Final = Kind(
     "Endpoints",
     "endpoints",
+    key="services/endpoints",
     singular="endpoints",
     short_names=("ep",),
     rank=31,

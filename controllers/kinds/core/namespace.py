@@ -54,7 +54,6 @@ KIND: Final = Kind(
     names="label",
     is_held=_is_held,
     mark_deleted=_mark_deleted,
-    immortal=frozenset({"default", "kube-system", "kube-public"}),
     returned_when_deleted=True,
     columns=(
         NAME,

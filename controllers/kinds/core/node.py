@@ -9,18 +9,13 @@ from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core.pod.defaults import round_resources
 from controllers.kinds.masks import CONDITIONS
-from controllers.log.stamps import unix_ms_of
 from controllers.registry import fields
-from controllers.registry.context import SESSION
-from controllers.registry.kind import Column, Kind, Lookup
+from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
 _ROLE_PREFIX: Final = "node-role.kubernetes.io/"
-
-STOPPED: Final = "clustersim.io/kubelet-stopped-at"
-"""Annotation of a Node: the RFC 3339 time since which its kubelet is silent. Removing it brings the kubelet back."""
 
 SILENCED: Final = "clustersim.io/kubelet-off-since"
 """Annotation of a Node: since when its machine obeys `<prefix>/kubelet: "off"`. Kubelets write and remove it."""
@@ -41,9 +36,6 @@ _NO_INFO: Final = dict.fromkeys(
     "",
 )
 
-NOT_READY: Final = "node.kubernetes.io/not-ready"
-"""Key of the taint of a node whose kubelet has not said that it is ready."""
-
 
 def _defaults(document: dict[str, Any]) -> None:
     status = document.get("status") or {}
@@ -55,36 +47,6 @@ def _defaults(document: dict[str, Any]) -> None:
     status.setdefault("daemonEndpoints", {}).setdefault("kubeletEndpoint", {}).setdefault("Port", 0)
     status["nodeInfo"] = {**_NO_INFO, **(status.get("nodeInfo") or {})}
     document["status"] = status
-
-
-def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
-    """Taint a node as it comes (TaintNodesByCondition): until somebody says that it is ready, it gets no pods.
-
-    The nodes that a session begins with were up before it began, but for those whose kubelet is silent.
-    """
-    if lookup.actor == SESSION and not _is_silent(document, lookup.now):
-        return []
-    taints = document["spec"].get("taints") or []
-    if not any(one.get("key") == NOT_READY and one.get("effect") == "NoSchedule" for one in taints):
-        document["spec"]["taints"] = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]
-    return []
-
-
-def _is_silent(document: Mapping[str, Any], now: str) -> bool:
-    annotations = document["metadata"].get("annotations") or {}
-    # Whatever the prefix is that kubelets obey: a machine that is not meant takes the taint away.
-    if any(key.endswith("/kubelet") and value == "off" for key, value in annotations.items()):
-        return True
-    stopped = annotations.get(STOPPED)
-    return stopped is not None and _is_past(stopped, now)
-
-
-def _is_past(text: str, now: str) -> bool:
-    """Return whether a time is over; what is no time counts as over."""
-    try:
-        return unix_ms_of(text) <= unix_ms_of(now)
-    except ValueError:
-        return True
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
@@ -136,13 +98,13 @@ def _info(key: str) -> Any:
 KIND: Final = Kind(
     "Node",
     "nodes",
+    key="minions",
     short_names=("no",),
     namespaced=False,
     subresources=(STATUS,),
     keeper="kubelet",
     rank=5,
     defaults=_defaults,
-    admit=_admit,
     validate=_validate,
     validate_update=_validate_update,
     columns=(

@@ -13,11 +13,10 @@ from controllers.kinds.core import scheduling
 from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.persistentvolumeclaim import class_name
 from controllers.registry import fields
-from controllers.registry.kind import Column, Kind, Lookup
+from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
-from scheduler_core.api.storage import VOLUME_PROTECTION
 
 RESOURCE: Final = "persistentvolumes"
 
@@ -50,15 +49,6 @@ def _defaults(document: dict[str, Any]) -> None:
     if isinstance(spec.get("hostPath"), dict):
         spec["hostPath"].setdefault("type", "")
     child(document, "status").setdefault("phase", "Pending")
-
-
-def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
-    """Protect the volume while a claim is bound to it."""
-    metadata = document["metadata"]
-    kept = metadata.get("finalizers") or []
-    if VOLUME_PROTECTION not in kept:
-        metadata["finalizers"] = [*kept, VOLUME_PROTECTION]
-    return []
 
 
 def sources(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +135,6 @@ KIND: Final = Kind(
     rank=8,
     prepare=_prepare,
     defaults=_defaults,
-    admit=_admit,
     validate=_validate,
     validate_update=_validate_update,
     returned_when_deleted=True,

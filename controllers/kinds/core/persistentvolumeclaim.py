@@ -1,7 +1,6 @@
-"""PersistentVolumeClaims: a request for storage; the class is filled in, the spec then stays.
+"""PersistentVolumeClaims: a request for storage; admission fills the class in, the spec then stays.
 
-Source: pkg/registry/core/persistentvolumeclaim, admission plugins DefaultStorageClass, PersistentVolumeClaimResize and
-StorageObjectInUseProtection, v1.34.
+Source: pkg/registry/core/persistentvolumeclaim, v1.34.
 """
 
 from __future__ import annotations
@@ -11,24 +10,19 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.kinds.core import volumes as storage
-from controllers.kinds.storage.storageclass import RESOURCE as CLASSES
-from controllers.kinds.storage.storageclass import default_class
 from controllers.log.store import copy_object
 from controllers.registry import fields
-from controllers.registry.kind import Column, Kind, Lookup
+from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
 from scheduler_core.api import quantity
 from scheduler_core.api.document import at, child
-from scheduler_core.api.errors import Cause, forbidden
-from scheduler_core.api.storage import CLAIM_PROTECTION, CLASS_ANNOTATION
+from scheduler_core.api.errors import Cause
+from scheduler_core.api.storage import CLASS_ANNOTATION
 
 RESOURCE: Final = "persistentvolumeclaims"
 
 _IMMUTABLE: Final = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-)
-_NO_RESIZE: Final = (
-    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
 )
 
 
@@ -40,31 +34,6 @@ def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("volumeMode", "Filesystem")
     child(document, "status").setdefault("phase", "Pending")
-
-
-def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
-    """Protect the claim while pods use it, and give it the default class if it names none."""
-    metadata, spec = document["metadata"], child(document, "spec")
-    kept = metadata.get("finalizers") or []
-    if CLAIM_PROTECTION not in kept:
-        metadata["finalizers"] = [*kept, CLAIM_PROTECTION]
-    if "storageClassName" not in spec and CLASS_ANNOTATION not in (metadata.get("annotations") or {}):
-        default = default_class(lookup.list(CLASSES))
-        if default is not None:
-            spec["storageClassName"] = default["metadata"]["name"]
-    return []
-
-
-def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
-    """Refuse to grow a claim whose class cannot grow volumes."""
-    before, after = _requested(old), _requested(new)
-    if quantity.nano(after) <= quantity.nano(before):
-        return []
-    name = at(old, "spec", "storageClassName") or ""
-    found = lookup.get(CLASSES, "", name) if name else None
-    if found is None or not found.get("allowVolumeExpansion"):
-        raise forbidden(RESOURCE, new["metadata"]["name"], _NO_RESIZE)
-    return []
 
 
 def _requested(document: Mapping[str, Any]) -> Any:
@@ -127,8 +96,6 @@ KIND: Final = Kind(
     rank=9,
     prepare=_prepare,
     defaults=_defaults,
-    admit=_admit,
-    admit_update=_admit_update,
     validate=_validate,
     validate_update=_validate_update,
     returned_when_deleted=True,

@@ -56,6 +56,7 @@ _SCALE: Final = scale(lambda spec: {"matchLabels": spec.get("selector", {})})
 KIND: Final = Kind(
     "ReplicationController",
     "replicationcontrollers",
+    key="controllers",
     short_names=("rc",),
     categories=("all",),
     subresources=(STATUS, _SCALE),

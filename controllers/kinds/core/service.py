@@ -158,6 +158,7 @@ def _external(document: Mapping[str, Any], age: Any) -> str:
 KIND: Final = Kind(
     "Service",
     "services",
+    key="services/specs",
     short_names=("svc",),
     categories=("all",),
     subresources=(STATUS,),

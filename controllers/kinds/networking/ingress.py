@@ -156,6 +156,7 @@ def _points(document: Mapping[str, Any], age: Any) -> str:
 KIND: Final = Kind(
     "Ingress",
     "ingresses",
+    key="ingress",
     group="networking.k8s.io",
     short_names=("ing",),
     subresources=(STATUS,),

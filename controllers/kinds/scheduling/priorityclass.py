@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry import fields
-from controllers.registry.kind import Column, Kind, Lookup
-from scheduler_core.api.errors import Cause, forbidden
+from controllers.registry.kind import Column, Kind
+from scheduler_core.api.errors import Cause
 
 HIGHEST_USER_PRIORITY: Final = 1_000_000_000
 """The largest priority that people may give; above it is the system's."""
@@ -23,20 +23,6 @@ _RESOURCE: Final = "priorityclasses.scheduling.k8s.io"
 def _defaults(document: dict[str, Any]) -> None:
     document.setdefault("preemptionPolicy", "PreemptLowerPriority")
     document.setdefault("value", 0)
-
-
-def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
-    if document.get("globalDefault"):
-        for other in lookup.list(_RESOURCE):
-            if other.get("globalDefault"):
-                taken = other["metadata"]["name"]
-                why = f"PriorityClass {taken} is already marked as default. Only one default can exist"
-                raise forbidden(_RESOURCE, document["metadata"]["name"], why)
-    return []
-
-
-def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
-    return [] if old.get("globalDefault") else _admit(new, lookup)
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
@@ -73,8 +59,6 @@ KIND: Final = Kind(
     namespaced=False,
     rank=1,
     defaults=_defaults,
-    admit=_admit,
-    admit_update=_admit_update,
     validate=_validate,
     validate_update=_validate_update,
     generation=True,

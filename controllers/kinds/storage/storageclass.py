@@ -5,9 +5,10 @@ Source: pkg/apis/storage/validation, pkg/volume/util (the default class), v1.34.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
+from controllers.admission.storage import is_default
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
@@ -15,23 +16,7 @@ from scheduler_core.api.errors import Cause
 
 RESOURCE: Final = "storageclasses.storage.k8s.io"
 
-DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
-"""Annotation: claims that name no class get this one."""
-
-_DEFAULTS: Final = (DEFAULT_CLASS, "storageclass.beta.kubernetes.io/is-default-class")
 _MODES: Final = ("Immediate", "WaitForFirstConsumer")
-
-
-def is_default(document: Mapping[str, Any]) -> bool:
-    """Return whether a class is marked as the default one."""
-    annotations = document["metadata"].get("annotations") or {}
-    return any(annotations.get(key) == "true" for key in _DEFAULTS)
-
-
-def default_class(classes: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Return the default class, the newest where several are marked (the first by name of equally old ones)."""
-    marked = sorted((one for one in classes if is_default(one)), key=lambda one: str(one["metadata"]["name"]))
-    return max(marked, key=lambda one: str(one["metadata"].get("creationTimestamp", "")), default=None)
 
 
 def _defaults(document: dict[str, Any]) -> None:

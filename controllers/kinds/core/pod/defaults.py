@@ -1,6 +1,6 @@
 """Defaults of pods and pod templates, field by field as upstream's SetDefaults functions fill them in.
 
-Source: pkg/apis/core/v1/defaults.go and the admission plugins DefaultTolerationSeconds and ServiceAccount, v1.34.
+Source: pkg/apis/core/v1/defaults.go, v1.34.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ _MILLI_NANO: Final = 10**6
 
 DEFAULT_MODE: Final = 0o644
 """File mode of projected volumes."""
-
-EVICTION_TOLERATION_SECONDS: Final = 300
-"""Seconds a pod stays on a node that is not ready or unreachable, unless it says otherwise."""
 
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 
@@ -53,16 +50,13 @@ def pod_spec(spec: Document) -> None:
 
 
 def pod(document: Document) -> None:
-    """Fill in what only pods get: service account, tolerations, requests from limits."""
+    """Fill in what only pods get: requests from limits."""
     spec = child(document, "spec")
-    if not spec.get("serviceAccountName") and not spec.get("serviceAccount"):
-        spec["serviceAccountName"] = "default"
     pod_spec(spec)
     spec.setdefault("enableServiceLinks", True)
     for container in all_containers(spec):
         requests_from_limits(container.get("resources"))
     requests_from_limits(spec.get("resources"))
-    _tolerations(spec)
 
 
 def all_containers(spec: Document) -> Iterator[Document]:
@@ -164,24 +158,6 @@ def _field_references(source: Document | None) -> None:
     for item in (source or {}).get("items") or ():
         if item.get("fieldRef") is not None:
             item["fieldRef"].setdefault("apiVersion", "v1")
-
-
-def _tolerations(spec: Document) -> None:
-    tolerations = list(spec.get("tolerations") or ())
-    for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
-        covered = any(
-            entry.get("key", "") in (key, "") and entry.get("effect", "") in ("NoExecute", "") for entry in tolerations
-        )
-        if not covered:
-            tolerations.append(
-                {
-                    "key": key,
-                    "operator": "Exists",
-                    "effect": "NoExecute",
-                    "tolerationSeconds": EVICTION_TOLERATION_SECONDS,
-                }
-            )
-    spec["tolerations"] = tolerations
 
 
 def merge_label_keys(spec: Document, labels: Mapping[str, str]) -> None:

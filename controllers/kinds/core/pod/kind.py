@@ -14,12 +14,10 @@ from controllers.kinds.masks import CONDITIONS, CONTAINERS
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
-from scheduler_core.api.errors import Cause, forbidden
+from scheduler_core.api.errors import Cause
 
 DEFAULT_GRACE_SECONDS: Final = 30
 """Seconds a pod gets to end when neither it nor the request says otherwise."""
-
-_PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 
 _GATED: Final[Mapping[str, str]] = {
     "type": "PodScheduled",
@@ -44,48 +42,8 @@ def _prepare(document: dict[str, Any]) -> None:
 
 
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
-    """Compute the priority from the PriorityClass; people never write the number (plugin Priority)."""
-    spec = child(document, "spec")
-    name = document["metadata"]["name"]
-    # By now limits without requests have become requests, which decides between two of the classes.
-    child(document, "status").setdefault("qosClass", defaults.quality_of_service(spec))
-    class_name = spec.get("priorityClassName") or ""
-    found: Mapping[str, Any] | None
-    if class_name:
-        found = lookup.get(_PRIORITY_CLASSES, "", class_name)
-        if found is None:
-            raise forbidden("pods", name, f"no PriorityClass with name {class_name} was found")
-    else:
-        # Two global defaults can only come from a race; the lower one wins, as upstream decides.
-        candidates = [entry for entry in lookup.list(_PRIORITY_CLASSES) if entry.get("globalDefault")]
-        found = min(candidates, key=lambda entry: entry["value"], default=None)
-        if found is not None:
-            spec["priorityClassName"] = found["metadata"]["name"]
-    priority = found["value"] if found is not None else 0
-    policy = (found or {}).get("preemptionPolicy", "PreemptLowerPriority")
-    if spec.get("priority") not in (None, priority):
-        why = (
-            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec; priority admission "
-            f"controller computed {priority} from the given PriorityClass name"
-        )
-        raise forbidden("pods", name, why)
-    if spec.get("preemptionPolicy") not in (None, policy):
-        why = (
-            f"the string value of PreemptionPolicy ({spec['preemptionPolicy']}) must not be provided in pod spec; "
-            f"priority admission controller computed {policy} from the given PriorityClass name"
-        )
-        raise forbidden("pods", name, why)
-    spec["priority"] = priority
-    spec["preemptionPolicy"] = policy
-    return []
-
-
-def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
-    """Keep what admission computed when a plain replacement leaves it out."""
-    spec, before = child(new, "spec"), old.get("spec") or {}
-    for key in ("priority", "preemptionPolicy", "priorityClassName"):
-        if key in before:
-            spec.setdefault(key, before[key])
+    """Tell the quality of service, now that admission has said what containers may ask for."""
+    child(document, "status").setdefault("qosClass", defaults.quality_of_service(document["spec"]))
     return []
 
 
@@ -171,7 +129,6 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     admit=_admit,
-    admit_update=_admit_update,
     validate=rules.validate,
     validate_update=rules.validate_update,
     generation=True,

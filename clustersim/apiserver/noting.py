@@ -1,0 +1,70 @@
+"""Noting the way of a request: which marks are kept, and what is told of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from clustersim.apiserver.messages import Request
+from clustersim.apiserver.routes import Target
+from clustersim.classroom.auth import Principal
+from clustersim.classroom.requests import REQUESTS
+from clustersim.store import open_store, sessions
+from controllers.flags.apiserver import ETCD_PREFIX
+from controllers.flags.table import NAME, RESOURCE, read_flags
+from controllers.registry.marks import Marks
+from scheduler_core.api.errors import ApiError
+
+_READS = ("GET", "HEAD", "OPTIONS")
+
+
+class Noted:
+    """One request under way, and who asks for what as far as that is known."""
+
+    def __init__(self, request: Request) -> None:
+        """Begin to note."""
+        self.marks = Marks(time.perf_counter_ns)
+        self.request = replace(request, marks=self.marks)
+        self.principal: Principal | None = None
+        self.target: Target | None = None
+        self.verb = request.method.lower()
+        self._kept = False
+
+    def refused(self, error: ApiError) -> None:
+        """Keep a request that was refused; one for what is not there is no news where it only reads."""
+        if self.request.method not in _READS or error.code in (401, 403):
+            self._keep(error.code, error.message, error.name)
+
+    def answered(self, code: int) -> None:
+        """Keep a request that has changed something."""
+        if self.request.method not in _READS and self.target is not None:
+            self._keep(code, "")
+
+    def _keep(self, code: int, message: str, name: str = "") -> None:
+        row = None if self.principal is not None else sessions.find(self.request.code)
+        session_id = self.principal.session_id if self.principal is not None else (row.id if row is not None else None)
+        if session_id is None or self._kept:
+            return
+        self._kept = True
+        store = open_store(session_id)
+        REQUESTS.keep(
+            session_id,
+            self.marks,
+            user="" if self.principal is None else self.principal.slug,
+            verb=self.verb,
+            path=self.request.path[:500],
+            key=self._key(session_id, name),
+            code=code,
+            message=message,
+            sim_time_ms=store.session_ms(),
+            rv_before=self.marks.before,
+            rv_after=self.marks.stored,
+        )
+
+    def _key(self, session_id: int, name: str) -> str:
+        target = self.target
+        if target is None:
+            return ""
+        stored = open_store(session_id).get(RESOURCE, "", NAME)
+        prefix = read_flags(None if stored is None else stored.object.get("spec"))[ETCD_PREFIX]
+        return target.kind.key_of(prefix, target.namespace or "", target.name or self.marks.name or name)

@@ -1,0 +1,36 @@
+"""Routes of the API requests that this process remembers: which way each went."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.http import HttpResponse
+
+from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.requests import KEPT_PER_SESSION, PROCESS, REQUESTS
+from clustersim.sessionapi.http import Call, answer, refuse
+from scheduler_core.api.errors import ApiError, Cause
+
+REQUESTS_DEFAULT: Final = 50
+
+
+def show(call: Call) -> HttpResponse:
+    """Answer `GET …/requests?limit=`: newest first. Others than teachers see their own."""
+    principal = call.principal
+    text = call.request.GET.get("limit", str(REQUESTS_DEFAULT))
+    if not text.isdecimal() or not 1 <= int(text) <= KEPT_PER_SESSION:
+        raise refuse(Cause("limit", f"give a whole number from 1 to {KEPT_PER_SESSION}"))
+    found = REQUESTS.newest(principal.session_id, KEPT_PER_SESSION)
+    if principal.role != TEACHER:
+        found = [one for one in found if one["user"] == principal.slug]
+    return answer(found[: int(text)])
+
+
+def one(call: Call, number: str) -> HttpResponse:
+    """Answer `GET …/requests/<id>`."""
+    principal = call.principal
+    found = REQUESTS.find(principal.session_id, number)
+    if found is None or (principal.role != TEACHER and found["user"] != principal.slug):
+        why = f"the request {number[:80]!r} is not, or no longer, remembered by the process {PROCESS}"
+        raise ApiError(404, "NotFound", why, name=number[:80])
+    return answer(found)

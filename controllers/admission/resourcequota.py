@@ -1,0 +1,96 @@
+"""ResourceQuota: what is made is charged to the quotas of its namespace, in the transaction that stores it.
+
+Source: k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go. Nothing comes between reading a quota and
+writing it here, so there are no retries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from controllers.quota.evaluator import Evaluator, evaluator_of
+from controllers.quota.usage import NONE, Usage, add, equal, only, read, subtract, written
+from controllers.registry.admission import Attempt, Charge, Plugin, Verb
+from controllers.registry.kind import Kind
+
+QUOTAS: Final = "resourcequotas"
+
+
+def _watches(verb: Verb, kind: Kind, subresource: str) -> bool:
+    return kind.namespaced and (verb, subresource) in evaluator_of(kind.resource).charged
+
+
+def _charge(attempt: Attempt) -> Sequence[Charge]:
+    quotas = attempt.lookup.list(QUOTAS, attempt.namespace)
+    if not quotas:
+        return ()
+    evaluator = evaluator_of(attempt.kind.resource)
+    concerned = [quota for quota in quotas if evaluator.concerns(quota, attempt.document)]
+    for quota in concerned:
+        _check_counted(attempt, evaluator, quota)
+    if not concerned:
+        return ()
+    usage = evaluator.usage(attempt.document, attempt.context.unix_ms)
+    negative = sorted(name for name, amount in usage.items() if amount.nano < 0)
+    if negative:
+        raise attempt.refuse(f"quota usage is negative for resource(s): {','.join(negative)}")
+    before = None if attempt.old is None else evaluator.usage(attempt.old, attempt.context.unix_ms)
+    charges = []
+    for quota in concerned:
+        delta = usage
+        if attempt.old is not None and before is not None and evaluator.concerns(quota, attempt.old):
+            delta = _more(usage, before)
+        paid = _pay(attempt, quota, {name: amount for name, amount in delta.items() if amount.nano})
+        if paid is not None:
+            charges.append(Charge(QUOTAS, paid))
+    return charges
+
+
+def _check_counted(attempt: Attempt, evaluator: Evaluator, quota: Mapping[str, Any]) -> None:
+    status, name = quota.get("status") or {}, quota["metadata"]["name"]
+    restricted = evaluator.matching(status.get("hard") or {})
+    missing = evaluator.missing(restricted, attempt.document)
+    if missing:
+        raise attempt.refuse(f"failed quota: {name}: {missing}")
+    if not set(restricted) <= (status.get("used") or {}).keys():
+        listed = ",".join(sorted(restricted))
+        raise attempt.refuse(f"status unknown for quota: {name}, resources: {listed}")
+
+
+def _more(usage: Usage, before: Usage) -> Usage:
+    """Return by how much an object counts for more than before; what it counts for less is given back later."""
+    return {name: amount if amount.nano > 0 else NONE for name, amount in subtract(usage, before).items()}
+
+
+def _pay(attempt: Attempt, quota: Mapping[str, Any], delta: Usage) -> dict[str, Any] | None:
+    """Return a quota with what is asked for in it; None where that is nothing.
+
+    Raises:
+        ApiError: 403, it is more than is left.
+    """
+    status = quota["status"]
+    hard, used = read(status["hard"]), read(status.get("used"))
+    requested = only(delta, hard)
+    total = add(used, requested)
+    exceeded = sorted(name for name in requested if total[name].nano > hard[name].nano)
+    if exceeded and attempt.subresource != "status":
+        raise attempt.refuse(
+            f"exceeded quota: {quota['metadata']['name']}, requested: {_told(requested, exceeded)}, "
+            f"used: {_told(used, exceeded)}, limited: {_told(hard, exceeded)}"
+        )
+    if equal(total, used):
+        return None
+    return {**quota, "status": {**status, "used": written(total)}}
+
+
+def _told(amounts: Usage, names: list[str]) -> str:
+    return ",".join(f"{name}={amounts[name]}" for name in names if name in amounts)
+
+
+PLUGIN: Final = Plugin(
+    "ResourceQuota",
+    "Charges what is made to the quotas of its namespace, and refuses what is beyond them.",
+    watches=_watches,
+    charge=_charge,
+)

@@ -1,0 +1,43 @@
+"""The table of admission plugins, in the order in which upstream runs them (pkg/kubeapiserver/options/plugins.go)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from controllers.admission import (
+    always,
+    defaultingressclass,
+    defaulttolerationseconds,
+    limitranger,
+    namespacelifecycle,
+    pods,
+    priority,
+    resourcequota,
+    runtimeclass,
+    serviceaccount,
+    storage,
+    taintnodesbycondition,
+)
+from controllers.registry.admission import Chain
+
+CHAIN: Final = Chain(
+    (
+        always.ADMIT,
+        namespacelifecycle.PLUGIN,
+        pods.LIMIT_HARD_ANTI_AFFINITY,
+        limitranger.PLUGIN,
+        serviceaccount.PLUGIN,
+        taintnodesbycondition.PLUGIN,
+        pods.ALWAYS_PULL_IMAGES,
+        priority.PLUGIN,
+        defaulttolerationseconds.PLUGIN,
+        pods.EXTENDED_RESOURCE_TOLERATION,
+        storage.DEFAULT_STORAGE_CLASS,
+        storage.IN_USE_PROTECTION,
+        storage.CLAIM_RESIZE,
+        runtimeclass.PLUGIN,
+        defaultingressclass.PLUGIN,
+        resourcequota.PLUGIN,
+        always.DENY,
+    )
+)

@@ -1,0 +1,195 @@
+"""The admission chain: plugins that change, refuse or charge a write, each of which a flag switches.
+
+A create or an update passes: decode and defaults → what mutates → the registry's own rules → what validates → quota →
+store, as in k8s.io/apiserver/pkg/endpoints/handlers and pkg/registry/generic. The plugins: `controllers.admission`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from controllers.flags.apiserver import DISABLE_ADMISSION_PLUGINS, ENABLE_ADMISSION_PLUGINS
+from controllers.flags.flag import Flags
+from controllers.flags.table import NAME, RESOURCE, read_flags
+from controllers.log.store import Transaction
+from controllers.registry.context import Context
+from controllers.registry.kind import Kind, Lookup
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError, forbidden
+
+Verb = Literal["create", "update", "delete"]
+
+_DEFAULTS = Flags()
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One write as plugins see it.
+
+    Attributes:
+        verb: what is done.
+        kind: to objects of which kind.
+        subresource: through which subresource; empty: the object itself.
+        namespace: where; empty for what belongs to the whole cluster.
+        title: how refusals call the object: its name, or what its name will begin with.
+        document: the object as it would be stored; plugins that mutate write into it.
+        old: the object before; None for creates.
+        lookup: other objects.
+        context: who writes.
+        flags: those in force.
+    """
+
+    verb: Verb
+    kind: Kind
+    subresource: str
+    namespace: str
+    title: str
+    document: Document
+    old: Mapping[str, Any] | None
+    lookup: Lookup
+    context: Context
+    flags: Flags
+
+    def refuse(self, why: str) -> ApiError:
+        """Return the 403 with which admission refuses."""
+        return forbidden(self.kind.resource, self.title, why)
+
+
+class Charge(NamedTuple):
+    """A quota as it is once the write is paid for."""
+
+    resource: str
+    document: Document
+
+
+def _watches_nothing(verb: Verb, kind: Kind, subresource: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One admission plugin, named as upstream's.
+
+    Attributes:
+        name: upstream's.
+        does: what it does, a sentence.
+        watches: (verb, kind, subresource) → whether it looks at such writes.
+        mutate: changes the document and returns what it changed, in few words; empty: nothing.
+        validate: refuses, or returns.
+        charge: refuses, or returns what is to be stored with the write.
+        by_default: whether it is on unless a flag says otherwise.
+    """
+
+    name: str
+    does: str
+    watches: Callable[[Verb, Kind, str], bool] = _watches_nothing
+    mutate: Callable[[Attempt], str] | None = None
+    validate: Callable[[Attempt], None] | None = None
+    charge: Callable[[Attempt], Sequence[Charge]] | None = None
+    by_default: bool = True
+
+
+@dataclass(slots=True)
+class Chain:
+    """The plugins in upstream's order."""
+
+    plugins: tuple[Plugin, ...] = ()
+    _chosen: dict[tuple[object, ...], tuple[Plugin, ...]] = field(default_factory=dict)
+
+    def of(self, flags: Flags, verb: Verb, kind: Kind, subresource: str) -> tuple[Plugin, ...]:
+        """Return the plugins that look at such a write and are on."""
+        on, off = flags[ENABLE_ADMISSION_PLUGINS], flags[DISABLE_ADMISSION_PLUGINS]
+        key = (on, off, verb, kind.resource, subresource)
+        chosen = self._chosen.get(key)
+        if chosen is None:
+            chosen = self._chosen[key] = tuple(
+                plugin
+                for plugin in self.plugins
+                if (plugin.by_default or plugin.name in on)
+                and plugin.name not in off
+                and plugin.watches(verb, kind, subresource)
+            )
+        return chosen
+
+
+@dataclass(slots=True)
+class Passing:
+    """One write on its way through the chain; the fields are those of `Attempt`."""
+
+    plugins: tuple[Plugin, ...]
+    verb: Verb
+    kind: Kind
+    subresource: str
+    namespace: str
+    old: Mapping[str, Any] | None
+    lookup: Lookup
+    context: Context
+    flags: Flags
+
+    def _attempt(self, document: Document, title: str) -> Attempt:
+        return Attempt(
+            self.verb,
+            self.kind,
+            self.subresource,
+            self.namespace,
+            title,
+            document,
+            self.old,
+            self.lookup,
+            self.context,
+            self.flags,
+        )
+
+    def mutate(self, document: Document, title: str) -> None:
+        """Let plugins change a document.
+
+        Raises:
+            ApiError: one refuses.
+        """
+        if not self.plugins:
+            return
+        attempt = self._attempt(document, title)
+        for plugin in self.plugins:
+            if plugin.mutate is not None:
+                with self.context.step("mutating", plugin.name) as mark:
+                    changed = plugin.mutate(attempt)
+                    if mark is not None and changed:
+                        mark.result, mark.message = "changed", changed
+
+    def validate(self, document: Document, title: str) -> list[Charge]:
+        """Ask plugins about a document that the kind's own rules accept; return what is to be stored with it.
+
+        Raises:
+            ApiError: one refuses.
+        """
+        charges: list[Charge] = []
+        if not self.plugins:
+            return charges
+        attempt = self._attempt(document, title)
+        for plugin in self.plugins:
+            if plugin.validate is not None:
+                with self.context.step("validating", plugin.name):
+                    plugin.validate(attempt)
+            if plugin.charge is not None:
+                with self.context.step("quota", plugin.name) as mark:
+                    charges += plugin.charge(attempt)
+                    if mark is not None and charges:
+                        mark.result = "changed"
+                        mark.message = ", ".join(charge.document["metadata"]["name"] for charge in charges)
+        return charges
+
+
+def flags_of(transaction: Transaction) -> Flags:
+    """Return the flags in force for the API server, as a transaction sees them."""
+    stored = transaction.get(RESOURCE, "", NAME)
+    return _DEFAULTS if stored is None else _read(stored.data)
+
+
+@lru_cache(maxsize=256)
+def _read(data: bytes) -> Flags:
+    return read_flags(msgspec.json.decode(data).get("spec"))
