@@ -81,16 +81,25 @@ TEMPLATE: Final = (
 )
 """Wide columns of whatever has a pod template."""
 
-REPLICAS: Final = (
-    counted("Desired", "Replicas asked for.", "spec", "replicas"),
-    counted("Current", "Replicas there are.", "status", "replicas"),
-    counted("Ready", "Replicas that are ready.", "status", "readyReplicas"),
-)
-"""Columns of what keeps a number of equal pods."""
+
+def replicas_columns(model: str) -> tuple[Column, ...]:
+    """Return the columns of what keeps a number of equal pods; `model` names its struct (`apps_v1.ReplicaSet`)."""
+    return tuple(
+        Column(name, "integer", what, _count(*path), source=f"{model}{path[0].title()}#{path[1]}")
+        for name, what, path in (
+            ("Desired", "Replicas asked for.", ("spec", "replicas")),
+            ("Current", "Replicas there are.", ("status", "replicas")),
+            ("Ready", "Replicas that are ready.", ("status", "readyReplicas")),
+        )
+    )
+
+
+def _count(*path: str) -> Callable[[Mapping[str, Any], Any], Any]:
+    return lambda document, age: at(document, *path) or 0
 
 
 def _ready(document: Mapping[str, Any], age: Any) -> str:
     return f"{at(document, 'status', 'readyReplicas') or 0}/{at(document, 'spec', 'replicas') or 0}"
 
 
-READY: Final = Column("Ready", "string", "Ready replicas of those asked for.", _ready)
+READY: Final = Column("Ready", "string", "Number of the pod with ready state", _ready)

@@ -34,7 +34,10 @@ _CONFIG_KEY_TEXT: Final = (
     "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 )
 
-_PERCENT: Final = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%', or '93%')"
+_PERCENT: Final = (
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
+    "validation is '[0-9]+%')"
+)
 _LABEL_TEXT: Final = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
     "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
@@ -120,21 +123,23 @@ def one_of(field: str, value: Any, allowed: Iterable[str], *, needed: bool = Fal
 def label_name(field: str, value: str) -> list[Cause]:
     """Check a DNS-1123 label."""
     if len(value) > LABEL_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {LABEL_LENGTH_MAX} bytes")]
-    return [] if _LABEL.fullmatch(value) else [bad(field, value, _LABEL_TEXT)]
+        return [bad(field, value, f"must be no more than {LABEL_LENGTH_MAX} characters")]
+    if _LABEL.fullmatch(value):
+        return []
+    return [bad(field, value, "must not contain dots" if _SUBDOMAIN.fullmatch(value) else _LABEL_TEXT)]
 
 
 def subdomain(field: str, value: str) -> list[Cause]:
     """Check a DNS-1123 subdomain."""
     if len(value) > SUBDOMAIN_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} bytes")]
+        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} characters")]
     return [] if _SUBDOMAIN.fullmatch(value) else [bad(field, value, _SUBDOMAIN_TEXT)]
 
 
 def wildcard_subdomain(field: str, value: str) -> list[Cause]:
     """Check a host that begins with `*.`."""
     if len(value) > SUBDOMAIN_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} bytes")]
+        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} characters")]
     good = value.startswith("*.") and _SUBDOMAIN.fullmatch(value[2:])
     return [] if good else [bad(field, value, _WILDCARD_TEXT)]
 
@@ -155,7 +160,7 @@ def domain_path(field: str, value: str) -> list[Cause]:
 def service_name(field: str, value: str) -> list[Cause]:
     """Check a DNS-1035 label, as Services have."""
     if len(value) > LABEL_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {LABEL_LENGTH_MAX} bytes")]
+        return [bad(field, value, f"must be no more than {LABEL_LENGTH_MAX} characters")]
     return [] if _SERVICE.fullmatch(value) else [bad(field, value, _SERVICE_TEXT)]
 
 
@@ -164,7 +169,7 @@ def path_segment(field: str, value: str) -> list[Cause]:
     if value in (".", "..") or "/" in value or "%" in value:
         return [bad(field, value, "may not be '.' or '..' and may not contain '/' or '%'")]
     if len(value) > SUBDOMAIN_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} bytes")]
+        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} characters")]
     return []
 
 
@@ -179,7 +184,7 @@ def env_name(field: str, value: str) -> list[Cause]:
 def config_key(field: str, value: str) -> list[Cause]:
     """Check a key of a ConfigMap or Secret."""
     if len(value) > SUBDOMAIN_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} bytes")]
+        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} characters")]
     if not _CONFIG_KEY.fullmatch(value):
         return [bad(field, value, _CONFIG_KEY_TEXT)]
     if value == ".":
@@ -212,11 +217,11 @@ def non_negative(field: str, value: int | None) -> list[Cause]:
 
 
 def int_or_percent(field: str, value: Any) -> tuple[list[Cause], int]:
-    """Check a number or percentage; return the causes and a number that is zero exactly when the value is."""
+    """Check a number or percentage; return the causes and what upstream counts it as: 0 where it reads no number."""
     if isinstance(value, str):
         digits = value.removesuffix("%")
         if not value.endswith("%") or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
-            return [bad(field, value, _PERCENT)], 1
+            return [bad(field, value, _PERCENT)], int(value) if re.fullmatch(r"[+-]?\d{1,9}", value, re.ASCII) else 0
         return [], int(digits)
     if not isinstance(value, int):
         return [required(field)], 1

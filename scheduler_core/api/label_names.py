@@ -28,7 +28,7 @@ def label_value_errors(text: str) -> list[str]:
     """Return what is wrong with a label value, in upstream's words; empty when nothing is."""
     errors = []
     if len(text) > LABEL_VALUE_LENGTH_MAX:
-        errors.append(f"must be no more than {LABEL_VALUE_LENGTH_MAX} bytes")
+        errors.append(f"must be no more than {LABEL_VALUE_LENGTH_MAX} characters")
     if not _VALUE.fullmatch(text):
         errors.append(_VALUE_RULE)
     return errors
@@ -42,7 +42,7 @@ def qualified_name_errors(text: str) -> list[str]:
         if not prefix:
             errors.append("prefix part must be non-empty")
         elif len(prefix) > 253:
-            errors.append("prefix part must be no more than 253 bytes")
+            errors.append("prefix part must be no more than 253 characters")
         elif not _PREFIX.fullmatch(prefix):
             errors.append(
                 "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' "
@@ -52,7 +52,7 @@ def qualified_name_errors(text: str) -> list[str]:
     if not name:
         errors.append("name part must be non-empty")
     elif len(name) > LABEL_VALUE_LENGTH_MAX:
-        errors.append(f"name part must be no more than {LABEL_VALUE_LENGTH_MAX} bytes")
+        errors.append(f"name part must be no more than {LABEL_VALUE_LENGTH_MAX} characters")
     if not _NAME.fullmatch(name):
         errors.append(_NAME_RULE)
     return errors

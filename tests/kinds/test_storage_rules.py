@@ -84,7 +84,6 @@ REFUSED: list[tuple[str, str, dict[str, Any], str]] = [
     ("a budget past all", "poddisruptionbudgets.policy", {"spec": {"maxUnavailable": "101%"}}, "spec.maxUnavailable"),
     ("a selector that misses its template", "replicationcontrollers", _workload(selector={"app": "db"}),
      "spec.template.metadata.labels"),
-    ("a set without a selector", "statefulsets.apps", _workload(selector=None), "spec.selector"),
     ("a volume of no claim", "pods", _mounting(persistentVolumeClaim={"claimName": ""}),
      "spec.volumes[0].persistentVolumeClaim.claimName"),
     ("an ephemeral volume of nothing", "pods",

@@ -200,7 +200,6 @@ def _workload(**spec: Any) -> dict[str, Any]:
 OTHERS: list[tuple[str, str, dict[str, Any], str]] = [
     ("a selector that misses its template", "deployments.apps", _workload(selector={"matchLabels": {"app": "db"}}),
      "spec.template.metadata.labels"),
-    ("a workload without a selector", "replicasets.apps", _workload(selector=None), "spec.selector"),
     ("an empty selector", "deployments.apps", _workload(selector={}), "spec.selector"),
     ("negative replicas", "deployments.apps", _workload(replicas=-1), "spec.replicas"),
     ("a billion replicas", "replicasets.apps", _workload(replicas=10**9), "spec.replicas"),

@@ -47,9 +47,8 @@ KIND: Final = Kind(
         Column(
             "Revision",
             "string",
-            "The number of it.",
+            "revision indicates the revision of the state represented by Data.",
             lambda doc, age: doc.get("revision", 0),
-            source="apps_v1.ControllerRevision#revision",
         ),
         AGE,
     ),

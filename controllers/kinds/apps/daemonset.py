@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, TEMPLATE, pairs
-from controllers.kinds.core.pod import defaults
+from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind, Lookup
@@ -83,7 +83,7 @@ def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
 
 def _validate(document: Document) -> list[Cause]:
     spec = document["spec"]
-    causes = pod.selector_and_template(document, "daemonset")
+    causes = pod.selector(document, "daemonset", needed=False, unread=None)
     causes += pod.template("spec.template", spec.get("template"), "DaemonSet")
     causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
     causes += _strategy(spec)
@@ -94,15 +94,30 @@ def _validate_update(new: Document, old: Mapping[str, Any]) -> list[Cause]:
     return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
 
 
-def _counted(name: str, field: str) -> Column:
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    return warnings.of_template("spec.template.", at(document, "spec", "template"))
+
+
+def _counted(name: str, field: str, description: str = "") -> Column:
     return Column(
         name,
         "integer",
-        f"The status' {field}.",
+        description or f"The status' {field}.",
         lambda document, age: at(document, "status", field) or 0,
-        source=f"apps_v1.DaemonSetStatus#{field}",
+        source="" if description else f"apps_v1.DaemonSetStatus#{field}",
     )
 
+
+_READY: Final = (
+    "The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and "
+    "ready."
+)
+_SELECTOR: Final = (
+    "A label query over pods that are managed by the daemon set. Must match in order to be controlled. If empty, "
+    "defaulted to labels on Pod template. More info: "
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors"
+)
+"""Both from extensions/v1beta1, whose words upstream's printer still has."""
 
 KIND: Final = Kind(
     "DaemonSet",
@@ -116,13 +131,14 @@ KIND: Final = Kind(
     defaults=_defaults,
     admit_update=_admit_update,
     validate=_validate,
+    warns=_warns,
     validate_update=_validate_update,
     generation=True,
     columns=(
         NAME,
         _counted("Desired", "desiredNumberScheduled"),
         _counted("Current", "currentNumberScheduled"),
-        _counted("Ready", "numberReady"),
+        _counted("Ready", "numberReady", _READY),
         _counted("Up-to-date", "updatedNumberScheduled"),
         _counted("Available", "numberAvailable"),
         Column(
@@ -137,10 +153,9 @@ KIND: Final = Kind(
         Column(
             "Selector",
             "string",
-            "Pods it counts.",
+            _SELECTOR,
             lambda document, age: selector_text(document["spec"]["selector"]),
             1,
-            source="apps_v1.DaemonSetSpec#selector",
         ),
     ),
 )

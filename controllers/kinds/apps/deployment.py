@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE, counted
-from controllers.kinds.core.pod import defaults
+from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE
+from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
 from controllers.kinds.masks import CONDITIONS
 from controllers.registry import fields
@@ -50,7 +50,7 @@ def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
     missing, unavailable = fields.int_or_percent(f"{where}.maxUnavailable", rolling.get("maxUnavailable"))
     extra, surge = fields.int_or_percent(f"{where}.maxSurge", rolling.get("maxSurge"))
     causes += missing + extra
-    if not missing and not extra and unavailable == 0 and surge == 0:
+    if unavailable == 0 and surge == 0:
         why = "may not be 0 when `maxSurge` is 0"
         causes.append(fields.bad(f"{where}.maxUnavailable", rolling.get("maxUnavailable"), why))
     if isinstance(rolling.get("maxUnavailable"), str) and unavailable > 100:
@@ -62,14 +62,19 @@ def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
     causes = fields.replicas("spec.replicas", spec.get("replicas"))
+    causes += pod.selector(document, "deployment", unread="invalid label selector")
+    causes += pod.template("spec.template", spec.get("template"))
+    causes += _strategy(spec)
     for key in ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"):
         causes += fields.non_negative(f"spec.{key}", spec.get(key))
     deadline, ready = spec.get("progressDeadlineSeconds"), spec.get("minReadySeconds") or 0
     if deadline is not None and deadline <= ready:
         causes.append(fields.bad("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))
-    causes += pod.selector_and_template(document)
-    causes += pod.template("spec.template", spec.get("template"))
-    return causes + _strategy(spec)
+    return causes
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    return warnings.host_name(document) + warnings.of_template("spec.template.", at(document, "spec", "template"))
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
@@ -78,6 +83,23 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
 
 _STATUS: Final = replace(STATUS, carries_annotations=True)
 """As upstream: the write of its status carries the revision annotation, and does not count as a change."""
+
+
+def _counted(name: str, field: str) -> Column:
+    return Column(
+        name,
+        "string",
+        f"The status' {field}.",
+        lambda document, age: at(document, "status", field) or 0,
+        source=f"apps_v1.DeploymentStatus#{field}",
+    )
+
+
+_SELECTOR: Final = (
+    "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones affected by this "
+    "deployment."
+)
+"""From extensions/v1beta1, whose words upstream's printer still has."""
 
 KIND: Final = Kind(
     "Deployment",
@@ -91,17 +113,18 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    warns=_warns,
     validate_update=_validate_update,
     generation=True,
     generation_counts_annotations=True,
     columns=(
         NAME,
         READY,
-        counted("Up-to-date", "Replicas of the newest template.", "status", "updatedReplicas"),
-        counted("Available", "Replicas ready for minReadySeconds.", "status", "availableReplicas"),
+        _counted("Up-to-date", "updatedReplicas"),
+        _counted("Available", "availableReplicas"),
         AGE,
         *TEMPLATE,
-        Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
+        Column("Selector", "string", _SELECTOR, lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
     ),
     page={
         "spec": {"replicas": True, "paused": True, "selector": True, "strategy": True},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controllers.kinds.columns import AGE, NAME, REPLICAS, TEMPLATE
-from controllers.kinds.core.pod import defaults
+from controllers.kinds.columns import AGE, NAME, TEMPLATE, replicas_columns
+from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
@@ -30,13 +30,25 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
     causes = fields.replicas("spec.replicas", spec.get("replicas"))
     causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
-    causes += pod.selector_and_template(document)
+    causes += pod.selector(document, "deployment", unread="invalid label selector")
     return causes + pod.template("spec.template", spec.get("template"))
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    return warnings.host_name(document) + warnings.of_template("spec.template.", at(document, "spec", "template"))
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
 
+
+_SELECTOR: Final = (
+    "Selector is a label query over pods that should match the replica count. If the selector is empty, it is "
+    "defaulted to the labels present on the pod template. Label keys and values that must match in order to be "
+    "controlled by this replica set. More info: "
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors"
+)
+"""From extensions/v1beta1, whose words upstream's printer still has."""
 
 KIND: Final = Kind(
     "ReplicaSet",
@@ -51,14 +63,15 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    warns=_warns,
     validate_update=_validate_update,
     generation=True,
     columns=(
         NAME,
-        *REPLICAS,
+        *replicas_columns("apps_v1.ReplicaSet"),
         AGE,
         *TEMPLATE,
-        Column("Selector", "string", "Pods it counts.", lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
+        Column("Selector", "string", _SELECTOR, lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
     ),
     selectable={"status.replicas": lambda doc: str(at(doc, "status", "replicas") or 0)},
     page={

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE
 from controllers.kinds.core import volumes as storage
-from controllers.kinds.core.pod import defaults
+from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Kind
@@ -30,7 +30,7 @@ _FIXED: Final = (
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
-_WORDS: Final = ("Delete", "Retain")
+_WORDS: Final = ("Retain", "Delete")
 
 
 def _prepare(document: dict[str, Any]) -> None:
@@ -46,7 +46,11 @@ def _defaults(document: dict[str, Any]) -> None:
     strategy = child(spec, "updateStrategy")
     strategy.setdefault("type", "RollingUpdate")
     if strategy["type"] == "RollingUpdate":
-        child(strategy, "rollingUpdate").setdefault("partition", 0)
+        rolling = child(strategy, "rollingUpdate")
+        rolling.setdefault("partition", 0)
+        # Of a feature that is off in v1.34 (MaxUnavailableStatefulSet).
+        rolling.pop("maxUnavailable", None)
+    spec.setdefault("serviceName", "")
     retention = child(spec, "persistentVolumeClaimRetentionPolicy")
     retention.setdefault("whenDeleted", "Retain")
     retention.setdefault("whenScaled", "Retain")
@@ -58,22 +62,53 @@ def _defaults(document: dict[str, Any]) -> None:
     defaults.pod_spec(child(child(spec, "template"), "spec"))
 
 
+def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
+    where, strategy = "spec.updateStrategy", spec.get("updateStrategy") or {}
+    kind, rolling = strategy.get("type"), strategy.get("rollingUpdate")
+    # Upstream shows its own struct here, under the names that Go has for the fields.
+    written = "null" if rolling is None else f'{{"Partition":{rolling.get("partition", 0)},"MaxUnavailable":null}}'
+    if kind == "RollingUpdate":
+        return fields.non_negative(f"{where}.rollingUpdate.partition", (rolling or {}).get("partition"))
+    if kind == "OnDelete":
+        if rolling is None:
+            return []
+        why = f"Invalid value: {written}: only allowed for updateStrategy 'RollingUpdate'"
+        return [Cause(f"{where}.rollingUpdate", why, "FieldValueInvalid")]
+    shown = f'{{"Type":{fields.shown(kind)},"RollingUpdate":{written}}}'
+    return [Cause(where, f"Invalid value: {shown}: must be 'RollingUpdate' or 'OnDelete'", "FieldValueInvalid")]
+
+
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
-    causes = fields.replicas("spec.replicas", spec.get("replicas"))
-    for key in ("minReadySeconds", "revisionHistoryLimit"):
-        causes += fields.non_negative(f"spec.{key}", spec.get(key))
-    causes += fields.one_of("spec.podManagementPolicy", spec.get("podManagementPolicy"), ("OrderedReady", "Parallel"))
-    kind = at(spec, "updateStrategy", "type")
-    causes += fields.one_of("spec.updateStrategy.type", kind, ("OnDelete", "RollingUpdate"), needed=True)
-    partition = at(spec, "updateStrategy", "rollingUpdate", "partition")
-    causes += fields.non_negative("spec.updateStrategy.rollingUpdate.partition", partition)
-    for key, word in (spec.get("persistentVolumeClaimRetentionPolicy") or {}).items():
-        causes += fields.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{key}", word, _WORDS)
+    causes: list[Cause] = []
+    if spec.get("podManagementPolicy") not in ("OrderedReady", "Parallel"):
+        why = "must be 'OrderedReady' or 'Parallel'"
+        causes.append(fields.bad("spec.podManagementPolicy", spec.get("podManagementPolicy"), why))
+    causes += _strategy(spec)
+    retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+    for key in ("whenDeleted", "whenScaled"):
+        if retention.get(key) not in _WORDS:
+            where = f"spec.persistentVolumeClaimRetentionPolicy.{key}"
+            causes.append(fields.unsupported(where, retention.get(key), _WORDS, ordered=False))
     for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
         causes += storage.claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.get("spec") or {})
-    causes += pod.selector_and_template(document, "statefulset")
-    return causes + pod.template("spec.template", spec.get("template"), "StatefulSet")
+    causes += fields.replicas("spec.replicas", spec.get("replicas"))
+    causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
+    causes += fields.non_negative("spec.ordinals.start", at(spec, "ordinals", "start"))
+    if spec.get("serviceName"):
+        causes += fields.label_name("spec.serviceName", spec["serviceName"])
+    causes += pod.selector(document, "statefulset")
+    causes += pod.template("spec.template", spec.get("template"), "StatefulSet")
+    # Upstream checks these labels twice.
+    return causes + fields.labels("spec.template.labels", at(spec, "template", "metadata", "labels"))
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    told = warnings.of_template("spec.template.", at(document, "spec", "template"))
+    if (at(document, "spec", "revisionHistoryLimit") or 0) < 0:
+        why = "a negative value retains all historical revisions; a value >= 0 is recommended"
+        told.append(f"spec.revisionHistoryLimit: {why}")
+    return told
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
@@ -93,6 +128,8 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    warns=_warns,
+    names="label",
     validate_update=_validate_update,
     generation=True,
     columns=(

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.batch import jobspec, schedule
-from controllers.kinds.batch.job import name_warnings
 from controllers.kinds.columns import AGE, NAME, NONE
+from controllers.kinds.core.pod import warnings
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS, selector_text
@@ -101,8 +101,8 @@ def _zone(name: str | None) -> list[Cause]:
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:
-    warnings = name_warnings(document)
-    return [*warnings, _TZ_WARNING] if "TZ" in (at(document, "spec", "schedule") or "") else warnings
+    told = warnings.host_name(document)
+    return [*told, _TZ_WARNING] if "TZ" in (at(document, "spec", "schedule") or "") else told
 
 
 def _last(document: Mapping[str, Any], age: Any) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from controllers.kinds.batch import jobspec
 from controllers.kinds.columns import AGE, NAME, TEMPLATE
+from controllers.kinds.core.pod import warnings
 from controllers.kinds.masks import CONDITIONS
 from controllers.log.stamps import human_duration, unix_ms_of
 from controllers.registry import fields
@@ -145,18 +146,6 @@ def _template_before(spec: Mapping[str, Any], old: Mapping[str, Any]) -> Any:
     return {**before, "spec": pod_spec, "metadata": metadata}
 
 
-def name_warnings(document: Mapping[str, Any]) -> list[str]:
-    """Return the warning of a name that makes no host name."""
-    wrong = fields.label_name("metadata.name", document["metadata"]["name"])
-    if not wrong:
-        return []
-    why = " ".join(one.message.split(": ", 2)[-1] for one in wrong)
-    text = (
-        "this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended"
-    )
-    return [f"metadata.name: {text}: [{why}]"]
-
-
 def _state(document: Mapping[str, Any], age: Any) -> str:
     true = {one["type"] for one in at(document, "status", "conditions") or () if one.get("status") == "True"}
     if "Complete" in true or "Failed" in true:
@@ -207,7 +196,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
-    warns=name_warnings,
+    warns=warnings.host_name,
     generation=True,
     columns=(
         NAME,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controllers.kinds.columns import AGE, NAME, REPLICAS, TEMPLATE, pairs
-from controllers.kinds.core.pod import defaults
+from controllers.kinds.columns import AGE, NAME, TEMPLATE, pairs, replicas_columns
+from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
@@ -23,6 +23,8 @@ def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("replicas", 1)
     defaults.drop_zeroes(spec, "minReadySeconds")
+    if spec.get("template") is None:
+        return
     template = child(spec, "template")
     labels = at(template, "metadata", "labels")
     if labels:
@@ -35,15 +37,21 @@ def _defaults(document: dict[str, Any]) -> None:
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
-    causes = fields.replicas("spec.replicas", spec.get("replicas"))
-    causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
+    causes = fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
     selector = spec.get("selector")
-    causes += fields.labels("spec.selector", selector) if selector else [fields.required("spec.selector")]
-    labels = at(spec, "template", "metadata", "labels") or {}
-    if selector and any(labels.get(key) != value for key, value in selector.items()):
+    causes += [] if selector else [fields.required("spec.selector")]
+    causes += fields.replicas("spec.replicas", spec.get("replicas"))
+    if spec.get("template") is None:
+        return [*causes, fields.required("spec.template")]
+    labels = at(spec, "template", "metadata", "labels")
+    if selector and any((labels or {}).get(key) != value for key, value in selector.items()):
         why = "`selector` does not match template `labels`"
         causes.append(fields.bad("spec.template.metadata.labels", labels, why))
-    return causes + pod.template("spec.template", spec.get("template"))
+    return causes + pod.template("spec.template", spec.get("template"), "ReplicationController")
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    return warnings.host_name(document) + warnings.of_template("spec.template.", at(document, "spec", "template"))
 
 
 def _selector(document: Mapping[str, Any], age: Any) -> str:
@@ -65,13 +73,21 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    warns=_warns,
     generation=True,
     columns=(
         NAME,
-        *REPLICAS,
+        *replicas_columns("core_v1.ReplicationController"),
         AGE,
         *TEMPLATE,
-        Column("Selector", "string", "Pods it counts.", _selector, 1),
+        Column(
+            "Selector",
+            "string",
+            "Pods it counts.",
+            _selector,
+            1,
+            source="core_v1.ReplicationControllerSpec#selector",
+        ),
     ),
     selectable={"status.replicas": lambda doc: str(at(doc, "status", "replicas") or 0)},
 )

@@ -11,6 +11,8 @@ from controllers.kinds.core.pod.containers import containers
 from controllers.log.store import copy_object
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.meta import view
+from scheduler_core.api.selectors import LabelSelector
 
 _DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
@@ -36,8 +38,11 @@ def template(field: str, document: Mapping[str, Any] | None, kind: str = "Replic
     document = document or {}
     metadata = document.get("metadata") or {}
     spec = document.get("spec") or {}
-    causes = fields.labels(f"{field}.metadata.labels", metadata.get("labels"))
+    causes = fields.labels(f"{field}.labels", metadata.get("labels"))
     causes += pod_spec(f"{field}.spec", spec)
+    if spec.get("ephemeralContainers"):
+        why = "ephemeral containers not allowed in pod template"
+        causes.append(fields.not_allowed(f"{field}.spec.ephemeralContainers", why))
     restart = spec.get("restartPolicy")
     if restart in ("OnFailure", "Never"):
         causes.append(fields.unsupported(f"{field}.spec.restartPolicy", restart, ("Always",)))
@@ -47,24 +52,42 @@ def template(field: str, document: Mapping[str, Any] | None, kind: str = "Replic
     return causes
 
 
-def selector_and_template(document: Mapping[str, Any], kind: str = "deployment") -> list[Cause]:
-    """Check that a workload's selector is there, not empty, and selects its template's labels."""
-    from scheduler_core.api.meta import view
-    from scheduler_core.api.selectors import LabelSelector
+def selector(document: Mapping[str, Any], kind: str, *, needed: bool = True, unread: str | None = "") -> list[Cause]:
+    """Check that a workload's selector is there, not empty, and selects its template's labels.
 
+    Args:
+        document: the workload.
+        kind: how it is called in the sentence about an empty selector.
+        needed: whether it has to have one.
+        unread: what is said of a selector that cannot be read, beside what is wrong in it; None: nothing.
+    """
     spec = document.get("spec") or {}
-    selector = spec.get("selector")
-    if selector is None:
-        return [fields.required("spec.selector")]
-    causes = fields.label_selector("spec.selector", selector)
-    if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        causes.append(fields.bad("spec.selector", {}, f"empty selector is invalid for {kind}"))
-    if causes:
-        return causes
-    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
-    if not view(selector, LabelSelector).matches(labels):
-        return [fields.bad("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")]
-    return []
+    asked = spec.get("selector")
+    causes = fields.label_selector("spec.selector", asked)
+    if asked is None:
+        causes += [fields.required("spec.selector")] if needed else []
+    elif not asked.get("matchLabels") and not asked.get("matchExpressions"):
+        return [*causes, fields.bad("spec.selector", {}, f"empty selector is invalid for {kind}")]
+    elif causes:
+        return causes if unread is None else [*causes, _unread_selector(asked, unread)]
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
+    if asked is None or not view(asked, LabelSelector).matches(labels or {}):
+        why = "`selector` does not match template `labels`"
+        causes.append(fields.bad("spec.template.metadata.labels", labels, why))
+    return causes
+
+
+def _unread_selector(asked: Mapping[str, Any], why: str) -> Cause:
+    written = {
+        "matchLabels": asked.get("matchLabels"),
+        "matchExpressions": [
+            {key: one[key] for key in ("key", "operator", "values") if one.get(key) or key != "values"}
+            for one in ({"key": "", "operator": "", **entry} for entry in asked.get("matchExpressions") or ())
+        ],
+    }
+    shown = {key: value for key, value in written.items() if value}
+    cause = fields.bad("spec.selector", shown, why)
+    return cause if why else Cause(cause.field, cause.message.removesuffix(": "), cause.reason)
 
 
 def pod_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from controllers.registry import addresses
+from controllers.registry import addresses, fields
 from scheduler_core.api import quantity
 from scheduler_core.api.document import at
 
@@ -52,6 +52,18 @@ _NO_SELECTOR: Final = "a null labelSelector results in matching no pod"
 def pod(document: Mapping[str, Any]) -> list[str]:
     """Return the warnings of a pod."""
     return of_template("", document)
+
+
+def host_name(document: Mapping[str, Any]) -> list[str]:
+    """Return the warning of a workload's name that makes no host name."""
+    wrong = fields.label_name("metadata.name", document["metadata"]["name"])
+    if not wrong:
+        return []
+    why = " ".join(one.message.split(": ", 2)[-1] for one in wrong)
+    text = (
+        "this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended"
+    )
+    return [f"metadata.name: {text}: [{why}]"]
 
 
 def of_template(prefix: str, document: Mapping[str, Any] | None) -> list[str]:
