@@ -1,69 +1,31 @@
-"""All hollow kubelets of a cluster as one component; what each writes carries the actor `kubelet/<node>`.
-
-Waits end on a grid of `GRID_MS`, so that thousands of pods that start together are written in few transactions.
-"""
+"""All hollow kubelets of a cluster as one component; what each writes carries the actor `kubelet/<node>`."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from heapq import heappop, heappush
-from typing import Any, Final, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import Final
 
 from controllers.flags.flag import InForce
 from controllers.flags.kubelet import ANNOTATION_PREFIX
 from controllers.kinds.core.node import SILENCED
-from controllers.kit.informer import RELIST_TIMER, Informers, by_node
-from controllers.kit.manager import key_of
-from controllers.kit.pods import claims_of_pod
-from controllers.kit.recorder import Recorder
+from controllers.kit.informer import RELIST_TIMER, Informers
+from controllers.kubelet.containers import merged_conditions
 from controllers.kubelet.heartbeat import is_running, stopped_unix_ms
 from controllers.kubelet.images import size_bytes
-from controllers.kubelet.life import Life, Remove, Sleep, Steps, Write, revision_of
+from controllers.kubelet.lives import DUE, REPORT, WATCHED, Lives
 from controllers.kubelet.machine import Machine, index_of
-from controllers.kubelet.mounting import (
-    csi_node,
-    objects_of_environment,
-    objects_of_volumes,
-    singular,
-    why_not_mounted,
-)
-from controllers.kubelet.orders import Orders, is_off, orders_of
+from controllers.kubelet.mounting import csi_node
+from controllers.kubelet.orders import is_off
+from controllers.kubelet.pressure import EVERY_MS, asked, changes, victim, why
 from controllers.kubelet.render import is_ready, node_status
 from controllers.kubelet.stages.node import NODE_LABELS
-from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
-from controllers.kubelet.watching import live
-from controllers.log.operations import Create, Delete, Patch, Update
+from controllers.log.operations import Create, Patch, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
-from scheduler_core.api.document import Document
-
-GRID_MS: Final = 50
-"""Steps of pods end on multiples of this."""
-
-PODS_PER_EVENT: Final = 20
-"""Pods that one event of the loop moves on; more that are due at once follow in the next events."""
-
-REPORT_MS: Final = 10_000
-"""New images appear in a node's status this often at most."""
+from scheduler_core.api.document import Document, at
 
 _CSI_NODES: Final = "csinodes.storage.k8s.io"
-_PODS: Final = "pods"
-_REPORT: Final = "report"
-_REGISTER: Final = "register"
-
-
-@dataclass(slots=True)
-class _Living:
-    """A pod whose life goes on."""
-
-    life: Life
-    steps: Steps
-    matters: Any
-    """What the pod looked like when this began, and after each write of its own."""
-    due_ms: int | None = None
-    writing: bool = False
 
 
 class Kubelets:
@@ -72,35 +34,17 @@ class Kubelets:
     def __init__(self, flags: InForce) -> None:
         """Begin with empty memory. `flags` are those in force."""
         self._flags = flags
-        watched = ("configmaps", "nodes", "persistentvolumeclaims", "pods", "secrets")
-        self._informers = Informers(watched, identity="kubelet")
+        self._informers = Informers(WATCHED, identity="kubelet")
         self._nodes = self._informers["nodes"]
         self._pods = self._informers["pods"]
-        self._claims = self._informers["persistentvolumeclaims"]
-        self._pods.add_index("node", by_node)
-        self._pods.add_index("claim", claims_of_pod)
-        self._pods.add_index("uid", _by_uid)
-        self._claims.add_handler(self._claim_changed)
-        for resource in ("configmaps", "secrets"):
-            self._informers[resource].add_handler(self._object_changed)
         self._nodes.add_handler(self._node_changed)
-        self._pods.add_handler(self._pod_changed)
         self._machines: dict[str, Machine] = {}
+        self._lives = Lives(flags, self._informers, self._machines, self._is_running)
         self._taken: set[int] = set()
         self._next_index = 1
-        self._living: dict[str, _Living] = {}
-        self._due: list[tuple[int, int, str]] = []
-        self._wanted: dict[str, tuple[str, str, str]] = {}
-        """Uid of a pod → the object that it waits for."""
-        self._asked: dict[str, int] = {}
-        """Uid of a pod that is to end → since when its containers know."""
-        self._stages_changed = False
-        self.stages: Stages = STAGES
-        self.tick: Tick
-        self._sequence = 0
-        self._touched: dict[tuple[str, str], None] = {}
         self._unregistered: dict[str, None] = {}
-        self._reporting = False
+        self._resized: dict[str, dict[str, str]] = {}
+        """Node → what of its capacity somebody has changed, and its allocatable does not follow yet."""
 
     @property
     def resources(self) -> frozenset[str]:
@@ -126,28 +70,34 @@ class Kubelets:
     def settle(self, answers: Sequence[Answer], tick: Tick) -> None:
         """A refused status is written again: the pod's next state is looked at anew."""
         for answer in answers:
-            if isinstance(answer.token, _Wrote):
-                self._settled(answer, tick)
+            self._lives.settled(answer, tick)
         self._catch_up(tick)
 
     def fire(self, timer: Hashable, tick: Tick) -> None:
         """Move on what is due."""
         if timer == RELIST_TIMER:
             self._informers.relist(tick)
-        elif timer == _PODS:
-            self._move_due(tick)
-        elif timer == _REPORT:
+        elif timer == DUE:
+            self._lives.move_due(tick)
+        elif timer == REPORT:
             self._report(tick)
+        elif isinstance(timer, tuple):
+            self._relieve(timer[1], tick)
         self._catch_up(tick)
 
     def flags_changed(self, tick: Tick) -> None:
         """Look at all nodes and pods anew: other annotations count now."""
         for node in self._nodes.all():
             self._unregistered[node["metadata"]["name"]] = None
-        self._living = {uid: living for uid, living in self._living.items() if living.writing}
-        for pod in self._pods.all():
-            self._pod_changed(pod, pod)
-        tick.plan(_PODS, tick.now_ms)
+        self._lives.begin_anew()
+        tick.plan(DUE, tick.now_ms)
+
+    def _catch_up(self, tick: Tick) -> None:
+        """Look at everything that has changed since the last call."""
+        unregistered, self._unregistered = self._unregistered, {}
+        for name in unregistered:
+            self._register(name, tick)
+        self._lives.catch_up(tick)
 
     # -- nodes --------------------------------------------------------------------------------------------------
 
@@ -165,9 +115,21 @@ class Kubelets:
             machine = Machine(name, self._index_for(new))
             self._machines[name] = machine
         if old is None or self._silent(old) != self._silent(new):
-            for pod in self._pods.indexed("node", name):
-                self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+            self._lives.touch_node(name)
+        if old is not None:
+            self._note_resize(old, new)
         machine.learn(new)
+
+    def _note_resize(self, old: Document, new: Document) -> None:
+        before, after = old.get("status") or {}, new.get("status") or {}
+        changed = {
+            name: value
+            for name, value in (after.get("capacity") or {}).items()
+            if value != (before.get("capacity") or {}).get(name)
+            and (after.get("allocatable") or {}).get(name) == (before.get("allocatable") or {}).get(name)
+        }
+        if before.get("capacity") and changed:
+            self._resized[new["metadata"]["name"]] = changed
 
     def _silent(self, node: Document) -> tuple[bool, int | None]:
         return is_off(node, self._flags[ANNOTATION_PREFIX]), stopped_unix_ms(node)
@@ -202,7 +164,8 @@ class Kubelets:
             tick.emit(Create(_CSI_NODES, "", drivers), actor=machine.actor)
         if patch:
             tick.emit(Patch("nodes", "", name, patch), actor=machine.actor)
-        if is_ready(node) and (node.get("status") or {}).get("nodeInfo"):
+        if is_ready(node) and at(node, "status", "nodeInfo", "kubeletVersion"):
+            self._follow(node, machine, tick)
             return
         address = machine.address
         body = {"metadata": {"uid": metadata["uid"]}, "status": node_status(node, unix_ms, address)}
@@ -210,6 +173,40 @@ class Kubelets:
         if not is_ready(node):
             text = f"Node {name} status is now: NodeReady"
             machine.recorder.event(tick, node, "Node", "NodeReady", text)
+
+    def _follow(self, node: Document, machine: Machine, tick: Tick) -> None:
+        """Let allocatable follow a changed capacity, and conditions what the node runs out of."""
+        resized = self._resized.pop(machine.name, None)
+        if resized is not None:
+            follow = {"status": {"allocatable": resized}}
+            tick.emit(Patch("nodes", "", machine.name, follow, "merge", "status"), actor=machine.actor)
+        wanted = asked(node, self._flags[ANNOTATION_PREFIX])
+        changed = changes(node, wanted)
+        if changed:
+            unix_ms = tick.epoch_ms + tick.now_ms
+            known = (node.get("status") or {}).get("conditions") or ()
+            fresh = {one["type"]: one for one in merged_conditions(known, [one for one, _ in changed], unix_ms)}
+            status = {"status": {"conditions": [fresh.get(one["type"], one) for one in known]}}
+            tick.emit(Patch("nodes", "", machine.name, status, "merge", "status"), actor=machine.actor)
+            for _, reason in changed:
+                text = f"Node {machine.name} status is now: {reason}"
+                machine.recorder.event(tick, node, "Node", reason, text)
+        if wanted is not None and changed:
+            tick.plan(("relieve", machine.name), tick.now_ms + EVERY_MS)
+
+    def _relieve(self, name: str, tick: Tick) -> None:
+        """Let one pod go for a node that runs out of something, and look again."""
+        node, machine = self._nodes.get("", name), self._machines.get(name)
+        pressure = asked(node, self._flags[ANNOTATION_PREFIX]) if node is not None else None
+        if node is None or machine is None or pressure is None or not self._is_running(node, tick):
+            return
+        unix_ms = tick.epoch_ms + tick.now_ms
+        pod = victim(self._pods.indexed("node", name), pressure, unix_ms)
+        if pod is not None:
+            text = f"Attempting to reclaim {pressure.resource}"
+            machine.recorder.event(tick, node, "Node", "EvictionThresholdMet", text, event_type="Warning")
+            self._lives.evict(pod, why(pod, pressure, unix_ms))
+        tick.plan(("relieve", name), tick.now_ms + EVERY_MS)
 
     def _silence(self, node: Document, machine: Machine, tick: Tick) -> None:
         """Keep since when a machine is off: heartbeats are a function of that."""
@@ -225,7 +222,7 @@ class Kubelets:
 
     def _report(self, tick: Tick) -> None:
         """Write newly pulled images into the nodes' statuses."""
-        self._reporting = False
+        self._lives.reporting = False
         for name, machine in self._machines.items():
             node = self._nodes.get("", name)
             if not machine.pulled or node is None:
@@ -239,227 +236,3 @@ class Kubelets:
                 tick.emit(
                     Patch("nodes", "", name, {"status": {"images": images}}, "merge", "status"), actor=machine.actor
                 )
-
-    # -- pods ---------------------------------------------------------------------------------------------------
-
-    def _pod_changed(self, old: Document | None, new: Document | None) -> None:
-        pod = new or old
-        assert pod is not None, "a change has a state before or after"
-        node = pod["spec"].get("nodeName")
-        if not node:
-            return
-        if new is None:
-            uid = pod["metadata"]["uid"]
-            for known in (self._living, self._wanted, self._asked):
-                known.pop(uid, None)
-            machine = self._machines.get(node)
-            if machine is not None:
-                machine.release(uid)
-        else:
-            self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
-
-    def _claim_changed(self, old: Document | None, new: Document | None) -> None:
-        claim = new or old
-        assert claim is not None, "a change has a state before or after"
-        for pod in self._pods.indexed("claim", key_of(claim)):
-            if pod["spec"].get("nodeName"):
-                self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
-
-    def _catch_up(self, tick: Tick) -> None:
-        """Look at everything that has changed since the last call."""
-        unregistered, self._unregistered = self._unregistered, {}
-        for name in unregistered:
-            self._register(name, tick)
-        if self._stages_changed:
-            self._take_stages(tick)
-        touched, self._touched = self._touched, {}
-        for place in touched:
-            pod = self._pods.get(*place)
-            if pod is not None and pod["spec"].get("nodeName"):
-                self._consider(pod, tick)
-        if self._due:
-            tick.plan(_PODS, self._due[0][0])
-
-    def _consider(self, pod: Document, tick: Tick) -> None:
-        """Begin or go on with the pod's life; begin anew where somebody else has changed the pod."""
-        machine = self._machines.get(pod["spec"]["nodeName"])
-        uid = pod["metadata"]["uid"]
-        node = self._nodes.get("", pod["spec"]["nodeName"])
-        if machine is None or node is None or not self._is_running(node, tick):
-            self._living.pop(uid, None)
-            return
-        if (pod.get("status") or {}).get("podIP"):
-            machine.pod_address(uid, pod["status"])
-        living = self._living.get(uid)
-        if living is not None and (living.writing or living.matters == _matters(pod)):
-            return
-        self.tick = tick
-        self._wanted.pop(uid, None)
-        life = Life(self, machine, pod)
-        living = self._living[uid] = _Living(life, live(life), _matters(pod))
-        self._go_on(uid, living, tick)
-
-    def _go_on(self, uid: str, living: _Living, tick: Tick) -> None:
-        """Let a life run until it waits, writes or ends."""
-        self.tick, living.due_ms = tick, None
-        want = next(living.steps, None)
-        metadata, actor = living.life.pod["metadata"], living.life.machine.actor
-        place = (metadata["namespace"], metadata["name"])
-        match want:
-            case None:
-                del self._living[uid]
-            case Sleep(at_ms):
-                due_ms = -(-at_ms // GRID_MS) * GRID_MS if at_ms > tick.now_ms else tick.now_ms
-                living.due_ms = due_ms
-                self._sequence += 1
-                heappush(self._due, (due_ms, self._sequence, uid))
-            case Write(status):
-                living.writing = True
-                body = {"metadata": {"uid": uid}, "status": status}
-                tick.emit(Update("pods", *place, body, "status"), _Wrote(uid, place), actor=actor)
-            case Remove():
-                living.writing = True
-                operation = Delete("pods", *place, uid=uid, grace_period_seconds=0)
-                tick.emit(operation, _Wrote(uid, place), actor=actor)
-
-    def _move_due(self, tick: Tick) -> None:
-        moved = 0
-        while self._due and self._due[0][0] <= tick.now_ms and moved < PODS_PER_EVENT:
-            due_ms, _, uid = heappop(self._due)
-            living = self._living.get(uid)
-            if living is not None and living.due_ms == due_ms and self.pod(uid) is not None:
-                moved += 1
-                self._go_on(uid, living, tick)
-
-    def _settled(self, answer: Answer, tick: Tick) -> None:
-        """A write of a pod is answered: its life goes on, or is looked at anew."""
-        uid, place = answer.token
-        living = self._living.get(uid)
-        if living is None:
-            return
-        living.writing = False
-        written = answer.result.object
-        if answer.result.error is not None or written is None:
-            del self._living[uid]
-            self._touched[place] = None
-            return
-        living.matters = _matters(written)
-        living.life.wrote(written)
-        seen = self.pod(uid)
-        if seen is not None and revision_of(seen) > revision_of(written):
-            # Somebody has changed the pod meanwhile.
-            self._touched[place] = None
-        self._go_on(uid, living, tick)
-
-    # -- what a pod's life asks ---------------------------------------------------------------------------------
-
-    def pod(self, uid: str) -> Document | None:
-        """Return a pod by its uid."""
-        found = self._pods.indexed("uid", uid)
-        return found[0] if found else None
-
-    def orders(self, pod: Mapping[str, Any]) -> Orders:
-        """Return what annotations tell a pod."""
-        return orders_of(pod, self._flags[ANNOTATION_PREFIX])
-
-    def address(self, machine: Machine) -> str:
-        """Return a node's address."""
-        return _node_address(self._nodes.get("", machine.name), machine)
-
-    def not_mounted(self, pod: Document) -> str:
-        """Return why a pod's volumes are not there."""
-        why = why_not_mounted(pod, self._claims)
-        if why:
-            return why
-        for volume, resource, name in objects_of_volumes(pod):
-            if self._informers[resource].get(pod["metadata"]["namespace"], name) is None:
-                self._want(pod, resource, name)
-                return f'MountVolume.SetUp failed for volume "{volume}" : {singular(resource)} "{name}" not found'
-        return ""
-
-    def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:
-        """Return what a container's environment lacks."""
-        namespace = pod["metadata"]["namespace"]
-        for resource, name, key in objects_of_environment(container):
-            found = self._informers[resource].get(namespace, name)
-            if found is None:
-                self._want(pod, resource, name)
-                return f'{singular(resource)} "{name}" not found'
-            if key and not any(key in (found.get(part) or {}) for part in ("data", "binaryData", "stringData")):
-                self._want(pod, resource, name)
-                kind = "ConfigMap" if resource == "configmaps" else "Secret"
-                return f"couldn't find key {key} in {kind} {namespace}/{name}"
-        return ""
-
-    def arrived(self, machine: Machine) -> None:
-        """An image was pulled."""
-        if machine.pulled and not self._reporting:
-            self._reporting = True
-            self.tick.plan(_REPORT, self.tick.now_ms // REPORT_MS * REPORT_MS + REPORT_MS)
-
-    def asked_ms(self, uid: str) -> int | None:
-        """Return since when a pod is asked to end."""
-        known = self._asked.get(uid)
-        self._asked.setdefault(uid, self.tick.now_ms)
-        return known
-
-    def _want(self, pod: Document, resource: str, name: str) -> None:
-        metadata = pod["metadata"]
-        self._wanted[metadata["uid"]] = (resource, metadata["namespace"], name)
-
-    def _object_changed(self, old: Document | None, new: Document | None) -> None:
-        """A ConfigMap or Secret changed: who waits for it is looked at again."""
-        document = new or old
-        assert document is not None, "a change has a state before or after"
-        metadata = document["metadata"]
-        if (metadata["namespace"], metadata["name"]) == (STAGES_NAMESPACE, STAGES_NAME):
-            self._stages_changed = True
-        wanted = (metadata["namespace"], metadata["name"])
-        for uid, (_, *place) in list(self._wanted.items()):
-            pod = self.pod(uid)
-            if tuple(place) == wanted and pod is not None:
-                self._living.pop(uid, None)
-                self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
-
-    def _take_stages(self, tick: Tick) -> None:
-        """Read the session's own stages."""
-        self._stages_changed = False
-        found = self._informers["configmaps"].get(STAGES_NAMESPACE, STAGES_NAME)
-        try:
-            self.stages = read((found.get("data") or {}).get(STAGES_KEY, "")) if found is not None else STAGES
-        except ValueError as error:
-            assert found is not None, "what comes with the project can be read"
-            recorder = Recorder("kubelet", actor="kubelet")
-            text = f"{STAGES_KEY} is not obeyed: {error}"
-            recorder.event(tick, found, "ConfigMap", "InvalidStages", text, event_type="Warning")
-
-
-class _Wrote(NamedTuple):
-    """The token of a write for a pod's life."""
-
-    uid: str
-    place: tuple[str, str]
-
-
-def _matters(pod: Mapping[str, Any]) -> Any:
-    """Return what a pod's life depends on; a change of it that is not its own makes it begin anew."""
-    metadata = pod["metadata"]
-    return (
-        metadata.get("deletionTimestamp"),
-        metadata.get("deletionGracePeriodSeconds"),
-        metadata.get("annotations"),
-        metadata.get("finalizers"),
-        pod["spec"],
-        pod.get("status"),
-    )
-
-
-def _by_uid(pod: Mapping[str, Any]) -> list[str]:
-    return [pod["metadata"]["uid"]]
-
-
-def _node_address(node: Mapping[str, Any] | None, machine: Machine) -> str:
-    for entry in ((node or {}).get("status") or {}).get("addresses") or ():
-        if entry.get("type") == "InternalIP":
-            return str(entry["address"])
-    return machine.address

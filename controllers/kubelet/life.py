@@ -76,6 +76,9 @@ class Home(Protocol):
     def arrived(self, machine: Machine) -> None:
         """An image was pulled: the node's status will list it."""
 
+    def evicted(self, uid: str) -> str:
+        """Return why the pod has to go; empty: it may stay."""
+
     def asked_ms(self, uid: str) -> int | None:
         """Return since when the pod is asked to end; None: just now, and that is remembered."""
 

@@ -36,7 +36,7 @@ def node_status(node: Mapping[str, Any], unix_ms: int, address: str) -> Document
     if not status.get("addresses"):
         status["addresses"] = [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}]
     uid = node["metadata"]["uid"]
-    if not status.get("nodeInfo"):
+    if not (status.get("nodeInfo") or {}).get("kubeletVersion"):
         status["nodeInfo"] = {**NODE_INFO, "machineID": uid.replace("-", ""), "systemUUID": uid, "bootID": uid}
     status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": KUBELET_PORT}}
     return status

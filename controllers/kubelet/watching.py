@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from controllers.kubelet import says
-from controllers.kubelet.containers import Container
+from controllers.kubelet.containers import Container, merged_conditions
 from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Late, Life, Steps, Write
 from controllers.log.stamps import unix_ms_of
+from scheduler_core.api.document import Document
 
 
 class Act(NamedTuple):
@@ -28,6 +29,12 @@ def live(life: Life) -> Steps:
         return
     if life.phase() in FINAL or life.orders.run == "hold":
         return
+    evicted = life.home.evicted(life.uid)
+    if evicted:
+        life.say(says.EVICTED, why=evicted)
+        life.kill(KILLED)
+        yield Write(_evicted(life, evicted))
+        return
     refused = life.refused()
     if refused:
         life.say(says.REFUSED, why=refused)
@@ -42,6 +49,14 @@ def live(life: Life) -> Steps:
         life.say(says.LATE, why=LATE)
         life.kill(KILLED)
         yield Write(life.status("Failed", "DeadlineExceeded", LATE))
+
+
+def _evicted(life: Life, why: str) -> Document:
+    """Return the status of a pod that had to go for its node."""
+    status = life.status("Failed", "Evicted", why)
+    disrupted = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet", "message": why}
+    status["conditions"] = merged_conditions(status["conditions"], [*status["conditions"], disrupted], life.unix_ms)
+    return status
 
 
 def _watch(life: Life) -> Steps:

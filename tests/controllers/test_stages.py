@@ -57,6 +57,9 @@ class Home:
     def arrived(self, machine: Machine) -> None:
         return None
 
+    def evicted(self, uid: str) -> str:
+        return ""
+
     def asked_ms(self, uid: str) -> int | None:
         return None
 

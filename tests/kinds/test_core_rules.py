@@ -222,3 +222,18 @@ def test_a_change_never_writes_into_the_stored_document() -> None:
     made = cluster.create("endpoints", "web", subset("10.0.0.1"))
     refusal(cluster.patch, "endpoints", "web", {"subsets": [{"addresses": [{"ip": "x"}]}]})
     assert cluster.store.get("endpoints", "default", "web").object == made
+
+
+def test_names_of_kernel_parameters_are_checked() -> None:
+    names = ["kernel.shm_rmid_forced", "net/ipv4/tcp_syncookies", "foo-", "bar..", "kernel.shm_rmid_forced", ""]
+    sysctls = [{"name": name, "value": "1"} for name in names]
+    spec = {"containers": [{"name": "c", "image": "i:1"}], "securityContext": {"sysctls": sysctls}}
+    refused = refusal(Cluster().create, "pods", "web", {"spec": spec})
+    found = [(cause.field, cause.message.partition(": must")[0]) for cause in refused.causes]
+    where = "spec.securityContext.sysctls"
+    assert found == [
+        (f"{where}[2].name", 'Invalid value: "foo-"'),
+        (f"{where}[3].name", 'Invalid value: "bar.."'),
+        (f"{where}[4].name", 'Duplicate value: "kernel.shm_rmid_forced"'),
+        (f"{where}[5].name", "Required value"),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -22,6 +23,9 @@ _CHANGEABLE: Final = (
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 )
+
+
+_SYSCTL: Final = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?")
 
 
 def validate(document: Mapping[str, Any]) -> list[Cause]:
@@ -115,9 +119,28 @@ def pod_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:
     causes += scheduling.spread(f"{field}.topologySpreadConstraints", spec.get("topologySpreadConstraints"))
     causes += resources.amounts(f"{field}.overhead", spec.get("overhead"))
     causes += resources.requirements(f"{field}.resources", spec.get("resources"))
+    causes += _sysctls(f"{field}.securityContext.sysctls", (spec.get("securityContext") or {}).get("sysctls") or ())
     policy = spec.get("preemptionPolicy")
     causes += fields.one_of(f"{field}.preemptionPolicy", policy, ("Never", "PreemptLowerPriority"))
     return causes + _gates(f"{field}.schedulingGates", spec)
+
+
+def _sysctls(field: str, entries: Sequence[Mapping[str, Any]]) -> list[Cause]:
+    """Check the names of kernel parameters (validateSysctls)."""
+    causes: list[Cause] = []
+    seen: set[str] = set()
+    for index, entry in enumerate(entries):
+        name = entry.get("name") or ""
+        where = f"{field}[{index}].name"
+        if not name:
+            causes.append(fields.required(where))
+        elif len(name) > fields.SUBDOMAIN_LENGTH_MAX or not _SYSCTL.fullmatch(name):
+            why = f"must have at most {fields.SUBDOMAIN_LENGTH_MAX} characters and match regex ^{_SYSCTL.pattern}$"
+            causes.append(fields.bad(where, name, why))
+        elif name in seen:
+            causes.append(fields.duplicate(where, name))
+        seen.add(name)
+    return causes
 
 
 def _gates(field: str, spec: Mapping[str, Any]) -> list[Cause]:

@@ -1,0 +1,343 @@
+"""The pods of all hollow kubelets: which of them live, what each waits for, and what it writes.
+
+Waits end on a grid of `GRID_MS`, so that thousands of pods that start together are written in few transactions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Any, Final, NamedTuple
+
+from controllers.flags.flag import InForce
+from controllers.flags.kubelet import ANNOTATION_PREFIX
+from controllers.kit.informer import Informers, by_node
+from controllers.kit.manager import key_of
+from controllers.kit.pods import claims_of_pod
+from controllers.kit.recorder import Recorder
+from controllers.kubelet.life import Life, Remove, Sleep, Steps, Write, revision_of
+from controllers.kubelet.machine import Machine
+from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
+from controllers.kubelet.orders import Orders, orders_of
+from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
+from controllers.kubelet.watching import live
+from controllers.log.operations import Delete, Update
+from controllers.loop.loop import Answer, Tick
+from scheduler_core.api.document import Document
+
+GRID_MS: Final = 50
+"""Steps of pods end on multiples of this."""
+
+PODS_PER_EVENT: Final = 20
+"""Pods that one event of the loop moves on; more that are due at once follow in the next events."""
+
+REPORT_MS: Final = 10_000
+"""New images appear in a node's status this often at most."""
+
+WATCHED: Final = ("configmaps", "nodes", "persistentvolumeclaims", "pods", "secrets")
+DUE: Final = "pods"
+REPORT: Final = "report"
+"""Timers: pods are due; images are reported."""
+
+
+@dataclass(slots=True)
+class _Living:
+    """A pod whose life goes on."""
+
+    life: Life
+    steps: Steps
+    matters: Any
+    """What the pod looked like when this began, and after each write of its own."""
+    due_ms: int | None = None
+    writing: bool = False
+
+
+class Lives:
+    """The lives of all pods; a `life.Home` for each of them."""
+
+    def __init__(
+        self,
+        flags: InForce,
+        informers: Informers,
+        machines: Mapping[str, Machine],
+        is_running: Callable[[Document, Tick], bool],
+    ) -> None:
+        """Begin with empty memory.
+
+        Args:
+            flags: those in force.
+            informers: over `WATCHED`.
+            machines: node name → machine, as the component keeps them.
+            is_running: whether a node's kubelet is alive.
+        """
+        self._flags, self._informers, self._machines, self._is_running = flags, informers, machines, is_running
+        self._nodes, self._pods = informers["nodes"], informers["pods"]
+        self._claims = informers["persistentvolumeclaims"]
+        self._pods.add_index("node", by_node)
+        self._pods.add_index("claim", claims_of_pod)
+        self._pods.add_index("uid", _by_uid)
+        self._claims.add_handler(self._claim_changed)
+        for resource in ("configmaps", "secrets"):
+            informers[resource].add_handler(self._object_changed)
+        self._pods.add_handler(self._pod_changed)
+        self._living: dict[str, _Living] = {}
+        self._due: list[tuple[int, int, str]] = []
+        self._wanted: dict[str, tuple[str, str, str]] = {}
+        """Uid of a pod → the object that it waits for."""
+        self._asked: dict[str, int] = {}
+        """Uid of a pod that is to end → since when its containers know."""
+        self._evicted: dict[str, str] = {}
+        """Uid of a pod that has to go → why."""
+        self._stages_changed = False
+        self.stages: Stages = STAGES
+        self.tick: Tick
+        self._sequence = 0
+        self._touched: dict[tuple[str, str], None] = {}
+        self.reporting = False
+
+    def touch_node(self, name: str) -> None:
+        """Look at all pods of a node anew."""
+        for pod in self._pods.indexed("node", name):
+            self._touch(pod)
+
+    def begin_anew(self) -> None:
+        """Look at all pods anew: other annotations count now."""
+        self._living = {uid: living for uid, living in self._living.items() if living.writing}
+        for pod in self._pods.all():
+            self._pod_changed(pod, pod)
+
+    def evict(self, pod: Document, why: str) -> None:
+        """A pod has to go: its node runs out of something."""
+        self._evicted[pod["metadata"]["uid"]] = why
+        self._living.pop(pod["metadata"]["uid"], None)
+        self._touch(pod)
+
+    def _touch(self, pod: Document) -> None:
+        self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+
+    def _pod_changed(self, old: Document | None, new: Document | None) -> None:
+        pod = new or old
+        assert pod is not None, "a change has a state before or after"
+        node = pod["spec"].get("nodeName")
+        if not node:
+            return
+        if new is None:
+            uid = pod["metadata"]["uid"]
+            for known in (self._living, self._wanted, self._asked, self._evicted):
+                known.pop(uid, None)
+            machine = self._machines.get(node)
+            if machine is not None:
+                machine.release(uid)
+        else:
+            self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+
+    def _claim_changed(self, old: Document | None, new: Document | None) -> None:
+        claim = new or old
+        assert claim is not None, "a change has a state before or after"
+        for pod in self._pods.indexed("claim", key_of(claim)):
+            if pod["spec"].get("nodeName"):
+                self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+
+    def catch_up(self, tick: Tick) -> None:
+        """Look at everything that has changed since the last call."""
+        if self._stages_changed:
+            self._take_stages(tick)
+        touched, self._touched = self._touched, {}
+        for place in touched:
+            pod = self._pods.get(*place)
+            if pod is not None and pod["spec"].get("nodeName"):
+                self._consider(pod, tick)
+        if self._due:
+            tick.plan(DUE, self._due[0][0])
+
+    def _consider(self, pod: Document, tick: Tick) -> None:
+        """Begin or go on with the pod's life; begin anew where somebody else has changed the pod."""
+        machine = self._machines.get(pod["spec"]["nodeName"])
+        uid = pod["metadata"]["uid"]
+        node = self._nodes.get("", pod["spec"]["nodeName"])
+        if machine is None or node is None or not self._is_running(node, tick):
+            self._living.pop(uid, None)
+            return
+        if (pod.get("status") or {}).get("podIP"):
+            machine.pod_address(uid, pod["status"])
+        living = self._living.get(uid)
+        if living is not None and (living.writing or living.matters == _matters(pod)):
+            return
+        self.tick = tick
+        self._wanted.pop(uid, None)
+        life = Life(self, machine, pod)
+        living = self._living[uid] = _Living(life, live(life), _matters(pod))
+        self._go_on(uid, living, tick)
+
+    def _go_on(self, uid: str, living: _Living, tick: Tick) -> None:
+        """Let a life run until it waits, writes or ends."""
+        self.tick, living.due_ms = tick, None
+        want = next(living.steps, None)
+        metadata, actor = living.life.pod["metadata"], living.life.machine.actor
+        place = (metadata["namespace"], metadata["name"])
+        match want:
+            case None:
+                del self._living[uid]
+            case Sleep(at_ms):
+                due_ms = -(-at_ms // GRID_MS) * GRID_MS if at_ms > tick.now_ms else tick.now_ms
+                living.due_ms = due_ms
+                self._sequence += 1
+                heappush(self._due, (due_ms, self._sequence, uid))
+            case Write(status):
+                living.writing = True
+                body = {"metadata": {"uid": uid}, "status": status}
+                tick.emit(Update("pods", *place, body, "status"), _Wrote(uid, place), actor=actor)
+            case Remove():
+                living.writing = True
+                operation = Delete("pods", *place, uid=uid, grace_period_seconds=0)
+                tick.emit(operation, _Wrote(uid, place), actor=actor)
+
+    def move_due(self, tick: Tick) -> None:
+        """Let those go on whose waits are over."""
+        moved = 0
+        while self._due and self._due[0][0] <= tick.now_ms and moved < PODS_PER_EVENT:
+            due_ms, _, uid = heappop(self._due)
+            living = self._living.get(uid)
+            if living is not None and living.due_ms == due_ms and self.pod(uid) is not None:
+                moved += 1
+                self._go_on(uid, living, tick)
+
+    def settled(self, answer: Answer, tick: Tick) -> None:
+        """A write of a pod is answered: its life goes on, or is looked at anew."""
+        if not isinstance(answer.token, _Wrote):
+            return
+        uid, place = answer.token
+        living = self._living.get(uid)
+        if living is None:
+            return
+        living.writing = False
+        written = answer.result.object
+        if answer.result.error is not None or written is None:
+            del self._living[uid]
+            self._touched[place] = None
+            return
+        living.matters = _matters(written)
+        living.life.wrote(written)
+        seen = self.pod(uid)
+        if seen is not None and revision_of(seen) > revision_of(written):
+            # Somebody has changed the pod meanwhile.
+            self._touched[place] = None
+        self._go_on(uid, living, tick)
+
+    # -- what a pod's life asks ---------------------------------------------------------------------------------
+
+    def pod(self, uid: str) -> Document | None:
+        """Return a pod by its uid."""
+        found = self._pods.indexed("uid", uid)
+        return found[0] if found else None
+
+    def orders(self, pod: Mapping[str, Any]) -> Orders:
+        """Return what annotations tell a pod."""
+        return orders_of(pod, self._flags[ANNOTATION_PREFIX])
+
+    def address(self, machine: Machine) -> str:
+        """Return a node's address."""
+        return _node_address(self._nodes.get("", machine.name), machine)
+
+    def not_mounted(self, pod: Document) -> str:
+        """Return why a pod's volumes are not there."""
+        why = why_not_mounted(pod, self._claims)
+        if why:
+            return why
+        for volume, resource, name in objects_of_volumes(pod):
+            if self._informers[resource].get(pod["metadata"]["namespace"], name) is None:
+                self._want(pod, resource, name)
+                return f'MountVolume.SetUp failed for volume "{volume}" : {singular(resource)} "{name}" not found'
+        return ""
+
+    def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:
+        """Return what a container's environment lacks."""
+        namespace = pod["metadata"]["namespace"]
+        for resource, name, key in objects_of_environment(container):
+            found = self._informers[resource].get(namespace, name)
+            if found is None:
+                self._want(pod, resource, name)
+                return f'{singular(resource)} "{name}" not found'
+            if key and not any(key in (found.get(part) or {}) for part in ("data", "binaryData", "stringData")):
+                self._want(pod, resource, name)
+                kind = "ConfigMap" if resource == "configmaps" else "Secret"
+                return f"couldn't find key {key} in {kind} {namespace}/{name}"
+        return ""
+
+    def arrived(self, machine: Machine) -> None:
+        """An image was pulled."""
+        if machine.pulled and not self.reporting:
+            self.reporting = True
+            self.tick.plan(REPORT, self.tick.now_ms // REPORT_MS * REPORT_MS + REPORT_MS)
+
+    def evicted(self, uid: str) -> str:
+        """Return why a pod has to go; empty: it may stay."""
+        return self._evicted.get(uid, "")
+
+    def asked_ms(self, uid: str) -> int | None:
+        """Return since when a pod is asked to end."""
+        known = self._asked.get(uid)
+        self._asked.setdefault(uid, self.tick.now_ms)
+        return known
+
+    def _want(self, pod: Document, resource: str, name: str) -> None:
+        metadata = pod["metadata"]
+        self._wanted[metadata["uid"]] = (resource, metadata["namespace"], name)
+
+    def _object_changed(self, old: Document | None, new: Document | None) -> None:
+        """A ConfigMap or Secret changed: who waits for it is looked at again."""
+        document = new or old
+        assert document is not None, "a change has a state before or after"
+        metadata = document["metadata"]
+        if (metadata["namespace"], metadata["name"]) == (STAGES_NAMESPACE, STAGES_NAME):
+            self._stages_changed = True
+        wanted = (metadata["namespace"], metadata["name"])
+        for uid, (_, *place) in list(self._wanted.items()):
+            pod = self.pod(uid)
+            if tuple(place) == wanted and pod is not None:
+                self._living.pop(uid, None)
+                self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+
+    def _take_stages(self, tick: Tick) -> None:
+        """Read the session's own stages."""
+        self._stages_changed = False
+        found = self._informers["configmaps"].get(STAGES_NAMESPACE, STAGES_NAME)
+        try:
+            self.stages = read((found.get("data") or {}).get(STAGES_KEY, "")) if found is not None else STAGES
+        except ValueError as error:
+            assert found is not None, "what comes with the project can be read"
+            recorder = Recorder("kubelet", actor="kubelet")
+            text = f"{STAGES_KEY} is not obeyed: {error}"
+            recorder.event(tick, found, "ConfigMap", "InvalidStages", text, event_type="Warning")
+
+
+class _Wrote(NamedTuple):
+    """The token of a write for a pod's life."""
+
+    uid: str
+    place: tuple[str, str]
+
+
+def _matters(pod: Mapping[str, Any]) -> Any:
+    """Return what a pod's life depends on; a change of it that is not its own makes it begin anew."""
+    metadata = pod["metadata"]
+    return (
+        metadata.get("deletionTimestamp"),
+        metadata.get("deletionGracePeriodSeconds"),
+        metadata.get("annotations"),
+        metadata.get("finalizers"),
+        pod["spec"],
+        pod.get("status"),
+    )
+
+
+def _by_uid(pod: Mapping[str, Any]) -> list[str]:
+    return [pod["metadata"]["uid"]]
+
+
+def _node_address(node: Mapping[str, Any] | None, machine: Machine) -> str:
+    for entry in ((node or {}).get("status") or {}).get("addresses") or ():
+        if entry.get("type") == "InternalIP":
+            return str(entry["address"])
+    return machine.address
