@@ -91,6 +91,11 @@ def unsupported(field: str, value: Any, allowed: Iterable[str], *, ordered: bool
     return Cause(field, f"Unsupported value: {shown(value)}: supported values: {listed}", "FieldValueNotSupported")
 
 
+def not_found(field: str, value: Any) -> Cause:
+    """Return `Not found`."""
+    return Cause(field, f"Not found: {shown(value)}", "FieldValueNotFound")
+
+
 def not_allowed(field: str, why: str) -> Cause:
     """Return `Forbidden`."""
     return Cause(field, f"Forbidden: {why}", "FieldValueForbidden")

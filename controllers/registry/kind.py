@@ -157,6 +157,10 @@ class Subresource:
     """A collection in the object's namespace to which it can be POSTed too; the body names the object there."""
     change: Callable[[Stored, Mapping[str, Any]], Document] | None = None
     """(object, body sent) → the whole object as it is asked for."""
+    rules: Callable[[Document, Mapping[str, Any]], list[Cause]] | None = None
+    """(whole object as it is asked for, object before) → causes, in the place of the kind's rules of changes."""
+    warning: str = ""
+    """What whoever changes an object through it is warned of."""
     post: Callable[[Writing, Create | Bind], Stored] | None = None
     """What a POST does; returns what it stored, or what it shows of it (`Stored.shown_as`)."""
     simulated: bool = False

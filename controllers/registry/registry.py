@@ -232,7 +232,10 @@ class _Write:
         if subresource is None or subresource.change is None or subresource.view is None:
             return self._replace(kind, stored, operation.object, operation, subresource)
         changed = subresource.change(stored, operation.object)
-        replaced = self._replace(kind, stored, changed, operation, None)
+        ruled = kind if subresource.rules is None else replace(kind, validate_update=subresource.rules)
+        replaced = self._replace(ruled, stored, changed, operation, None)
+        if subresource.warning and replaced is not stored:
+            self.context.warnings.append(subresource.warning)
         return replaced.shown_as(msgspec.json.encode(subresource.view(replaced.object)))
 
     def _patch(self, kind: Kind, operation: Patch) -> Stored:

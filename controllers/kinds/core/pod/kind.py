@@ -9,6 +9,7 @@ from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as rules
 from controllers.kinds.core.pod.binding import BINDING
+from controllers.kinds.core.pod.changes import EPHEMERAL, RESIZE
 from controllers.kinds.core.pod.eviction import EVICTION
 from controllers.kinds.masks import CONDITIONS, CONTAINERS
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
@@ -44,7 +45,7 @@ def _prepare(document: dict[str, Any]) -> None:
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     """Tell the quality of service, now that admission has said what containers may ask for."""
     child(document, "status").setdefault("qosClass", defaults.quality_of_service(document["spec"]))
-    return []
+    return rules.validate_new(document)
 
 
 def _defaults(document: dict[str, Any]) -> None:
@@ -123,7 +124,7 @@ KIND: Final = Kind(
     "pods",
     short_names=("po",),
     categories=("all",),
-    subresources=(STATUS, BINDING, EVICTION, *_PROCESS),
+    subresources=(STATUS, BINDING, EVICTION, EPHEMERAL, RESIZE, *_PROCESS),
     keeper="kubelet",
     rank=61,
     prepare=_prepare,

@@ -30,11 +30,14 @@ _SYSCTL: Final = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_
 
 def validate(document: Mapping[str, Any]) -> list[Cause]:
     """Check a pod."""
-    spec = document.get("spec") or {}
-    causes = pod_spec("spec", spec)
-    if spec.get("ephemeralContainers"):
-        causes.append(fields.not_allowed("spec.ephemeralContainers", "cannot be set on create"))
-    return causes
+    return pod_spec("spec", document.get("spec") or {})
+
+
+def validate_new(document: Mapping[str, Any]) -> list[Cause]:
+    """Check what a new pod may not have."""
+    if (document.get("spec") or {}).get("ephemeralContainers"):
+        return [fields.not_allowed("spec.ephemeralContainers", "cannot be set on create")]
+    return []
 
 
 def template(field: str, document: Mapping[str, Any] | None, kind: str = "ReplicaSet") -> list[Cause]:

@@ -1,0 +1,182 @@
+"""What changes in a pod by a way of its own: the amounts of its containers, and containers added to look into it.
+
+Source: pkg/registry/core/pod/strategy.go, ValidatePodResize and ValidatePodEphemeralContainersUpdate, v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from controllers.kinds.core.pod.defaults import quality_of_service
+from controllers.log.store import Stored
+from controllers.registry import fields
+from controllers.registry.kind import Subresource
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import Cause
+
+_LISTS: Final = ("initContainers", "containers")
+_RESIZED: Final = ("cpu", "memory")
+_EPHEMERAL: Final = frozenset(
+    {
+        "args",
+        "command",
+        "env",
+        "envFrom",
+        "image",
+        "imagePullPolicy",
+        "name",
+        "securityContext",
+        "stdin",
+        "stdinOnce",
+        "targetContainerName",
+        "terminationMessagePath",
+        "terminationMessagePolicy",
+        "tty",
+        "volumeDevices",
+        "volumeMounts",
+        "workingDir",
+    }
+)
+"""What a container may say that is added to look into a pod."""
+
+
+def _whole(document: Mapping[str, Any]) -> Document:
+    return dict(document)
+
+
+def _spec_of(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    spec = body.get("spec")
+    return spec if isinstance(spec, Mapping) else {}
+
+
+def _resized(stored: Stored, body: Mapping[str, Any]) -> Document:
+    """Return the pod with the amounts that are sent; all else stays."""
+    sent, spec = _spec_of(body), dict(stored.object["spec"])
+    for key in _LISTS:
+        before, after = spec.get(key) or [], sent.get(key) or []
+        if [one.get("name") for one in before] != [one.get("name") for one in after]:
+            # The rules tell that containers come and go otherwise.
+            spec[key] = list(after)
+        else:
+            spec[key] = [_with_amounts(old, new) for old, new in zip(before, after, strict=True)]
+        if not spec[key]:
+            del spec[key]
+    if sent.get("resources"):
+        spec["resources"] = sent["resources"]
+    return _answering(stored, body, spec)
+
+
+def _answering(stored: Stored, body: Mapping[str, Any], spec: Mapping[str, Any]) -> Document:
+    """Return the pod with a spec; the version that the body was read from is kept as the precondition."""
+    metadata = body.get("metadata")
+    version = metadata.get("resourceVersion") if isinstance(metadata, Mapping) else None
+    asked = {**stored.object["metadata"], "resourceVersion": version or str(stored.revision)}
+    return {**stored.object, "metadata": asked, "spec": dict(spec)}
+
+
+def _with_amounts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Document:
+    changed = {**old, "resources": new.get("resources") or {}}
+    if "resizePolicy" in new:
+        changed["resizePolicy"] = new["resizePolicy"]
+    return changed
+
+
+def _resize_rules(new: Document, old: Mapping[str, Any]) -> list[Cause]:
+    spec, before = new["spec"], old["spec"]
+    for one in (spec, before):
+        amounts = one.get("resources") or {}
+        if amounts.get("requests") or amounts.get("limits"):
+            return [fields.not_allowed("", "pods with pod-level resources cannot be resized")]
+    causes: list[Cause] = []
+    service = (old.get("status") or {}).get("qosClass") or quality_of_service(before)
+    if quality_of_service(spec) != service:
+        causes.append(fields.bad("spec", service, "Pod QOS Class may not change as a result of resizing"))
+    for key in _LISTS:
+        mine, theirs = spec.get(key) or (), before.get(key) or ()
+        if [one.get("name") for one in mine] != [one.get("name") for one in theirs]:
+            return [
+                *causes,
+                fields.not_allowed(f"spec.{key}", "containers may not be added, removed or renamed on resize"),
+            ]
+        for index, (fresh, was) in enumerate(zip(mine, theirs, strict=True)):
+            causes += _amount_rules(f"spec.{key}[{index}].resources", fresh, was, initial=key == "initContainers")
+    return causes
+
+
+def _amount_rules(where: str, fresh: Mapping[str, Any], was: Mapping[str, Any], *, initial: bool) -> list[Cause]:
+    sidecar = initial and was.get("restartPolicy") == "Always"
+    if initial and not sidecar:
+        same = fresh == was
+        why = "resources for non-sidecar init containers are immutable"
+        return [] if same else [fields.not_allowed("spec", why)]
+    causes: list[Cause] = []
+    now, before = fresh.get("resources") or {}, was.get("resources") or {}
+    for key in ("requests", "limits"):
+        if (before.get(key) or {}).keys() - (now.get(key) or {}).keys():
+            what = key.removesuffix("s")
+            causes.append(fields.not_allowed(f"{where}.{key}", f"resource {what}s cannot be removed"))
+    if _fixed(now) != _fixed(before):
+        whose = "resources for sidecar containers are" if sidecar else "resources are"
+        causes.append(fields.not_allowed("spec", f"only cpu and memory {whose} mutable"))
+    return causes
+
+
+def _fixed(resources: Mapping[str, Any]) -> Document:
+    """Return what of a container's resources no resize changes."""
+    kept = {key: value for key, value in resources.items() if key not in ("requests", "limits")}
+    for key in ("requests", "limits"):
+        kept[key] = {name: text for name, text in (resources.get(key) or {}).items() if name not in _RESIZED}
+    return kept
+
+
+def _looked_into(stored: Stored, body: Mapping[str, Any]) -> Document:
+    """Return the pod with the ephemeral containers that are sent; all else stays."""
+    spec = {key: value for key, value in stored.object["spec"].items() if key != "ephemeralContainers"}
+    sent = _spec_of(body).get("ephemeralContainers")
+    if sent:
+        spec["ephemeralContainers"] = sent
+    return _answering(stored, body, spec)
+
+
+def _ephemeral_rules(new: Document, old: Mapping[str, Any]) -> list[Cause]:
+    spec = new["spec"]
+    listed: Sequence[Mapping[str, Any]] = spec.get("ephemeralContainers") or ()
+    others = {one.get("name") for key in _LISTS for one in spec.get(key) or ()}
+    causes: list[Cause] = []
+    names = set(others)
+    for index, container in enumerate(listed):
+        where, name = f"spec.ephemeralContainers[{index}]", container.get("name") or ""
+        causes += fields.label_name(f"{where}.name", name) if name else [fields.required(f"{where}.name")]
+        if not container.get("image"):
+            causes.append(fields.required(f"{where}.image"))
+        if name in names:
+            causes.append(fields.duplicate(f"{where}.name", name))
+        names.add(name)
+        target = container.get("targetContainerName")
+        if target and target not in others:
+            causes.append(fields.not_found(f"{where}.targetContainerName", target))
+        causes += [
+            fields.not_allowed(f"{where}.{key}", "cannot be set for an Ephemeral Container")
+            for key in container.keys() - _EPHEMERAL
+            if container[key]
+        ]
+    after = {one.get("name"): one for one in listed}
+    for was in old["spec"].get("ephemeralContainers") or ():
+        name = was.get("name")
+        if after.get(name) != was:
+            what = "removed" if name not in after else "changed"
+            why = f'existing ephemeral containers "{name}" may not be {what}\n'
+            causes.append(fields.not_allowed("spec.ephemeralContainers", why))
+    return causes
+
+
+RESIZE: Final = Subresource("resize", view=_whole, change=_resized, rules=_resize_rules, students=True)
+EPHEMERAL: Final = Subresource(
+    "ephemeralcontainers",
+    view=_whole,
+    change=_looked_into,
+    rules=_ephemeral_rules,
+    students=True,
+    warning="ephemeral containers are kept, but the simulated kubelets do not run them",
+)

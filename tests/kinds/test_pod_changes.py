@@ -1,0 +1,96 @@
+"""Amounts of a running pod's containers change, and containers are added to look into it; nothing else does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.registry.registry_tool import CONTAINER, Cluster, refusal
+
+WARNING = "ephemeral containers are kept, but the simulated kubelets do not run them"
+
+
+def sized(**amounts: Any) -> dict[str, Any]:
+    return {"containers": [{**CONTAINER, "resources": amounts}]}
+
+
+def resize(cluster: Cluster, **amounts: Any) -> dict[str, Any]:
+    return cluster.patch("pods", "web", {"spec": sized(**amounts)}, "strategic", "resize")
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    cluster = Cluster()
+    cluster.pod(spec=sized(requests={"cpu": "1"}))
+    return cluster
+
+
+def test_amounts_change_and_nothing_else(cluster: Cluster) -> None:
+    patch = {"spec": {"containers": [{"name": "c", "image": "other:2", "resources": {"requests": {"cpu": "2"}}}]}}
+    changed = cluster.patch("pods", "web", patch, "strategic", "resize")
+    container = changed["spec"]["containers"][0]
+    assert (container["resources"]["requests"], container["image"]) == ({"cpu": "2"}, CONTAINER["image"])
+    assert changed["metadata"]["generation"] == 2
+    assert cluster.store.get("pods", "default", "web").object == changed
+    refused = refusal(cluster.patch, "pods", "web", {"spec": sized(requests={"cpu": "3"})}, "strategic")
+    assert [cause.field for cause in refused.causes] == ["spec"]
+
+
+REFUSED = [
+    (
+        {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}},
+        [("spec", 'Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing')],
+    ),
+    (
+        {"requests": {"cpu": "1", "ephemeral-storage": "1Gi"}},
+        [("spec", "Forbidden: only cpu and memory resources are mutable")],
+    ),
+    (
+        {"requests": {"cpu": None, "memory": "1Gi"}},
+        [("spec.containers[0].resources.requests", "Forbidden: resource requests cannot be removed")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("amounts", "causes"), REFUSED)
+def test_what_no_resize_does(cluster: Cluster, amounts: dict[str, Any], causes: list[tuple[str, str]]) -> None:
+    refused = refusal(resize, cluster, **amounts)
+    assert [(cause.field, cause.message) for cause in refused.causes] == causes
+
+
+def look(cluster: Cluster, **container: Any) -> dict[str, Any]:
+    patch = {"spec": {"ephemeralContainers": [{"name": "debug", **container}]}}
+    return cluster.patch("pods", "web", patch, "strategic", "ephemeralcontainers")
+
+
+WHERE = "spec.ephemeralContainers[0]"
+NOT_ADDED: list[tuple[dict[str, Any], list[tuple[str, str]]]] = [
+    ({}, [(f"{WHERE}.image", "Required value")]),
+    (
+        {"image": "x:1", "targetContainerName": "nobody"},
+        [(f"{WHERE}.targetContainerName", 'Not found: "nobody"')],
+    ),
+    (
+        {"image": "x:1", "livenessProbe": {"exec": {"command": ["x"]}}},
+        [(f"{WHERE}.livenessProbe", "Forbidden: cannot be set for an Ephemeral Container")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("container", "causes"), NOT_ADDED)
+def test_what_is_not_added(cluster: Cluster, container: dict[str, Any], causes: list[tuple[str, str]]) -> None:
+    refused = refusal(look, cluster, **container)
+    assert [(cause.field, cause.message) for cause in refused.causes] == causes
+
+
+def test_a_container_to_look_into_a_pod_stays(cluster: Cluster) -> None:
+    added = look(cluster, image="x:1", targetContainerName="c")
+    assert cluster.warnings == [WARNING]
+    assert added["spec"]["ephemeralContainers"][0]["imagePullPolicy"] == "IfNotPresent"
+    refused = refusal(look, cluster, image="y:1")
+    assert [cause.message for cause in refused.causes] == [
+        'Forbidden: existing ephemeral containers "debug" may not be changed\n'
+    ]
+    again = cluster.patch("pods", "web", {"metadata": {"labels": {"a": "b"}}})
+    assert again["spec"]["ephemeralContainers"] == added["spec"]["ephemeralContainers"]
