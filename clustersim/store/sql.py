@@ -7,7 +7,7 @@ lock is held from the first read to the commit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +27,12 @@ from scheduler_core.framework.registry import PluginRegistry
 
 COMPACT_STEP: Final = 500
 """Revisions dropped per transaction: about 5 ms, so that a person's write does not wait behind a compaction."""
+
+FETCH_ROWS: Final = 5_000
+"""Rows of the log fetched by one statement: databases bound how many values one may name."""
+
+_KNOWN: Final = ("", b"")
+"""What comes in the place of uid and data that whoever asks has."""
 
 _ROW: Final = (
     "r.resource, r.namespace, r.name, r.uid, r.revision, r.data, "
@@ -105,6 +111,7 @@ class SqlStore:
         self.epoch_ms: int
         self.seed, self.epoch_ms, forked_at, code = rows[0]
         self.branch: str = code if forked_at else ""
+        self.scope: Hashable = code
         self._mirror: Mirror | None = None
         self.foreign_revision = 0
         """The newest row of others that the owner's instance has taken into its memory."""
@@ -214,23 +221,59 @@ class SqlStore:
         Raises:
             Gone: that revision is compacted.
         """
+        return self._lists_at((resource,), revision, namespace, ())[resource]
+
+    def lists_at(
+        self, resources: Collection[str], revision: int, known: Container[int] = ()
+    ) -> Mapping[str, Sequence[Stored]]:
+        """Return the objects of several resources as of a kept revision: the log is looked through once for them all.
+
+        Those written at a revision in `known` come without uid and data, and are not even fetched.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        return self._lists_at(resources, revision, None, known)
+
+    def _lists_at(
+        self, resources: Collection[str], revision: int, namespace: str | None, known: Container[int]
+    ) -> Mapping[str, Sequence[Stored]]:
+        names = list(resources)
         place = [] if namespace is None else [namespace]
-        within = " AND {0}.namespace = %s" if place else ""
-        rows = _fetch(
-            f"SELECT r.namespace, r.name, r.uid, r.revision, r.data {_CURRENT} "
-            f"WHERE o.session_id = %s AND o.resource = %s AND o.revision <= %s{within.format('o')} UNION ALL "
-            "SELECT r.namespace, r.name, r.uid, r.revision, r.data FROM store_revision r "
-            f"WHERE r.session_id = %s{within.format('r')} "
-            "AND r.revision IN (SELECT n.previous_revision FROM store_revision n WHERE n.session_id = %s "
-            "AND n.revision > %s AND n.resource = %s AND n.previous_revision > 0 AND n.previous_revision <= %s)",
+        within = " AND namespace = %s" if place else ""
+        among = f"({', '.join(['%s'] * len(names))})"
+        # Both say where an object's row lies, so that no row is touched for its place.
+        places = _fetch(
+            "SELECT resource, namespace, name, revision FROM store_object "
+            f"WHERE session_id = %s AND resource IN {among} AND revision <= %s{within} UNION ALL "
+            "SELECT resource, namespace, name, previous_revision FROM store_revision "
+            f"WHERE session_id = %s AND revision > %s AND resource IN {among} "
+            f"AND previous_revision > 0 AND previous_revision <= %s{within}",
             [
-                *(self.session_id, resource, revision, *place),
-                *(self.session_id, *place, self.session_id, revision, resource, revision),
+                *(self.session_id, *names, revision, *place),
+                *(self.session_id, revision, *names, revision, *place),
             ],
         )
+        rows = self._rows([row[3] for row in places if row[3] not in known])
         # Asked after the rows were read: a compaction that took any of them has moved the mark before it did.
         self._check_kept(revision, self.compacted)
-        return sorted((_stored(resource, *row) for row in rows), key=_place)
+        places.sort()
+        found: dict[str, list[Stored]] = {name: [] for name in names}
+        for resource, home, name, at in places:
+            uid, data = rows.get(at, _KNOWN)
+            found[resource].append(Stored(resource, home, name, uid, at, data))
+        return found
+
+    def _rows(self, revisions: Sequence[int]) -> dict[int, tuple[str, bytes]]:
+        """Return (uid, data) of rows of the log by revision."""
+        found: dict[int, tuple[str, bytes]] = {}
+        for start in range(0, len(revisions), FETCH_ROWS):
+            part = revisions[start : start + FETCH_ROWS]
+            marks = ", ".join(["%s"] * len(part))
+            sql = f"SELECT revision, uid, data FROM store_revision WHERE session_id = %s AND revision IN ({marks})"
+            for revision, uid, data in _fetch(sql, [self.session_id, *part]):
+                found[revision] = uid, bytes(data)
+        return found
 
     def revisions_at(self, revision: int) -> set[int]:
         """Return the rows that hold what was current at a kept revision."""

@@ -4,7 +4,7 @@ one contract suite holds both to the same behaviour.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Container, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -33,6 +33,7 @@ class MemoryStore:
         self.seed = seed
         self.epoch_ms = epoch_ms
         self.branch = branch
+        self.scope: Hashable = object()
         self.plugins = plugins
         self.fence = 0
         self._objects: dict[str, SortedObjects] = {}
@@ -122,6 +123,16 @@ class MemoryStore:
                 uid = row.uid
                 state[place] = Stored(resource, *place, uid, row.previous_revision, row.previous_data)
         return [state[place] for place in sorted(state)]
+
+    def lists_at(
+        self, resources: Collection[str], revision: int, known: Container[int] = ()
+    ) -> Mapping[str, Sequence[Stored]]:
+        """Return the objects of several resources as of a kept revision.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        return {resource: self.list_at(resource, revision) for resource in resources}
 
     def events(self, after: int, limit: int = 1000) -> Sequence[Event]:
         """Return rows with revision > after, in order, at most `limit`.

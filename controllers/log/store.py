@@ -8,7 +8,7 @@ them to the same behaviour (`tests/contract/`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Literal, Protocol
 
@@ -190,6 +190,8 @@ class Store(Protocol):
     seed: int
     epoch_ms: int
     """Unix milliseconds of simulated time 0: wire timestamps are this plus simulated time."""
+    scope: Hashable
+    """Names the session among all that a process reads; no other session has or had it."""
     branch: str
     """What a fork mixes into the uids and names that its engine draws; empty in a session that is none."""
     plugins: PluginRegistry | None
@@ -222,6 +224,16 @@ class Store(Protocol):
 
     def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Stored]:
         """Return the objects as of a kept revision.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+
+    def lists_at(
+        self, resources: Collection[str], revision: int, known: Container[int] = ()
+    ) -> Mapping[str, Sequence[Stored]]:
+        """Return the objects of several resources as of a kept revision; those written at a revision in `known` may
+        come without uid and data: whoever asks has them.
 
         Raises:
             Gone: that revision is compacted.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from controllers.log.store import Store
+import msgspec
+
+from controllers.log.store import Store, Stored
 from controllers.scheduler.settings import NAME, RESOURCE, Settings
-from controllers.scheduler.views import Views
+from controllers.scheduler.views import Kept, Views
 from controllers.scheduler.watching import WATCHED
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import parsed
@@ -19,6 +21,7 @@ from scheduler_core.api.requests import amounts
 from scheduler_core.scheduler.replay import Seen
 from scheduler_core.snapshot.node_info import PodInfo
 
+_View = TypeVar("_View")
 _OTHERS: Final = WATCHED - {"nodes", "pods", RESOURCE}
 
 
@@ -43,26 +46,26 @@ class Past:
         self._lists: dict[str, Mapping[tuple[str, str], Mapping[str, Any]]] = {}
         self._known: dict[int, Past] = {self.revision: self}
         self._views = Views() if views is None else views
-        self._settings: dict[int, Settings] = {}
+        self._kept: Mapping[int, Kept] = {}
 
     def at(self, revision: int) -> Past:
         """Return the session as of another revision."""
         found = self._known.get(revision)
         if found is None:
             found = self._known[revision] = Past(self.store, revision, self._views)
-            found._known, found._settings = self._known, self._settings
+            found._known = self._known
         return found
 
     @cached_property
     def nodes(self) -> Sequence[Node]:
         """Return the nodes, in order of name; without those that no scheduler can read."""
-        found = (self._views.of(stored, _node) for stored in self.store.list_at("nodes", self.revision))
+        found = (self._view(stored, _node) for stored in self._stored["nodes"])
         return tuple(node for node in found if node is not None)
 
     @cached_property
     def pods(self) -> Sequence[PodInfo]:
         """Return the pods, in order of namespace and name; without those that no scheduler can read."""
-        found = (self._views.of(stored, _pod) for stored in self.store.list_at("pods", self.revision))
+        found = (self._view(stored, _pod) for stored in self._stored["pods"])
         return tuple(info for info in found if info is not None)
 
     @cached_property
@@ -77,12 +80,12 @@ class Past:
         Raises:
             ApiError: 422, the plugins that are installed now cannot run it.
         """
-        stored = next((one for one in self.store.list_at(RESOURCE, self.revision) if one.name == NAME), None)
-        version = 0 if stored is None else stored.revision
-        if version not in self._settings:
-            spec = None if stored is None else stored.object.get("spec")
-            self._settings[version] = Settings.of(spec, self.store.plugins)
-        return self._settings[version]
+        stored = next((one for one in self._stored[RESOURCE] if one.name == NAME), None)
+        plugins = self.store.plugins
+        if stored is None:
+            return Settings.of(None, plugins)
+        # What is installed is the process's, so that one reading holds for all its requests.
+        return self._view(stored, lambda data: Settings.of(msgspec.json.decode(data).get("spec"), plugins))
 
     def list(self, resource: str) -> Sequence[Mapping[str, Any]]:
         """Return all documents of a kind that plugins read."""
@@ -92,13 +95,24 @@ class Past:
         """Return one document."""
         return self._read(resource).get((namespace, name))
 
+    @cached_property
+    def _stored(self) -> Mapping[str, Sequence[Stored]]:
+        """Everything that an attempt sees: whoever asks for some of it needs the rest, and the log is read once."""
+        self._kept = self._views.known(self.store.scope)
+        return self.store.lists_at(WATCHED, self.revision, self._kept)
+
+    def _view(self, stored: Stored, read: Callable[[bytes], _View]) -> _View:
+        return self._views.of(self.store.scope, stored, read, self._kept)
+
     def _read(self, resource: str) -> Mapping[tuple[str, str], Mapping[str, Any]]:
         if resource not in _OTHERS:
             return {}
         found = self._lists.get(resource)
         if found is None:
-            stored = self.store.list_at(resource, self.revision)
-            found = self._lists[resource] = {(one.namespace, one.name): one.object for one in stored}
+            stored = self._stored[resource]
+            found = self._lists[resource] = {
+                (one.namespace, one.name): self._view(one, msgspec.json.decode) for one in stored
+            }
         return found
 
 

@@ -20,19 +20,20 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    """Run what the arguments name (scheduling, control-plane, browsers, decisions, extender, idle), or all."""
+    """Run what the arguments name (scheduling, control-plane, browsers, decisions, past, extender, idle), or all."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clustersim.settings")
     os.environ.setdefault("CLUSTERSIM_DATA", tempfile.mkdtemp(prefix="clustersim-bench-"))
     import django
 
     django.setup()
-    from tests.bench import browsers, control_plane, decisions, extender, idle, scheduling
+    from tests.bench import browsers, control_plane, decisions, extender, idle, past, scheduling
 
     benches: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "scheduling": scheduling.run,
         "control-plane": control_plane.run,
         "browsers": browsers.run,
         "decisions": decisions.run,
+        "past": past.run,
         "extender": extender.run,
         "idle": idle.run,
     }

@@ -121,12 +121,25 @@ def _stored(data: bytes, revision: int = 1) -> Stored:
     return Stored("nodes", "", "n", "uid", revision, data)
 
 
-def test_a_view_answers_for_equal_bytes_alone() -> None:
+def test_a_view_answers_for_one_revision_of_one_session() -> None:
     views = Views()
-    assert views.of(_stored(b"one"), bytes.decode) == "one"
-    assert views.of(_stored(b"two"), bytes.decode) == "two", "another session, with the same uid and revision"
-    assert views.of(_stored(b"one"), bytes.decode) == "one"
-    assert views.of(_stored(b"one", 2), bytes.decode) == "one"
+    assert views.of("a", _stored(b"one"), bytes.decode, {}) == "one"
+    assert views.of("b", _stored(b"two"), bytes.decode, {}) == "two", "another session, at the same revision"
+    assert views.of("a", _stored(b"later", 2), bytes.decode, {}) == "later"
+    known = views.known("a")
+    assert sorted(known) == [1, 2]
+    assert views.known("b").keys() == {1}
+    assert views.of("a", _stored(b"", 1), bytes.decode, known) == "one", "what is known need not be fetched"
+
+
+def test_what_was_known_is_there_though_it_had_to_go_meanwhile() -> None:
+    views = Views(bytes_max=8)
+    views.of("a", _stored(b"one"), bytes.decode, {})
+    known = views.known("a")
+    for number in range(2, 9):
+        views.of("a", _stored(b"%04d" % number, number), bytes.decode, {})
+    assert 1 not in views.known("a")
+    assert views.of("a", _stored(b"", 1), bytes.decode, known) == "one"
 
 
 def test_views_stay_within_their_bytes_and_those_used_of_late_stay() -> None:
@@ -138,12 +151,12 @@ def test_views_stay_within_their_bytes_and_those_used_of_late_stay() -> None:
 
     views = Views(bytes_max=80)
     for number in range(20):
-        views.of(_stored(b"%04d" % number, number), reading)
-        views.of(_stored(b"kept", 99), reading)
+        views.of("a", _stored(b"%04d" % number, number), reading, views.known("a"))
+        views.of("a", _stored(b"kept", 99), reading, views.known("a"))
     assert read.count(b"kept") == 1
     for number in range(20):
-        views.of(_stored(b"%04d" % number, number), reading)
+        views.of("a", _stored(b"%04d" % number, number), reading, views.known("a"))
     assert read.count(b"0000") == 2, "it had to go"
-    views.of(_stored(b"x" * 41, 100), reading)
-    views.of(_stored(b"x" * 41, 100), reading)
+    views.of("a", _stored(b"x" * 41, 100), reading, views.known("a"))
+    views.of("a", _stored(b"x" * 41, 100), reading, views.known("a"))
     assert read.count(b"x" * 41) == 2, "what is past a half is not kept at all"
