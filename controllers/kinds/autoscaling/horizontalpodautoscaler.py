@@ -36,6 +36,16 @@ _DOWN: Final[Mapping[str, Any]] = {
 }
 
 
+_PARTS: Final = {
+    "resource": ("target",),
+    "containerResource": ("target",),
+    "pods": ("metric", "target"),
+    "external": ("metric", "target"),
+    "object": ("describedObject", "metric", "target"),
+}
+"""Structs that a source always has, empty where nobody has filled them in."""
+
+
 def _status(old: Any, new: Any) -> Document:
     """Return a status as the wire has it: these two stand in every one."""
     return {"desiredReplicas": 0, "currentMetrics": None, **(new or {})}
@@ -52,6 +62,11 @@ def _defaults(document: Document) -> None:
     if not spec.get("metrics"):
         target = {"type": "Utilization", "averageUtilization": CPU_PERCENT}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    for metric in spec["metrics"]:
+        for kind, parts in _PARTS.items():
+            if metric.get(kind) is not None:
+                for part in parts:
+                    metric[kind][part] = metric[kind].get(part) or {}
     behavior = spec.get("behavior")
     if behavior is not None:
         for name, usual in (("scaleUp", _UP), ("scaleDown", _DOWN)):

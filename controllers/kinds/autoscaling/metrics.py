@@ -45,7 +45,10 @@ def _metric(where: str, metric: Mapping[str, Any]) -> list[Cause]:
     if present:
         causes += _source(f"{where}.{present[0]}", present[0], metric[present[0]])
     wanted = SOURCES.get(kind, "")
-    if wanted and metric.get(wanted) is None:
+    if not wanted:
+        # Upstream finds this twice.
+        causes.append(fields.unsupported(f"{where}.type", kind, SOURCES))
+    elif metric.get(wanted) is None:
         causes.append(fields.required(f"{where}.{wanted}", "must populate information for the given metric source"))
     if len(present) != 1:
         for name in present:

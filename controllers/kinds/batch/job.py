@@ -65,20 +65,26 @@ def _defaults(document: Document) -> None:
 
 
 def _validate(document: Document) -> list[Cause]:
+    causes = _generated(document) + _spec(document["spec"])
     spec = document["spec"]
-    causes = _generated(document) + jobspec.validate("spec", spec)
-    selector, labels = spec.get("selector"), at(spec, "template", "metadata", "labels") or {}
-    wrong = [] if selector is None else fields.label_selector("spec.selector", selector)
-    causes += [fields.required("spec.selector")] if selector is None else wrong
-    if not wrong and (selector is None or not view(selector, LabelSelector).matches(labels)):
-        why = "`selector` does not match template `labels`"
-        causes.append(fields.bad("spec.template.metadata.labels", labels or None, why))
     completions = spec.get("completions") or 0
     if spec.get("completionMode") == jobspec.INDEXED and completions > 0:
         host = f"{document['metadata']['name']}-{completions - 1}"
         if fields.label_name("", host):
             why = f"will not able to create pod with invalid DNS label: {host}"
             causes.append(fields.bad("metadata.name", document["metadata"]["name"], why))
+    return causes
+
+
+def _spec(spec: Mapping[str, Any]) -> list[Cause]:
+    """Check a spec with its selector (ValidateJobSpec)."""
+    causes = jobspec.validate("spec", spec)
+    selector, labels = spec.get("selector"), at(spec, "template", "metadata", "labels") or {}
+    wrong = [] if selector is None else fields.label_selector("spec.selector", selector)
+    causes += [fields.required("spec.selector")] if selector is None else wrong
+    if not wrong and (selector is None or not view(selector, LabelSelector).matches(labels)):
+        why = "`selector` does not match template `labels`"
+        causes.append(fields.bad("spec.template.metadata.labels", labels or None, why))
     return causes
 
 
@@ -108,7 +114,8 @@ _IMMUTABLE: Final = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex
 
 def _validate_update(new: Document, old: Mapping[str, Any]) -> list[Cause]:
     spec, before = new["spec"], old["spec"]
-    causes: list[Cause] = []
+    # Upstream checks the spec once as a Job's and once as a change of one, and tells both.
+    causes = _spec(spec)
     if spec.get("completionMode") != jobspec.INDEXED:
         causes += fields.immutable("spec.completions", spec.get("completions"), before.get("completions"))
     elif spec.get("completions") not in (None, before.get("completions"), spec.get("parallelism")):
