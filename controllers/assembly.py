@@ -113,25 +113,12 @@ class Assembly:
                 identity,
                 inner,
                 source=source,
-                configuration=lambda: self._election_of(component),
+                configuration=lambda: election_of(self._flags, component),
                 standing=standing,
             )
 
         slot = self._replicas[identity] = self._loop.add(identity, make)
         slot.own = OWN
-
-    def _election_of(self, component: str) -> Configuration:
-        """Return how a component's replicas elect."""
-        flags, election = self._flags, ELECTIONS[component]
-        return Configuration(
-            elect=flags[election.elect],
-            settings=Settings(
-                flags[election.lease_duration], flags[election.renew_deadline], flags[election.retry_period]
-            ),
-            resource_lock=flags[election.resource_lock],
-            resource_namespace=flags[election.resource_namespace],
-            resource_name=flags[election.resource_name],
-        )
 
     def _inner_of(self, identity: str, component: str) -> Callable[[], Elected] | None:
         """Return what makes the component that a replica runs while it leads."""
@@ -156,3 +143,15 @@ class Assembly:
         assert self._given.on_failure is not None, "the loop hands failures on only where somebody is told"
         self._given.on_failure(slot.name, error)
         self._loop.recover_at(slot, self._loop.now_ms + RESTART_MS)
+
+
+def election_of(flags: InForce, component: str) -> Configuration:
+    """Return how a component's replicas elect by the flags in force."""
+    election = ELECTIONS[component]
+    return Configuration(
+        elect=flags[election.elect],
+        settings=Settings(flags[election.lease_duration], flags[election.renew_deadline], flags[election.retry_period]),
+        resource_lock=flags[election.resource_lock],
+        resource_namespace=flags[election.resource_namespace],
+        resource_name=flags[election.resource_name],
+    )

@@ -40,6 +40,7 @@ def current(call: Call, observed: Document | None = None) -> Document:
         "held": status.held,
         "effectiveRate": status.effective_rate or 0,
         "hibernated": session.hibernated,
+        "epochMs": session.epoch_ms,
         "narrated": status.narrated or {"oneIn": 1},
     }
 

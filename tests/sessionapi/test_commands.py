@@ -12,7 +12,7 @@ from tests.tools.application import bearer, http, opened
 from tests.tools.http import PatientClient
 from tests.tools.server import Server, wait_for
 
-CLOCK = {"paused", "rate", "pace", "simTime", "revision", "held", "effectiveRate", "hibernated", "narrated"}
+CLOCK = {"paused", "rate", "pace", "simTime", "revision", "held", "effectiveRate", "hibernated", "narrated", "epochMs"}
 
 
 class Teacher:
