@@ -8,8 +8,8 @@ from typing import Any, Final
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import aggregated_version
 from clustersim.apiserver.reviews import REVIEWS
-from clustersim.apiserver.routes import COMPUTED, unknown_path
-from controllers.kinds.table import SERVED
+from clustersim.apiserver.routes import unknown_path
+from controllers.kinds.table import COMPUTED, SERVED
 from controllers.registry.kind import Kind, Subresource
 
 VERSION: Final = {

@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db import close_old_connections
 
-from clustersim.apiserver import deleting, discovery, openapi, reviews, usage, writing
+from clustersim.apiserver import deleting, discovery, openapi, reviews, writing
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
@@ -148,10 +148,8 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
         raise method_not_allowed()
     store: SqlStore = open_store(principal.session_id)
     view = ReadView(store)
-    if usage.is_computed(target.kind):
-        return usage.answer(view, request, target, verb)
     if target.name and verb in ("update", "patch", "delete"):
-        check_writable(store, target.kind.resource, target.namespace, target.name)
+        check_writable(view, target.kind, target.namespace or "", target.name)
     match verb:
         case "list":
             return list_objects(view, request, target)

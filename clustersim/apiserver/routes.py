@@ -6,23 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from controllers.admission.namespacelifecycle import NAMESPACES as HOMES
-from controllers.kinds.table import SERVED, kind_of
+from controllers.kinds.table import COMPUTED, SERVED, kind_of
 from controllers.registry.kind import Kind
 from scheduler_core.api.errors import ApiError, unknown_resource
-
-COMPUTED: Final = (
-    Kind(
-        "NodeMetrics",
-        "nodes",
-        group="metrics.k8s.io",
-        version="v1beta1",
-        singular="node",
-        namespaced=False,
-        verbs=("get", "list"),
-    ),
-    Kind("PodMetrics", "pods", group="metrics.k8s.io", version="v1beta1", singular="pod", verbs=("get", "list")),
-)
-"""Kinds of which nothing is stored: they are got and listed alone."""
 
 _BY_PATH: Final = {(kind.group, kind.version, kind.plural): kind for kind in (*SERVED, *COMPUTED)}
 

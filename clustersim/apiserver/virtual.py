@@ -1,24 +1,21 @@
-"""Objects that no row of the log holds: node Leases in `kube-node-lease`, computed when they are read.
+"""A session's objects as the API shows them: stored ones, in further versions too, and those computed when read.
 
-They are the one exception to "list plus watch is the next list": a watch does not tell their renewals.
+What a kind computes (`Kind.computed`: the Leases of nodes, metrics) is the one exception to "list plus watch is the
+next list": no row of the log holds it, and a watch does not tell of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import msgspec
 
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.store import SqlStore
 from controllers.kinds.table import kind_of
-from controllers.kubelet.heartbeat import LEASE_NAMESPACE, node_lease
 from controllers.log.store import Stored
-from controllers.registry.kind import Kind
+from controllers.registry.kind import Facts, Kind
 from scheduler_core.api.errors import ApiError
-
-LEASES: Final = "leases.coordination.k8s.io"
 
 
 def in_version(kind: Kind, stored: Stored) -> Stored:
@@ -51,10 +48,7 @@ class ReadView:
         stored = self.store.get(kind.stored_resource, namespace, name)
         if kind.stored_as is not None:
             return stored and in_version(kind, stored)
-        if stored is None and resource == LEASES and namespace == LEASE_NAMESPACE:
-            node = self.store.get("nodes", "", name)
-            return self._lease(node, self._now_ms()) if node is not None else None
-        return stored
+        return stored or _computed_one(self, kind, namespace, name)
 
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
@@ -62,9 +56,7 @@ class ReadView:
         objects, revision = self.store.list(kind.stored_resource, namespace)
         if kind.stored_as is not None:
             return [in_version(kind, stored) for stored in objects], revision
-        if resource == LEASES and namespace in (None, LEASE_NAMESPACE):
-            objects = self._with_leases(objects, self.store.list("nodes")[0])
-        return objects, revision
+        return _with_computed(self, kind, namespace, objects), revision
 
     def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Stored]:
         """Return the objects as of a kept revision.
@@ -76,28 +68,11 @@ class ReadView:
         objects = self.store.list_at(kind.stored_resource, revision, namespace)
         if kind.stored_as is not None:
             return [in_version(kind, stored) for stored in objects]
-        if resource == LEASES and namespace in (None, LEASE_NAMESPACE):
-            objects = self._with_leases(objects, self.store.list_at("nodes", revision))
-        return objects
+        return _with_computed(PastView(self.store, revision), kind, namespace, objects)
 
     def unix_ms(self) -> int:
         """Return what time it is here, as Unix milliseconds on the wire: ages and renewals follow from it."""
         return session_unix_ms(self.store)
-
-    def _now_ms(self) -> int:
-        return self.unix_ms() - self.epoch_ms
-
-    def _with_leases(self, objects: Sequence[Stored], nodes: Sequence[Stored]) -> Sequence[Stored]:
-        now_ms = self._now_ms()
-        places = {(stored.namespace, stored.name): stored for stored in objects}
-        for node in nodes:
-            places.setdefault((LEASE_NAMESPACE, node.name), self._lease(node, now_ms))
-        return [places[place] for place in sorted(places)]
-
-    def _lease(self, node: Stored, now_ms: int) -> Stored:
-        document = node_lease(node.object, self.epoch_ms, now_ms)
-        metadata = document["metadata"]
-        return Stored(LEASES, LEASE_NAMESPACE, node.name, metadata["uid"], node.revision, msgspec.json.encode(document))
 
 
 class PastView(ReadView):
@@ -137,16 +112,26 @@ class PastView(ReadView):
         return self.epoch_ms + self.store.ms_at(self._revision)
 
 
-def check_writable(store: SqlStore, resource: str, namespace: str | None, name: str) -> None:
+def _computed_one(facts: Facts, kind: Kind, namespace: str, name: str) -> Stored | None:
+    if kind.computed is None:
+        return None
+    return next(iter(kind.computed.objects(facts, namespace, name)), None)
+
+
+def _with_computed(facts: Facts, kind: Kind, namespace: str | None, stored: Sequence[Stored]) -> Sequence[Stored]:
+    """Return stored and computed objects in order; what is stored stands before what would be computed."""
+    if kind.computed is None:
+        return stored
+    places = {(one.namespace, one.name): one for one in kind.computed.objects(facts, namespace, "")}
+    places |= {(one.namespace, one.name): one for one in stored}
+    return [places[place] for place in sorted(places)]
+
+
+def check_writable(facts: Facts, kind: Kind, namespace: str, name: str) -> None:
     """Refuse to write a computed object.
 
     Raises:
         ApiError: 405.
     """
-    if resource == LEASES and namespace == LEASE_NAMESPACE and store.get("nodes", "", name) is not None:
-        raise ApiError(
-            405,
-            "MethodNotAllowed",
-            f"the Lease of node {name} is computed from its kubelet's state and cannot be written; stop the kubelet "
-            "with the annotation clustersim.io/kubelet-stopped-at on the node",
-        )
+    if kind.computed is not None and _computed_one(facts, kind, namespace, name) is not None:
+        raise ApiError(405, "MethodNotAllowed", kind.computed.fixed.format(name=name))

@@ -168,7 +168,7 @@ def _simulated(target: Target) -> ApiError:
     message = (
         f"{target.subresource}: the containers of this cluster are simulated, they run no process and write no log"
     )
-    return ApiError(501, "NotImplemented", message, kind="pods", name=target.name)
+    return ApiError(501, "NotImplemented", message, kind=target.kind.resource, name=target.name)
 
 
 def with_warnings(response: Response, context: Context) -> Response:

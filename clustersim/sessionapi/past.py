@@ -6,10 +6,11 @@ from django.http import HttpResponse
 
 from clustersim.apiserver import listing, writing
 from clustersim.apiserver.messages import Request
-from clustersim.apiserver.routes import COMPUTED, Target, parse
+from clustersim.apiserver.routes import Target, parse
 from clustersim.apiserver.virtual import PastView
 from clustersim.classroom import opening, roles
 from clustersim.sessionapi.http import Call, refuse
+from controllers.kinds.table import COMPUTED
 from controllers.log.store import Gone
 from scheduler_core.api.errors import ApiError, Cause
 

@@ -31,6 +31,7 @@ from controllers.kinds.core.pod import kind as pod
 from controllers.kinds.discovery import endpointslice
 from controllers.kinds.events import event as events_event
 from controllers.kinds.flowcontrol import flowschema, prioritylevelconfiguration
+from controllers.kinds.metrics import nodemetrics, podmetrics
 from controllers.kinds.networking import ingress, ingressclass, networkpolicy
 from controllers.kinds.node import runtimeclass
 from controllers.kinds.policy import poddisruptionbudget
@@ -107,11 +108,15 @@ TABLE: Final = Table(
         replay.KIND,
     ),
     versions=(events_event.KIND,),
+    computed=(nodemetrics.KIND, podmetrics.KIND),
 )
 
 KINDS: Final = TABLE.kinds
 SERVED: Final = TABLE.served
 """The kinds, and after them the further versions in which the same objects are served."""
+
+COMPUTED: Final = TABLE.computed
+"""Kinds of which nothing is stored: they are got and listed alone."""
 
 REGISTRY: Final = Registry(TABLE, CHAIN)
 """What everybody writes through: it keeps nothing between two writes."""

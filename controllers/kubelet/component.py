@@ -7,10 +7,10 @@ from typing import Final
 
 from controllers.flags.flag import InForce
 from controllers.flags.kubelet import ANNOTATION_PREFIX
+from controllers.kinds.coordination.heartbeat import is_running, stopped_unix_ms
 from controllers.kinds.core.node import SILENCED
 from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.kubelet.containers import merged_conditions
-from controllers.kubelet.heartbeat import is_running, stopped_unix_ms
 from controllers.kubelet.images import size_bytes
 from controllers.kubelet.lives import DUE, REPORT, WATCHED, Lives
 from controllers.kubelet.machine import Machine, index_of

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from controllers.kinds.metrics.usage import container_usage, running_containers
 from controllers.kubelet.stages.node import NODE_CONDITIONS
-from controllers.kubelet.usage import container_usage, running_containers
 from scheduler_core.api.document import Document, condition
 from scheduler_core.api.quantity import QuantityError, amount
 

@@ -21,10 +21,10 @@ from controllers.flags.controllermanager import (
     SECONDARY_NODE_EVICTION_RATE,
     UNHEALTHY_ZONE_THRESHOLD,
 )
+from controllers.kinds.coordination.heartbeat import is_running, renewed_unix_ms
 from controllers.kit.informer import by_node
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.pods import ready_since_ms
-from controllers.kubelet.heartbeat import is_running, renewed_unix_ms
 from controllers.log.operations import Operation, Patch, Result, Update
 from controllers.log.stamps import wire_time
 from controllers.nodelifecycle.health import unknown

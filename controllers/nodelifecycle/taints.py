@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from controllers.admission.taintnodesbycondition import NOT_READY
-from controllers.kubelet.heartbeat import is_running
+from controllers.kinds.coordination.heartbeat import is_running
 from controllers.log.operations import Patch
 from controllers.log.stamps import wire_time
 from scheduler_core.api.document import Document, condition

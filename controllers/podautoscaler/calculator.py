@@ -11,7 +11,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from controllers.kinds.autoscaling.metrics import milli
-from controllers.kubelet.usage import WINDOW_MS, container_usage, running_containers
+from controllers.kinds.metrics.usage import WINDOW_MS, container_usage, running_containers
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.document import Document, condition
 from scheduler_core.api.quantity import QuantityError, amount

@@ -5,7 +5,7 @@ How to add one: docs/adding-a-kind.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
@@ -64,6 +64,30 @@ class Writing(Protocol):
 
     def delete(self, operation: Delete) -> Stored:
         """Delete an object as a DELETE would; returns its last state."""
+
+
+class Facts(Protocol):
+    """What computed objects follow from: a session's objects as they are shown, and what time it is there."""
+
+    epoch_ms: int
+
+    def get(self, resource: str, namespace: str, name: str) -> Stored | None:
+        """Return an object."""
+
+    def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
+        """Return (objects in order of (namespace, name), the revision at which they were read)."""
+
+    def unix_ms(self) -> int:
+        """Return Unix milliseconds."""
+
+
+class Computed(NamedTuple):
+    """Objects of a kind that no row of the log holds. They are got and listed; a watch does not tell of them."""
+
+    objects: Callable[[Facts, str | None, str], Iterable[Stored]]
+    """(facts, namespace or None for all, name or empty for all) → the objects."""
+    fixed: str = ""
+    """Why one that is computed cannot be written, with `{name}`; empty: nothing of the kind is written at all."""
 
 
 def _nothing(document: Document) -> None:
@@ -259,6 +283,8 @@ class Kind:
     replicas: Callable[[Mapping[str, Any]], int] | None = None
     """How many pods its controller makes of one object; they count against what a student may keep before they are
     there. None: none."""
+    computed: Computed | None = None
+    """Which of its objects are computed when they are read, beside those that are stored. None: none."""
     calls: Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]] = _calls_nobody
     """(path, URL) of each address that the server would call for an object: the operator says which are allowed."""
 

@@ -10,17 +10,18 @@ from controllers.registry.kind import Kind
 class Table:
     """Kinds in order, found by resource or by apiVersion and kind."""
 
-    def __init__(self, kinds: Iterable[Kind], versions: Iterable[Kind] = ()) -> None:
-        """Take the kinds, and further versions of them; each resource and each apiVersion and kind once.
+    def __init__(self, kinds: Iterable[Kind], versions: Iterable[Kind] = (), computed: Iterable[Kind] = ()) -> None:
+        """Take the kinds, further versions of them, and kinds of which nothing is stored; each name once.
 
         Raises:
             ValueError: two kinds have the same name.
         """
         self.kinds = tuple(kinds)
         self.served = (*self.kinds, *versions)
-        self._by_resource = {kind.resource: kind for kind in self.served}
+        self.computed = tuple(computed)
+        self._by_resource = {kind.resource: kind for kind in (*self.served, *self.computed)}
         self._by_kind = {(kind.api_version, kind.kind): kind for kind in self.served}
-        if not len(self.served) == len(self._by_resource) == len(self._by_kind):
+        if not len(self.served) == len(self._by_resource) - len(self.computed) == len(self._by_kind):
             raise ValueError("two kinds have the same name")
 
     def kind_of(self, resource: str) -> Kind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controllers.kubelet.heartbeat import node_lease, renewed_unix_ms
+from controllers.kinds.coordination.heartbeat import node_lease, renewed_unix_ms
 from controllers.log.memory import DEFAULT_EPOCH_MS
 from controllers.log.operations import Delete, Patch
 from controllers.log.stamps import unix_ms_of

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controllers.kubelet.usage import CPU, MEMORY, SYSTEM, WINDOW_MS, container_usage, node_usage, pod_usage
+from controllers.kinds.metrics.usage import CPU, MEMORY, SYSTEM, WINDOW_MS, container_usage, node_usage, pod_usage
 
 
 def pod(uid: str = "u", *, annotations: dict[str, str] | None = None, phase: str = "Running", **resources: Any) -> Any:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
+
 from controllers.kinds.columns import AGE, NAME
+from controllers.kinds.coordination.heartbeat import LEASE_NAMESPACE, node_lease
+from controllers.log.store import Stored
 from controllers.registry import fields
-from controllers.registry.kind import Column, Kind
+from controllers.registry.kind import Column, Computed, Facts, Kind
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
@@ -25,11 +30,29 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     return causes
 
 
+def _of_nodes(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
+    """Yield the Leases by which kubelets say that they are alive."""
+    if namespace not in (None, LEASE_NAMESPACE):
+        return
+    node = facts.get("nodes", "", name) if name else None
+    now_ms = facts.unix_ms() - facts.epoch_ms
+    for one in facts.list("nodes")[0] if not name else () if node is None else (node,):
+        lease = node_lease(one.object, facts.epoch_ms, now_ms)
+        data = msgspec.json.encode(lease)
+        yield Stored(KIND.resource, LEASE_NAMESPACE, one.name, lease["metadata"]["uid"], one.revision, data)
+
+
+_FIXED: Final = (
+    "the Lease of node {name} is computed from its kubelet's state and cannot be written; stop the kubelet "
+    "with the annotation clustersim.io/kubelet-stopped-at on the node"
+)
+
 KIND: Final = Kind(
     "Lease",
     "leases",
     group="coordination.k8s.io",
     components=True,
+    computed=Computed(_of_nodes, _FIXED),
     exported=False,
     defaults=_defaults,
     validate=_validate,
