@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.cloudnode import CloudNodeController
 from controllers.cronjob import CronJobController
 from controllers.daemonset import DaemonSetController
 from controllers.deployment import DeploymentController
@@ -107,6 +108,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
             flags.LARGE_CLUSTER_SIZE_THRESHOLD,
         ),
     ),
+    ControllerEntry(CloudNodeController, CloudNodeController.NAME, CloudNodeController.RESOURCES, looks_on_flags=True),
     ControllerEntry(TaintEvictionController, TaintEvictionController.NAME, TaintEvictionController.RESOURCES),
     ControllerEntry(
         PodGCController,

@@ -66,11 +66,25 @@ class Template:
 
     def objects(self) -> Iterator[Document]:
         """Yield the documents to create, nodes first."""
+        if self.nodes:
+            yield storage_class()
         for group in self.nodes:
             for number in range(group.first, group.first + group.count):
                 yield node(group, group.name.format(n=number))
         for workload in self.workloads:
             yield deployment(workload)
+
+
+def storage_class() -> Document:
+    """Return the class of volumes that claims get which name none."""
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "standard", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+        "provisioner": "volumes.clustersim.io",
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
 
 
 def node(group: NodeGroup, name: str) -> Document:

@@ -36,7 +36,7 @@ def _mutate(attempt: Attempt) -> str:
 def _is_silent(document: Mapping[str, Any], now: str) -> bool:
     annotations = document["metadata"].get("annotations") or {}
     # Whatever the prefix is that kubelets obey: a machine that is not meant takes the taint away.
-    if any(key.endswith("/kubelet") and value == "off" for key, value in annotations.items()):
+    if any(key.endswith("/kubelet") and value in ("off", "gone") for key, value in annotations.items()):
         return True
     stopped = annotations.get(STOPPED)
     return stopped is not None and _is_past(stopped, now)

@@ -25,6 +25,7 @@ STALE_MS: Final = 120_000
 """After this long a pod that was to go and did not is not to go any more (stalePodDisruptionTimeout)."""
 
 _STALE: Final = "stale\x00"
+_SEVERAL: Final = "several\x00"
 
 _OWNERS: Final[Mapping[str, str]] = {
     "Deployment": "deployments.apps",
@@ -53,8 +54,6 @@ class DisruptionController:
         self._pods.add_handler(self._pod_changed)
         for lister in self._owners.values():
             lister.add_handler(self._owner_changed)
-        self._told: set[str] = set()
-        """Pods of which it was told that several budgets are about them."""
 
     def _budget_changed(self, old: Document | None, new: Document | None) -> None:
         if new is not None:
@@ -62,8 +61,8 @@ class DisruptionController:
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
         namespace = ((new or old) or {})["metadata"]["namespace"]
-        if new is None and old is not None:
-            self._told.discard(old["metadata"]["uid"])
+        if new is not None and len(self._about(new)) > 1:
+            self._queue.add(_SEVERAL + key_of(new))
         if new is not None and _stale(new) is not None and (old is None or _stale(old) != _stale(new)):
             self._queue.add(_STALE + key_of(new))
         for budget in self._budgets.indexed("namespace", namespace):
@@ -83,6 +82,9 @@ class DisruptionController:
         if key.startswith(_STALE):
             yield from self._forgive(key.removeprefix(_STALE), work)
             return
+        if key.startswith(_SEVERAL):
+            self._tell_of_others(key.removeprefix(_SEVERAL), work)
+            return
         budget = self._budgets.get(*split_key(key))
         if budget is None:
             return
@@ -90,7 +92,6 @@ class DisruptionController:
         pods = [pod for pod in self._pods.indexed("namespace", namespace) if _is_about(budget, pod)]
         if not pods:
             work.event(budget, "PodDisruptionBudget", "NoPods", "No matching pods found")
-        self._tell_of_other_budgets(pods, work)
         try:
             expected, desired = self._wanted(budget, pods, work)
         except LookupError as error:
@@ -127,17 +128,19 @@ class DisruptionController:
         others = [entry for entry in status.get("conditions") or () if entry["type"] != told["type"]]
         yield from self._write(budget, {**status, "disruptionsAllowed": 0, "conditions": [*others, told]})
 
-    def _tell_of_other_budgets(self, pods: Iterable[Document], work: Work) -> None:
-        """Say of a pod that several budgets are about that one of them was taken."""
-        for pod in pods:
-            metadata = pod["metadata"]
-            budgets = [one for one in self._budgets.indexed("namespace", metadata["namespace"]) if _is_about(one, pod)]
-            if len(budgets) > 1 and metadata["uid"] not in self._told:
-                self._told.add(metadata["uid"])
-                place = f'"{metadata["namespace"]}"/"{metadata["name"]}"'
-                chosen = budgets[0]["metadata"]["name"]
-                text = f'Pod {place} matches multiple PodDisruptionBudgets.  Chose "{chosen}" arbitrarily.'
-                work.event(pod, "Pod", "MultiplePodDisruptionBudgets", text, event_type="Warning")
+    def _tell_of_others(self, key: str, work: Work) -> None:
+        """Say of a pod that came or changed, and that several budgets are about, that one of them was taken."""
+        pod = self._pods.get(*split_key(key))
+        budgets = [] if pod is None else self._about(pod)
+        if pod is None or len(budgets) < 2:
+            return
+        place = f'"{pod["metadata"]["namespace"]}"/"{pod["metadata"]["name"]}"'
+        chosen = budgets[0]["metadata"]["name"]
+        text = f'Pod {place} matches multiple PodDisruptionBudgets.  Chose "{chosen}" arbitrarily.'
+        work.event(pod, "Pod", "MultiplePodDisruptionBudgets", text, event_type="Warning")
+
+    def _about(self, pod: Document) -> list[Document]:
+        return [one for one in self._budgets.indexed("namespace", pod["metadata"]["namespace"]) if _is_about(one, pod)]
 
     def _forgive(self, key: str, work: Work) -> Reconcile:
         """Take back that a pod is to go, when it has not gone for long enough."""

@@ -3,7 +3,7 @@
 `<prefix>/run` on a pod: `unready` runs and is never ready, `complete` and `fail` end by themselves, `hold` is never
 begun. `<prefix>/run-seconds` says for how long it runs before it ends, `<prefix>/exit-code` with what.
 `<prefix>/failing-probes` lists kinds of probes that fail: `startup`, `liveness`, `readiness`. `<prefix>/kubelet: "off"`
-on a node: its machine is silent.
+on a node: its machine is silent; `"gone"`: it is lost.
 """
 
 from __future__ import annotations
@@ -50,7 +50,12 @@ def orders_of(pod: Mapping[str, Any], prefix: str = PREFIX) -> Orders:
 
 def is_off(node: Mapping[str, Any], prefix: str = PREFIX) -> bool:
     """Return whether a node's annotation silences its machine."""
-    return bool((node["metadata"].get("annotations") or {}).get(f"{prefix}/kubelet") == "off")
+    return (node["metadata"].get("annotations") or {}).get(f"{prefix}/kubelet") in ("off", "gone")
+
+
+def is_gone(node: Mapping[str, Any], prefix: str = PREFIX) -> bool:
+    """Return whether a node's annotation says that its machine does not exist any more."""
+    return bool((node["metadata"].get("annotations") or {}).get(f"{prefix}/kubelet") == "gone")
 
 
 def _number(text: Any, most: int) -> int | None:

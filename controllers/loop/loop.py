@@ -32,7 +32,7 @@ from heapq import heappop, heappush
 from typing import Any, Final, Literal, NamedTuple
 
 from controllers.log.operations import Result
-from controllers.log.store import Event, Gone, Store
+from controllers.log.store import DELETED, Event, Gone, Store
 from controllers.loop.clock import LocalClock
 from controllers.loop.component import Answer, Call, Commit, Component, Elected, Emission, Slot, Tick
 from controllers.loop.link import Link, unreachable
@@ -52,6 +52,9 @@ PULL_ROWS_MAX: Final = 5_000
 BACKLOG_ROWS_MAX: Final = 20_000
 """Rows that may wait in memory for one component; past it they are dropped, and the component reads them from the
 store when its watch goes on (or lists again, if they are compacted by then)."""
+
+_REST: Final = "rest"
+"""Payload of a delivery that takes everything: what the one before it had left."""
 
 _Kind = Literal["mend", "recover", "start", "observe", "gone", "settle", "fire"]
 
@@ -414,7 +417,7 @@ class Loop:
             case "start":
                 component.start(tick)
             case "observe":
-                self._deliver(slot, component, tick)
+                self._deliver(slot, component, tick, rest=entry.payload is _REST)
             case "gone":
                 component.observe_gone(tick)
             case "settle":
@@ -423,7 +426,7 @@ class Loop:
                 del slot.timers[entry.payload]
                 component.fire(entry.payload, tick)
 
-    def _deliver(self, slot: Slot, component: Component, tick: Tick) -> None:
+    def _deliver(self, slot: Slot, component: Component, tick: Tick, *, rest: bool) -> None:
         if not slot.link.watch:
             return
         if slot.behind:
@@ -432,7 +435,14 @@ class Loop:
         rows, slot.inbox = self._arrived(slot, slot.inbox)
         if slot.inbox:
             self._push(slot.inbox[0].now_ms + slot.link.late_ms, slot, "observe", None)
+        gone = 0 if rest else _first_gone(rows)
+        if gone:
+            slot.inbox[:0] = rows[gone:]
+            del rows[gone:]
         self._deliver_rows(slot, component, rows, self.position, tick)
+        if gone:
+            # What it wants to do about an object that ends comes before it hears that the object has gone.
+            self._push(self.now_ms, slot, "observe", _REST)
 
     def _arrived(self, slot: Slot, rows: Sequence[Event]) -> tuple[list[Event], list[Event]]:
         """Return the rows that have come by now, and those that are still on their way."""
@@ -490,6 +500,18 @@ class Loop:
         # are taken with these, whatever their stamp, so that a person need not wait for the end of a burst.
         if last:
             self._take_rows(last)
+
+
+def _first_gone(rows: Sequence[Event]) -> int:
+    """Return the place of the first deletion of an object that an earlier row is about; 0: there is none."""
+    if not any(row.verb == DELETED for row in rows):
+        return 0
+    seen: set[str] = set()
+    for place, row in enumerate(rows):
+        if row.verb == DELETED and row.uid in seen:
+            return place
+        seen.add(row.uid)
+    return 0
 
 
 def _with_lost(emissions: Sequence[Emission], committed: Sequence[Result]) -> Iterator[Result]:

@@ -353,6 +353,8 @@ def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any]) -> 
     counts = any(document.get(key) != old.get(key) for key in parts)
     if kind.generation_counts_annotations:
         counts = counts or document["metadata"].get("annotations") != old["metadata"].get("annotations")
+    if kind.generation_counts_labels:
+        counts = counts or document["metadata"].get("labels") != old["metadata"].get("labels")
     if counts:
         document["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 

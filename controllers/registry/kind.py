@@ -242,6 +242,7 @@ class Kind:
     generation: bool = False
     """Whether metadata.generation counts changes."""
     generation_counts_annotations: bool = False
+    generation_counts_labels: bool = False
 
     grace_seconds: Callable[[Mapping[str, Any], int | None], int] = _no_grace
     """(object, seconds that a delete asks for) → seconds that it gets to end."""

@@ -17,7 +17,8 @@ class Cause:
 
     def as_dict(self) -> dict[str, str]:
         """Return the wire form (metav1.StatusCause)."""
-        return {"reason": self.reason, "message": self.message, "field": self.field}
+        told = {"reason": self.reason, "message": self.message, "field": self.field}
+        return told if self.field else {key: text for key, text in told.items() if key != "field"}
 
 
 @dataclass(slots=True)

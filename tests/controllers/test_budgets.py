@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controllers.log.operations import Delete, Patch
+from controllers.log.operations import Patch
 from controllers.log.stamps import wire_time
 from scheduler_core.api.document import Document, condition
 from tests.tools.lab import Lab, node, pod, workload
@@ -118,13 +118,3 @@ def test_a_pod_that_was_to_go_and_stayed_is_not_to_go_any_more() -> None:
     assert before is not None
     assert after is not None
     assert (before["status"], after["status"]) == ("True", "False")
-
-
-def test_a_pod_that_goes_is_forgotten() -> None:
-    lab = Lab([node("n1"), budget("a", minAvailable=1), budget("b", minAvailable=1), web("one")])
-    lab.run(10)
-    lab.do(Delete("pods", "default", "one", grace_period_seconds=0))
-    lab.create(web("one"))
-    lab.run(10)
-    found = [one for one in lab.list("events") if one["reason"] == "MultiplePodDisruptionBudgets"]
-    assert len({one["involvedObject"]["uid"] for one in found}) == 2

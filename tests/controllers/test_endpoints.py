@@ -108,7 +108,7 @@ def test_a_slice_begins_empty_follows_its_pods_and_goes_with_its_service() -> No
 def test_a_pod_that_ends_is_told_so_before_it_is_gone() -> None:
     lab = Lab([node("n1"), service(), behind("one"), behind("two")])
     lab.run(20)
-    lab.do(Delete("pods", "default", "one"))
+    lab.do(Delete("pods", "default", "one", grace_period_seconds=0))
     lab.run(5)
     told = [row.object for row in lab.rows() if row.resource == SLICES]
     seen = [

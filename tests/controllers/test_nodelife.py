@@ -278,6 +278,24 @@ def test_pods_that_end_on_a_node_out_of_service_are_removed() -> None:
     assert lab.store.get("pods", "default", "web") is None
 
 
+def test_a_node_whose_machine_is_gone_goes_and_a_new_one_registers() -> None:
+    lab = Lab([node("n1"), node("n2"), pod("web", nodeName="n1")])
+    lab.run(20)
+    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {"clustersim.io/kubelet": "gone"}}}))
+    lab.run(40)
+    assert lab.store.get("nodes", "", "n1") is not None, "while it is ready nobody asks whether it exists"
+    lab.run(40)
+    assert lab.store.get("nodes", "", "n1") is None
+    assert "Deleting node n1 because it does not exist in the cloud provider" in messages(lab, "n1")
+    assert source(lab, "DeletingNode") == "cloud-node-lifecycle-controller"
+    lab.run(100)
+    assert lab.list("pods", "default") == []
+    lab.create(node("n1"))
+    lab.run(10)
+    assert condition(lab.get("nodes", "n1", ""), "Ready") is not None
+    assert taints(lab, "n1") == set()
+
+
 def test_a_healthy_idle_cluster_looks_at_nothing() -> None:
     lab = Lab([node("n1"), node("n2"), pod("web")])
     lab.run(60)

@@ -174,6 +174,7 @@ KIND: Final = Kind(
     group="discovery.k8s.io",
     rank=31,
     generation=True,
+    generation_counts_labels=True,
     whole_rules=True,
     students=False,
     defaults=_defaults,
