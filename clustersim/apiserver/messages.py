@@ -108,9 +108,16 @@ def json_response(document: Any, status: int = 200) -> Response:
     return Response(status, msgspec.json.encode(document) + b"\n")
 
 
+WARNINGS_MAX: Final = 20
+"""Warnings of one answer; further ones are left out."""
+
+WARNING_LENGTH_MAX: Final = 1_024
+"""Letters of one warning: what a pod lacks in security takes four hundred."""
+
+
 def warning(text: str) -> tuple[str, str]:
     """Return the header that warns whoever asked."""
-    shown = "".join(letter for letter in text[:200] if letter.isprintable())
+    shown = "".join(letter for letter in text[:WARNING_LENGTH_MAX] if letter.isprintable())
     quoted = shown.replace("\\", "\\\\").replace('"', '\\"')
     return "warning", f'299 - "{quoted}"'
 
@@ -122,6 +129,7 @@ def error_response(error: ApiError) -> Response:
     response = json_response(error.status(), error.code)
     if error.retry_after_seconds:
         response.headers.append(("retry-after", str(error.retry_after_seconds)))
+    response.headers += map(warning, error.warnings[:WARNINGS_MAX])
     return response
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal, cast
 
 from clustersim.apiserver.messages import (
+    WARNINGS_MAX,
     Request,
     Response,
     decode_body,
@@ -173,5 +174,5 @@ def _simulated(target: Target) -> ApiError:
 
 def with_warnings(response: Response, context: Context) -> Response:
     """Return the answer with what the registry warns of."""
-    response.headers += map(warning, context.warnings[:20])
+    response.headers += map(warning, context.warnings[:WARNINGS_MAX])
     return response

@@ -17,6 +17,7 @@ from controllers.log.store import Stored, Transaction
 from controllers.registry.context import SESSION, Context
 from controllers.registry.marks import Marks
 from scheduler_core.api.draw import draw_suffix
+from scheduler_core.api.errors import ApiError
 
 GROUP: Final = 25
 """Operations of one transaction: a few milliseconds, so that nobody else's write waits long behind an import."""
@@ -85,7 +86,11 @@ def apply(store: SqlStore, operation: Operation, context: Context) -> Stored:
     """
     marks = context.marks
     with writes(store, context.actor) as transaction:
-        stored = REGISTRY.apply(transaction, operation, context)
+        try:
+            stored = REGISTRY.apply(transaction, operation, context)
+        except ApiError as refusal:
+            refusal.warnings = tuple(context.warnings)
+            raise
         began = 0 if marks is None else marks.now()
     if marks is not None:
         marks.note("store", "commit", began)

@@ -41,7 +41,7 @@ def _charge(attempt: Attempt) -> Sequence[Charge]:
         delta = usage
         if attempt.old is not None and before is not None and evaluator.concerns(quota, attempt.old):
             delta = _more(usage, before)
-        paid = _pay(attempt, quota, {name: amount for name, amount in delta.items() if amount.nano})
+        paid = _pay(attempt, evaluator, quota, {name: amount for name, amount in delta.items() if amount.nano})
         if paid is not None:
             charges.append(Charge(QUOTAS, paid))
     return charges
@@ -63,7 +63,7 @@ def _more(usage: Usage, before: Usage) -> Usage:
     return {name: amount if amount.nano > 0 else NONE for name, amount in subtract(usage, before).items()}
 
 
-def _pay(attempt: Attempt, quota: Mapping[str, Any], delta: Usage) -> dict[str, Any] | None:
+def _pay(attempt: Attempt, evaluator: Evaluator, quota: Mapping[str, Any], delta: Usage) -> dict[str, Any] | None:
     """Return a quota with what is asked for in it; None where that is nothing.
 
     Raises:
@@ -73,7 +73,11 @@ def _pay(attempt: Attempt, quota: Mapping[str, Any], delta: Usage) -> dict[str, 
     hard, used = read(status["hard"]), read(status.get("used"))
     requested = only(delta, hard)
     total = add(used, requested)
-    exceeded = sorted(name for name in requested if total[name].nano > hard[name].nano)
+    exceeded = _beyond(total, hard, requested)
+    if exceeded:
+        # What was given back may not have been recounted yet: upstream's controller does it within milliseconds.
+        total = {**total, **add(_counted(attempt, evaluator, quota, exceeded), only(requested, exceeded))}
+        exceeded = _beyond(total, hard, requested)
     if exceeded and attempt.subresource != "status":
         raise attempt.refuse(
             f"exceeded quota: {quota['metadata']['name']}, requested: {_told(requested, exceeded)}, "
@@ -82,6 +86,19 @@ def _pay(attempt: Attempt, quota: Mapping[str, Any], delta: Usage) -> dict[str, 
     if equal(total, used):
         return None
     return {**quota, "status": {**status, "used": written(total)}}
+
+
+def _beyond(total: Usage, hard: Usage, requested: Usage) -> list[str]:
+    return sorted(name for name in requested if total[name].nano > hard[name].nano)
+
+
+def _counted(attempt: Attempt, evaluator: Evaluator, quota: Mapping[str, Any], names: list[str]) -> Usage:
+    """Return what the objects that are there count for, under these names; the one that changes as it was."""
+    counted: Usage = dict.fromkeys(names, NONE)
+    for one in attempt.lookup.list(attempt.kind.resource, attempt.namespace):
+        if evaluator.concerns(quota, one):
+            counted = add(counted, only(evaluator.usage(one, attempt.context.unix_ms), names))
+    return counted
 
 
 def _told(amounts: Usage, names: list[str]) -> str:

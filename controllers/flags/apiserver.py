@@ -23,6 +23,7 @@ ADMISSION_PLUGINS: Final = (
     "LimitRanger",
     "ServiceAccount",
     "TaintNodesByCondition",
+    "PodSecurity",
     "AlwaysPullImages",
     "Priority",
     "DefaultTolerationSeconds",

@@ -182,11 +182,11 @@ class _Write:
         draft = Draft(document)
         if there is None:
             self.context.check(operation, None, draft)
+            self._warn(kind, document)
         charges = passing.validate(document, name)
         if there is not None:
             with self.context.step("store"):
                 raise already_exists(kind.resource, name, leaving="deletionTimestamp" in there.object["metadata"])
-        self._warn(kind, document)
         self._pay(kind, draft, charges)
         return self.put(kind.resource, draft, expected=0)
 

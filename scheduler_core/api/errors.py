@@ -38,6 +38,8 @@ class ApiError(Exception):
     name: str = ""
     retry_after_seconds: int = 0
     extra: Mapping[str, Any] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    """What whoever asked is warned of beside the refusal."""
 
     def __str__(self) -> str:
         return f"{self.code} {self.reason}: {self.message}"

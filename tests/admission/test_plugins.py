@@ -317,6 +317,7 @@ def test_each_step_leaves_a_mark(cluster: Cluster) -> None:
         ("registry", "strategy", "ok"),
         ("validating", "LimitRanger", "ok"),
         ("validating", "ServiceAccount", "ok"),
+        ("validating", "PodSecurity", "ok"),
         ("validating", "Priority", "ok"),
         ("validating", "RuntimeClass", "ok"),
         ("quota", "ResourceQuota", "ok"),

@@ -151,6 +151,16 @@ def test_a_document_that_is_too_large_costs_nothing(cluster: Cluster) -> None:
     assert used(cluster) == {"configmaps": "0"}
 
 
+def test_what_is_given_back_counts_at_once(cluster: Cluster) -> None:
+    quota(cluster, {"pods": "1"})
+    cluster.pod("web-0")
+    cluster.delete("pods", "web-0")
+    assert used(cluster) == {"pods": "1"}
+    cluster.pod("web-1")
+    assert used(cluster) == {"pods": "1"}
+    assert refusal(cluster.pod, "web-2").code == 403
+
+
 def test_the_plugin_can_be_switched_off(cluster: Cluster) -> None:
     quota(cluster, {"pods": "0"})
     spec = {"spec": {"kube-apiserver": {"disable-admission-plugins": "ResourceQuota"}}}

@@ -82,7 +82,7 @@ PODS: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "a request above its limit",
         _container(resources={"requests": {"cpu": "2"}, "limits": {"cpu": "1500m"}}),
-        "spec.containers[0].resources.requests[cpu]",
+        "spec.containers[0].resources.requests",
         "must be less than or equal to cpu limit of 1500m",
     ),
     (

@@ -60,8 +60,7 @@ def requirements(field: str, resources: Mapping[str, Any] | None) -> list[Cause]
     causes = amounts(f"{field}.limits", limits, container=True)
     causes += amounts(f"{field}.requests", requests, container=True)
     for name, text in requests.items():
-        where = f"{field}.requests[{name}]"
-        limit = limits.get(name)
+        where, limit = f"{field}.requests", limits.get(name)
         whole = is_extended(name) or name.startswith("hugepages-")
         if limit is None:
             if whole:
