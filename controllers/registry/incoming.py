@@ -313,11 +313,16 @@ def _changed_part(kind: Kind, old: Document, changed: Document, subresource: Sub
     part = changed.get(key)
     decoded, _ = _decoded(kind, {key: part if part is not None else {}}, {}, context)
     document = {**old, key: subresource.merged(old.get(key, {}), decoded[key])}
-    annotations = (changed.get("metadata") or {}).get("annotations")
-    if subresource.carries_annotations and isinstance(annotations, dict):
-        metadata = {**old["metadata"], "annotations": dict(annotations)}
-        _refuse(kind, old["metadata"]["name"], metadata_rules.validate(metadata, kind.names))
+    sent = changed.get("metadata") or {}
+    carried = {name: dict(sent[name]) for name in subresource.carries if isinstance(sent.get(name), dict)}
+    causes: list[Cause] = []
+    if any(value != (old["metadata"].get(name) or {}) for name, value in carried.items()):
+        metadata = {**old["metadata"], **carried}
+        _keep_metadata(metadata, old["metadata"])
+        metadata_rules.drop_empty(metadata)
+        causes = metadata_rules.validate(metadata, kind.names)
         document["metadata"] = metadata
+    _refuse(kind, old["metadata"]["name"], causes + subresource.part_rules(document))
     return document
 
 

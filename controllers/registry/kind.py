@@ -173,8 +173,10 @@ class Subresource:
     """The field of the object that it writes; a write of the whole object leaves that field alone."""
     merged: Callable[[Any, Any], Any] = _replaced
     """(part before, part sent) → the part to store."""
-    carries_annotations: bool = False
-    """Whether annotations sent with it are stored too."""
+    carries: tuple[Literal["labels", "annotations"], ...] = ()
+    """What of the metadata sent with it is stored too."""
+    part_rules: Callable[[Document], list[Cause]] = _no_causes
+    """What is wrong with the object once the part is in its place."""
     view: Callable[[Mapping[str, Any]], Document] | None = None
     """Object → what a GET shows and a PATCH changes; None: the object."""
     collection: str = ""

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from controllers.log.store import Stored
 from controllers.registry.fields import REPLICAS_MAX
+from controllers.registry.fields import replicas as replica_count
 from controllers.registry.kind import Subresource
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import Cause, conflict, invalid
+from scheduler_core.api.errors import Cause, bad_request, conflict, invalid
 
 STATUS: Final = Subresource("status", part="status", components=True)
 
@@ -45,14 +46,21 @@ def _scaled(stored: Stored, body: Mapping[str, Any]) -> Document:
     """Return the object with the replicas that a Scale asks for.
 
     Raises:
-        ApiError: 422, not a number of replicas; 409, the Scale was read from another version of the object.
+        ApiError: 400, the Scale is of another object; 422, no number of replicas; 409, it was read from another
+            version of the object.
     """
-    spec = body.get("spec")
-    replicas = spec.get("replicas", 0) if isinstance(spec, Mapping) else None
-    if isinstance(replicas, bool) or not isinstance(replicas, int) or not 0 <= replicas <= REPLICAS_MAX:
-        message = f"Invalid value: {replicas!r}: must be an integer from 0 to {REPLICAS_MAX}"
-        raise invalid("Scale", "autoscaling", "", [Cause("spec.replicas", message)])
     metadata = body.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    if name not in (None, "", stored.name):
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
+    spec = body.get("spec")
+    replicas = 0 if spec is None else spec.get("replicas", 0) if isinstance(spec, Mapping) else None
+    if isinstance(replicas, bool) or not isinstance(replicas, int):
+        message = f"Invalid value: {replicas!r}: must be an integer from 0 to {REPLICAS_MAX}"
+        raise invalid("Scale", "autoscaling", stored.name, [Cause("spec.replicas", message)])
+    causes = replica_count("spec.replicas", replicas)
+    if causes:
+        raise invalid("Scale", "autoscaling", stored.name, causes)
     version = metadata.get("resourceVersion") if isinstance(metadata, Mapping) else None
     if version not in (None, "", str(stored.revision)):
         raise conflict(stored.resource, stored.name)

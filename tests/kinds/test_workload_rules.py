@@ -187,3 +187,41 @@ def test_the_server_counts_changes_of_a_daemonsets_template(cluster: Cluster) ->
     changed = cluster.patch(NAMES["daemonset"], "web", patch)
     assert changed["metadata"]["annotations"][mark] == "2"
     assert changed["metadata"]["generation"] == 3
+
+
+def test_a_status_counts_nothing_below_zero_and_no_part_above_the_whole(cluster: Cluster) -> None:
+    cluster.create(NAMES["deployment"], "web", body())
+    counts = {"replicas": -1, "readyReplicas": 0}
+    error = refusal(cluster.patch, NAMES["deployment"], "web", {"status": counts}, "merge", "status")
+    above = "cannot be greater than status.replicas"
+    assert [(cause.field, cause.message) for cause in error.causes] == [
+        ("status.replicas", "Invalid value: -1: must be greater than or equal to 0"),
+        ("status.updatedReplicas", f"Invalid value: 0: {above}"),
+        ("status.readyReplicas", f"Invalid value: 0: {above}"),
+        ("status.availableReplicas", f"Invalid value: 0: {above}"),
+    ]
+
+
+@pytest.mark.parametrize("kind", sorted(NAMES))
+def test_which_metadata_a_status_carries(cluster: Cluster, kind: str) -> None:
+    cluster.create(NAMES[kind], "web", {**body(kind), "metadata": {"labels": {"a": "b"}}})
+    sent = {"status": {"observedGeneration": 1}, "metadata": {"labels": {"from": "status"}, "annotations": {"c": "d"}}}
+    metadata = cluster.patch(NAMES[kind], "web", sent, "merge", "status")["metadata"]
+    assert metadata["annotations"]["c"] == "d"
+    assert ("from" in metadata["labels"]) == (kind != "deployment")
+
+
+def test_a_scale_of_nothing_asks_for_nothing_and_below_zero_is_refused(cluster: Cluster) -> None:
+    resource = NAMES["deployment"]
+    cluster.create(resource, "web", body(replicas=2))
+    error = refusal(cluster.patch, resource, "web", {"spec": {"replicas": -1}}, "merge", "scale")
+    assert (error.name, [cause.message for cause in error.causes]) == (
+        "web",
+        ["Invalid value: -1: must be greater than or equal to 0"],
+    )
+    assert cluster.patch(resource, "web", {"spec": None}, "merge", "scale")["spec"] == {"replicas": 0}
+    wrong = refusal(cluster.patch, resource, "web", {"metadata": {"name": "other"}}, "merge", "scale")
+    assert (wrong.code, wrong.message) == (
+        400,
+        "the name of the object (other) does not match the name on the URL (web)",
+    )

@@ -6,8 +6,10 @@ Source: pkg/registry/apps/daemonset/strategy.go, pkg/apis/apps (defaults, Valida
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from controllers.kinds import counts
 from controllers.kinds.columns import AGE, NAME, TEMPLATE, pairs
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
@@ -119,13 +121,28 @@ _SELECTOR: Final = (
 )
 """Both from extensions/v1beta1, whose words upstream's printer still has."""
 
+_COUNTS: Final = counts.rules(
+    (
+        "currentNumberScheduled",
+        "numberMisscheduled",
+        "desiredNumberScheduled",
+        "numberReady",
+        "observedGeneration",
+        "updatedNumberScheduled",
+        "numberAvailable",
+        "numberUnavailable",
+        "collisionCount",
+    )
+)
+_STATUS_PART: Final = replace(STATUS, carries=("labels", "annotations"), part_rules=_COUNTS)
+
 KIND: Final = Kind(
     "DaemonSet",
     "daemonsets",
     group="apps",
     short_names=("ds",),
     categories=("all",),
-    subresources=(STATUS,),
+    subresources=(_STATUS_PART,),
     keeper="daemonset",
     prepare=_prepare,
     defaults=_defaults,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from controllers.kinds import counts
 from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
@@ -81,7 +82,20 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
 
 
-_STATUS: Final = replace(STATUS, carries_annotations=True)
+_COUNTS: Final = counts.rules(
+    (
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "collisionCount",
+    ),
+    ("updatedReplicas", "readyReplicas", "availableReplicas"),
+    "readyReplicas",
+)
+_STATUS: Final = replace(STATUS, carries=("annotations",), part_rules=_COUNTS)
 """As upstream: the write of its status carries the revision annotation, and does not count as a change."""
 
 

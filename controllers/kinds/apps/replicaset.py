@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from controllers.kinds import counts
 from controllers.kinds.columns import AGE, NAME, TEMPLATE, replicas_columns
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
@@ -50,13 +52,15 @@ _SELECTOR: Final = (
 )
 """From extensions/v1beta1, whose words upstream's printer still has."""
 
+_STATUS: Final = replace(STATUS, carries=("labels", "annotations"), part_rules=counts.REPLICAS)
+
 KIND: Final = Kind(
     "ReplicaSet",
     "replicasets",
     group="apps",
     short_names=("rs",),
     categories=("all",),
-    subresources=(STATUS, SCALE),
+    subresources=(_STATUS, SCALE),
     replicas=replicas_of,
     keeper="replicaset",
     rank=60,

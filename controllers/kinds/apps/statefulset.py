@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from controllers.kinds import counts
 from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE
 from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.pod import defaults, warnings
@@ -116,13 +118,28 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return [fields.not_allowed("spec", _FIXED)] if changed - _CHANGEABLE else []
 
 
+_COUNTS: Final = counts.rules(
+    (
+        "replicas",
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+        "observedGeneration",
+        "collisionCount",
+    ),
+    ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
+    "status.readyReplicas",
+)
+_STATUS: Final = replace(STATUS, carries=("labels", "annotations"), part_rules=_COUNTS)
+
 KIND: Final = Kind(
     "StatefulSet",
     "statefulsets",
     group="apps",
     short_names=("sts",),
     categories=("all",),
-    subresources=(STATUS, SCALE),
+    subresources=(_STATUS, SCALE),
     keeper="statefulset",
     replicas=replicas_of,
     prepare=_prepare,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from controllers.kinds import counts
 from controllers.kinds.columns import AGE, NAME, TEMPLATE, pairs, replicas_columns
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
@@ -61,13 +63,15 @@ def _selector(document: Mapping[str, Any], age: Any) -> str:
 _SCALE: Final = scale(lambda spec: {"matchLabels": spec.get("selector", {})})
 """Its selector is plain labels."""
 
+_STATUS: Final = replace(STATUS, carries=("labels", "annotations"), part_rules=counts.REPLICAS)
+
 KIND: Final = Kind(
     "ReplicationController",
     "replicationcontrollers",
     key="controllers",
     short_names=("rc",),
     categories=("all",),
-    subresources=(STATUS, _SCALE),
+    subresources=(_STATUS, _SCALE),
     replicas=replicas_of,
     keeper="replication",
     prepare=_prepare,
