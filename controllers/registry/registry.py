@@ -311,7 +311,9 @@ def _tried(place: tuple[str, str, str], draft: Draft, expected: int) -> Stored:
 def _there(transaction: Transaction, operation: Operation, name: str = "") -> str:
     """Return the resourceVersion of the object that an operation writes; empty: it is not there."""
     if isinstance(operation, Create):
-        name = name or str((operation.object.get("metadata") or {}).get("name", ""))
+        # What it says of itself is checked later; here it may be anything.
+        metadata = operation.object.get("metadata")
+        name = name or (str(metadata.get("name", "")) if isinstance(metadata, Mapping) else "")
     else:
         name = operation.name
     stored = transaction.get(operation.resource, operation.namespace, name) if name else None

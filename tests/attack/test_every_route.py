@@ -28,8 +28,11 @@ A_SESSIONS = 100
 """Requests to one session."""
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "FROB")
-NEEDS_A_WORKER = "/metrics"
-"""The one route that answers 503 without the session's owner, who has the numbers in memory."""
+UPSTREAMS_OWN = "couldn't get version/kind; json parse error"
+"""What upstream itself answers with 500: options of a deletion that are cut off or an array."""
+
+NEEDS_A_WORKER = ("/metrics", "/controllers")
+"""Routes that answer 503 without the session's owner, who has the numbers in memory."""
 
 GOOD: dict[str, Any] = {
     "title": "T",
@@ -215,7 +218,9 @@ def _obedient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check(answer: httpx.Response, asked: str) -> None:
-    assert answer.status_code < 500 or (answer.status_code in (501, 504)) or NEEDS_A_WORKER in asked, asked
+    away = any(route in asked for route in NEEDS_A_WORKER)
+    meant = answer.status_code in (501, 504) or away or UPSTREAMS_OWN in answer.text
+    assert answer.status_code < 500 or meant, asked
     if (
         answer.status_code >= 400
         and answer.content
