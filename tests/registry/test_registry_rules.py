@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
@@ -380,16 +381,21 @@ class TestDefaults:
     def test_quality_of_service(self, cluster: Cluster, resources: dict[str, Any], quality: str) -> None:
         assert cluster.pod(spec=_container(resources=resources))["status"]["qosClass"] == quality
 
-    def test_a_service_gets_the_next_free_address(self, cluster: Cluster) -> None:
+    def test_a_service_gets_a_free_address(self, cluster: Cluster) -> None:
         body = {"spec": {"ports": [{"port": 80}], "type": "NodePort"}}
         first = cluster.create("services", "a", body)["spec"]
         second = cluster.create("services", "b", body)["spec"]
-        assert (first["clusterIP"], second["clusterIP"]) == ("10.96.0.2", "10.96.0.3")
-        assert [first["ports"][0]["nodePort"], second["ports"][0]["nodePort"]] == [30000, 30001]
+        addresses, ports = (
+            {first["clusterIP"], second["clusterIP"]},
+            {one["ports"][0]["nodePort"] for one in (first, second)},
+        )
+        assert (len(addresses), len(ports)) == (2, 2)
+        assert all(ip_address(one) in ip_network("10.96.0.0/16") for one in addresses)
+        assert all(30000 <= one <= 32767 for one in ports)
         assert first["ports"][0]["targetPort"] == 80
-        cluster.delete("services", "a")
-        assert cluster.create("services", "c", body)["spec"]["clusterIP"] == "10.96.0.2"
-        taken = refusal(cluster.create, "services", "d", {"spec": {"ports": [{"port": 1}], "clusterIP": "10.96.0.3"}})
+        taken = refusal(
+            cluster.create, "services", "d", {"spec": {"ports": [{"port": 1}], "clusterIP": second["clusterIP"]}}
+        )
         assert taken.causes[0].field == "spec.clusterIPs"
         headless = cluster.create("services", "e", {"spec": {"ports": [{"port": 1}], "clusterIP": "None"}})
         assert headless["spec"]["clusterIPs"] == ["None"]
