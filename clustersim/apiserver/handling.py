@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db import close_old_connections
 
-from clustersim.apiserver import deleting, discovery, openapi, reviews, writing
+from clustersim.apiserver import deleting, discovery, openapi, reviews, tokens, writing
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
@@ -26,6 +26,10 @@ watches: Final = Watches()
 
 _IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
 """Headers of `kubectl --as` and its sisters, and what they name."""
+
+
+_ANSWERED: Final = {("serviceaccounts", "token"): tokens.create}
+"""(resource, subresource) that is answered here and stores nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,8 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
                 raise
         case "get":
             return writing.read(view, request, target)
+        case "create" if (target.kind.resource, target.subresource) in _ANSWERED:
+            return _ANSWERED[target.kind.resource, target.subresource](view, request, target)
         case "create":
             return writing.create(store, request, target, principal)
         case "update":

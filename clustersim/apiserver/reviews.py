@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from clustersim.apiserver.messages import Request, Response, decode_body, json_response
 from clustersim.apiserver.routes import unknown_path
 from clustersim.apiserver.sessiontime import session_unix_ms
+from clustersim.apiserver.tokens import account_of
 from clustersim.classroom import people, roles
 from clustersim.classroom.auth import TEACHER, Principal, principal_of
 from clustersim.store import open_store
@@ -187,9 +188,11 @@ def _whose(spec: Mapping[str, Any], principal: Principal, request: Request, name
     if not isinstance(token, str) or not token:
         raise bad_request("token is required for TokenReview in authentication")
     found = principal_of(request.code, token)
-    if found is None:
+    now = session_unix_ms(open_store(principal.session_id))
+    user = account_of(request.code, token, now) if found is None else _user(found)
+    if user is None:
         return {"spec": spec, "status": {"user": {}, "error": "invalid bearer token"}}
-    return {"spec": spec, "status": {"authenticated": True, "user": _user(found)}}
+    return {"spec": spec, "status": {"authenticated": True, "user": user}}
 
 
 REVIEWS: Final = (

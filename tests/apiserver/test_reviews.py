@@ -75,3 +75,32 @@ def test_only_who_may_do_all_asks_about_others(sqlite_api: Any) -> None:
 def test_the_rules_of_the_owner_are_all(sqlite_api: Any) -> None:
     _, answer, _ = sqlite_api.request("POST", f"{AUTHORIZATION}/selfsubjectrulesreviews", {"spec": {}})
     assert {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]} in answer["status"]["resourceRules"]
+
+
+def test_a_token_of_an_account_is_good_for_a_review(sqlite_api: Any) -> None:
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    assert sqlite_api.request("POST", accounts, {"metadata": {"name": "reviewed"}})[0] == 201
+    path = f"{accounts}/reviewed/token"
+    status, answer, headers = sqlite_api.request("POST", path, {"spec": {"audiences": ["a"]}})
+    assert (status, answer["kind"], answer["spec"]["expirationSeconds"]) == (201, "TokenRequest", 3600)
+    assert "TokenReviews alone" in headers["warning"]
+    token = answer["status"]["token"]
+    _, review, _ = sqlite_api.request("POST", f"{AUTHENTICATION}/tokenreviews", {"spec": {"token": token}})
+    assert review["status"]["user"]["username"] == "system:serviceaccount:default:reviewed"
+    forged = token[:-2] + ("AA" if token[-2:] != "AA" else "BB")
+    _, review, _ = sqlite_api.request("POST", f"{AUTHENTICATION}/tokenreviews", {"spec": {"token": forged}})
+    assert review["status"] == {"user": {}, "error": "invalid bearer token"}
+
+
+def test_what_no_token_is_made_for(sqlite_api: Any) -> None:
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    sqlite_api.request("POST", accounts, {"metadata": {"name": "bound"}})
+    status, refused, _ = sqlite_api.request("POST", f"{accounts}/bound/token", {"spec": {"expirationSeconds": 10}})
+    assert (status, refused["details"]["causes"][0]["message"]) == (
+        422,
+        "Invalid value: 10: may not specify a duration less than 10 minutes",
+    )
+    pod = {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "none"}}
+    status, refused, _ = sqlite_api.request("POST", f"{accounts}/bound/token", {"spec": pod})
+    assert (status, refused["message"]) == (404, 'pods "none" not found')
+    assert sqlite_api.request("POST", f"{accounts}/nobody/token", {"spec": {}})[0] == 404

@@ -22,6 +22,10 @@ MEANT: Final = {
     ("controllers/kit/history.py", "ControllerRevision"): "what a history is kept in",
     ("controllers/kit/pods.py", "Pod"): "what a template makes",
     ("clustersim/apiserver/reviews.py", "namespaces"): "a part of paths, which have a namespace after it",
+    ("clustersim/apiserver/handling.py", "serviceaccounts"): "whose tokens are made on demand",
+    ("clustersim/apiserver/tokens.py", "Node"): "what a token may be bound to",
+    ("clustersim/apiserver/tokens.py", "Pod"): "what a token may be bound to",
+    ("clustersim/apiserver/tokens.py", "Secret"): "what a token may be bound to",
 }
 """(file, name) → why it stands there."""
 

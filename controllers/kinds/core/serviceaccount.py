@@ -1,17 +1,27 @@
-"""ServiceAccounts: kept and shown; no token is made from them."""
+"""ServiceAccounts: kept and shown; their tokens are made on demand and are good for TokenReviews."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from controllers.kinds.columns import AGE, NAME
-from controllers.registry.kind import Column, Kind
+from controllers.registry.kind import Column, Kind, Subresource
+
+TOKEN: Final = Subresource(
+    "token",
+    verbs=("create",),
+    body=("authentication.k8s.io", "v1", "TokenRequest"),
+    schema="authentication_v1.TokenRequest",
+    students=True,
+)
+"""The server around the registry answers it: nothing is stored."""
 
 KIND: Final = Kind(
     "ServiceAccount",
     "serviceaccounts",
     short_names=("sa",),
     rank=3,
+    subresources=(TOKEN,),
     returned_when_deleted=True,
     columns=(
         NAME,
