@@ -142,7 +142,7 @@ def test_a_slow_clock_makes_two_leaders_and_the_window_is_recorded(seed: int) ->
     (window,) = summary["elections"]["kube-scheduler"]["twoLeaders"]
     assert window[0] < 35 < window[1], window
     assert summary["elections"]["kube-scheduler"]["refused"] > 0
-    assert summary["elections"]["kube-controller-manager"] == {"twoLeaders": [], "refused": 0}
+    assert summary["elections"]["kube-controller-manager"]["twoLeaders"] == []
     pods = [one.object for one in store.list("pods", "default")[0]]
     assert [one["metadata"]["name"] for one in pods if not one["spec"].get("nodeName")] == []
 
