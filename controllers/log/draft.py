@@ -42,6 +42,11 @@ class Draft:
         members = self.object if self._members is None else self._members
         return _encode({**members, "metadata": {**members["metadata"], "resourceVersion": str(revision)}})
 
+    def object_at(self, revision: int) -> dict[str, Any]:
+        """Return it as it is read back once it has its revision; it shares its members."""
+        document = self.object
+        return {**document, "metadata": {**document["metadata"], "resourceVersion": str(revision)}}
+
 
 def _encoded(metadata: Mapping[str, Any]) -> dict[str, msgspec.Raw]:
     return {name: msgspec.Raw(_encode(value)) for name, value in metadata.items()}

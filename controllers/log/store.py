@@ -47,19 +47,34 @@ class ObjectTooLarge(Exception):
 class Stored:
     """One current object: its key, the revision that last wrote it, and the JSON document.
 
-    `object` is decoded on first use and shared: never change it, copy it (`copy_object`).
+    `object` is what was encoded where the writer is at hand, else decoded on first use. It is shared: never change it,
+    copy it (`copy_object`).
     """
 
     __slots__ = ("_object", "data", "name", "namespace", "resource", "revision", "uid")
 
-    def __init__(self, resource: str, namespace: str, name: str, uid: str, revision: int, data: bytes) -> None:
+    def __init__(
+        self,
+        resource: str,
+        namespace: str,
+        name: str,
+        uid: str,
+        revision: int,
+        data: bytes,
+        document: dict[str, Any] | None = None,
+    ) -> None:
         self.resource = resource
         self.namespace = namespace
         self.name = name
         self.uid = uid
         self.revision = revision
         self.data = data
-        self._object: dict[str, Any] | None = None
+        self._object = document
+
+    @property
+    def known(self) -> dict[str, Any] | None:
+        """Return the document if it need not be decoded first."""
+        return self._object
 
     @property
     def object(self) -> dict[str, Any]:
@@ -98,8 +113,9 @@ class Event(Stored):
         previous_revision: int = 0,
         previous_data: bytes | None = None,
         read: int = 0,
+        document: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(resource, namespace, name, uid, revision, data)
+        super().__init__(resource, namespace, name, uid, revision, data, document)
         self.verb: Verb = verb
         self.now_ms = now_ms
         self.actor = actor

@@ -122,7 +122,7 @@ class BufferedTransaction:
         draft = document if isinstance(document, Draft) else Draft(document)
         data = draft.data_at(revision)
         check_size(data)
-        stored = Stored(resource, namespace, name, draft.object["metadata"]["uid"], revision, data)
+        stored = Stored(resource, namespace, name, draft.object["metadata"]["uid"], revision, data, draft.object_at(revision))
         self._append(MODIFIED if current is not None else ADDED, stored, current)
         self._touch(Key(resource, namespace, name), stored)
         return stored
@@ -151,7 +151,7 @@ class BufferedTransaction:
         draft = document if isinstance(document, Draft) else Draft(current.object if document is None else document)
         revision = self._revision + 1
         data = draft.data_at(revision)
-        stored = Stored(resource, namespace, name, current.uid, revision, data)
+        stored = Stored(resource, namespace, name, current.uid, revision, data, draft.object_at(revision))
         self._append(DELETED, stored, current)
         self._touch(Key(resource, namespace, name), None)
         return stored
@@ -176,6 +176,7 @@ class BufferedTransaction:
                 previous_revision=previous.revision if previous is not None else 0,
                 previous_data=previous.data if previous is not None else None,
                 read=self.read,
+                document=stored.known,
             )
         )
 

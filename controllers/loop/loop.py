@@ -44,7 +44,10 @@ TICK_EVENTS_MAX: Final = 64
 
 TICK_OPERATIONS_MAX: Final = 50
 """Operations after which a tick is committed early, and operations that one transaction holds: keeps it near 5 ms, so
-that a person's write waits little."""
+that a person's write waits little. Traces do not count."""
+
+TICK_OPERATIONS_MORE: Final = 10
+"""Operations past the maximum that still go with it: a transaction of their own would cost more than they do."""
 
 PULL_ROWS_MAX: Final = 5_000
 """Rows read from the store at once; more are read in the next round."""
@@ -266,12 +269,14 @@ class Loop:
         if urgent:
             return urgent
         limit = 1 if self.single_events or self._heap[0].kind == "start" else TICK_EVENTS_MAX
-        count = 0
-        while count < limit and len(self.emitted) < TICK_OPERATIONS_MAX:
+        count = operations = 0
+        while count < limit and operations < TICK_OPERATIONS_MAX:
             due_ms = self._due_ms()
             if due_ms is None or due_ms > self.now_ms or (count and self._heap[0].kind == "start"):
                 break
+            before = len(self.emitted)
             self._dispatch(heappop(self._heap))
+            operations += sum(1 for one in self.emitted[before:] if one.operation is not None)
             count += 1
         self.events_run += count
         self._flush()
@@ -484,8 +489,7 @@ class Loop:
         before = self.position
         results: list[Result] = []
         last = 0
-        for start in range(0, len(emissions), TICK_OPERATIONS_MAX):
-            chunk = emissions[start : start + TICK_OPERATIONS_MAX]
+        for chunk in _transactions(emissions):
             committed, written = self._commit([one for one in chunk if not one.lost], self.now_ms, before)
             results.extend(_with_lost(chunk, committed))
             last = written or last
@@ -512,6 +516,18 @@ def _first_gone(rows: Sequence[Event]) -> int:
             return place
         seen.add(row.uid)
     return 0
+
+
+def _transactions(emissions: Sequence[Emission]) -> Iterator[Sequence[Emission]]:
+    """Yield what goes into one transaction each; a trace goes with the operation after it."""
+    numbers = [index for index, one in enumerate(emissions) if one.operation is not None]
+    start = done = 0
+    while len(numbers) - done > TICK_OPERATIONS_MAX + TICK_OPERATIONS_MORE:
+        done += TICK_OPERATIONS_MAX
+        end = numbers[done - 1] + 1
+        yield emissions[start:end]
+        start = end
+    yield emissions[start:]
 
 
 def _with_lost(emissions: Sequence[Emission], committed: Sequence[Result]) -> Iterator[Result]:
