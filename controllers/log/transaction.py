@@ -43,7 +43,7 @@ class Reader(Protocol):
         """Return the committed objects in order of (namespace, name)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TraceRow:
     """A scheduling trace to be kept beside the log."""
 

@@ -42,8 +42,8 @@ __all__ = ["Answer", "Commit", "Component", "Elected", "Emission", "Loop", "Slot
 TICK_EVENTS_MAX: Final = 64
 """Events that share one transaction; past it the tick is committed and the rest of that time runs in the next one."""
 
-TICK_OPERATIONS_MAX: Final = 50
-"""Operations after which a tick is committed early, and operations that one transaction holds: keeps it near 5 ms, so
+TICK_OPERATIONS_MAX: Final = 100
+"""Operations after which a tick is committed early, and operations that one transaction holds: keeps it near 10 ms, so
 that a person's write waits little. Traces do not count."""
 
 TICK_OPERATIONS_MORE: Final = 10
@@ -276,7 +276,9 @@ class Loop:
                 break
             before = len(self.emitted)
             self._dispatch(heappop(self._heap))
-            operations += sum(1 for one in self.emitted[before:] if one.operation is not None)
+            for emission in self.emitted[before:]:
+                if emission.operation is not None:
+                    operations += 1
             count += 1
         self.events_run += count
         self._flush()

@@ -207,6 +207,13 @@ def _struct_field(module: str, field: Field) -> FieldType:
 
 def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:
     """Return whether a JSON value nests deeper than `limit`, without recursion."""
+    try:
+        written = msgspec.json.encode(value)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        written = b""
+    if written and written.count(b"{") + written.count(b"[") <= limit:
+        # So few that they cannot nest deeper, whatever stands in texts.
+        return False
     level = [value]
     for _ in range(limit):
         level = [

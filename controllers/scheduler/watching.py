@@ -83,6 +83,9 @@ class Watching:
             return
         try:
             info = PodInfo.of(new)
+            known = self._scheduler.pods.get(info.uid)
+            if known is not None:
+                info.adopt(known)
             # Sums are worked out here, so that a quantity that cannot be read keeps one pod out and no more.
             _ = info.requests
         except (ApiError, QuantityError):

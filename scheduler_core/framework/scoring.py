@@ -66,7 +66,7 @@ class _Active:
     open: tuple[_Scorer, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Cycle:
     """What one cycle's Score is about.
 

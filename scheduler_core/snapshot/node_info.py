@@ -177,6 +177,26 @@ class PodInfo:
         """Return the host ports that the pod takes."""
         return self.sums.host_ports
 
+    def adopt(self, known: PodInfo) -> None:
+        """Take over what was worked out for an earlier view of the pod, where nothing that it follows from has changed.
+
+        Most often that is the view without its node: a binding changes no sums.
+        """
+        pod, before = self.pod, known.pod
+        if pod.metadata.labels != before.metadata.labels or pod.is_terminating or before.is_terminating:
+            return
+        told, was = pod.status, before.status
+        if told.container_statuses or was.container_statuses or told.init_container_statuses:
+            return
+        spec = pod.spec
+        if before.spec.node_name != spec.node_name:
+            spec = msgspec.structs.replace(spec, node_name=before.spec.node_name)
+        if spec == before.spec:
+            self._kept_sums = known._kept_sums
+            self._kept_terms = known._kept_terms
+            self._kept_kin = known._kept_kin
+            self._kept_traits = known._kept_traits
+
     def placed(self, node_name: str, start_time: str | None = None) -> PodInfo:
         """Return the pod as it is once it has a node (and a start time); sums are kept, not worked out again."""
         pod = msgspec.structs.replace(self.pod, spec=msgspec.structs.replace(self.pod.spec, node_name=node_name))

@@ -65,6 +65,9 @@ class ConstraintReader:
         self._default_kinds = frozenset(one.when_unsatisfiable for one in self._defaults)
         self._listers = listers
         self._known: dict[tuple[bytes, tuple[str | None, ...], str], Constraints] = {}
+        self._defaulted: dict[tuple[Selector, str, tuple[str | None, ...]], Constraints] = {}
+        """(selector, kind, values of `matchLabelKeys`) → the default constraints with it."""
+        self._default_keys = tuple(key for one in self._defaults for key in one.match_label_keys)
 
     def has_defaults(self, kind: str) -> bool:
         """Return whether pods without constraints of their own may get any of a kind."""
@@ -104,7 +107,15 @@ class ConstraintReader:
         selector = default_selector(pod, self._listers)
         if selector == ():
             return ()
-        return tuple(replace(one, selector=selector) for one in _read(self._defaults, pod.metadata.labels, kind))
+        labels = pod.metadata.labels
+        key = (selector, kind, tuple(labels.get(one) for one in self._default_keys))
+        found = self._defaulted.get(key)
+        if found is None:
+            if len(self._defaulted) >= WRITTEN_MAX:
+                self._defaulted.clear()
+            read = _read(self._defaults, labels, kind)
+            found = self._defaulted[key] = tuple(replace(one, selector=selector) for one in read)
+        return found
 
 
 def _read(written: Sequence[TopologySpreadConstraint], labels: Mapping[str, str], kind: str) -> Constraints:
@@ -159,9 +170,23 @@ def default_selector(pod: Pod, listers: Listers) -> Selector:
     if written is None:
         return _equal(pairs)
     try:
-        return (*_equal(pairs), *view(written, LabelSelector).requirements())
+        return (*_equal(pairs), *_requirements(written)) if pairs else _requirements(written)
     except SelectorError:
         return _equal(pairs)
+
+
+_read_selectors: Final[dict[bytes, tuple[Requirement, ...]]] = {}
+
+
+def _requirements(written: Mapping[str, Any]) -> tuple[Requirement, ...]:
+    """Return a selector's requirements, read once for each way of writing it."""
+    key = _encode(written)
+    found = _read_selectors.get(key)
+    if found is None:
+        if len(_read_selectors) >= WRITTEN_MAX:
+            _read_selectors.clear()
+        found = _read_selectors[key] = tuple(view(written, LabelSelector).requirements())
+    return found
 
 
 _SETS: Final = {("apps/v1", "ReplicaSet"): "replicasets.apps", ("apps/v1", "StatefulSet"): "statefulsets.apps"}

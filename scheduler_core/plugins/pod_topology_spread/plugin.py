@@ -49,6 +49,12 @@ _CODES: Final = np.array([Code.SUCCESS, Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_A
 """By key, as `_REASONS`."""
 
 _SCORE_KEY: Final = f"{NAME}/score"
+
+_NOWHERE: Final[Ints] = np.zeros(0, dtype=np.int64)
+"""Stands for the counts of a label that no node has."""
+
+_PLAIN_MAX: Final = 2**40
+"""Largest score up to which normalising in doubles is exact."""
 _NOT_FILTERED: Final = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
 _NOT_SCORED: Final = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
@@ -122,6 +128,11 @@ def _per_value(ids: Ints, size: int, counted: Mask | None, numbers: Ints) -> Int
     """Return (V,) sums of numbers by topology value, over the nodes that count (None: all)."""
     weights = numbers if counted is None else numbers * counted
     return np.bincount(ids, weights=weights, minlength=size).astype(np.int64)
+
+
+def _at(column: Ints, snapshot: Snapshot, rows: Rows) -> Ints:
+    """Return (K,) a column's numbers of the rows; treat it as frozen."""
+    return column if rows is snapshot.every_row else column[rows]
 
 
 def _present(snapshot: Snapshot, key: str, counted: Mask | None) -> Mask:
@@ -250,7 +261,8 @@ class PodTopologySpread:
         lenient = self._reader.system_defaulted and not pod.pod.spec.topology_spread_constraints
         labelled = None if lenient else _all_keys(snapshot, constraints)
         ignored = None if labelled is None else ~labelled[rows]
-        scored = snapshot.every_row[rows] if ignored is None else snapshot.every_row[rows][~ignored]
+        chosen = snapshot.every_row if isinstance(rows, slice) else rows
+        scored = chosen if ignored is None else chosen[~ignored]
         inclusion = Inclusion(pod)
         weights: list[float] = []
         counts: list[Ints | None] = []
@@ -261,11 +273,18 @@ class PodTopologySpread:
                 continue
             ids, size = snapshot.topology(one.topology_key), snapshot.topology_size(one.topology_key)
             if lenient:
-                # A node without the label is in the place of the empty value; it is scored as in none.
-                ids = np.maximum(ids, EMPTY_VALUE)
-            elif len(scored) == len(snapshot):
+                values = snapshot.topology_values(one.topology_key)
+                if np.count_nonzero(values[NO_VALUE + 1 :]) == 0:
+                    # No node has the label: all are scored as in no place, whatever runs there.
+                    weights.append(0.0)
+                    counts.append(_NOWHERE)
+                    continue
+                if values[NO_VALUE]:
+                    # A node without the label is in the place of the empty value; it is scored as in none.
+                    ids = np.maximum(ids, EMPTY_VALUE)
+            if len(scored) == len(snapshot) and not (lenient and values[NO_VALUE]):
                 wanted = snapshot.topology_values(one.topology_key)
-            if lenient or len(scored) < len(snapshot):
+            else:
                 wanted = np.zeros(size, dtype=np.bool_)
                 wanted[ids[scored]] = True
             weights.append(log(int(np.count_nonzero(wanted)) + 2))
@@ -280,17 +299,23 @@ class PodTopologySpread:
         soft: _Soft = state.expect(_SCORE_KEY, _NOT_SCORED)
         sums: NDArray[np.float64] = np.zeros(snapshot.count(rows))
         for one, weight, counts in zip(soft.constraints, soft.weights, soft.counts, strict=True):
-            ids = snapshot.topology(one.topology_key)[rows]
+            if counts is _NOWHERE:
+                continue
+            ids = _at(snapshot.topology(one.topology_key), snapshot, rows)
             if counts is None:
-                own = matching_pods(snapshot, pod.pod.namespace, one.selector)[rows] * weight + (one.max_skew - 1)
+                pods = _at(matching_pods(snapshot, pod.pod.namespace, one.selector), snapshot, rows)
+                own = pods * weight
+                own += one.max_skew - 1
             else:
                 own = (counts * weight + (one.max_skew - 1))[ids]
-            if soft.lenient:
+            if soft.lenient and snapshot.topology_values(one.topology_key)[NO_VALUE]:
                 own[ids == NO_VALUE] = 0.0
             sums += own
         # Half away from zero; adding a half before cutting would round the number just below one half up.
         whole = np.floor(sums)
-        scores: Ints = (whole + (sums - whole >= 0.5)).astype(np.int64)
+        sums -= whole
+        whole += sums >= 0.5
+        scores: Ints = whole.astype(np.int64)
         if soft.ignored is not None:
             scores[soft.ignored] = 0
         return scores
@@ -300,9 +325,15 @@ class PodTopologySpread:
         soft: _Soft = state.read(_SCORE_KEY)
         kept = scores if soft.ignored is None else scores[~soft.ignored]
         top = int(kept.max(initial=0))
-        normalized: Ints = np.full(len(scores), 100, dtype=np.int64)
-        if top:
+        normalized: Ints
+        if top > _PLAIN_MAX:
             normalized = 100 * (top + int(kept.min()) - scores) // top
+        elif top:
+            # Nothing here is negative, and doubles this small divide exactly: they take a fraction of the time.
+            shares: NDArray[np.float64] = (100 * (top + int(np.minimum.reduce(kept))) - 100 * scores) / top
+            normalized = shares.astype(np.int64)
+        else:
+            normalized = np.full(len(scores), 100, dtype=np.int64)
         if soft.ignored is not None:
             normalized[soft.ignored] = 0
         return normalized

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.pod.containers import containers
@@ -97,7 +99,29 @@ def _unread_selector(asked: Mapping[str, Any], why: str) -> Cause:
     return cause if why else Cause(cause.field, cause.message.removesuffix(": "), cause.reason)
 
 
+GOOD_SPECS_MAX: Final = 1_000
+"""Specs remembered as good, so that the pods of one template are checked once; past it all are forgotten."""
+
+GOOD_SPEC_BYTES_MAX: Final = 16_384
+"""Larger specs are checked each time."""
+
+_GOOD_SPECS: set[bytes] = set()
+
+
 def pod_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:
+    """Check a pod's spec at `field`; one that was good before is good at every field."""
+    written = msgspec.json.encode(spec)
+    if written in _GOOD_SPECS:
+        return []
+    causes = _pod_spec(field, spec)
+    if not causes and len(written) <= GOOD_SPEC_BYTES_MAX:
+        if len(_GOOD_SPECS) >= GOOD_SPECS_MAX:
+            _GOOD_SPECS.clear()
+        _GOOD_SPECS.add(written)
+    return causes
+
+
+def _pod_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:
     """Check a pod spec at `field`."""
     causes, volumes = _volumes(f"{field}.volumes", spec.get("volumes") or ())
     causes += containers(field, spec, volumes)
