@@ -22,6 +22,7 @@ def wire_micro_time(unix_ms: int) -> str:
     return (_EPOCH + timedelta(milliseconds=unix_ms)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+@lru_cache(maxsize=1024)
 def wire_form(text: str, *, micro: bool) -> str | None:
     """Return an RFC 3339 time as the server writes it (UTC), None where there is no such time."""
     try:
@@ -31,6 +32,7 @@ def wire_form(text: str, *, micro: bool) -> str | None:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micro else "%Y-%m-%dT%H:%M:%SZ")
 
 
+@lru_cache(maxsize=8192)
 def unix_ms_of(text: str) -> int:
     """Return Unix milliseconds of an RFC 3339 time.
 

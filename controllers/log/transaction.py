@@ -122,7 +122,9 @@ class BufferedTransaction:
         draft = document if isinstance(document, Draft) else Draft(document)
         data = draft.data_at(revision)
         check_size(data)
-        stored = Stored(resource, namespace, name, draft.object["metadata"]["uid"], revision, data, draft.object_at(revision))
+        stored = Stored(
+            resource, namespace, name, draft.object["metadata"]["uid"], revision, data, draft.object_at(revision)
+        )
         self._append(MODIFIED if current is not None else ADDED, stored, current)
         self._touch(Key(resource, namespace, name), stored)
         return stored

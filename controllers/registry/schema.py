@@ -281,6 +281,9 @@ def _check_struct(
             continue
         value = document[name]
         entry = struct.fields.get(name)
+        if entry is not None and entry.scalar == "string" and _is_text(value, entry.container):
+            # Most of what documents hold.
+            continue
         where = f"{path}.{name}" if path else name
         if entry is None:
             if not struct.open:
@@ -296,8 +299,8 @@ def _check_struct(
             continue
         document[name] = checked
     if require:
-        for name, entry in struct.fields.items():
-            if entry.required and name not in document:
+        for name in _required(struct.key):
+            if name not in document:
                 where = f"{path}.{name}" if path else name
                 report.missing.append(Cause(where, "Required value", "FieldValueRequired"))
 
@@ -305,6 +308,21 @@ def _check_struct(
 def _keeps_empty(struct: Model, name: str) -> bool:
     """Return whether an empty list or map stays: upstream leaves most of those out that may be left out."""
     return struct.key.startswith("clustersim_") or (struct.key, name) in KEPT_EMPTY
+
+
+def _is_text(value: Any, container: str) -> bool:
+    """Return whether a value is surely good and written as it is to be kept, for a field of texts."""
+    if not container:
+        return isinstance(value, str)
+    if container != "map" or not isinstance(value, dict) or not value:
+        return False
+    return all(isinstance(one, str) for one in value.values())
+
+
+@cache
+def _required(key: str) -> tuple[str, ...]:
+    """Return the fields of a struct that v1.34 names required."""
+    return tuple(name for name, entry in model(key).fields.items() if entry.required)
 
 
 def _check_field(value: Any, entry: FieldType, path: str, report: Report, require: bool) -> Any:

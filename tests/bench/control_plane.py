@@ -1,40 +1,71 @@
 """Created → bound through store and watch: 3,000 pods of one Deployment on 1,000 nodes, kubelets off.
 
 The clock starts when the Deployment is written and stops when the last nodeName is readable through another connection
-to the database. The control plane is one process, as a worker runs it; Scheduled events are on.
+to the database. The control plane is one process, as a worker runs it; Scheduled events are on. `cpuMsPerPod` is the
+processor time of that process alone, the steadier number on a machine that others use too.
+
+Then a second Deployment is scaled from 1 to 3,000 while another process writes for a person; and what the heartbeats of
+5,000 nodes cost.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
+from statistics import quantiles
+from time import perf_counter, process_time
 from typing import Any, Final
 
+from clustersim.classroom.opening import open_session
+from clustersim.classroom.writing import write
+from clustersim.store import SqlStore, open_store
+from controllers.cluster import Cluster
+from controllers.log.operations import Create, Patch
+from scheduler_core.kernels.collecting import collect_rarely
 from tests.tools import databases, postgres
 
 NODES: Final = 1_000
 PODS: Final = 3_000
 SECONDS_MAX: Final = 300.0
+HEARTBEAT_NODES: Final = 5_000
+HEARTBEAT_SECONDS: Final = 120
+"""Simulated seconds, at the pace of real ones: each node's kubelet renews its Lease twelve times."""
+
 LOOK_EVERY_SECONDS: Final = 0.2
 """How often the pods are read to see whether all are bound; a look at 3,000 of them costs about 10 ms."""
 
 
 @contextmanager
-def _database(name: str) -> Iterator[None]:
+def _database(name: str) -> Iterator[dict[str, str]]:
+    """Use a database of its own; yield what tells another process where it is."""
     with tempfile.TemporaryDirectory() as folder:
         if name == "postgresql":
             with postgres.running() as url, databases.using(url, Path(folder)):
-                yield
+                yield {"DATABASE_URL": url, "CLUSTERSIM_DATA": folder}
         else:
             with databases.using("", Path(folder)):
-                yield
+                yield {"DATABASE_URL": "", "CLUSTERSIM_DATA": folder}
 
 
-def _nodes() -> list[dict[str, Any]]:
+@contextmanager
+def _person(session_id: int, where: dict[str, str]) -> Iterator[list[float]]:
+    """Have a person write from another process meanwhile; the milliseconds of each write are there at the end."""
+    waits: list[float] = []
+    command = [sys.executable, "-m", "tests.bench.person", str(session_id)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env={**os.environ, **where}, text=True, **pipes) as person:
+        yield waits
+        told, _ = person.communicate("enough\n")
+    waits += json.loads(told.splitlines()[-1])
+
+
+def _nodes(count: int = NODES) -> list[dict[str, Any]]:
     room = {"cpu": "4", "memory": "32Gi", "pods": "110"}
     return [
         {
@@ -43,61 +74,91 @@ def _nodes() -> list[dict[str, Any]]:
             "metadata": {"name": f"node-{i}", "labels": {"kubernetes.io/hostname": f"node-{i}"}},
             "status": {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]},
         }
-        for i in range(NODES)
+        for i in range(count)
     ]
 
 
-def _deployment() -> dict[str, Any]:
+def _deployment(name: str = "bench", replicas: int = PODS) -> dict[str, Any]:
     container = {"name": "c", "image": "bench:1", "resources": {"requests": {"cpu": "100m", "memory": "500Mi"}}}
-    labels = {"app": "bench"}
+    labels = {"app": name}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": "bench", "namespace": "default"},
+        "metadata": {"name": name, "namespace": "default"},
         "spec": {
-            "replicas": PODS,
+            "replicas": replicas,
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
         },
     }
 
 
-def measure(name: str) -> dict[str, Any]:
-    """Return the row of one database: seconds, podsPerSecond."""
-    from clustersim.classroom.opening import open_session
-    from clustersim.classroom.writing import write
-    from clustersim.store import open_store
-    from controllers.cluster import Cluster
-    from controllers.log.operations import Create, Patch
-    from scheduler_core.kernels.collecting import collect_rarely
+def _bound(cluster: Cluster, reader: SqlStore, name: str, wanted: int) -> float:
+    """Run the control plane until so many pods of an app are bound, or too long; return the seconds."""
+    label = b'"app":"' + name.encode() + b'"'
+    began = perf_counter()
+    while True:
+        slice_ends = perf_counter() + LOOK_EVERY_SECONDS
+        while perf_counter() < slice_ends:
+            cluster.advance(cluster.next_event_ms() or cluster.now_ms, max_events=64)
+        pods, _ = reader.list("pods", "default")
+        # Searched, not decoded: cheap to look at.
+        bound = sum(1 for pod in pods if label in pod.data and b'"nodeName":"' in pod.data)
+        seconds = perf_counter() - began
+        print(f"{name}: {bound}/{wanted} bound after {seconds:.1f} s", file=sys.stderr)
+        if bound == wanted or seconds > SECONDS_MAX:
+            return seconds
 
+
+def measure(name: str) -> list[dict[str, Any]]:
+    """Return the rows of one database: created→bound, and scaled beside a person who writes."""
     collect_rarely()
-    with _database(name):
+    with _database(name) as where:
         session = open_session("bench", "empty", 1, "Bench").session
         straight = Patch("clocks.clustersim.io", "", "clock", {"spec": {"pace": 0}})
         write(open_store(session.id), [straight, *(Create("nodes", "", node) for node in _nodes())])
         cluster = Cluster(open_store(session.id, owner=True), fence=session.epoch, kubelets=False)
         cluster.start()
         cluster.advance(cluster.now_ms + 20_000)  # the first leaders are elected
-        began = perf_counter()
+        reader = open_store(session.id)
+        spent = process_time()
         write(open_store(session.id), [Create("deployments.apps", "default", _deployment())])
         cluster.pull()
-        reader = open_store(session.id)
-        while True:
-            slice_ends = perf_counter() + LOOK_EVERY_SECONDS
-            while perf_counter() < slice_ends:
-                cluster.advance(cluster.next_event_ms() or cluster.now_ms, max_events=64)
-            pods, _ = reader.list("pods", "default")
-            bound = sum(1 for pod in pods if b'"nodeName":"' in pod.data)  # searched, not decoded: cheap to look at
-            seconds = perf_counter() - began
-            print(f"{name}: {bound}/{PODS} bound after {seconds:.1f} s", file=sys.stderr)
-            if bound == PODS or seconds > SECONDS_MAX:
-                break
-        rate = round(bound / seconds, 1)
-        row = {"bench": "created→bound", "database": name, "nodes": NODES, "pods": PODS, "bound": bound}
-        return {**row, "seconds": round(seconds, 2), "podsPerSecond": rate}
+        seconds = _bound(cluster, reader, "bench", PODS)
+        spent = process_time() - spent
+        shared = {"database": name, "nodes": NODES, "pods": PODS}
+        created = {"bench": "created→bound", **shared, "seconds": round(seconds, 2)}
+        created |= {"podsPerSecond": round(PODS / seconds, 1), "cpuMsPerPod": round(spent * 1000 / PODS, 3)}
+        write(open_store(session.id), [Create("deployments.apps", "default", _deployment("more", 1))])
+        cluster.pull()
+        _bound(cluster, reader, "more", 1)
+        with _person(session.id, where) as waits:
+            write(open_store(session.id), [Patch("deployments.apps", "default", "more", {"spec": {"replicas": PODS}})])
+            cluster.pull()
+            seconds = _bound(cluster, reader, "more", PODS)
+        cuts = quantiles(waits, n=100)
+        scaled = {"bench": "scaled beside a person", **shared, "seconds": round(seconds, 2), "writes": len(waits)}
+        return [created, scaled | {"writeP50Ms": round(cuts[49], 1), "writeP99Ms": round(cuts[98], 1)}]
+
+
+def heartbeats() -> dict[str, Any]:
+    """Return the row of idle nodes: percent of a core that the control plane of 5,000 nodes takes, kubelets on."""
+    collect_rarely()
+    with _database("sqlite"):
+        session = open_session("bench", "empty", 1, "Bench").session
+        store = open_store(session.id)
+        for start in range(0, HEARTBEAT_NODES, 500):
+            write(store, [Create("nodes", "", node) for node in _nodes(HEARTBEAT_NODES)[start : start + 500]])
+        cluster = Cluster(open_store(session.id, owner=True), fence=session.epoch)
+        cluster.start()
+        cluster.advance(cluster.now_ms + 60_000)
+        spent = process_time()
+        for _ in range(HEARTBEAT_SECONDS):
+            cluster.advance(cluster.now_ms + 1_000)
+        share = 100 * (process_time() - spent) / HEARTBEAT_SECONDS
+        return {"bench": "heartbeats", "nodes": HEARTBEAT_NODES, "percentOfACore": round(share, 2)}
 
 
 def run() -> list[dict[str, Any]]:
-    """Return one row a database."""
-    return [measure(name) for name in ("sqlite", "postgresql")]
+    """Return the rows of each database, and that of the heartbeats."""
+    return [*measure("sqlite"), *measure("postgresql"), heartbeats()]

@@ -131,3 +131,26 @@ def test_a_dry_run_on_the_node_alone_says_what_one_on_a_snapshot_says(
         else:
             del there[number % len(pods)]
         assert light.verdict() == full.verdict()
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"nodeName": "n"},
+    {"nodeName": "n", "status": {"phase": "Running", "startTime": "2030-01-01T00:00:00Z"}},
+    {"nodeName": "n", "labels": {"app": "db"}},
+    {"nodeName": "n", "requests": {"cpu": "2"}},
+    {"nodeName": "n", "metadata": {"deletionTimestamp": "2030-01-01T00:00:00Z"}},
+    {"nodeName": "n", "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]}},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
+def test_what_was_worked_out_for_an_earlier_view_of_a_pod_holds_for_the_one_that_takes_it_over(
+    changes: dict[str, Any],
+) -> None:
+    given = {"labels": {"app": "web"}, "requests": {"cpu": "1"}}
+    before = pod(**given)
+    worked_out = (before.sums, before.terms, before.kin, before.traits)
+    after, fresh = pod(**{**given, **changes}), pod(**{**given, **changes})
+    after.adopt(before)
+    assert (after.sums, after.terms, after.kin, after.traits) == (fresh.sums, fresh.terms, fresh.kin, fresh.traits)
+    assert (after.sums is worked_out[0]) == (len(changes) == 1 or changes.get("status", {}).get("phase") == "Running")

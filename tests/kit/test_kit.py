@@ -14,11 +14,19 @@ from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.kit.recorder import EVENT_TTL_MS, Recorder, sweep
 from controllers.kit.workqueue import SPINS_MAX, Workqueue
 from controllers.log.memory import MemoryStore
-from controllers.log.operations import Create, Delete, Patch
+from controllers.log.operations import Create, Delete, Patch, Result
 from controllers.log.stamps import unix_ms_of, wire_micro_time, wire_time
 from controllers.log.store import Event
 from controllers.loop.clock import LocalClock
-from controllers.loop.loop import BACKLOG_ROWS_MAX, Answer, Loop, Tick
+from controllers.loop.component import Emission
+from controllers.loop.loop import (
+    BACKLOG_ROWS_MAX,
+    TICK_OPERATIONS_MAX,
+    TICK_OPERATIONS_MORE,
+    Answer,
+    Loop,
+    Tick,
+)
 from scheduler_core.api.document import Document
 
 
@@ -369,3 +377,29 @@ def test_an_event_goes_an_hour_after_it_was_last_written(age_ms: int, removed: i
     metadata = {"name": "e", "namespace": "default", "uid": "u", "creationTimestamp": wire_time(written_ms - 10**7)}
     event = {"metadata": metadata, "lastTimestamp": wire_time(written_ms)}
     assert len(sweep([event], written_ms + age_ms)) == removed
+
+
+# -- transactions ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pods", [1, 50, 51, 100, 105, 111, 250])
+def test_a_trace_is_written_with_its_operation_and_no_transaction_is_a_remnant(pods: int) -> None:
+    bench = Bench()
+    sizes: list[tuple[int, int]] = []
+
+    def commit(emissions: Sequence[Emission], now_ms: int, read: int) -> tuple[list[Result], int]:
+        operations = [one for one in emissions if one.operation is not None]
+        sizes.append((len(operations), len(emissions) - len(operations)))
+        assert [one.trace is None for one in emissions] == [False, True] * len(operations)
+        return bench.client.commit(emissions, now_ms, read)
+
+    bench.loop._commit = commit
+    tick = Tick(bench.loop, bench.slot)
+    for number in range(pods):
+        tick.trace(f"uid-{number}", 1, {}, b"")
+        tick.emit(Create("configmaps", "default", {"metadata": {"name": f"note-{number}"}}))
+    bench.loop._flush()
+    assert sum(operations for operations, _ in sizes) == pods
+    assert all(operations <= TICK_OPERATIONS_MAX + TICK_OPERATIONS_MORE for operations, _ in sizes)
+    assert len(sizes) == 1 or min(operations for operations, _ in sizes) > TICK_OPERATIONS_MORE
+    assert set(bench.stored()) == {f"note-{number}" for number in range(pods)}
