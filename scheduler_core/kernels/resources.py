@@ -148,7 +148,7 @@ def balanced_pair(requested: NDArray[np.float64], capacity: NDArray[np.float64],
     np.minimum(share, 1.0, out=share)
     deviation: NDArray[np.float64] = share[0]
     deviation -= share[1]
-    deviation /= 2
+    deviation *= 0.5
     np.abs(deviation, out=deviation)
     np.subtract(1.0, deviation, out=deviation)
     deviation *= SCORE_MAX

@@ -261,7 +261,7 @@ class Snapshot:
     def pairs_of(self, rows: Rows, which: int) -> NDArray[np.float64]:
         """Return (2, K) doubles of cpu and memory: ALLOCATABLE, REQUESTED or NON_ZERO; treat them as frozen."""
         pairs: NDArray[np.float64] = self.pairs[which]
-        return pairs if isinstance(rows, slice) else pairs[:, rows]
+        return pairs if isinstance(rows, slice) else pairs.take(rows, axis=1)
 
     def sizes_of(self, resource: str) -> tuple[int, int]:
         """Return the smallest and the largest allocatable amount on any node, (0, 0) where no node has any."""
