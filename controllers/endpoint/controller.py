@@ -80,18 +80,29 @@ class EndpointController:
         if service is None:
             self._times.forget(key)
             self._replaced.pop(key, None)
-            if self._endpoints.get(namespace, name) is not None:
+            left = self._endpoints.get(namespace, name)
+            reason = "the Service has gone: its Endpoints go too" if left is not None else "the Service has gone"
+            work.tell(reason, desired={"serviceStore": None}, actual={"endpoints": _counted(left)})
+            if left is not None:
                 yield [Delete(ENDPOINTS, namespace, name)]
             return
         if service["spec"].get("type") == "ExternalName" or service["spec"].get("selector") is None:
+            work.tell("no selector: its Endpoints are somebody else's", desired={}, actual={})
             return
         pods = pods_of(service, self._pods)
         trigger = self._times.of(service, pods)
         subsets = packed(_entries(service, pods))
         current = self._endpoints.get(namespace, name)
         if current is not None and self._replaced.get(key) == current["metadata"]["resourceVersion"]:
+            work.tell("the copy of the Endpoints is out of date: tried again", desired={}, actual={})
             raise conflict(ENDPOINTS, name, "the copy of the object is out of date")
-        if current is not None and not _differs(current, subsets, service):
+        reason = "resourceVersion 0: created" if current is None else _difference(current, subsets, service)
+        work.tell(
+            reason or "as asked",
+            desired={"podStore": _counted({"subsets": subsets})},
+            actual={"endpoints": _counted(current), "resourceVersion": _version(current)},
+        )
+        if not reason:
             return
         document = _document(service, current, subsets, trigger)
         if current is None:
@@ -148,16 +159,48 @@ def _port(port: Mapping[str, Any], number: int) -> Document:
     return told
 
 
-def _differs(current: Document, subsets: list[Document], service: Document) -> bool:
+def _counted(document: Document | None) -> Document | None:
+    """Return how many addresses Endpoints have, for the panel; None: there are no Endpoints."""
+    if document is None:
+        return None
+    ready, unready = count(document.get("subsets") or [])
+    return {"ready": ready, "notReady": unready}
+
+
+def _version(current: Document | None) -> str:
+    """Return the version that is written over; "0" is upstream's for Endpoints that are to be created."""
+    return "0" if current is None else str(current["metadata"]["resourceVersion"])
+
+
+def _difference(current: Document, subsets: list[Document], service: Document) -> str:
+    """Return in which part Endpoints are not as they should be; empty: in none."""
     metadata = current["metadata"]
     labels = metadata.get("labels") or {}
     own = {key: value for key, value in labels.items() if key not in (HEADLESS, MANAGED_BY)}
     if labels.get(MANAGED_BY) != MANAGER or own != (service["metadata"].get("labels") or {}):
-        return True
+        return "labels differ: updated"
     known = current.get("subsets") or []
     if sum(count(known)) > MOST or OVER_CAPACITY in (metadata.get("annotations") or {}):
-        return True
-    return packed(_unpacked(known)) != subsets
+        return "more addresses than are told: updated"
+    known_now = packed(_unpacked(known))
+    if known_now == subsets:
+        return ""
+    return "host names differ: updated" if _unnamed(known_now) == _unnamed(subsets) else "subsets differ: updated"
+
+
+def _unnamed(subsets: list[Document]) -> list[Document]:
+    """Return subsets without the host names of their addresses."""
+    return [
+        {
+            **subset,
+            **{
+                field: [{key: value for key, value in one.items() if key != "hostname"} for one in subset[field]]
+                for field in ("addresses", "notReadyAddresses")
+                if field in subset
+            },
+        }
+        for subset in subsets
+    ]
 
 
 def _unpacked(subsets: Iterable[Mapping[str, Any]]) -> Iterable[tuple[Document, Document | None, bool]]:

@@ -92,6 +92,13 @@ class EndpointSliceController:
         changes = Changes(delete=[one for one in existing if one["addressType"] not in families])
         for family in families:
             changes.add(self._changes(service, pods, [one for one in existing if one["addressType"] == family], family))
+        parts = (("created", changes.create), ("updated", changes.update), ("deleted", changes.delete))
+        told = ", ".join(f"{len(part)} {what}" for what, part in parts if part)
+        work.tell(
+            f"slices {told}" if told else "as asked",
+            desired={"podStore": {"pods": sum(1 for pod in pods if is_listed(pod, ending=True))}},
+            actual={"endpointslices": {"slices": len(existing), "endpoints": _length(existing)}},
+        )
         error = None if spec.get("publishNotReadyAddresses") else self._homeless(service, pods)
         for result in (yield _operations(service, changes, trigger)):
             if result.error is not None and not _is_over(result.error):
@@ -168,6 +175,10 @@ def _service_of(document: Document) -> Iterable[str]:
     labels = document["metadata"].get("labels") or {}
     if labels.get(MANAGED_BY) == MANAGER and labels.get(SERVICE_NAME):
         yield f"{document['metadata']['namespace']}/{labels[SERVICE_NAME]}"
+
+
+def _length(slices: Sequence[Document]) -> int:
+    return sum(len(one.get("endpoints") or ()) for one in slices)
 
 
 def _is_owned(document: Document, uid: str) -> bool:

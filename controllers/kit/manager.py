@@ -14,6 +14,7 @@ another's outcome without anybody waiting.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
@@ -28,6 +29,9 @@ from controllers.log.operations import Operation, Result
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
 from scheduler_core.api.errors import ApiError
+
+RECENT_MAX: Final = 10
+"""Reconciliations of one controller that its panel shows: the newest."""
 
 WORKERS: Final = 5
 """Keys of one controller that are worked on at the same time, as kube-controller-manager's concurrent syncs."""
@@ -131,7 +135,7 @@ RESYNC_KEY: Final = "\x00resync"
 class _Runner:
     """One controller with its queue, as the manager drives it."""
 
-    __slots__ = ("active", "controller", "entry", "flags", "last", "queue", "recorder")
+    __slots__ = ("active", "controller", "entry", "flags", "queue", "recent", "recorder")
 
     def __init__(self, entry: ControllerEntry, informers: Informers, identity: str, flags: InForce) -> None:
         self.entry = entry
@@ -140,8 +144,8 @@ class _Runner:
         self.recorder = Recorder(entry.source or f"{entry.name}-controller", instance=identity)
         self.controller = entry.make(Setup(informers, self.queue, self.recorder, flags))
         self.active = 0
-        self.last: Reconciled | None = None
-        """The newest reconciliation, under way or over."""
+        self.recent: deque[Reconciled] = deque(maxlen=RECENT_MAX)
+        """The newest reconciliations, under way or over; the newest is the last."""
 
     @property
     def resync_ms(self) -> int:
@@ -225,7 +229,8 @@ class ControllerManager:
             "caches": caches,
             "queue": runner.queue.shown(now_ms),
             "workers": {"busy": runner.active, "limit": runner.workers},
-            "last": runner.last.shown() if runner.last is not None else None,
+            "last": runner.recent[-1].shown() if runner.recent else None,
+            "recent": [report.shown() for report in reversed(runner.recent)],
         }
 
     def start(self, tick: Tick) -> None:
@@ -293,7 +298,8 @@ class ControllerManager:
         if key is None:
             return
         runner.active += 1
-        report = runner.last = Reconciled(key, tick.now_ms)
+        report = Reconciled(key, tick.now_ms)
+        runner.recent.append(report)
         work = Work(tick, runner.queue, runner.recorder, runner.flags, report)
         batch = _Batch(runner, key, runner.controller.reconcile(key, work), work)
         self._advance(batch, None, tick)

@@ -46,7 +46,7 @@ class Reconciled:
     def shown(self) -> dict[str, Any]:
         """Return it as JSON: `object, reason, desired, actual, calls, callCount, beganMs, endedMs, error`."""
         return {
-            "object": self.object,
+            "object": self.object.replace("\x00", ""),
             "reason": self.reason,
             "desired": dict(self.desired),
             "actual": dict(self.actual),

@@ -146,6 +146,12 @@ class NodeLifecycleController:
         for node in lost:
             name = node["metadata"]["name"]
             work.event(node, "Node", "NodeNotReady", f"Node {name} status is now: NodeNotReady")
+        names = [node["metadata"]["name"] for node in lost]
+        work.tell(
+            f"silent for too long, not ready any more: {', '.join(names)}" if names else "nodes are as they were",
+            desired={"knownNodeSet": len(self._known)},
+            actual={"ready": sum(1 for node in nodes.values() if _ready(node) == "True"), "nodeStore": len(before)},
+        )
         pods = [pod for node in lost for pod in self._pods.indexed("node", node["metadata"]["name"])]
         yield from self._mark(pods, work)
         changes += self._disruption(list(nodes.values()), work)

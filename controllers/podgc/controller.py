@@ -68,7 +68,13 @@ class PodGCController:
             work.queue.add_at(_LOOK, self._look_at_ms(work.now_ms))
             return
         pods = self._pods.all()
-        yield from self._remove(self._too_many(pods, work), work)
+        too_many = self._too_many(pods, work)
+        work.tell(
+            "more finished pods than are kept: the oldest go" if too_many else "no more finished pods than are kept",
+            desired={"terminated-pod-gc-threshold": work.flags[TERMINATED_POD_GC_THRESHOLD]},
+            actual={"finished pods": sum(1 for pod in pods if _has_ended(pod)), "to delete": len(too_many)},
+        )
+        yield from self._remove(too_many, work)
         terminating = [pod for pod in pods if "deletionTimestamp" in pod["metadata"]]
         yield from self._remove([pod for pod in terminating if self._is_lost(pod)], work)
         yield from self._orphans(pods, work)

@@ -76,7 +76,19 @@ class ResourceQuotaController:
         used = only({**read(status.get("used")), **counted}, hard)
         known = status.get("used")
         same = status.get("hard") is not None and equal(read(status["hard"]), read(hard))
-        if same and known is not None and equal(read(known), used):
+        reason = ""
+        if not same:
+            reason = "status.hard is not spec.hard: written"
+        elif known is None:
+            reason = "usage was not counted yet: written"
+        elif not equal(read(known), used):
+            reason = "usage has changed: written"
+        work.tell(
+            reason or "as counted",
+            desired={"spec.hard": dict(hard), "counted": written(used)},
+            actual={"status.hard": status.get("hard"), "status.used": known},
+        )
+        if not reason:
             return
         metadata = {field: quota["metadata"][field] for field in ("uid", "resourceVersion")}
         body = {"metadata": metadata, "status": {"hard": dict(hard), "used": written(used)}}

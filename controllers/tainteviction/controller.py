@@ -59,7 +59,9 @@ class TaintEvictionController:
     def reconcile(self, key: str, work: Work) -> Reconcile:
         """Look at a node's pods, or evict, spare or put off one pod."""
         if key.startswith(_NODE):
-            for one in self._pods.indexed("node", key.removeprefix(_NODE)):
+            found = list(self._pods.indexed("node", key.removeprefix(_NODE)))
+            work.tell("taints have changed: its pods are looked at", desired={}, actual={"pods": len(found)})
+            for one in found:
                 work.queue.add(key_of(one))
             return
         pod = self._pods.get(*split_key(key))
@@ -71,14 +73,23 @@ class TaintEvictionController:
             return
         stays_ms = _stays_ms(_execute_taints(node), pod)
         if stays_ms is None:
+            work.tell(
+                "tolerates all taints: stays", desired={}, actual={"NoExecute taints": len(_execute_taints(node))}
+            )
             self._cancel(key, work)
             return
         if not stays_ms:
             self._cancel(key, work)
         elif self._evictions.setdefault(key, work.now_ms + stays_ms) > work.now_ms:
             # What was counted first holds, whatever has changed since.
+            left_ms = self._evictions[key] - work.now_ms
+            work.tell("tolerates for a while: waits", desired={"tolerationSeconds left": left_ms / 1000}, actual={})
             work.queue.add_at(key, self._evictions[key])
             return
+        why = "its time is over: evicted" if stays_ms else "does not tolerate a taint: evicted"
+        work.tell(
+            why, desired={"tolerationSeconds": stays_ms // 1000}, actual={"nodeName": pod["spec"].get("nodeName")}
+        )
         yield from self._evict(pod, work)
         self._evictions.pop(key, None)
 

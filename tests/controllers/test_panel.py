@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from controllers.kit.manager import ControllerManager
 from controllers.leaderelection.replica import Replica
+from controllers.log.operations import Delete, Patch, Update
 from controllers.table import CONTROLLERS
-from tests.tools.lab import Document, Lab, node, workload
+from tests.tools.lab import Document, Lab, node, pod, workload
 
 
 def manager_of(lab: Lab) -> ControllerManager:
@@ -59,3 +62,93 @@ def test_a_refused_call_stands_in_the_panel_with_its_answer_and_the_key_waits() 
     assert "no PriorityClass with name none was found" in create["message"]
     assert last["error"] == create["message"]
     assert [(one["key"], one["failures"] > 3) for one in shown["queue"]["waiting"]] == [("default/web", True)]
+
+
+def service(**spec: Any) -> Document:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}], **spec},
+    }
+
+
+def last(lab: Lab, name: str) -> Document:
+    """Return the last reconciliation; time has to come to it first."""
+    found: Document = panel(lab, name)["last"]
+    return found
+
+
+def recent(lab: Lab, name: str, reason: str) -> Document:
+    """Return the newest reconciliation that was of a reason."""
+    found: list[Document] = panel(lab, name)["recent"]
+    assert reason in [one["reason"] for one in found]
+    return next(one for one in found if one["reason"] == reason)
+
+
+def test_each_branch_of_endpoints_is_a_reason() -> None:
+    lab = Lab([node("n1")])
+    lab.run(2)
+    lab.create(service())
+    lab.run(2)
+    told = last(lab, "endpoint")
+    assert told["reason"] == "resourceVersion 0: created"
+    assert told["actual"] == {"endpoints": None, "resourceVersion": "0"}
+    version = lab.get("endpoints", "web")["metadata"]["resourceVersion"]
+    behind = pod("one")
+    behind["metadata"]["labels"] = {"app": "web"}
+    lab.create(behind)
+    lab.run(20)
+    told = last(lab, "endpoint")
+    assert told["reason"] == "subsets differ: updated"
+    assert told["desired"] == {"podStore": {"ready": 1, "notReady": 0}}
+    assert told["actual"]["resourceVersion"] >= version
+    lab.do(Patch("services", "default", "web", {"metadata": {"labels": {"a": "b"}}}))
+    lab.run(2)
+    assert last(lab, "endpoint")["reason"] == "labels differ: updated"
+    lab.do(Patch("services", "default", "web", {"metadata": {"annotations": {"a": "b"}}}))
+    lab.run(2)
+    assert last(lab, "endpoint")["reason"] == "as asked"
+    assert last(lab, "endpointslice")["reason"] == "as asked"
+    lab.do(Delete("services", "default", "web"))
+    lab.run(2)
+    told = last(lab, "endpoint")
+    assert told["reason"] == "the Service has gone"
+    before = panel(lab, "endpoint")["recent"][1]
+    assert before["reason"] == "the Service has gone: its Endpoints go too"
+    assert [(call["verb"], call["code"]) for call in before["calls"]] == [("delete", 200)]
+
+
+def test_a_hostname_that_differs_is_a_reason_of_its_own() -> None:
+    lab = Lab([node("n1"), service()])
+    behind = pod("one")
+    behind["metadata"]["labels"] = {"app": "web"}
+    lab.create(behind)
+    lab.run(30)
+    document = lab.get("endpoints", "web")
+    subset = document["subsets"][0]
+    changed = {**subset, "addresses": [{**subset["addresses"][0], "hostname": "other"}]}
+    lab.do(Update("endpoints", "default", "web", {**document, "subsets": [changed]}))
+    lab.do(Patch("services", "default", "web", {"metadata": {"annotations": {"look": "again"}}}))
+    lab.run(2)
+    assert last(lab, "endpoint")["reason"] == "host names differ: updated"
+
+
+def test_quotas_lost_nodes_and_finished_pods_tell_their_reasons() -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "few", "namespace": "default"},
+        "spec": {"hard": {"pods": "5"}},
+    }
+    lab = Lab([node("n1"), node("n2")])
+    lab.run(2)
+    lab.create(quota)
+    lab.run(2)
+    told = recent(lab, "resourcequota", "status.hard is not spec.hard: written")
+    assert told["desired"]["spec.hard"] == {"pods": "5"}
+    assert told["actual"] == {"status.hard": None, "status.used": None}
+    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {"clustersim.io/kubelet": "off"}}}))
+    lab.run(70)
+    told = recent(lab, "node-lifecycle", "silent for too long, not ready any more: n1")
+    assert told["actual"] == {"ready": 1, "nodeStore": 2}
