@@ -38,6 +38,12 @@ FORK_SUFFIX_LENGTH: Final = 20
 STUDENT_QUOTA: Final = {"pods": "50", "requests.cpu": "16", "requests.memory": "32Gi"}
 """What one student's namespace may hold: a third of a small teaching cluster's nodes full of pods."""
 
+STUDENT_REQUESTS: Final = {"cpu": "100m", "memory": "200Mi"}
+"""What a container of a student asks where it says nothing, or the quota would refuse it.
+
+What scores reckon with for such a container anyway (upstream's `schedutil.GetNonzeroRequests`), so that they stay.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -149,7 +155,7 @@ def creation(document: Document) -> Create:
 
 
 def seat_student(session: SessionRow, name: str) -> tuple[Principal, str]:
-    """Return (the student, a token) with the namespace and its quota made."""
+    """Return (the student, a token) with the namespace, its quota and what its containers ask by default made."""
     with transaction.atomic():
         student = people.seat(session, name, "student")
         token = people.new_token(student)
@@ -164,7 +170,14 @@ def seat_student(session: SessionRow, name: str) -> tuple[Principal, str]:
             "metadata": {"name": "student", "namespace": student.namespace},
             "spec": {"hard": dict(STUDENT_QUOTA)},
         }
-        results = write(open_store(session.id), [creation(namespace), creation(quota)])
+        defaults = {
+            "apiVersion": "v1",
+            "kind": "LimitRange",
+            "metadata": {"name": "student", "namespace": student.namespace},
+            "spec": {"limits": [{"type": "Container", "defaultRequest": dict(STUDENT_REQUESTS)}]},
+        }
+        made = [creation(namespace), creation(quota), creation(defaults)]
+        results = write(open_store(session.id), made)
         # A teacher may have made the namespace beforehand; the seat takes it as it is.
         refuse_first(
             result for result in results if result.error is not None and result.error.reason != "AlreadyExists"

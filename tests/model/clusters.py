@@ -166,10 +166,20 @@ def draw_pod(random: Random, name: str, on: str = "") -> PodInfo:
 
 
 def draw_objects(random: Random, *, nodes: int = 4, pods: int = 6) -> Objects:
-    """Return at most so many nodes and pods; some pods are bound, perhaps where they never fitted."""
+    """Return at most so many nodes and pods; some pods are bound, perhaps where they never fitted.
+
+    No two pods of a node hold one host port: a kubelet refuses the second, and the engine, like upstream, would take
+    the port for free as soon as one of the two left.
+    """
     held = tuple(draw_node(random, f"n{index}") for index in range(random.randint(1, nodes)))
-    placed = []
+    placed: list[PodInfo] = []
+    taken: set[str] = set()
     for index in range(random.randint(1, pods)):
         on = random.choice(held).name if maybe(random, 0.5) else ""
-        placed.append(draw_pod(random, f"p{index}", on))
+        drawn = draw_pod(random, f"p{index}", on)
+        if drawn.host_ports and on in taken:
+            continue
+        if drawn.host_ports and on:
+            taken.add(on)
+        placed.append(drawn)
     return Objects(tuple(placed), held)

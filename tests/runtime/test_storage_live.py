@@ -25,7 +25,7 @@ volumeBindingMode: WaitForFirstConsumer
 ---
 apiVersion: storage.k8s.io/v1
 kind: StorageClass
-metadata: {name: standard, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+metadata: {name: disks}
 provisioner: disk.example.dev
 allowVolumeExpansion: true
 ---
@@ -124,11 +124,11 @@ def test_storage_with_kubectl(kubectl: Kubectl) -> None:
     def why(name: str) -> str:
         return _of(kubectl, "pod", name, '.status.conditions[?(@.type=="PodScheduled")].message')
 
-    # A claim of the default class is served at once, by a volume made for it.
-    kubectl("apply", "-f", "-", stdin=claim("made") + pod("writer", "made"))
+    # A claim is served at once where its class says so, by a volume made for it.
+    kubectl("apply", "-f", "-", stdin=claim("made", "disks") + pod("writer", "made"))
     wait_for(lambda: phase("writer") == "Running", what="the pod with a volume that was made")
     row = kubectl("get", "pvc", "made").splitlines()[1].split()
-    assert [row[1], row[3], row[4], row[5]] == ["Bound", "5Gi", "RWO", "standard"]
+    assert [row[1], row[3], row[4], row[5]] == ["Bound", "5Gi", "RWO", "disks"]
     described = kubectl("describe", "pvc", "made")
     assert "ProvisioningSucceeded" in described
     assert "Used By:       writer" in described
@@ -156,8 +156,8 @@ def test_storage_with_kubectl(kubectl: Kubectl) -> None:
     bound = _of(kubectl, "pvc", "zoned", ".spec.volumeName")
     assert f"topology.kubernetes.io/zone in [{zone}]" in kubectl("describe", "pv", bound)
 
-    # One pod alone; a claim that is not there; a claim in use that is deleted.
-    alone = claim("alone", "standard", "ReadWriteOncePod")
+    # One pod alone, by the session's own default class; a claim that is not there; a claim in use that is deleted.
+    alone = claim("alone", mode="ReadWriteOncePod")
     kubectl("apply", "-f", "-", stdin=alone + pod("one", "alone"))
     wait_for(lambda: phase("one") == "Running", what="the first user")
     kubectl("apply", "-f", "-", stdin=pod("two", "alone") + pod("lost", "nowhere"))

@@ -77,12 +77,14 @@ class ApiClient:
             raise
 
     def list(self, resource: str) -> Document:
-        """Return the list of all objects of a resource.
+        """Return the list of all objects of a resource, each with its kind, which a list says once for all.
 
         Raises:
             ApiError: it cannot be had.
         """
-        return self._ask("GET", self._path(resource, ""))
+        found = self._ask("GET", self._path(resource, ""))
+        kind = {"apiVersion": found["apiVersion"], "kind": found["kind"].removesuffix("List")}
+        return found | {"items": [kind | item for item in found.get("items") or []]}
 
     def watch(self, resource: str, version: str) -> Iterator[Document]:
         """Yield watch events from a resourceVersion on, until the watch ends.

@@ -73,6 +73,7 @@ class RemoteReplica:
         self._stop = threading.Event()
         self._arrived: SimpleQueue[Arrived] = SimpleQueue()
         self._missing: set[str] = set()
+        self._rests = False
 
         def inner() -> Elected:
             if component == SCHEDULER:
@@ -142,7 +143,10 @@ class RemoteReplica:
         except ApiError as refused:
             # A fact like a lost watch: time is reckoned on for a moment, then stands until the session answers.
             logger.warning("the session's clock cannot be read: %s", refused.message)
-        if self._clock.paused:
+        if self._clock.paused != self._rests:
+            self._rests = self._clock.paused
+            logger.info("%s: the session's time %s", self._identity, "stands" if self._rests else "goes on")
+        if self._rests:
             return
         now_ms = self._clock.now_ms()
         while self._loop.run_tick(now_ms):
@@ -188,7 +192,7 @@ class RemoteReplica:
                 if not version:
                     found = client.list(resource)
                     version = found["metadata"]["resourceVersion"]
-                    self._arrived.put((resource, None, found.get("items") or []))
+                    self._arrived.put((resource, None, found["items"]))
                 for event in client.watch(resource, version):
                     version = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":

@@ -155,8 +155,8 @@ def test_both_verdicts_on_a_node_that_others_hope_for_are_in_the_trace(ranked: P
 
 def test_while_victims_are_told_the_preemptor_is_held_back(ranked: Plane) -> None:
     ranked.node("a")
-    for name in ("go1", "go2"):
-        ranked.pod(name, "2", terminationGracePeriodSeconds=0)
+    for name in ("go1", "go2", "go3", "go4"):
+        ranked.pod(name, "1", terminationGracePeriodSeconds=0)
     ranked.run(0)
     uid = ranked.pod("boss", "4", priorityClassName="high")
     ranked.loop.pull()
