@@ -27,6 +27,7 @@ from controllers.podgc import PodGCController
 from controllers.replicaset import ReplicaSetController, ReplicationManager
 from controllers.resourcequota import ResourceQuotaController
 from controllers.serviceaccount import RootCertificates, ServiceAccounts
+from controllers.serviceaccount.tokens import Tokens
 from controllers.statefulset import StatefulSetController
 from controllers.tainteviction import TaintEvictionController
 from controllers.ttlafterfinished import TTLAfterFinishedController
@@ -90,6 +91,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         workers=flags.RESOURCE_QUOTA_SYNCS,
     ),
     ControllerEntry(ServiceAccounts, ServiceAccounts.NAME, ServiceAccounts.RESOURCES, workers=1),
+    ControllerEntry(Tokens, Tokens.NAME, Tokens.RESOURCES, workers=flags.SERVICEACCOUNT_TOKEN_SYNCS),
     ControllerEntry(RootCertificates, RootCertificates.NAME, RootCertificates.RESOURCES, workers=1),
     ControllerEntry(GarbageCollector, GarbageCollector.NAME, GarbageCollector.RESOURCES, workers=flags.GC_SYNCS),
     ControllerEntry(

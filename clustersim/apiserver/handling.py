@@ -15,11 +15,11 @@ from clustersim.apiserver.noting import Noted
 from clustersim.apiserver.routes import Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
-from clustersim.classroom import doors, roles
+from clustersim.classroom import accounttokens, doors, roles
 from clustersim.classroom import limits as person_limits
-from clustersim.classroom.auth import Principal, authenticate
+from clustersim.classroom.auth import Principal, authenticate, token_in
 from clustersim.feed import hints
-from clustersim.store import SqlStore, open_store
+from clustersim.store import SqlStore, open_store, sessions
 from scheduler_core.api.errors import ApiError, forbidden, method_not_allowed, unauthorized
 
 watches: Final = Watches()
@@ -59,7 +59,7 @@ def handle(request: Request) -> Response | Watch:
 
 def _handle(request: Request, noted: Noted) -> Response | Watch:
     with noted.marks.step("authentication"):
-        principal = authenticate(request.code, request.headers, method=request.method)
+        principal = _authenticated(request)
         if principal is None:
             if doors.look_up(request.code, request.address) is None:
                 raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
@@ -96,6 +96,21 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
             raise unknown_path(request.path)
 
 
+def _authenticated(request: Request) -> Principal | None:
+    """Return who sends this: somebody with a seat in the session, or a ServiceAccount with a good token."""
+    principal = authenticate(request.code, request.headers, method=request.method)
+    if principal is not None:
+        return principal
+    token, from_cookie = token_in(request.code, request.headers)
+    session = None if from_cookie or token.count(".") != 2 else sessions.find(request.code)
+    if session is None:
+        return None
+    try:
+        return accounttokens.principal_of(session.code, open_store(session.id), token)
+    except accounttokens.NotGood:
+        return None
+
+
 def _refuse_impersonation(request: Request, principal: Principal) -> None:
     """Nobody acts as somebody else here; to pass over the header would answer for the wrong person.
 
@@ -120,7 +135,7 @@ def still_allowed(watch: Watch) -> bool:
     """Return whether a watch may go on: its token is still good; marks the session as used."""
     close_old_connections()
     request = watch.request
-    principal = authenticate(request.code, request.headers, method=request.method)
+    principal = _authenticated(request)
     if principal is None or principal.participant_id != watch.principal.participant_id:
         return False
     hints.touch(principal.session_id)

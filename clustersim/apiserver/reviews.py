@@ -12,9 +12,16 @@ from typing import Any, Final, NamedTuple
 from clustersim.apiserver.messages import Request, Response, decode_body, json_response
 from clustersim.apiserver.routes import unknown_path
 from clustersim.apiserver.sessiontime import session_unix_ms
-from clustersim.apiserver.tokens import account_of
-from clustersim.classroom import people, roles
-from clustersim.classroom.auth import TEACHER, Principal, principal_of
+from clustersim.classroom import people, rbac, roles
+from clustersim.classroom.accounttokens import (
+    ISSUER,
+    PREFIX,
+    NotGood,
+    account_principal,
+    bearer_of,
+    user_named,
+)
+from clustersim.classroom.auth import ACCOUNT, TEACHER, Principal, principal_of
 from clustersim.store import open_store
 from controllers.kinds.table import SERVED, find_resource
 from controllers.log.stamps import wire_time
@@ -86,12 +93,14 @@ def _access_of(spec: Mapping[str, Any], principal: Principal, request: Request, 
     if namespace and isinstance(attributes, dict) and attributes.get("namespace") != namespace:
         raise bad_request(f"spec.resourceAttributes.namespace must match namespace: {namespace}")
     _refuse(causes)
-    somebody = _person(principal, user)
+    somebody = _somebody(principal, user)
     return {"spec": spec, "status": {"allowed": False} if somebody is None else _access(spec, somebody)}
 
 
-def _person(principal: Principal, slug: str) -> Principal | None:
-    """Return the principal of a person of the session, None where nobody has that name."""
+def _somebody(principal: Principal, slug: str) -> Principal | None:
+    """Return the principal of a person of the session, or of an account; None where nobody has that name."""
+    if slug.startswith(PREFIX) and slug.count(":") == 3:
+        return account_principal(principal.code, principal.session_id, user_named(slug))
     for person in people.of_session(principal.session_id):
         if person.slug == slug:
             return people.principal_for(people.find(principal.session_id, str(person.id)), principal.code)
@@ -139,6 +148,9 @@ def decide(
     """Return the status of an access review."""
     if resource != "*" and find_resource(resource) is None:
         return {"allowed": False, "reason": f"no resource {resource!r} is served here"}
+    if principal.role == ACCOUNT:
+        reason = rbac.allows(principal, verb, resource, namespace, name, subresource)
+        return {"allowed": True, "reason": reason} if reason else {"allowed": False}
     try:
         roles.check(principal, verb, resource, namespace, name, subresource)
     except ApiError as error:
@@ -159,6 +171,8 @@ def _rules(spec: Mapping[str, Any], principal: Principal, request: Request, name
     ]
     if principal.role == TEACHER:
         rules.append({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})
+    elif principal.role == ACCOUNT:
+        rules += rbac.rules_for(principal, namespace)
     else:
         for kind in SERVED:
             home = namespace if kind.namespaced else ""
@@ -175,6 +189,8 @@ def _who(spec: Mapping[str, Any], principal: Principal, request: Request, namesp
 
 
 def _user(principal: Principal) -> dict[str, Any]:
+    if principal.user is not None:
+        return dict(principal.user)
     return {
         "username": principal.slug,
         "uid": str(principal.participant_id),
@@ -187,12 +203,19 @@ def _whose(spec: Mapping[str, Any], principal: Principal, request: Request, name
     token = spec.get("token")
     if not isinstance(token, str) or not token:
         raise bad_request("token is required for TokenReview in authentication")
+    asked = tuple(map(str, spec.get("audiences") or ()))
     found = principal_of(request.code, token)
-    now = session_unix_ms(open_store(principal.session_id))
-    user = account_of(request.code, token, now) if found is None else _user(found)
-    if user is None:
+    try:
+        bearer = None if found is not None else bearer_of(open_store(principal.session_id), token, asked)
+    except NotGood as why:
+        return {"spec": spec, "status": {"user": {}, "error": f"[invalid bearer token, {why}]"}}
+    if bearer is not None:
+        user, audiences = bearer.user, bearer.audiences
+    elif found is not None and (not asked or ISSUER in asked):
+        user, audiences = _user(found), (ISSUER,)
+    else:
         return {"spec": spec, "status": {"user": {}, "error": "invalid bearer token"}}
-    return {"spec": spec, "status": {"authenticated": True, "user": user}}
+    return {"spec": spec, "status": {"authenticated": True, "user": user, "audiences": list(audiences)}}
 
 
 REVIEWS: Final = (

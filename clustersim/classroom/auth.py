@@ -11,22 +11,27 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Any, Final, Literal, cast
 from urllib.parse import urlsplit
 
 from clustersim.classroom.models import Token
 from clustersim.store.sessions import normal_code
 from scheduler_core.api.errors import ApiError
 
-Role = Literal["teacher", "student", "viewer", "component"]
+Role = Literal["teacher", "student", "viewer", "component", "account"]
 
 TEACHER: Final = "teacher"
 STUDENT: Final = "student"
 VIEWER: Final = "viewer"
 COMPONENT: Final = "component"
+ACCOUNT: Final = "account"
+"""A ServiceAccount, by a token of its own; on the Kubernetes API alone."""
 
 CREATED_BY: Final = "clustersim.io/created-by"
 """Annotation of every object that a person or their import created: the person's slug."""
+
+ACTOR_LENGTH: Final = 320
+"""Letters of an author that the log keeps."""
 
 TOKEN_BYTES: Final = 24
 """Random bytes of a token or link secret: 192 bits cannot be guessed, and the text still fits a Basic password."""
@@ -52,16 +57,18 @@ class Principal:
     role: Role
     namespace: str
     color: int = 1
+    user: Mapping[str, Any] | None = None
+    """An account's UserInfo."""
 
     @property
     def actor(self) -> str:
         """Return what the log names as the author."""
-        return f"user:{self.slug}"
+        return f"user:{self.slug}"[:ACTOR_LENGTH]
 
     @property
     def creator(self) -> dict[str, str]:
-        """Return the annotations of objects that this person creates; a component's are nobody's."""
-        return {} if self.role == COMPONENT else {CREATED_BY: self.slug}
+        """Return the annotations of objects that this person creates; a component's and an account's are nobody's."""
+        return {} if self.role in (COMPONENT, ACCOUNT) else {CREATED_BY: self.slug}
 
 
 def new_secret() -> str:

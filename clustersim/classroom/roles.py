@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from clustersim.classroom import allowance
-from clustersim.classroom.auth import COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
+from clustersim.classroom import allowance, rbac
+from clustersim.classroom.auth import ACCOUNT, COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
 from clustersim.extenders import refusals
 from clustersim.store import SqlStore
 from controllers.kinds.table import find_resource, kind_of
@@ -43,13 +43,15 @@ def check(
     group = split_resource(resource)[1]
     # What nobody commands on this surface the engine need not withstand.
     commanded = group == CLUSTERSIM_GROUP and verb not in READ_VERBS
-    if commanded or not _may(principal, verb, resource, namespace or "", subresource):
+    if commanded or not _may(principal, verb, resource, namespace or "", name, subresource):
         raise _denied(principal, verb, resource, namespace or "", name, subresource)
 
 
-def _may(principal: Principal, verb: str, resource: str, namespace: str, subresource: str) -> bool:
+def _may(principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str) -> bool:
     if principal.role == TEACHER:
         return True
+    if principal.role == ACCOUNT:
+        return bool(rbac.allows(principal, verb, resource, namespace, name, subresource))
     kind = find_resource(resource)
     at_home = principal.role == STUDENT and namespace == principal.namespace
     if verb in READ_VERBS:
@@ -94,7 +96,9 @@ def guard_for(
             _check_calls(kind_of(resource), name, new.object)
         if principal.role == TEACHER and commands:
             return
-        check(principal, verb_of(operation), resource, namespace, name, subresource)
+        if principal.role != ACCOUNT:
+            # What an account may was decided by the request's own verb: a patch is no update there.
+            check(principal, verb_of(operation), resource, namespace, name, subresource)
         if new is None:
             return
         before = None if old is None else old.object

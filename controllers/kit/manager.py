@@ -28,6 +28,7 @@ from controllers.kit.workqueue import Workqueue
 from controllers.log.operations import Operation, Result
 from controllers.log.store import Event
 from controllers.loop.loop import Answer, Tick
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
 
 RECENT_MAX: Final = 10
@@ -35,6 +36,9 @@ RECENT_MAX: Final = 10
 
 WORKERS: Final = 5
 """Keys of one controller that are worked on at the same time, as kube-controller-manager's concurrent syncs."""
+
+Sign = Callable[[Document], str]
+"""Claims → the token that says them."""
 
 Reconcile = Generator[Sequence[Operation], Sequence[Result], None]
 """Yields operations, is sent their results in order. Raising ApiError retries the key after its back-off."""
@@ -49,6 +53,8 @@ class Setup:
     recorder: Recorder
     flags: InForce
     """The flags in force: `setup.flags[FLAG]`, read whenever the value is needed (`controllers.flags`)."""
+    sign: Sign | None = None
+    """Signs tokens of ServiceAccounts; None: there is no key."""
 
 
 class Work:
@@ -137,12 +143,14 @@ class _Runner:
 
     __slots__ = ("active", "controller", "entry", "flags", "queue", "recent", "recorder")
 
-    def __init__(self, entry: ControllerEntry, informers: Informers, identity: str, flags: InForce) -> None:
+    def __init__(
+        self, entry: ControllerEntry, informers: Informers, identity: str, flags: InForce, sign: Sign | None
+    ) -> None:
         self.entry = entry
         self.flags = flags
         self.queue = Workqueue()
         self.recorder = Recorder(entry.source or f"{entry.name}-controller", instance=identity)
-        self.controller = entry.make(Setup(informers, self.queue, self.recorder, flags))
+        self.controller = entry.make(Setup(informers, self.queue, self.recorder, flags, sign))
         self.active = 0
         self.recent: deque[Reconciled] = deque(maxlen=RECENT_MAX)
         """The newest reconciliations, under way or over; the newest is the last."""
@@ -185,13 +193,26 @@ class _Batch:
 class ControllerManager:
     """`Elected` component: all controllers over one set of informers."""
 
-    def __init__(self, identity: str, entries: Sequence[ControllerEntry], flags: InForce | None = None) -> None:
-        """Make every controller of the table; nothing runs before `start`. `flags` None: all have their defaults."""
+    def __init__(
+        self,
+        identity: str,
+        entries: Sequence[ControllerEntry],
+        flags: InForce | None = None,
+        sign: Sign | None = None,
+    ) -> None:
+        """Make every controller of the table; nothing runs before `start`.
+
+        Args:
+            identity: who it is among the replicas.
+            entries: the table.
+            flags: None: all have their defaults.
+            sign: signs tokens of ServiceAccounts; None: there is no key, and none is made.
+        """
         flags = flags or InForce()
         resources = [resource for entry in entries for resource in entry.resources]
         self.identity = identity
         self.informers = Informers(resources, identity=identity)
-        self._runners = {entry.name: _Runner(entry, self.informers, identity, flags) for entry in entries}
+        self._runners = {entry.name: _Runner(entry, self.informers, identity, flags, sign) for entry in entries}
         self._leading = False
 
     @property

@@ -23,6 +23,7 @@ MEANT: Final = {
     ("controllers/kit/pods.py", "Pod"): "what a template makes",
     ("clustersim/apiserver/reviews.py", "namespaces"): "a part of paths, which have a namespace after it",
     ("clustersim/apiserver/handling.py", "serviceaccounts"): "whose tokens are made on demand",
+    ("clustersim/apiserver/tokens.py", "nodes"): "where the pod is that a token is bound to",
     ("clustersim/apiserver/tokens.py", "Node"): "what a token may be bound to",
     ("clustersim/apiserver/tokens.py", "Pod"): "what a token may be bound to",
     ("clustersim/apiserver/tokens.py", "Secret"): "what a token may be bound to",

@@ -1,4 +1,4 @@
-"""ServiceAccounts: kept and shown; their tokens are made on demand and are good for TokenReviews."""
+"""ServiceAccounts: who asks the API from within the cluster, with tokens made on demand or kept in Secrets."""
 
 from __future__ import annotations
 

@@ -1,0 +1,269 @@
+"""ServiceAccounts ask the API with tokens of their own: on demand, or from a Secret that the token controller fills."""
+
+from __future__ import annotations
+
+import json
+import logging
+from base64 import b64decode
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from clustersim.apiserver.handling import handle
+from clustersim.apiserver.messages import Request, Response, error_response
+from clustersim.classroom.accounttokens import ISSUER, signer
+from clustersim.classroom.opening import open_session
+from clustersim.store import open_store, sessions
+from controllers.cluster import Cluster
+from scheduler_core.api.errors import ApiError
+
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+SECRETS = "/api/v1/namespaces/default/secrets"
+PODS = "/api/v1/namespaces/default/pods"
+REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+class Room:
+    """An open session with its control plane, asked in this process."""
+
+    def __init__(self) -> None:
+        opened = open_session("t", "three-nodes", 5, "Teacher")
+        self.session, self.code, self.teacher = opened.session, opened.session.code, opened.token
+        epoch = sessions.claim(self.session.id, "w", epoch=self.session.epoch)
+        self.store = open_store(self.session.id, owner=True)
+        self.cluster = Cluster(self.store, fence=epoch, sign=signer(self.session.id))
+        self.cluster.start()
+
+    def run(self, seconds: float) -> None:
+        self.cluster.pull()
+        self.cluster.advance(self.cluster.now_ms + round(seconds * 1000))
+
+    def ask(self, method: str, path: str, body: Any = None, token: str = "", **query: str) -> tuple[int, Any]:
+        headers = {"authorization": f"Bearer {token or self.teacher}", "content-type": "application/json"}
+        data = b"" if body is None else json.dumps(body).encode()
+        try:
+            answer = handle(Request(method, self.code, path, query, headers, data))
+        except ApiError as error:
+            answer = error_response(error)
+        assert isinstance(answer, Response)
+        return answer.status, json.loads(answer.body)
+
+    def made(self, path: str, body: Any) -> Any:
+        status, document = self.ask("POST", path, body)
+        assert status == 201, document
+        return document
+
+    def account(self, name: str) -> Any:
+        return self.made(ACCOUNTS, {"metadata": {"name": name}})
+
+    def token(self, name: str, **spec: Any) -> str:
+        return str(self.made(f"{ACCOUNTS}/{name}/token", {"spec": spec})["status"]["token"])
+
+    def review(self, token: str, *audiences: str) -> Any:
+        return self.made(REVIEWS, {"spec": {"token": token, "audiences": list(audiences)}})["status"]
+
+    def bind(self, account: str, role: str, namespace: str = "default") -> None:
+        binding = {
+            "metadata": {"name": f"{account}-{role}"},
+            "roleRef": {"kind": "Role", "name": role},
+            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": "default"}],
+        }
+        self.made(f"{RBAC}/namespaces/{namespace}/rolebindings", binding)
+
+
+@pytest.fixture
+def room(own_database: None) -> Iterator[Room]:
+    return Room()
+
+
+def secret_of(name: str, account: str) -> Any:
+    annotations = {"kubernetes.io/service-account.name": account}
+    return {"metadata": {"name": name, "annotations": annotations}, "type": "kubernetes.io/service-account-token"}
+
+
+def text_in(secret: Any, key: str) -> str:
+    return b64decode(secret["data"][key]).decode()
+
+
+def test_a_token_is_the_account_and_may_nothing_but_ask_who_it_is(room: Room) -> None:
+    account = room.account("web")
+    token = room.token("web")
+    status, who = room.ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, token)
+    user = who["status"]["userInfo"]
+    assert (status, user["username"], user["uid"]) == (
+        201,
+        "system:serviceaccount:default:web",
+        account["metadata"]["uid"],
+    )
+    assert user["groups"] == [
+        "system:serviceaccounts",
+        "system:serviceaccounts:default",
+        "system:authenticated",
+    ]
+    assert user["extra"]["authentication.kubernetes.io/credential-id"][0].startswith("JTI=")
+    assert room.ask("GET", "/api/v1", token=token)[0] == 200
+    status, refused = room.ask("GET", PODS, token=token)
+    assert (status, refused["message"]) == (
+        403,
+        'pods is forbidden: User "system:serviceaccount:default:web" cannot list resource "pods" in API group "" '
+        'in the namespace "default"',
+    )
+    assert room.review(token) == {"authenticated": True, "user": user, "audiences": [ISSUER]}
+
+
+def test_what_a_stored_role_allows_it_may(room: Room) -> None:
+    room.account("web")
+    token = room.token("web")
+    rules = [
+        {"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]},
+        {"verbs": ["patch"], "apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["mine"]},
+    ]
+    room.made(f"{RBAC}/namespaces/default/roles", {"metadata": {"name": "reader"}, "rules": rules})
+    room.bind("web", "reader")
+    assert room.ask("GET", PODS, token=token)[0] == 200
+    assert room.ask("GET", "/api/v1/namespaces/kube-system/pods", token=token)[0] == 403
+    assert room.ask("GET", "/api/v1/pods", token=token)[0] == 403
+    assert room.ask("DELETE", f"{PODS}/none", token=token)[0] == 403
+    maps = "/api/v1/namespaces/default/configmaps"
+    for name in ("mine", "other"):
+        room.made(maps, {"metadata": {"name": name}})
+    merge = {"data": {"a": "b"}}
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/merge-patch+json"}
+    request = Request("PATCH", room.code, f"{maps}/mine", {}, headers, json.dumps(merge).encode())
+    answer = handle(request)
+    assert isinstance(answer, Response)
+    assert answer.status == 200
+    assert room.ask("PATCH", f"{maps}/other", merge, token)[0] == 403
+    asked = {"verb": "list", "resource": "pods", "namespace": "default"}
+    review = {"spec": {"user": "system:serviceaccount:default:web", "resourceAttributes": asked}}
+    access = room.made("/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]
+    assert access == {
+        "allowed": True,
+        "reason": 'RBAC: allowed by RoleBinding "web-reader/default" of Role "reader" to ServiceAccount "web/default"',
+    }
+    _, own = room.ask(
+        "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {"spec": {"namespace": "default"}}, token
+    )
+    assert rules[0] in own["status"]["resourceRules"]
+
+
+def test_a_clusterrole_holds_everywhere_and_commands_stay_the_session_apis(room: Room) -> None:
+    room.account("boss")
+    token = room.token("boss")
+    everything = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
+    room.made(f"{RBAC}/clusterroles", {"metadata": {"name": "all"}, "rules": everything})
+    binding = {
+        "metadata": {"name": "all"},
+        "roleRef": {"kind": "ClusterRole", "name": "all"},
+        "subjects": [{"kind": "Group", "name": "system:serviceaccounts:default"}],
+    }
+    room.made(f"{RBAC}/clusterrolebindings", binding)
+    assert room.ask("GET", "/api/v1/secrets", token=token)[0] == 200
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    status, made = room.ask("POST", PODS, pod, token)
+    assert status == 201
+    assert "clustersim.io/created-by" not in (made["metadata"].get("annotations") or {})
+    assert room.ask("DELETE", "/apis/clustersim.io/v1/clocks/clock", token=token)[0] == 403
+
+
+def test_a_token_ends_with_its_time_and_is_not_for_others(room: Room) -> None:
+    room.account("web")
+    short, foreign = room.token("web", expirationSeconds=600), room.token("web", audiences=["vault"])
+    assert room.ask("GET", "/api", token=foreign)[0] == 401
+    assert room.review(foreign, "vault", "other")["audiences"] == ["vault"]
+    assert room.review(foreign) == {
+        "user": {},
+        "error": f'[invalid bearer token, token audiences ["vault"] is invalid for the target audiences ["{ISSUER}"]]',
+    }
+    assert room.ask("GET", "/api", token=short)[0] == 200
+    room.run(590)
+    assert room.ask("GET", "/api", token=short)[0] == 200
+    room.run(20)
+    assert room.ask("GET", "/api", token=short)[0] == 401
+    assert room.review(short)["error"] == "[invalid bearer token, service account token has expired]"
+
+
+def test_a_token_ends_with_what_it_is_bound_to(room: Room) -> None:
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    uid = room.made(PODS, pod)["metadata"]["uid"]
+    room.run(30)
+    bound = {"apiVersion": "v1", "kind": "Pod", "name": "p"}
+    token = room.token("default", boundObjectRef=bound)
+    extra = room.review(token)["user"]["extra"]
+    assert extra["authentication.kubernetes.io/pod-name"] == ["p"]
+    assert extra["authentication.kubernetes.io/pod-uid"] == [uid]
+    assert extra["authentication.kubernetes.io/node-name"][0] in ("n1", "n2", "n3")
+    room.account("other")
+    status, refused = room.ask("POST", f"{ACCOUNTS}/other/token", {"spec": {"boundObjectRef": bound}})
+    assert (status, refused["message"]) == (
+        400,
+        'cannot bind token for serviceaccount "other" to pod running with different serviceaccount name.',
+    )
+    room.ask("DELETE", f"{PODS}/p", {"gracePeriodSeconds": 0})
+    assert room.ask("GET", "/api", token=token)[0] == 401
+    assert room.review(token)["error"] == "[invalid bearer token, service account token has been invalidated]"
+
+
+def test_a_token_ends_with_its_account(room: Room) -> None:
+    room.account("web")
+    token = room.token("web")
+    room.ask("DELETE", f"{ACCOUNTS}/web")
+    assert room.ask("GET", "/api", token=token)[0] == 401
+    assert room.review(token)["error"] == '[invalid bearer token, serviceaccounts "web" not found]'
+    again = room.account("web")
+    assert f"service account UID ({again['metadata']['uid']}) does not match claim" in room.review(token)["error"]
+
+
+def test_a_secret_of_the_type_is_filled_and_its_token_is_good_while_it_is_there(room: Room) -> None:
+    uid = room.account("web")["metadata"]["uid"]
+    room.made(SECRETS, secret_of("web-token", "web"))
+    room.run(3)
+    secret = room.ask("GET", f"{SECRETS}/web-token")[1]
+    assert secret["metadata"]["annotations"]["kubernetes.io/service-account.uid"] == uid
+    assert text_in(secret, "namespace") == "default"
+    assert text_in(secret, "ca.crt").startswith("-----BEGIN CERTIFICATE-----")
+    token = text_in(secret, "token")
+    assert room.review(token)["user"]["username"] == "system:serviceaccount:default:web"
+    revision = room.store.revision
+    room.run(60)
+    assert room.ask("GET", f"{SECRETS}/web-token")[1] == secret
+    assert not [row for row in room.store.events(revision) if row.resource == "secrets"]
+    room.ask("DELETE", f"{SECRETS}/web-token")
+    assert room.ask("GET", "/api", token=token)[0] == 401
+    assert room.review(token)["error"] == "[invalid bearer token, Token has been invalidated]"
+
+
+def test_a_secret_goes_with_its_account_and_one_without_account_goes_too(room: Room) -> None:
+    room.account("web")
+    room.made(SECRETS, secret_of("web-token", "web"))
+    room.made(SECRETS, secret_of("stray", "nobody"))
+    room.run(3)
+    assert room.ask("GET", f"{SECRETS}/stray")[0] == 404
+    assert room.ask("GET", f"{SECRETS}/web-token")[0] == 200
+    room.ask("DELETE", f"{ACCOUNTS}/web")
+    room.run(3)
+    assert room.ask("GET", f"{SECRETS}/web-token")[0] == 404
+
+
+def test_an_account_forgets_a_secret_that_went(room: Room) -> None:
+    room.made(ACCOUNTS, {"metadata": {"name": "web"}, "secrets": [{"name": "web-token"}, {"name": "kept"}]})
+    room.made(SECRETS, secret_of("web-token", "web"))
+    room.run(3)
+    room.ask("DELETE", f"{SECRETS}/web-token")
+    room.run(3)
+    assert room.ask("GET", f"{ACCOUNTS}/web")[1]["secrets"] == [{"name": "kept"}]
+
+
+def test_tokens_of_one_session_are_nothing_in_another_and_stay_out_of_the_logs(
+    room: Room, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    room.account("web")
+    token = room.token("web")
+    other = Room()
+    assert other.ask("GET", "/api", token=token)[0] == 401
+    assert other.review(token) == {"user": {}, "error": "invalid bearer token"}
+    assert room.ask("GET", PODS, token=token)[0] == 403
+    assert token not in caplog.text
