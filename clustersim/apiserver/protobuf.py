@@ -1,134 +1,66 @@
-"""Kubernetes' protobuf, decoded by field tables: kubectl sends a few bodies in it and does not fall back to JSON.
+"""Kubernetes' protobuf, decoded by field tables: typed clients send it and do not fall back to JSON.
 
-Only what kubectl creates in this form is in the tables. A field that is in no table is refused with 415, never dropped.
-Source: `generated.proto` of k8s.io/api and k8s.io/apimachinery v0.34 (field numbers are wire contracts).
+What a field holds is told by the schema, which number it has by `protobuf_fields.txt`. A field that is in no table is
+refused with 415, never dropped.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
 from datetime import UTC, datetime
-from typing import Any, Final
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
+import msgspec
+
+from controllers.registry.schema import model
 from scheduler_core.api.errors import ApiError, bad_request
 
 MAGIC: Final = b"k8s\x00"
 
 _MAX_DEPTH: Final = 24
 
-# A field is `name:type`, type one of s(tring) i(nteger) b(oolean) y (bytes), or a message's name; `*` after it means
-# repeated, `%` a map from strings, `?` that zero is meant when it is sent (a pointer in Go).
-_TABLES: Final[dict[str, dict[int, str]]] = {
-    "ObjectMeta": {
-        1: "name:s", 2: "generateName:s", 3: "namespace:s", 4: "selfLink:s", 5: "uid:s", 6: "resourceVersion:s",
-        7: "generation:i", 8: "creationTimestamp:Time", 9: "deletionTimestamp:Time",
-        10: "deletionGracePeriodSeconds:i?", 11: "labels:s%", 12: "annotations:s%",
-        13: "ownerReferences:OwnerReference*", 14: "finalizers:s*", 17: "managedFields:Ignored*",
-    },
-    "OwnerReference": {
-        1: "kind:s", 3: "name:s", 4: "uid:s", 5: "apiVersion:s", 6: "controller:b?", 7: "blockOwnerDeletion:b?",
-    },
-    "LabelSelector": {1: "matchLabels:s%", 2: "matchExpressions:LabelSelectorRequirement*"},
-    "LabelSelectorRequirement": {1: "key:s", 2: "operator:s", 3: "values:s*"},
-    "Namespace": {1: "metadata:ObjectMeta", 2: "spec:NamespaceSpec", 3: "status:NamespaceStatus"},
-    "NamespaceSpec": {1: "finalizers:s*"},
-    "NamespaceStatus": {1: "phase:s", 2: "conditions:Ignored*"},
-    "ConfigMap": {1: "metadata:ObjectMeta", 2: "data:s%", 3: "binaryData:y%", 4: "immutable:b?"},
-    "PriorityClass": {
-        1: "metadata:ObjectMeta", 2: "value:i?", 3: "globalDefault:b", 4: "description:s", 5: "preemptionPolicy:s",
-    },
-    "PodDisruptionBudget": {1: "metadata:ObjectMeta", 2: "spec:PodDisruptionBudgetSpec", 3: "status:Ignored"},
-    "PodDisruptionBudgetSpec": {
-        1: "minAvailable:IntOrString", 2: "selector:LabelSelector", 3: "maxUnavailable:IntOrString",
-        4: "unhealthyPodEvictionPolicy:s",
-    },
-    "ResourceQuota": {1: "metadata:ObjectMeta", 2: "spec:ResourceQuotaSpec", 3: "status:ResourceQuotaStatus"},
-    "ResourceQuotaSpec": {1: "hard:Quantity%", 2: "scopes:s*", 3: "scopeSelector:ScopeSelector"},
-    "ScopeSelector": {1: "matchExpressions:ScopedResourceSelectorRequirement*"},
-    "ScopedResourceSelectorRequirement": {1: "scopeName:s", 2: "operator:s", 3: "values:s*"},
-    "ResourceQuotaStatus": {1: "hard:Quantity%", 2: "used:Quantity%"},
-    "ServiceAccount": {
-        1: "metadata:ObjectMeta", 2: "secrets:ObjectReference*", 3: "imagePullSecrets:LocalObjectReference*",
-        4: "automountServiceAccountToken:b?",
-    },
-    "ObjectReference": {
-        1: "kind:s", 2: "namespace:s", 3: "name:s", 4: "uid:s", 5: "apiVersion:s", 6: "resourceVersion:s",
-        7: "fieldPath:s",
-    },
-    "LocalObjectReference": {1: "name:s"},
-    "Service": {1: "metadata:ObjectMeta", 2: "spec:ServiceSpec", 3: "status:Ignored"},
-    "ServiceSpec": {
-        1: "ports:ServicePort*", 2: "selector:s%", 3: "clusterIP:s", 4: "type:s", 5: "externalIPs:s*",
-        7: "sessionAffinity:s", 8: "loadBalancerIP:s", 9: "loadBalancerSourceRanges:s*", 10: "externalName:s",
-        11: "externalTrafficPolicy:s", 12: "healthCheckNodePort:i", 13: "publishNotReadyAddresses:b",
-    },
-    "ServicePort": {
-        1: "name:s", 2: "protocol:s", 3: "port:i", 4: "targetPort:IntOrString", 5: "nodePort:i", 6: "appProtocol:s?",
-    },
-    "Deployment": {1: "metadata:ObjectMeta", 2: "spec:DeploymentSpec", 3: "status:Ignored"},
-    "DeploymentSpec": {
-        1: "replicas:i?", 2: "selector:LabelSelector", 3: "template:PodTemplateSpec", 4: "strategy:DeploymentStrategy",
-        5: "minReadySeconds:i", 6: "revisionHistoryLimit:i?", 7: "paused:b", 9: "progressDeadlineSeconds:i?",
-    },
-    "DeploymentStrategy": {1: "type:s", 2: "rollingUpdate:RollingUpdateDeployment"},
-    "RollingUpdateDeployment": {1: "maxUnavailable:IntOrString", 2: "maxSurge:IntOrString"},
-    "PodTemplateSpec": {1: "metadata:ObjectMeta", 2: "spec:PodSpec"},
-    "Pod": {1: "metadata:ObjectMeta", 2: "spec:PodSpec", 3: "status:Ignored"},
-    "PodSpec": {
-        2: "containers:Container*", 3: "restartPolicy:s", 4: "terminationGracePeriodSeconds:i?",
-        5: "activeDeadlineSeconds:i?", 6: "dnsPolicy:s", 7: "nodeSelector:s%", 8: "serviceAccountName:s",
-        9: "serviceAccount:s", 10: "nodeName:s", 11: "hostNetwork:b", 12: "hostPID:b", 13: "hostIPC:b",
-        14: "securityContext:Empty", 15: "imagePullSecrets:LocalObjectReference*", 16: "hostname:s", 17: "subdomain:s",
-        19: "schedulerName:s", 20: "initContainers:Container*", 21: "automountServiceAccountToken:b?",
-        22: "tolerations:Toleration*", 24: "priorityClassName:s", 25: "priority:i?", 27: "shareProcessNamespace:b?",
-        30: "enableServiceLinks:b?", 31: "preemptionPolicy:s", 32: "overhead:Quantity%",
-    },
-    "Container": {
-        1: "name:s", 2: "image:s", 3: "command:s*", 4: "args:s*", 5: "workingDir:s", 6: "ports:ContainerPort*",
-        7: "env:EnvVar*", 8: "resources:ResourceRequirements", 13: "terminationMessagePath:s", 14: "imagePullPolicy:s",
-        15: "securityContext:Empty", 16: "stdin:b", 17: "stdinOnce:b", 18: "tty:b", 20: "terminationMessagePolicy:s",
-    },
-    "ContainerPort": {1: "name:s", 2: "hostPort:i", 3: "containerPort:i", 4: "protocol:s", 5: "hostIP:s"},
-    "EnvVar": {1: "name:s", 2: "value:s"},
-    "ResourceRequirements": {1: "limits:Quantity%", 2: "requests:Quantity%"},
-    "Toleration": {1: "key:s", 2: "operator:s", 3: "value:s", 4: "effect:s", 5: "tolerationSeconds:i?"},
-    "SelfSubjectAccessReview": {
-        1: "metadata:ObjectMeta", 2: "spec:SelfSubjectAccessReviewSpec", 3: "status:Ignored",
-    },
-    "SelfSubjectAccessReviewSpec": {
-        1: "resourceAttributes:ResourceAttributes", 2: "nonResourceAttributes:NonResourceAttributes",
-    },
-    "ResourceAttributes": {
-        1: "namespace:s", 2: "verb:s", 3: "group:s", 4: "version:s", 5: "resource:s", 6: "subresource:s", 7: "name:s",
-    },
-    "NonResourceAttributes": {1: "path:s", 2: "verb:s"},
-    "SelfSubjectReview": {1: "metadata:ObjectMeta", 2: "status:Ignored"},
-    "SelfSubjectRulesReview": {1: "metadata:ObjectMeta", 2: "spec:SelfSubjectRulesReviewSpec", 3: "status:Ignored"},
-    "SelfSubjectRulesReviewSpec": {1: "namespace:s"},
-    "DeleteOptions": {
-        1: "gracePeriodSeconds:i?", 2: "preconditions:Preconditions", 3: "orphanDependents:b?",
-        4: "propagationPolicy:s", 5: "dryRun:s*",
-    },
-    "Preconditions": {1: "uid:s", 2: "resourceVersion:s"},
-    "Empty": {},
-}  # fmt: skip
+_FIELDS: Final = Path(__file__).with_name("protobuf_fields.txt")
 
-KINDS: Final = (
-    "ConfigMap",
-    "DeleteOptions",
-    "Deployment",
-    "Namespace",
-    "Pod",
-    "PodDisruptionBudget",
-    "PriorityClass",
-    "ResourceQuota",
-    "SelfSubjectAccessReview",
-    "SelfSubjectReview",
-    "SelfSubjectRulesReview",
-    "Service",
-    "ServiceAccount",
-)
-"""Kinds whose protobuf bodies are read."""
+
+class _Field(NamedTuple):
+    """One field.
+
+    `form` is a scalar of the schema or a message's name, `meant` that zero is told, `inline` that its parts stand in
+    the parent.
+    """
+
+    name: str
+    form: str
+    container: str
+    meant: bool
+    inline: bool
+
+
+@cache
+def messages() -> dict[str, str]:
+    """Return the fields of each message that is read, as the file has them, by `core_v1.PodSpec`."""
+    lines = _FIELDS.read_text(encoding="utf-8").splitlines()
+    return dict(line.split(": ", 1) for line in lines if not line.startswith("#"))
+
+
+@cache
+def _table(message: str, owner: str) -> dict[int, _Field]:
+    """Return a message's fields by number; `owner` is the struct of the schema that says what they hold."""
+    fields = model(owner).fields
+    table: dict[int, _Field] = {}
+    for entry in messages()[message].split(", "):
+        number, _, name = entry.partition(" ")
+        if name.startswith("+"):
+            table[int(number)] = _Field("", name[1:], "", False, True)
+            continue
+        name, _, value = name.partition("%")
+        known = fields[name.removesuffix("?")]
+        form = value or known.scalar or known.model
+        container = "map" if value else known.container
+        table[int(number)] = _Field(known.name, form, container, name.endswith("?") or known.required, False)
+    return table
 
 
 def decode(body: bytes) -> dict[str, Any]:
@@ -147,9 +79,17 @@ def decode(body: bytes) -> dict[str, Any]:
             api_version, kind = envelope.get(1, ""), envelope.get(2, "")
         elif number == 2 and isinstance(value, bytes):
             raw = value
-    if kind not in KINDS:
+    message = _message_of(api_version, kind)
+    if message not in messages():
         raise _unsupported(f"{kind[:80] or 'a body without a kind'}")
-    return {"apiVersion": api_version, "kind": kind, **_message(raw, kind, 0)}
+    return {"apiVersion": api_version, "kind": kind, **_message(raw, message, message, 0)}
+
+
+def _message_of(api_version: str, kind: str) -> str:
+    """Return a message's name; the options of requests are sent in the version of what they are about."""
+    group, _, version = api_version.rpartition("/")
+    message = f"{group.partition('.')[0] or 'core'}_{version}.{kind}"
+    return message if message in messages() else f"meta_v1.{kind}"
 
 
 def _unsupported(what: str) -> ApiError:
@@ -157,57 +97,72 @@ def _unsupported(what: str) -> ApiError:
     return ApiError(415, "UnsupportedMediaType", message)
 
 
-def _message(data: bytes, name: str, depth: int) -> dict[str, Any]:
+def _message(data: bytes, message: str, owner: str, depth: int) -> dict[str, Any]:
     if depth > _MAX_DEPTH:
         raise bad_request("the protobuf body is nested too deeply")
-    table = _TABLES[name]
+    table = _table(message, owner)
     document: dict[str, Any] = {}
     for number, value in _fields(data):
-        entry = table.get(number)
-        if entry is None:
-            raise _unsupported(f"field {number} of {name}")
-        key, _, form = entry.partition(":")
-        if form.startswith("Ignored"):
-            continue
-        if form.endswith("*"):
-            document.setdefault(key, []).append(_value(value, form[:-1], depth))
-        elif form.endswith("%"):
+        field = table.get(number)
+        if field is None:
+            raise _unsupported(f"field {number} of {message.partition('.')[2]}")
+        if field.inline:
+            document.update(_message(_bytes(value), field.form, owner, depth + 1))
+        elif field.container == "list":
+            document.setdefault(field.name, []).append(_value(value, field.form, depth))
+        elif field.container == "map":
             pair = dict(_fields(_bytes(value)))
-            item = _value(pair.get(2, b""), form[:-1], depth)
-            document.setdefault(key, {})[_text(pair.get(1, b""))] = item
+            item = _value(pair.get(2, b""), field.form, depth)
+            document.setdefault(field.name, {})[_text(pair.get(1, b""))] = item
         else:
-            decoded = _value(value, form.removesuffix("?"), depth)
-            if form.endswith("?") or decoded not in ("", 0, False, None):
-                document[key] = decoded
+            decoded = _value(value, field.form, depth)
+            if field.meant or decoded not in ("", 0, False, None):
+                document[field.name] = decoded
     return document
 
 
 def _value(value: int | bytes, form: str, depth: int) -> Any:
     match form:
-        case "s":
+        case "string":
             return _text(value)
-        case "i":
+        case "integer":
             number = _integer(value)
             return number - 2**64 if number >= 2**63 else number
-        case "b":
+        case "boolean":
             return bool(_integer(value))
-        case "y":
+        case "bytes":
             return b64encode(_bytes(value)).decode()
-        case "Time":
-            parts = dict(_fields(_bytes(value)))
-            seconds = _integer(parts.get(1, 0))
-            if not 0 < seconds < 253_402_300_800:
-                return None
-            return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        case "Quantity":
+        case "time" | "micro-time":
+            return _time(dict(_fields(_bytes(value))), micro=form == "micro-time")
+        case "quantity":
             return _text(dict(_fields(_bytes(value))).get(1, b"0"))
-        case "IntOrString":
+        case "int-or-string":
             parts = dict(_fields(_bytes(value)))
             if _integer(parts.get(1, 0)):
                 return _text(parts.get(3, b""))
-            return _value(parts.get(2, 0), "i", depth)
+            return _value(parts.get(2, 0), "integer", depth)
+        case "list":
+            return [_text(item) for _, item in _fields(_bytes(value))]
+        case "any":
+            return _json(_bytes(dict(_fields(_bytes(value))).get(1, b"null")))
         case _:
-            return _message(_bytes(value), form, depth + 1)
+            return _message(_bytes(value), form, form, depth + 1)
+
+
+def _time(parts: dict[int, int | bytes], *, micro: bool) -> str | None:
+    seconds, nanos = _integer(parts.get(1, 0)), _integer(parts.get(2, 0))
+    # From the year 10000 on the wire form cannot hold it.
+    if not 0 < seconds < 253_402_300_800 or nanos >= 1_000_000_000:
+        return None
+    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{text}.{nanos // 1000:06}Z" if micro else f"{text}Z"
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise bad_request("the protobuf body has a part that is not JSON") from error
 
 
 def _bytes(value: int | bytes) -> bytes:

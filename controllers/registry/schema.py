@@ -1,7 +1,7 @@
 """The schema: every field of every kind with its type, read lazily from the model classes, and the check against it.
 
-`check` normalises a document that the caller owns: nulls go (as upstream's decoding drops them), numbers given for
-quantities become strings, unknown fields are reported and go.
+`check` normalises a document that the caller owns: nulls go (as upstream's decoding drops them) but of times that
+upstream always tells, numbers given for quantities become strings, unknown fields are reported and go.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import msgspec
 from controllers.log.stamps import wire_form
 from controllers.registry.merging import MAP_VALUES
 from controllers.registry.structs import Field, fields_of
+from controllers.registry.zerotimes import ZERO_TIMES
 from scheduler_core.api import quantity
 from scheduler_core.api.errors import Cause
 
@@ -298,6 +299,8 @@ def _check_struct(
             del document[name]
             continue
         document[name] = checked
+    for name in ZERO_TIMES.get(struct.key, ()):
+        document.setdefault(name, None)
     if require:
         for name in _required(struct.key):
             if name not in document:

@@ -49,7 +49,7 @@ def status_operation(ask: PatchPodStatus, latest: Pod, unix_ms: int) -> Operatio
 
 def _condition(ask: PatchPodStatus, latest: Pod, unix_ms: int) -> dict[str, Any] | None:
     assert ask.condition is not None
-    wanted = dict(ask.condition)
+    wanted = {**ask.condition, "observedGeneration": latest.metadata.generation}
     known = next((one for one in latest.status.conditions if one.type == wanted["type"]), None)
     if known is None or known.status != wanted["status"]:
         return {"lastProbeTime": None, "lastTransitionTime": wire_time(unix_ms), **wanted}

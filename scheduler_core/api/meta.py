@@ -38,6 +38,7 @@ class ObjectMeta(View, frozen=True):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
+    generation: int = 0
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     creation_timestamp: str | None = None

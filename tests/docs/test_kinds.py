@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from clustersim.apiserver import protobuf
 from clustersim.apiserver.discovery import told
 from controllers.kinds.table import KINDS, SERVED
 from controllers.registry.kind import Kind
@@ -104,9 +103,8 @@ def page() -> str:
             TAIL,
             *map(columns, SERVED),
             REST,
-            "## Protobuf\n\nkubectl sends a few bodies in protobuf; they are read for: ",
-            ", ".join(protobuf.KINDS),
-            ". Answers are always JSON.\n\n## Lists that merge by a key in strategic merge patches\n\n",
+            "## Protobuf\n\nTyped clients send bodies in protobuf; they are read for every kind above that is not the ",
+            "session's own. Answers are always JSON.\n\n## Lists that merge by a key in strategic merge patches\n\n",
             merging,
             "\n",
         ]

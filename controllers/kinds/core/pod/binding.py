@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from controllers.log.draft import Draft
@@ -62,12 +62,18 @@ def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> Document
     condition = {
         "type": "PodScheduled",
         "status": "True",
+        "lastProbeTime": None,
         "lastTransitionTime": wire_time(now_unix_ms),
-        "observedGeneration": metadata.get("generation", 1),
     }
-    others = [entry for entry in status.get("conditions", []) if entry.get("type") != "PodScheduled"]
-    status["conditions"] = [*others, condition]
+    status["conditions"] = _with(status.get("conditions") or (), condition)
     return {**old, "spec": {**spec, "nodeName": operation.node_name}, "status": status}
+
+
+def _with(conditions: Iterable[Mapping[str, Any]], fresh: Document) -> list[Mapping[str, Any]]:
+    """Return the conditions with one in the place that its type had, or at the end (UpdatePodCondition)."""
+    known = list(conditions)
+    at = next((index for index, one in enumerate(known) if one.get("type") == fresh["type"]), len(known))
+    return [*known[:at], fresh, *known[at + 1 :]]
 
 
 BINDING: Final = Subresource(
