@@ -8,6 +8,7 @@ from typing import Any
 from scheduler_core.eras import read_spec, registry_of
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.runtime import Framework
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.state.nominator import Nominator
@@ -36,3 +37,8 @@ def era_scheduler(
         extenders=extenders,
     )
     return Scheduler(built, nominator, seed=1)
+
+
+def framework(configuration: dict[str, Any] | None = None) -> Framework:
+    """Return the framework of the era's default profile changed by a configuration."""
+    return era_scheduler(configuration).configuration.frameworks["default-scheduler"]
