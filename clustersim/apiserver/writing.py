@@ -153,7 +153,8 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
     """
     stored = store.get(target.kind.resource, target.namespace or "", target.name)
     if stored is None:
-        raise not_found(target.kind.resource, target.name)
+        computed = target.kind.computed
+        raise not_found((computed and computed.missing) or target.kind.resource, target.name)
     if target.simulated:
         raise _simulated(target)
     subresource = target.kind.subresource(target.subresource)

@@ -6,12 +6,14 @@ from typing import Final
 
 from controllers.admission.table import CHAIN
 from controllers.kinds.admissionregistration import validatingadmissionpolicy, validatingadmissionpolicybinding
+from controllers.kinds.apiregistration import apiservice
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
-from controllers.kinds.autoscaling import horizontalpodautoscaler
+from controllers.kinds.autoscaling import horizontalpodautoscaler, horizontalpodautoscaler_v1
 from controllers.kinds.batch import cronjob, job
 from controllers.kinds.clustersim import clock, flags, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
 from controllers.kinds.core import (
+    componentstatus,
     configmap,
     endpoints,
     event,
@@ -100,6 +102,7 @@ TABLE: Final = Table(
         volumeattributesclass.KIND,
         priorityclass.KIND,
         lease.KIND,
+        apiservice.KIND,
         clock.KIND,
         replica.KIND,
         queue.KIND,
@@ -107,8 +110,8 @@ TABLE: Final = Table(
         flags.KIND,
         replay.KIND,
     ),
-    versions=(events_event.KIND,),
-    computed=(nodemetrics.KIND, podmetrics.KIND),
+    versions=(events_event.KIND, horizontalpodautoscaler_v1.KIND),
+    computed=(componentstatus.KIND, nodemetrics.KIND, podmetrics.KIND),
 )
 
 KINDS: Final = TABLE.kinds

@@ -88,6 +88,8 @@ class Computed(NamedTuple):
     """(facts, namespace or None for all, name or empty for all) → the objects."""
     fixed: str = ""
     """Why one that is computed cannot be written, with `{name}`; empty: nothing of the kind is written at all."""
+    missing: str = ""
+    """What one that is not there is called in the answer; empty: the resource."""
 
 
 def _nothing(document: Document) -> None:
@@ -292,7 +294,8 @@ class Kind:
     """(path, URL) of each address that the server would call for an object: the operator says which are allowed."""
 
     resource: str = field(init=False)
-    """The group resource: `pods`, `deployments.apps`."""
+    """The group resource: `pods`, `deployments.apps`; of a further version in the same group with the version, as
+    kubectl writes it: `horizontalpodautoscalers.v1.autoscaling`."""
     api_version: str = field(init=False)
     """What documents carry as apiVersion: `v1`, `apps/v1`."""
 
@@ -301,12 +304,17 @@ class Kind:
         derived = {
             "singular": self.singular or self.kind.lower(),
             "schema": self.schema or f"{module}.{self.kind}",
-            "resource": f"{self.plural}.{self.group}" if self.group else self.plural,
+            "resource": ".".join(filter(None, (self.plural, self._told_version, self.group))),
             "key": self.key or (f"{self.group}/{self.plural}" if self.group == CLUSTERSIM_GROUP else self.plural),
             "api_version": f"{self.group}/{self.version}" if self.group else self.version,
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def _told_version(self) -> str:
+        """Return the version where the group resource alone would be another's."""
+        return self.version if self.stored_as is not None and self.stored_as.group == self.group else ""
 
     @property
     def stored_resource(self) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +74,30 @@ class ApiError(Exception):
 
 
 def split_resource(resource: str) -> tuple[str, str]:
-    """Return (plural, group) of a group resource such as `deployments.apps`; the core group is empty."""
+    """Return (plural, group) of a group resource such as `deployments.apps`; the core group is empty.
+
+    A version between them (`horizontalpodautoscalers.v1.autoscaling`) is passed over.
+    """
     plural, _, group = resource.partition(".")
+    if _VERSION.match(group):
+        group = group.partition(".")[2]
     return plural, group
+
+
+_VERSION: Final = re.compile(r"v[0-9]+((alpha|beta)[0-9]+)?\.")
+
+
+def shown_resource(resource: str) -> str:
+    """Return a group resource as messages name it: `deployments.apps`."""
+    return ".".join(filter(None, split_resource(resource)))
 
 
 def not_found(resource: str, name: str) -> ApiError:
     """Return the 404 that kubectl prints as `Error from server (NotFound)`."""
     plural, group = split_resource(resource)
-    return ApiError(404, "NotFound", f'{resource} "{name}" not found', kind=plural, group=group, name=name)
+    return ApiError(
+        404, "NotFound", f'{shown_resource(resource)} "{name}" not found', kind=plural, group=group, name=name
+    )
 
 
 def unknown_resource() -> ApiError:
@@ -97,7 +113,7 @@ def method_not_allowed() -> ApiError:
 def already_exists(resource: str, name: str, *, leaving: bool = False) -> ApiError:
     """Return the 409 of a create whose name is taken; `leaving`: by an object that is being deleted."""
     plural, group = split_resource(resource)
-    message = f'{resource} "{name}" already exists'
+    message = f'{shown_resource(resource)} "{name}" already exists'
     if leaving:
         message = f"object is being deleted: {message}"
     return ApiError(409, "AlreadyExists", message, kind=plural, group=group, name=name)
@@ -107,7 +123,7 @@ def conflict(resource: str, name: str, why: str = "") -> ApiError:
     """Return the 409 of a write based on a stale resourceVersion."""
     plural, group = split_resource(resource)
     why = why or ("the object has been modified; please apply your changes to the latest version and try again")
-    message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
+    message = f'Operation cannot be fulfilled on {shown_resource(resource)} "{name}": {why}'
     return ApiError(409, "Conflict", message, kind=plural, group=group, name=name)
 
 
@@ -130,7 +146,9 @@ def forbidden(resource: str, name: str, why: str) -> ApiError:
     """Return the 403 of a person or replica who may not do this."""
     plural, group = split_resource(resource)
     quoted = f' "{name}"' if name else ""
-    return ApiError(403, "Forbidden", f"{resource}{quoted} is forbidden: {why}", kind=plural, group=group, name=name)
+    return ApiError(
+        403, "Forbidden", f"{shown_resource(resource)}{quoted} is forbidden: {why}", kind=plural, group=group, name=name
+    )
 
 
 def unauthorized(advice: str = "") -> ApiError:

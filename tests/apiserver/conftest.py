@@ -8,6 +8,7 @@ import pytest
 
 from tests.tools import postgres
 from tests.tools.apiserver import Api, serving
+from tests.tools.room import Room
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +39,9 @@ def namespace(api: Api) -> str:
     status, document, _ = api.request("POST", "/api/v1/namespaces", {"metadata": {"generateName": "t-"}})
     assert status == 201
     return str(document["metadata"]["name"])
+
+
+@pytest.fixture
+def room(own_database: None) -> Room:
+    """Return an open session with its control plane in this process."""
+    return Room()

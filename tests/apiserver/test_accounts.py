@@ -5,77 +5,17 @@ from __future__ import annotations
 import json
 import logging
 from base64 import b64decode
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from clustersim.apiserver.handling import handle
-from clustersim.apiserver.messages import Request, Response, error_response
-from clustersim.classroom.accounttokens import ISSUER, signer
-from clustersim.classroom.opening import open_session
-from clustersim.store import open_store, sessions
-from controllers.cluster import Cluster
-from scheduler_core.api.errors import ApiError
+from clustersim.apiserver.messages import Request, Response
+from clustersim.classroom.accounttokens import ISSUER
+from tests.tools.room import ACCOUNTS, RBAC, Room
 
-ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 SECRETS = "/api/v1/namespaces/default/secrets"
 PODS = "/api/v1/namespaces/default/pods"
-REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
-
-
-class Room:
-    """An open session with its control plane, asked in this process."""
-
-    def __init__(self) -> None:
-        opened = open_session("t", "three-nodes", 5, "Teacher")
-        self.session, self.code, self.teacher = opened.session, opened.session.code, opened.token
-        epoch = sessions.claim(self.session.id, "w", epoch=self.session.epoch)
-        self.store = open_store(self.session.id, owner=True)
-        self.cluster = Cluster(self.store, fence=epoch, sign=signer(self.session.id))
-        self.cluster.start()
-
-    def run(self, seconds: float) -> None:
-        self.cluster.pull()
-        self.cluster.advance(self.cluster.now_ms + round(seconds * 1000))
-
-    def ask(self, method: str, path: str, body: Any = None, token: str = "", **query: str) -> tuple[int, Any]:
-        headers = {"authorization": f"Bearer {token or self.teacher}", "content-type": "application/json"}
-        data = b"" if body is None else json.dumps(body).encode()
-        try:
-            answer = handle(Request(method, self.code, path, query, headers, data))
-        except ApiError as error:
-            answer = error_response(error)
-        assert isinstance(answer, Response)
-        return answer.status, json.loads(answer.body)
-
-    def made(self, path: str, body: Any) -> Any:
-        status, document = self.ask("POST", path, body)
-        assert status == 201, document
-        return document
-
-    def account(self, name: str) -> Any:
-        return self.made(ACCOUNTS, {"metadata": {"name": name}})
-
-    def token(self, name: str, **spec: Any) -> str:
-        return str(self.made(f"{ACCOUNTS}/{name}/token", {"spec": spec})["status"]["token"])
-
-    def review(self, token: str, *audiences: str) -> Any:
-        return self.made(REVIEWS, {"spec": {"token": token, "audiences": list(audiences)}})["status"]
-
-    def bind(self, account: str, role: str, namespace: str = "default") -> None:
-        binding = {
-            "metadata": {"name": f"{account}-{role}"},
-            "roleRef": {"kind": "Role", "name": role},
-            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": "default"}],
-        }
-        self.made(f"{RBAC}/namespaces/{namespace}/rolebindings", binding)
-
-
-@pytest.fixture
-def room(own_database: None) -> Iterator[Room]:
-    return Room()
 
 
 def secret_of(name: str, account: str) -> Any:

@@ -46,13 +46,12 @@ def test_a_kind_with_a_controller_and_one_that_asks_for_nothing_are_silent() -> 
 def test_which_kinds_nothing_acts_on() -> None:
     """A controller that is added takes its kind out of this list, with the kind's `keeper`."""
     assert {kind.resource for kind in KINDS if kind.idle} == {
-        "clusterrolebindings.rbac.authorization.k8s.io",
+        "apiservices.apiregistration.k8s.io",
         "flowschemas.flowcontrol.apiserver.k8s.io",
         "ingresses.networking.k8s.io",
         "networkpolicies.networking.k8s.io",
         "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
         "resourceclaims.resource.k8s.io",
-        "rolebindings.rbac.authorization.k8s.io",
         "runtimeclasses.node.k8s.io",
         "validatingadmissionpolicybindings.admissionregistration.k8s.io",
         "volumeattachments.storage.k8s.io",

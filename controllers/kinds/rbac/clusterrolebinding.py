@@ -1,4 +1,4 @@
-"""ClusterRoleBindings: who has a role in the whole cluster. Stored, as ClusterRoles are."""
+"""ClusterRoleBindings: who has a role in the whole cluster. ServiceAccounts get it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KIND: Final = Kind(
     namespaced=False,
     names="path",
     rank=8,
-    asks=True,
+    warns=rules.binding_warns,
     students=False,
     whole_rules=True,
     defaults=rules.binding_defaults,

@@ -1,4 +1,4 @@
-"""RoleBindings: who has a role in a namespace. Stored, as Roles are."""
+"""RoleBindings: who has a role in a namespace. ServiceAccounts get it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KIND: Final = Kind(
     namespaced=True,
     names="path",
     rank=8,
-    asks=True,
+    warns=rules.binding_warns,
     students=False,
     whole_rules=True,
     defaults=rules.binding_defaults,

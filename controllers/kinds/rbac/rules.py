@@ -15,6 +15,7 @@ from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 GROUP: Final = "rbac.authorization.k8s.io"
+_FOR_ACCOUNTS: Final = ("system:serviceaccount", "system:authenticated")
 _SUBJECTS: Final = ("ServiceAccount", "User", "Group")
 
 
@@ -97,6 +98,16 @@ def binding_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     if new["roleRef"] == old.get("roleRef"):
         return []
     return [fields.bad("roleRef", _as_written(new["roleRef"]), "cannot change roleRef")]
+
+
+def binding_warns(document: Mapping[str, Any]) -> list[str]:
+    """Warn of subjects that get nothing: people and components may what their role in the session says."""
+    why = "people may what their role in the session says; a binding here gives to ServiceAccounts alone"
+    return [
+        f"subjects[{index}]: {why}"
+        for index, subject in enumerate(document.get("subjects") or ())
+        if subject.get("kind") != "ServiceAccount" and not str(subject.get("name")).startswith(_FOR_ACCOUNTS)
+    ]
 
 
 def _as_written(reference: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Kinds of the group apiregistration.k8s.io."""
