@@ -129,7 +129,7 @@ class Assembly:
         if component == SCHEDULER:
 
             def make() -> Elected:
-                scheduler = SchedulerComponent(identity, self._given.timer)
+                scheduler = SchedulerComponent(identity, self._given.timer, self._flags)
                 scheduler.tell(self._clock.pace, self._stepper.holding, self._clock.rate)
                 return scheduler
 

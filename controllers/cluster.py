@@ -18,6 +18,7 @@ from controllers.faults.active import Faults
 from controllers.flagging import Flagging
 from controllers.flags.flag import InForce
 from controllers.flags.table import RESOURCE as FLAGS
+from controllers.inside import others_started, replica_inside
 from controllers.kinds.table import by_kind
 from controllers.kit.client import Client
 from controllers.kit.manager import ControllerManager, Sign
@@ -190,6 +191,12 @@ class Cluster:
                 now_ms = slot.clock.local(self._loop.now_ms)
                 found[slot.name] = [inner.panel(name, now_ms) for name in inner.controllers]
         return found
+
+    def insides(self) -> dict[str, Document]:
+        """Return what the replicas that live are at, by identity, and how the other components started (`""`)."""
+        found = {name: replica_inside(self._loop, slot, self.flags) for name, slot in self._replicas.items()}
+        others: Document = {"components": others_started(self._loop, self.flags)}
+        return {"": others, **{name: one for name, one in found.items() if one is not None}}
 
     def metrics(self) -> Mapping[str, Metrics]:
         """Return what the schedulers that live have counted and timed, by identity."""

@@ -29,6 +29,9 @@ METRICS: Final = "metrics"
 PANELS: Final = "panels"
 """Asks the session's owner what its controllers are at; the number names the question."""
 
+INSIDES: Final = "insides"
+"""Asks the session's owner what its replicas are at; the number names the question."""
+
 OWNER: Final = "owner"
 """A session has no owner: it was opened, woken or let go."""
 READ: Final = "read"
@@ -49,7 +52,7 @@ REJOIN_SECONDS: Final = 300.0
 """How often a process says that its channel still belongs to the group: those of dead ones are forgotten
 (`group_expiry` in the settings is twice as long)."""
 
-_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, OWNER, READ, ALL)
+_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, OWNER, READ, ALL)
 
 Listener = Callable[[str, int, int], None]
 """Called with (kind, session id, revision), from any thread."""
@@ -205,7 +208,7 @@ def touch(session_id: int) -> None:
 
 
 def question(kind: str, session_id: int, number: int) -> None:
-    """Ask the session's owner for its schedulers' metrics (`METRICS`) or its controllers' panels (`PANELS`)."""
+    """Ask the session's owner for metrics (`METRICS`), controllers' panels (`PANELS`) or its replicas (`INSIDES`)."""
     _hint(kind, session_id, number)
 
 

@@ -158,6 +158,10 @@ class Driver:
         panels = self.cluster.panels()
         return {identity: msgspec.json.encode(panels[identity]).decode() for identity in panels}
 
+    def insides(self) -> dict[str, str]:
+        """Return what each live replica is at, as a JSON object, by identity."""
+        return {identity: msgspec.json.encode(told).decode() for identity, told in self.cluster.insides().items()}
+
     def answers_are_there(self) -> None:
         """Have the answers of extenders taken, if there are any."""
         if self._extenders.has_answers:

@@ -29,7 +29,8 @@ CONNECT_SECONDS: Final = 0.5
 
 
 def ask(session_id: int, kind: str = hints.METRICS) -> Mapping[str, str]:
-    """Return the text of every live scheduler (`METRICS`) or controller manager (`PANELS`) of a session, by identity.
+    """Return the text of every live scheduler (`METRICS`), controller manager (`PANELS`) or replica (`INSIDES`) of a
+    session, by identity.
 
     Raises:
         ApiError: 503, no owner answered, or Redis is away.

@@ -225,8 +225,8 @@ class Worker:
         for kind, session_id, number in asked:
             driver = self._drivers.get(session_id)
             if driver is not None:
-                told = driver.metrics() if kind == hints.METRICS else driver.panels()
-                metrics.answer(session_id, number, told)
+                tell = {hints.METRICS: driver.metrics, hints.PANELS: driver.panels, hints.INSIDES: driver.insides}
+                metrics.answer(session_id, number, tell[kind]())
 
     def _on_hint(self, kind: str, session_id: int, revision: int) -> None:
         """Take a hint, from any thread."""
@@ -241,7 +241,7 @@ class Worker:
             driver = self._drivers.get(session_id)
             if driver is not None:
                 driver.is_read = True
-        if kind in (hints.METRICS, hints.PANELS) and session_id in self._drivers:
+        if kind in (hints.METRICS, hints.PANELS, hints.INSIDES) and session_id in self._drivers:
             with self._hints_lock:
                 self._questions.append((kind, session_id, revision))
             self._wake.set()

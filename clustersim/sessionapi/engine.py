@@ -9,6 +9,7 @@ from django.http import HttpResponse
 
 from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
+from clustersim.feed import hints
 from clustersim.runtime import commands
 from clustersim.runtime import metrics as runtime_metrics
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
@@ -63,7 +64,8 @@ def decision(call: Call, decision: str) -> HttpResponse:
     raise ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")
 
 
-def _replica(call: Call, document: Document) -> Document:
+def shown(call: Call, document: Document) -> Document:
+    """Return a replica as `GET …/replicas` lists it."""
     component = read(document.get("spec"), ReplicaSpec).component
     status = read(document.get("status"), ReplicaStatus)
     told = {} if status.fault is None else msgspec.to_builtins(status.fault)
@@ -98,21 +100,43 @@ def _lease(call: Call, component: str, observed: Document | None) -> Document | 
 def replicas(call: Call) -> HttpResponse:
     """Answer `GET …/replicas`."""
     _ = call.principal
-    return answer([_replica(call, stored.object) for stored in call.store.list(REPLICAS)[0]])
+    return answer([shown(call, stored.object) for stored in call.store.list(REPLICAS)[0]])
 
 
 def metrics(call: Call, identity: str) -> HttpResponse:
-    """Answer `GET …/replicas/<identity>/metrics`: what a scheduler has counted and timed since it began."""
+    """Answer `GET …/replicas/<identity>/metrics`: what it has counted and timed since it began."""
     principal = call.principal
     stored = call.store.get(REPLICAS, "", identity)
-    if stored is None or (stored.object.get("spec") or {}).get("component") != SCHEDULER:
-        raise ApiError(404, "NotFound", f"there is no scheduler {identity[:80]!r}; …/replicas lists them")
-    text = runtime_metrics.ask(principal.session_id).get(identity)
+    if stored is None:
+        raise ApiError(404, "NotFound", f"there is no replica {identity[:80]!r}; …/replicas lists them")
+    if read(stored.object.get("spec"), ReplicaSpec).component == SCHEDULER:
+        text = runtime_metrics.ask(principal.session_id).get(identity)
+    else:
+        panels = runtime_metrics.ask(principal.session_id, hints.PANELS).get(identity)
+        text = None if panels is None else _workqueues(msgspec.json.decode(panels, type=list[Document]))
     if text is None:
         raise ApiError(503, "ServiceUnavailable", f"{identity} is down: let it recover, then ask again")
     response = HttpResponse(text, content_type="text/plain; version=0.0.4; charset=utf-8")
     response["Cache-Control"] = "no-store"
     return response
+
+
+def _workqueues(panels: list[Document]) -> str:
+    """Return what a controller manager counts, in Prometheus' text format and upstream's families."""
+    lines: list[str] = []
+    for family, kind, member in (
+        ("workqueue_depth", "gauge", "length"),
+        ("workqueue_adds_total", "counter", "adds"),
+        ("workqueue_retries_total", "counter", "retries"),
+    ):
+        lines.append(f"# TYPE {family} {kind}")
+        lines += [f'{family}{{name="{panel["name"]}"}} {panel["queue"][member]}' for panel in panels]
+    leads = int(any(panel["leading"] for panel in panels))
+    lines += [
+        "# TYPE leader_election_master_status gauge",
+        f'leader_election_master_status{{name="kube-controller-manager"}} {leads}',
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _asked(body: Document) -> Document:
@@ -162,4 +186,4 @@ def fault(call: Call, identity: str) -> HttpResponse:
         actor=principal.actor,
         guard=guard_for(principal, commands=True),
     )
-    return answer(_replica(call, observed))
+    return answer(shown(call, observed))

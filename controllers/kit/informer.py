@@ -135,6 +135,12 @@ class Informers:
         """Name what is watched and for whom (the identity keys the back-off's jitter)."""
         self._identity = identity
         self._seed = 0
+        self.synced_ms: int | None = None
+        """When the first lists had all arrived; None: not yet."""
+        self.poll_ms = 0
+        """Every so often all is listed, and no watch is kept (a poller); 0: list once, then watch (reflectors)."""
+        self.always_watched: frozenset[str] = frozenset()
+        """What is watched although the others are polled."""
         self.listers: dict[str, Lister] = {}
         self.reflectors: dict[str, Reflector] = {}
         for resource in sorted(set(resources)):
@@ -154,6 +160,22 @@ class Informers:
         """Make the first lists."""
         self._seed = tick.seed
         self._list_due(tick)
+        self._plan(tick)
+
+    def poll(self, every_ms: int, tick: Tick) -> None:
+        """Poll from now on, or watch again (0): then all that is polled is listed at once."""
+        if every_ms == self.poll_ms:
+            return
+        self.poll_ms = every_ms
+        for resource, reflector in self.reflectors.items():
+            if resource not in self.always_watched:
+                reflector.list_again(tick.now_ms + every_ms)
+        self._plan(tick)
+
+    @property
+    def polled_revision(self) -> int:
+        """Return the revision of the newest lists of what is polled."""
+        return min(one.revision for name, one in self.reflectors.items() if name not in self.always_watched)
 
     def observe(self, rows: Sequence[Event]) -> None:
         """Take watch rows."""
@@ -184,7 +206,12 @@ class Informers:
             except ApiError:
                 reflector.gone(tick.now_ms)
             else:
-                reflector.listed(*listed)
+                polls = bool(self.poll_ms) and resource not in self.always_watched
+                reflector.listed(*listed, watches=not polls)
+                if polls:
+                    reflector.list_again(tick.now_ms + self.poll_ms)
+        if self.synced_ms is None and all(reflector.synced for reflector in self.reflectors.values()):
+            self.synced_ms = tick.now_ms
 
     def _plan(self, tick: Tick) -> None:
         due = [at_ms for reflector in self.reflectors.values() if (at_ms := reflector.list_at_ms) is not None]

@@ -254,6 +254,10 @@ class ControllerManager:
             "recent": [report.shown() for report in reversed(runner.recent)],
         }
 
+    def workers(self) -> list[tuple[str, int, int]]:
+        """Return (controller, workers busy, workers at most), in the order of the table."""
+        return [(name, runner.active, runner.workers) for name, runner in self._runners.items()]
+
     def start(self, tick: Tick) -> None:
         """Fill the caches."""
         self.informers.start(tick)

@@ -48,6 +48,13 @@ class Reflector:
         self.synced = False
         """Whether the first list has arrived."""
         self.lists = 0
+        """How many lists it got."""
+        self.watches = 0
+        """How many watches it began."""
+        self.rows = 0
+        """How many watch events it took."""
+        self.objects = 0
+        """How many objects its lists brought."""
         self._sink = sink
         self._jitter = jitter
         self._list_at_ms: int | None = 0
@@ -63,9 +70,11 @@ class Reflector:
         """Return when the next list is due; None while the watch is good."""
         return self._list_at_ms
 
-    def listed(self, objects: Sequence[Stored], revision: int) -> None:
-        """Take a list made at `revision`."""
+    def listed(self, objects: Sequence[Stored], revision: int, *, watches: bool = True) -> None:
+        """Take a list made at `revision`; a watch follows unless it polls."""
         self.lists += 1
+        self.watches += 1 if watches else 0
+        self.objects += len(objects)
         self.revision = revision
         self.synced = True
         self._list_at_ms = None
@@ -76,10 +85,15 @@ class Reflector:
         if self._list_at_ms is not None or row.revision <= self.revision:
             return
         self.revision = row.revision
+        self.rows += 1
         if row.verb == DELETED:
             self._sink.remove(row.namespace, row.name, row.object)
         else:
             self._sink.put(row.namespace, row.name, row.object)
+
+    def list_again(self, at_ms: int) -> None:
+        """List at a time, and pass over what the watch brings until then: what a poller does."""
+        self._list_at_ms = at_ms
 
     def gone(self, now_ms: int) -> int:
         """Take a 410 (or another failure of the watch): return when to list again, after a growing wait."""

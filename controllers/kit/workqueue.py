@@ -67,6 +67,10 @@ class Workqueue:
         self._sequence = 0
         self._spins: dict[str, int] = {}
         self._spins_ms = -1
+        self.adds = 0
+        """Keys that became ready, ever (workqueue_adds_total)."""
+        self.retries = 0
+        """Keys that were put off after a failure, ever (workqueue_retries_total)."""
 
     def __len__(self) -> int:
         """Return how many keys are ready."""
@@ -76,7 +80,8 @@ class Workqueue:
         """Make the key ready; once however often it is added; after the present work where it is worked on."""
         if key in self._working:
             self._again.add(key)
-        else:
+        elif key not in self._ready:
+            self.adds += 1
             self._ready[key] = None
 
     def add_at(self, key: str, at_ms: int) -> None:
@@ -97,6 +102,7 @@ class Workqueue:
 
     def add_limited(self, key: str, now_ms: int) -> None:
         """Make the key ready after the wait that its failures have earned."""
+        self.retries += 1
         self.add_at(key, now_ms + self.limiter.delay_ms(key, now_ms))
 
     def get(self, now_ms: int) -> str | None:
@@ -122,6 +128,7 @@ class Workqueue:
         self._working.discard(key)
         if key in self._again:
             self._again.discard(key)
+            self.adds += 1
             self._ready[key] = None
 
     def forget(self, key: str) -> None:
@@ -142,6 +149,8 @@ class Workqueue:
         waiting = sorted((at_ms, key) for key, at_ms in self._due.items())
         return {
             "length": len(self._ready),
+            "adds": self.adds,
+            "retries": self.retries,
             "ready": list(islice(self._ready, SHOWN_MAX)),
             "working": sorted(self._working)[:SHOWN_MAX],
             "waiting": [

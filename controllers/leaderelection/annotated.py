@@ -27,6 +27,7 @@ class AnnotatedLock:
         """Name the object."""
         self.kind = kind
         self.resource = resource
+        self.resources: tuple[str, ...] = (resource,)
         self.namespace = namespace
         self.name = name
 

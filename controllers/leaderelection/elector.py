@@ -137,6 +137,8 @@ class Elector:
         """When this elector last renewed or acquired, on its own clock."""
         self.branch: Branch = ""
         """What the last try came to."""
+        self.branches: dict[Branch, int] = {}
+        """How often tries came to what."""
         self.attempt = 0
         self.notices: list[Notice] = []
         """What happened since somebody last cleared the list."""
@@ -308,7 +310,7 @@ class Elector:
     # -- what a try comes to ------------------------------------------------------------------------------------
 
     def _succeeded(self, branch: Branch, now_ms: int) -> None:
-        self.branch = branch
+        self._came_to(branch)
         self.renewed_ms = now_ms
         self._deadline_ms = None
         self._next_try_ms = now_ms + self.settings.retry_period_ms
@@ -316,8 +318,12 @@ class Elector:
             self.leading = True
             self.notices.append("became leader")
 
-    def _failed(self, branch: Branch, now_ms: int) -> None:
+    def _came_to(self, branch: Branch) -> None:
         self.branch = branch
+        self.branches[branch] = self.branches.get(branch, 0) + 1
+
+    def _failed(self, branch: Branch, now_ms: int) -> None:
+        self._came_to(branch)
         period_ms = self.settings.retry_period_ms
         if self.leading:
             self._next_try_ms = now_ms + period_ms

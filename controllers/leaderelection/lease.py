@@ -19,6 +19,7 @@ class LeaseLock:
 
     kind: Final = "Lease"
     resource: Final = RESOURCE
+    resources: Final = (RESOURCE,)
 
     def __init__(self, namespace: str, name: str) -> None:
         """Name the Lease."""

@@ -31,6 +31,10 @@ class Lock(Protocol):
         """Return the group resource that events about the election name."""
 
     @property
+    def resources(self) -> tuple[str, ...]:
+        """Return the group resources of which each renewal writes an object."""
+
+    @property
     def namespace(self) -> str:
         """Return the lock's namespace."""
 

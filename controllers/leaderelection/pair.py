@@ -35,6 +35,7 @@ class PairLock:
         """What the first lock answered to the request under way."""
         self.kind = first.kind
         self.resource = first.resource
+        self.resources = (*first.resources, *second.resources)
         self.namespace = first.namespace
         self.name = first.name
 

@@ -82,6 +82,10 @@ class Replica:
         """None: the process is away, or runs without an election."""
         self.last_branch = ""
         self.standing = standing or Standing()
+        self.started_ms: int | None = None
+        """When the process began, on its own clock; None: it has not reached the API server yet."""
+        self.led_ms: int | None = None
+        """Since when it leads; None: it follows."""
         self._running = False
         self._make = make
         self._configuration = configuration
@@ -110,11 +114,13 @@ class Replica:
         self._has = self._configuration()
         self.lock = self._new_lock()
         self._running = True
+        self.started_ms, self.led_ms = tick.now_ms, None
         self.inner.start(tick)
         if self._has.elect:
             self._begin(tick)
         else:
             self.last_branch = ""
+            self.led_ms = tick.now_ms
             self.inner.lead(tick)
 
     def observe(self, rows: Sequence[Event], tick: Tick) -> None:
@@ -165,6 +171,16 @@ class Replica:
             inner.flags_changed(tick)
 
     # -- for who looks at it ------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Return whether the process has begun; between exit and restart it has not."""
+        return self._running
+
+    @property
+    def elects(self) -> bool:
+        """Return whether it takes part in an election."""
+        return self._has.elect
 
     def lease_view(self) -> dict[str, Any] | None:
         """Return what this replica has observed of its lease, on its own clock."""
@@ -254,6 +270,7 @@ class Replica:
                 continue
             self._recorder.event(tick, self._about(tick), self.lock.kind, "LeaderElection", f"{self.identity} {notice}")
             if notice == "became leader":
+                self.led_ms = tick.now_ms
                 self.inner.lead(tick)
             elif notice == "stopped leading":
                 self._exit(tick, asked=asked)
@@ -262,6 +279,7 @@ class Replica:
         """Lose everything, and come back as a follower a little later."""
         self.elector = None
         self._running = False
+        self.started_ms = self.led_ms = None
         self.standing.exited(asked=asked, at_ms=tick.now_ms)
         tick.forget_all()
         self.inner = self._make()

@@ -14,6 +14,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 from controllers.commands import REPLICAS
+from controllers.flags.flag import InForce
+from controllers.flags.scheduler import POLL_PERIOD, SOURCES
 from controllers.kit.informer import RELIST_TIMER, Informers
 from controllers.kit.recorder import Recorder
 from controllers.log.store import Event, Gone
@@ -37,6 +39,7 @@ from controllers.scheduler.watching import WATCHED, CacheListers, Watching
 from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import ProfileError
+from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import Seen
 from scheduler_core.scheduler.run import CycleInput, Run
@@ -71,14 +74,16 @@ class SchedulerComponent:
 
     resources = WATCHED
 
-    def __init__(self, identity: str, timer: Callable[[], int] | None = None) -> None:
+    def __init__(self, identity: str, timer: Callable[[], int] | None = None, flags: InForce | None = None) -> None:
         """Make a replica that has not begun.
 
         Args:
             identity: as it signs Leases.
             timer: real nanoseconds, for durations in its metrics; None: they are not measured.
+            flags: the flags in force; None: all have their defaults.
         """
         self.identity = identity
+        self._flags = flags or InForce()
         self._metrics = Metrics(timer)
         self.leading = False
         self._pace_ms = 0
@@ -170,11 +175,37 @@ class SchedulerComponent:
         """Return what this replica has counted and timed since it began, the queue's gauges as they are now."""
         return (self.scheduler.show_metrics() if self.started else None) or self._metrics
 
+    @property
+    def informers(self) -> Informers | None:
+        """Return its caches; None before it has begun."""
+        return self._informers if self.started else None
+
+    @property
+    def configured(self) -> Configuration | None:
+        """Return what it runs; None before it has begun."""
+        return self.scheduler.configuration if self.started else None
+
+    @property
+    def binding(self) -> int:
+        """Return how many binding cycles are under way, waits at Permit included."""
+        return len(self.driver.bindings) if self.started else 0
+
+    @property
+    def _poll_ms(self) -> int:
+        return self._flags[POLL_PERIOD] if self._flags[SOURCES] == "poll" else 0
+
+    def flags_changed(self, tick: Tick) -> None:
+        """Poll, or watch, as the flags say now."""
+        if self.started:
+            self._informers.poll(self._poll_ms, tick)
+
     # Component.
 
     def start(self, tick: Tick) -> None:
         """Fill the caches, and read what a former owner had left in this replica's command objects."""
         self._informers = Informers(self.resources, identity=self.identity)
+        self._informers.always_watched = frozenset({RESOURCE})
+        self._informers.poll_ms = self._poll_ms
         self._listers = AssumedVolumes(CacheListers(self._informers))
         nominator = Nominator()
         found = tick.get(RESOURCE, "", NAME)
@@ -222,7 +253,8 @@ class SchedulerComponent:
         """Take watch rows."""
         self.scheduler.now_ms = tick.now_ms
         self._informers.observe(rows)
-        self._seen_revision = max(self._seen_revision, tick.position)
+        if not self._informers.poll_ms:
+            self._seen_revision = max(self._seen_revision, tick.position)
         self._after(tick)
 
     def observe_gone(self, tick: Tick) -> None:
@@ -270,6 +302,9 @@ class SchedulerComponent:
         self._after(tick)
 
     def _note_lists(self) -> None:
+        if self._informers.poll_ms:
+            self._seen_revision = max(self._seen_revision, self._informers.polled_revision)
+            return
         lists = (reflector.revision for reflector in self._informers.reflectors.values())
         self._seen_revision = max(self._seen_revision, *lists)
 

@@ -139,6 +139,11 @@ class Cache:
         if state is not None:
             self._take(state)
 
+    @property
+    def assumed_count(self) -> int:
+        """Return how many pods are counted on a node that the watch does not show there yet."""
+        return len(self._assumed)
+
     def is_assumed(self, uid: str) -> bool:
         """Return whether the pod is counted without confirmation."""
         state = self._pods.get(uid)

@@ -224,8 +224,8 @@ def test_a_replicas_metrics_come_from_the_owner(teacher: Teacher) -> None:
     assert pending == {"active": 0, "backoff": 0, "unschedulable": 0, "gated": 0}
 
 
-def test_only_schedulers_that_live_have_metrics(teacher: Teacher) -> None:
-    _metrics(teacher, "kube-controller-manager-0", expect=404)
+def test_only_replicas_that_live_have_metrics(teacher: Teacher) -> None:
+    assert "workqueue_depth" in _metrics(teacher, "kube-controller-manager-0")
     _metrics(teacher, "kube-scheduler-7", expect=404)
     fault = f"/api/sessions/{teacher.code}/replicas/kube-scheduler-0/fault"
     assert teacher.client.post(fault, json={"kind": "crash"}).status_code == 200
