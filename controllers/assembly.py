@@ -16,6 +16,7 @@ from controllers.leaderelection.elector import Settings
 from controllers.leaderelection.replica import Configuration, Replica
 from controllers.leaderelection.standing import Standing
 from controllers.loop.loop import Elected, Loop, Slot, Tick
+from controllers.proxy import Traffic
 from controllers.registry.models import clustersim_v1 as api
 from controllers.registry.structs import read
 from controllers.replay import ReplayComponent
@@ -98,6 +99,7 @@ class Assembly:
         if self._given.kubelets:
             self._loop.add("kubelet", lambda: Kubelets(self._flags))
         self._loop.add("replay", ReplayComponent)
+        self._loop.add("kube-proxy", lambda: Traffic(self._flags))
 
     def add_replica(self, document: Document) -> None:
         """Add what a document of `replicas.clustersim.io` names; nothing where no component is called so."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.kinds.core.service_addresses import API_SERVER_ADDRESS, API_SERVICE_ADDRESS
 from controllers.registry.kind import CLUSTERSIM_GROUP
 from scheduler_core.api.document import Document
 from scheduler_core.framework.rules import CURRENT_ERA
@@ -23,12 +24,6 @@ SYSTEM_PRIORITIES: Final = (
     ),
 )
 """As kube-apiserver makes them."""
-
-API_SERVICE_ADDRESS: Final = "10.96.0.1"
-"""The first address of the range of Services is the API server's own."""
-
-API_SERVER_ADDRESS: Final = "192.168.255.254"
-"""Where the API server is, on the network of the nodes."""
 
 SCHEDULER: Final = "kube-scheduler"
 CONTROLLER_MANAGER: Final = "kube-controller-manager"

@@ -2,7 +2,8 @@
 
 `<prefix>/run` on a pod: `unready` runs and is never ready, `complete` and `fail` end by themselves, `hold` is never
 begun. `<prefix>/run-seconds` says for how long it runs before it ends, `<prefix>/exit-code` with what.
-`<prefix>/failing-probes` lists kinds of probes that fail: `startup`, `liveness`, `readiness`. `<prefix>/kubelet: "off"`
+`<prefix>/failing-probes` lists kinds of probes that fail: `startup`, `liveness`, `readiness`. `<prefix>/listen-after`
+says how many seconds after its start a container takes connections. `<prefix>/kubelet: "off"`
 on a node: its machine is silent; `"gone"`: it is lost.
 """
 
@@ -34,6 +35,8 @@ class Orders:
     exit_code: int | None = None
     seconds: int | None = None
     failing: frozenset[str] = frozenset()
+    listen_after: int = 0
+    """Seconds from a container's start until what runs there takes connections."""
 
 
 def orders_of(pod: Mapping[str, Any], prefix: str = PREFIX) -> Orders:
@@ -45,6 +48,7 @@ def orders_of(pod: Mapping[str, Any], prefix: str = PREFIX) -> Orders:
         _number(annotations.get(f"{prefix}/exit-code"), EXIT_CODE_MAX),
         _number(annotations.get(f"{prefix}/run-seconds"), SECONDS_MAX),
         frozenset(str(annotations.get(f"{prefix}/failing-probes") or "").replace(" ", "").split(",")) & PROBES,
+        _number(annotations.get(f"{prefix}/listen-after"), SECONDS_MAX) or 0,
     )
 
 

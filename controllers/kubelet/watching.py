@@ -128,11 +128,12 @@ def _of_running(life: Life, one: Container, told: dict[tuple[str, str], int]) ->
     startup, readiness = spec.get("startupProbe"), spec.get("readinessProbe")
     if not one.started:
         if startup is None or "startup" not in failing:
-            yield Act(max(life.now_ms, begun_ms + _delay_ms(startup)), lambda: _started(life, one))
+            at_ms = begun_ms + _delay_ms(startup, 1000 * life.orders.listen_after)
+            yield Act(max(life.now_ms, at_ms), lambda: _started(life, one))
         return
     wanted = life.orders.run != "unready" and not (readiness is not None and "readiness" in failing)
     if wanted != one.ready:
-        at_ms = begun_ms + _delay_ms(readiness) if wanted else life.now_ms
+        at_ms = begun_ms + _delay_ms(readiness, 1000 * life.orders.listen_after) if wanted else life.now_ms
         yield Act(max(life.now_ms, at_ms), lambda: _ready(life, one, wanted))
     elif not wanted and readiness is not None:
         yield from _failures(life, one, "readiness", readiness, told)
@@ -168,12 +169,14 @@ def _why(probe: Mapping[str, Any], life: Life) -> str:
     return ""
 
 
-def _delay_ms(probe: Mapping[str, Any] | None) -> int:
-    """Return after how long a probe that succeeds has succeeded often enough."""
+def _delay_ms(probe: Mapping[str, Any] | None, listens_ms: int) -> int:
+    """Return after how long a probe has succeeded often enough; it succeeds from `listens_ms` after the start on."""
     if probe is None:
         return 0
-    period, threshold = int(probe.get("periodSeconds") or 10), int(probe.get("successThreshold") or 1)
-    return 1000 * (int(probe.get("initialDelaySeconds") or 0) + period * (threshold - 1))
+    period_ms, threshold = 1000 * int(probe.get("periodSeconds") or 10), int(probe.get("successThreshold") or 1)
+    first_ms = 1000 * int(probe.get("initialDelaySeconds") or 0)
+    missed = -(-max(0, listens_ms - first_ms) // period_ms)
+    return first_ms + period_ms * (missed + threshold - 1)
 
 
 def _started_ms(life: Life, one: Container) -> int:

@@ -18,6 +18,7 @@ WRITERS: Final = {
     "flags.clustersim.io": "controllers/flagging.py",
     "schedulerconfigs.clustersim.io": "controllers/scheduler/telling.py",
     "queues.clustersim.io": "controllers/scheduler/reporting.py",
+    "clients.clustersim.io": "controllers/proxy/component.py",
     "replays.clustersim.io": "controllers/replay/component.py",
 }
 

@@ -17,6 +17,12 @@ from scheduler_core.api.errors import ApiError, Cause
 CLUSTER_RANGE: Final = IPv4Network("10.96.0.0/16")
 """Where cluster addresses come from; 65,534 Services in a session."""
 
+API_SERVICE_ADDRESS: Final = "10.96.0.1"
+"""The first address of the range of Services is the API server's own."""
+
+API_SERVER_ADDRESS: Final = "192.168.255.254"
+"""Where the API server is, on the network of the nodes."""
+
 NODE_PORTS: Final = range(30000, 32768)
 
 FIXED_ADDRESSES: Final = 256

@@ -1,0 +1,5 @@
+"""kube-proxies of all nodes, and clients whose requests go through names, Services, slices and pods."""
+
+from controllers.proxy.component import Traffic
+
+__all__ = ["Traffic"]

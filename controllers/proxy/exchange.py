@@ -1,0 +1,257 @@
+"""One request, from its name to what came back: name, Service, slice, pod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from typing import Final, NamedTuple
+
+from controllers.kinds.clustersim.target import Target
+from controllers.kinds.core.service_addresses import API_SERVER_ADDRESS, CLUSTER_RANGE, NODE_PORTS
+from controllers.proxy.endpoints import Endpoint
+from controllers.proxy.names import asks_cluster, resolve
+from controllers.proxy.network import Network
+from controllers.proxy.rules import Origin, Refusal, Route, Rules
+from controllers.proxy.serving import Reply, listens_on_host, reply_of
+from scheduler_core.api.document import Document
+
+OUTSIDE_ADDRESS: Final = "203.0.113.10"
+"""Where requests from outside come from."""
+
+BALANCED_NODES_MAX: Final = 10
+"""Nodes that a load balancer sends to."""
+
+POD_NETWORK: Final = IPv4Network("10.128.0.0/9")
+"""Where pods have their addresses (`controllers.kubelet.machine`)."""
+
+
+class Source(NamedTuple):
+    """Who sends: from which machine (empty: from outside), with which address, and where names are looked up (None:
+    not in the cluster).
+    """
+
+    origin: Origin
+    node: str
+    address: str
+    namespace: str | None
+
+
+class Absent(NamedTuple):
+    """Why nobody sends at present."""
+
+    message: str
+
+
+@dataclass(slots=True)
+class Record:
+    """What came of one request; empty where it did not come so far."""
+
+    result: str = ""
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+    address: str = ""
+    service: str = ""
+    via: str = ""
+    slice: str = ""
+    endpoint: str = ""
+    pod: str = ""
+    node: str = ""
+
+    def told(self) -> Document:
+        """Return what is known, as it is written."""
+        found = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in found.items() if value}
+
+    def ended(self, reply: Reply | Refusal) -> Record:
+        """Take what came back."""
+        self.result, self.reason, self.message = reply.result, reply.reason, reply.message
+        self.code = reply.code if isinstance(reply, Reply) else 0
+        return self
+
+
+class Exchange:
+    """Sends requests through a network. `rules_of` returns the rules of a node's proxy."""
+
+    def __init__(self, network: Network, rules_of: Callable[[str], Rules]) -> None:
+        """Send nothing yet."""
+        self._network, self._rules_of = network, rules_of
+
+    def source(self, place: str, namespace: str) -> Source | Absent:
+        """Return who sends for a client; `place` is what its `from` says."""
+        kind, _, name = place.partition("/")
+        network = self._network
+        if kind == "outside":
+            return Source("outside", "", OUTSIDE_ADDRESS, None)
+        if kind == "node":
+            if not network.is_running(name):
+                return Absent(f"node {name} does not run")
+            return Source("node", name, network.address_of_node(name), None)
+        if kind == "pod":
+            return self._source_of_pod(namespace, name)
+        nodes = network.running_nodes()
+        return Source("pod", nodes[0], "", namespace) if nodes else Absent("no node runs that a pod could send from")
+
+    def _source_of_pod(self, namespace: str, name: str) -> Source | Absent:
+        pod = self._network.pods.get(namespace, name)
+        if pod is None:
+            return Absent(f"there is no pod {namespace}/{name}")
+        node, status = str(pod["spec"].get("nodeName") or ""), pod.get("status") or {}
+        running = any((one.get("state") or {}).get("running") for one in status.get("containerStatuses") or ())
+        if not running or not self._network.is_running(node):
+            return Absent(f"pod {namespace}/{name} does not run")
+        origin: Origin = "node" if pod["spec"].get("hostNetwork") else "pod"
+        return Source(origin, node, str(status.get("podIP") or ""), namespace if asks_cluster(pod) else None)
+
+    def send(self, source: Source, target: Target, choose: Callable[[str, int], int]) -> Record:
+        """Return what comes of a request. `choose`: (what for, below) → a draw."""
+        record = Record()
+        address = self._address(source, target, choose, record)
+        if not address:
+            return record
+        record.address = address
+        route = Route(source.address, source.origin, self._network.unix_ms, lambda below: choose("endpoint", below))
+        if source.origin == "outside":
+            return self._from_outside(address, target.port, route, choose, record)
+        chain = self._rules_of(source.node).knows_address(address, target.port)
+        if chain is not None:
+            return self._through(source.node, address, target.port, route, record)
+        node = self._network.node_of_address(address)
+        if node:
+            return self._to_node(node, source.node, target.port, route, record)
+        return self._deliver(address, target.port, record)
+
+    # -- names --------------------------------------------------------------------------------------------------
+
+    def _address(self, source: Source, target: Target, choose: Callable[[str, int], int], record: Record) -> str:
+        """Return where to; empty where the name leads nowhere."""
+        if target.is_address:
+            return target.host
+        answer = resolve(self._network, target.host, source.namespace)
+        if answer is None:
+            if self._network.nodes.get("", target.host) is not None:
+                return self._network.address_of_node(target.host)
+            why = "is no name of the cluster"
+            if source.namespace is None:
+                why = "is no node, and only pods ask the cluster for names"
+            record.ended(Refusal("unresolved", "NoSuchName", f"{target.host} {why}"))
+            return ""
+        record.service = answer.service
+        if answer.alias:
+            text = f"{answer.service} is another name of {answer.alias}, which lies outside"
+            record.ended(Refusal("outside", "LeftTheCluster", text))
+            return ""
+        return answer.addresses[choose("name", len(answer.addresses))]
+
+    # -- ways ---------------------------------------------------------------------------------------------------
+
+    def _through(self, node: str, address: str, port: int, route: Route, record: Record) -> Record:
+        """Let a node's rules decide; an empty address means a node port."""
+        rules = self._rules_of(node)
+        chain = rules.knows_address(address, port) if address else rules.knows_node_port(port)
+        assert chain is not None, "only what rules are about is sent through them"
+        record.via, record.service = node, chain.port.service
+        found = rules.pass_through(chain, address, route)
+        if isinstance(found, Refusal):
+            return record.ended(found)
+        record.slice, record.endpoint = found.slice, found.place
+        return self._deliver(found.address, found.port, record, found)
+
+    def _to_node(self, node: str, sender: str, port: int, route: Route, record: Record) -> Record:
+        """Reach a port of a machine: a node port, or a pod that listens there."""
+        record.node = node
+        if not self._network.is_running(node):
+            return record.ended(_silent(node))
+        if self._rules_of(node).knows_node_port(port) is not None:
+            if node != sender and route.origin != "outside":
+                # From elsewhere it comes with the address of the machine that it left.
+                route.origin = "outside"
+            return self._through(node, "", port, route, record)
+        return self._on_host(node, port, record)
+
+    def _from_outside(
+        self, address: str, port: int, route: Route, choose: Callable[[str, int], int], record: Record
+    ) -> Record:
+        node = self._network.node_of_address(address)
+        if node:
+            return self._to_node(node, "", port, route, record)
+        for service in self._network.of_address(address):
+            if service["spec"].get("clusterIP") != address:
+                return self._balanced(service, address, port, route, choose, record)
+        text = f"{address} is an address inside of the cluster" if _is_inside(address) else f"nobody has {address}"
+        return record.ended(Refusal("timeout", "NoWayIn" if _is_inside(address) else "NobodyThere", text))
+
+    def _balanced(
+        self,
+        service: Document,
+        address: str,
+        port: int,
+        route: Route,
+        choose: Callable[[str, int], int],
+        record: Record,
+    ) -> Record:
+        """Let a load balancer, or whatever leads an external address to the nodes, choose a node."""
+        key = f"{service['metadata']['namespace']}/{service['metadata']['name']}"
+        record.service = key
+        ports = [one for one in self._network.ports(key) if one.port == port]
+        if not ports:
+            return record.ended(Refusal("timeout", "NoRule", f"{key} has no port {port}"))
+        ready = {one.node for one in ports[0].endpoints if one.ready}
+        nodes = self._network.balanced_nodes(ready if ports[0].external_local else None)[:BALANCED_NODES_MAX]
+        if not nodes:
+            return record.ended(Refusal("timeout", "NoNode", f"no node answers for {key}"))
+        node = nodes[choose("node", len(nodes))]
+        record.node = node
+        if not self._network.is_running(node):
+            return record.ended(_silent(node))
+        if self._rules_of(node).knows_address(address, port) is None:
+            return record.ended(Refusal("timeout", "NoRule", f"the proxy of {node} has no rule for {address}:{port}"))
+        return self._through(node, address, port, route, record)
+
+    # -- arriving -----------------------------------------------------------------------------------------------
+
+    def _deliver(self, address: str, port: int, record: Record, endpoint: Endpoint | None = None) -> Record:
+        """Arrive at an address that is no Service's."""
+        network = self._network
+        pod = network.pod_of_address(address)
+        if pod is not None:
+            record.node = str(pod["spec"].get("nodeName") or "")
+            record.pod = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+            if not network.is_running(record.node):
+                return record.ended(_silent(record.node))
+            return record.ended(self._reply(pod, port))
+        node = network.node_of_address(address)
+        if node:
+            record.node = node
+            return record.ended(_silent(node)) if not network.is_running(node) else self._on_host(node, port, record)
+        if address == API_SERVER_ADDRESS:
+            return record.ended(Reply("ok", 200, "", "the API server answers"))
+        if IPv4Address(address) in CLUSTER_RANGE:
+            return record.ended(Refusal("timeout", "NoRule", f"no rule is about {address}:{port}"))
+        if _is_inside(address) or endpoint is None:
+            return record.ended(Refusal("timeout", "NobodyThere", f"nobody has {address}"))
+        return record.ended(Refusal("outside", "LeftTheCluster", f"{address} lies outside of the cluster"))
+
+    def _on_host(self, node: str, port: int, record: Record) -> Record:
+        for pod in self._network.pods_on(node):
+            inner = listens_on_host(pod, port)
+            if inner is not None:
+                record.pod = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+                return record.ended(self._reply(pod, inner))
+        what = "no Service has this node port" if port in NODE_PORTS else "nothing listens there"
+        return record.ended(Refusal("refused", "NotListening", f"port {port} of {node}: {what}"))
+
+    def _reply(self, pod: Document, port: int) -> Reply:
+        network = self._network
+        return reply_of(pod, port, network.orders(pod), network.unix_ms, network.ends_unix_ms(pod))
+
+
+def _silent(node: str) -> Refusal:
+    return Refusal("timeout", "NodeSilent", f"node {node} does not answer")
+
+
+def _is_inside(address: str) -> bool:
+    """Return whether an address is one of Services or pods."""
+    where = IPv4Address(address)
+    return where in CLUSTER_RANGE or where in POD_NETWORK

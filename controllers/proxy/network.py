@@ -1,0 +1,199 @@
+"""The cluster as its network sees it: machines, pods by address, Services with what stands behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from controllers.flags.flag import InForce
+from controllers.flags.kubelet import ANNOTATION_PREFIX
+from controllers.kinds.coordination.heartbeat import is_running
+from controllers.kit.informer import Informers
+from controllers.kit.manager import key_of, split_key
+from controllers.kubelet.orders import Orders, is_off, orders_of
+from controllers.log.stamps import unix_ms_of
+from controllers.proxy.endpoints import Endpoint, ServicePort, endpoints_of, ports_of
+from scheduler_core.api.document import Document, at, condition
+
+SLICES: Final = "endpointslices.discovery.k8s.io"
+WATCHED: Final = (SLICES, "nodes", "pods", "services")
+SERVICE_NAME: Final = "kubernetes.io/service-name"
+ZONE: Final = "topology.kubernetes.io/zone"
+EXCLUDED: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
+
+
+class Network:
+    """What is known from watching; `changed` are the keys of Services that have, since it was last emptied."""
+
+    def __init__(self, flags: InForce) -> None:
+        """Know nothing yet."""
+        self._flags = flags
+        self.informers = Informers(WATCHED, identity="kube-proxy")
+        self.nodes, self.pods = self.informers["nodes"], self.informers["pods"]
+        self._services, self._slices = self.informers["services"], self.informers[SLICES]
+        self.nodes.add_index("address", _addresses_of_node)
+        self.pods.add_index("address", _address_of_pod)
+        self.pods.add_index("host", _node_of_listening)
+        self._services.add_index("address", _addresses_of_service)
+        self._slices.add_index("service", _service_of)
+        self.pods.add_handler(self._pod_changed)
+        self._services.add_handler(self._service_changed)
+        self._slices.add_handler(self._slice_changed)
+        self.changed: dict[str, None] = {}
+        self.unix_ms = 0
+        """The present, as the component last said it."""
+        self.listed = False
+        """Whether it has been: then what is new happens now."""
+        self._ends: dict[str, int] = {}
+
+    def _pod_changed(self, old: Document | None, new: Document | None) -> None:
+        pod = new or old
+        assert pod is not None, "a change has a state before or after"
+        metadata = pod["metadata"]
+        if new is None:
+            self._ends.pop(metadata["uid"], None)
+        elif "deletionTimestamp" in metadata and metadata["uid"] not in self._ends:
+            grace_ms = 1000 * int(metadata.get("deletionGracePeriodSeconds") or 0)
+            told_ms = unix_ms_of(metadata["deletionTimestamp"]) - grace_ms
+            self._ends[metadata["uid"]] = self.unix_ms if self.listed else told_ms
+
+    def _service_changed(self, old: Document | None, new: Document | None) -> None:
+        self.changed[key_of(new or old or {})] = None
+
+    def _slice_changed(self, old: Document | None, new: Document | None) -> None:
+        for document in (old, new):
+            for key in () if document is None else _service_of(document):
+                self.changed[key] = None
+
+    # -- Services -----------------------------------------------------------------------------------------------
+
+    def service(self, namespace: str, name: str) -> Document | None:
+        """Return a Service."""
+        return self._services.get(namespace, name)
+
+    @property
+    def service_keys(self) -> list[str]:
+        """Return the keys of all Services."""
+        return [key_of(service) for service in self._services.all()]
+
+    def ports(self, service: str) -> tuple[ServicePort, ...]:
+        """Return a Service's ports as they are now."""
+        return ports_of(self._services.get(*split_key(service)), self._slices.indexed("service", service))
+
+    def behind(self, service: str) -> Sequence[tuple[Endpoint, str]]:
+        """Return (endpoint, host name) of each address of a Service's slices."""
+        return [
+            (endpoint, str(entry.get("hostname") or ""))
+            for one in self._slices.indexed("service", service)
+            for entry in one.get("endpoints") or ()
+            for endpoint in endpoints_of([{**one, "endpoints": [entry]}], None)
+        ]
+
+    def of_address(self, address: str) -> list[Document]:
+        """Return the Services that have an address, whichever kind of address it is."""
+        return self._services.indexed("address", address)
+
+    # -- machines and pods --------------------------------------------------------------------------------------
+
+    def is_running(self, node: str) -> bool:
+        """Return whether a machine answers."""
+        document = self.nodes.get("", node)
+        prefix = self._flags[ANNOTATION_PREFIX]
+        return document is not None and not is_off(document, prefix) and is_running(document, self.unix_ms)
+
+    def is_synced(self, node: str) -> bool:
+        """Return whether a node's proxy takes what changes: it runs, and nobody has stopped it."""
+        document = self.nodes.get("", node) or {"metadata": {}}
+        prefix = self._flags[ANNOTATION_PREFIX]
+        told = (document["metadata"].get("annotations") or {}).get(f"{prefix}/kube-proxy")
+        return self.is_running(node) and told != "off"
+
+    def zone(self, node: str) -> str:
+        """Return the zone of a node; empty: it has none."""
+        return str(at(self.nodes.get("", node) or {}, "metadata", "labels", ZONE) or "")
+
+    def node_of_address(self, address: str) -> str:
+        """Return the name of the node that has an address; empty: none has it."""
+        found = self.nodes.indexed("address", address)
+        return str(found[0]["metadata"]["name"]) if found else ""
+
+    def address_of_node(self, node: str) -> str:
+        """Return a node's own address; empty where it has told none."""
+        return next(iter(_addresses_of_node(self.nodes.get("", node) or {})), "")
+
+    def running_nodes(self) -> list[str]:
+        """Return the names of the machines that answer, in order."""
+        names = [str(node["metadata"]["name"]) for node in self.nodes.all()]
+        return [name for name in names if self.is_running(name)]
+
+    def balanced_nodes(self, local_to: Iterable[str] | None) -> list[str]:
+        """Return the nodes that a load balancer sends to, in order.
+
+        `local_to`: the nodes that have endpoints of their own, where the Service wants to keep to those.
+        """
+        wanted = None if local_to is None else set(local_to)
+        return [
+            str(node["metadata"]["name"])
+            for node in self.nodes.all()
+            if (condition(node, "Ready") or {}).get("status") == "True"
+            and EXCLUDED not in (node["metadata"].get("labels") or {})
+            and (wanted is None or node["metadata"]["name"] in wanted)
+        ]
+
+    def pod_of_address(self, address: str) -> Document | None:
+        """Return the pod that has an address of its own."""
+        found = self.pods.indexed("address", address)
+        return found[0] if found else None
+
+    def pods_on(self, node: str) -> list[Document]:
+        """Return the pods of a node that take connections to the node's own ports."""
+        return self.pods.indexed("host", node)
+
+    def orders(self, pod: Document) -> Orders:
+        """Return what annotations tell of a pod."""
+        return orders_of(pod, self._flags[ANNOTATION_PREFIX])
+
+    def ends_unix_ms(self, pod: Document) -> int | None:
+        """Return since when a pod is to end; None: it stays."""
+        return self._ends.get(pod["metadata"]["uid"])
+
+
+def _service_of(document: Document) -> Iterable[str]:
+    name = (document["metadata"].get("labels") or {}).get(SERVICE_NAME)
+    if name:
+        yield f"{document['metadata']['namespace']}/{name}"
+
+
+def _addresses_of_node(node: Document) -> Iterable[str]:
+    for entry in at(node, "status", "addresses") or ():
+        if entry.get("type") in ("InternalIP", "ExternalIP") and entry.get("address"):
+            yield str(entry["address"])
+
+
+def _addresses_of_service(service: Document) -> Iterable[str]:
+    spec = service["spec"]
+    found: list[Any] = [spec.get("clusterIP"), *(spec.get("externalIPs") or ())]
+    found += [one.get("ip") for one in at(service, "status", "loadBalancer", "ingress") or ()]
+    yield from dict.fromkeys(str(address) for address in found if address and address != "None")
+
+
+def _is_over(pod: Document) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+def _address_of_pod(pod: Document) -> Iterable[str]:
+    address = (pod.get("status") or {}).get("podIP")
+    if address and not pod["spec"].get("hostNetwork") and not _is_over(pod):
+        yield str(address)
+
+
+def _node_of_listening(pod: Document) -> Iterable[str]:
+    """Index pods with ports on their machine by its name."""
+    spec = pod["spec"]
+    ports = [port for container in spec.get("containers") or () for port in container.get("ports") or ()]
+    if (
+        spec.get("nodeName")
+        and not _is_over(pod)
+        and any(spec.get("hostNetwork") or one.get("hostPort") for one in ports)
+    ):
+        yield str(spec["nodeName"])
