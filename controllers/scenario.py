@@ -13,6 +13,7 @@ from controllers.cluster import Cluster, found
 from controllers.flags.table import NAME as FLAGS_NAME
 from controllers.flags.table import RESOURCE as FLAGS
 from controllers.flags.table import wrong_flags
+from controllers.kinds.clustersim.client import RESOURCE as CLIENTS
 from controllers.kinds.table import KINDS, find_kind
 from controllers.kit.client import Client
 from controllers.leaderelection.standing import overlaps
@@ -21,7 +22,7 @@ from controllers.log.operations import Create, Delete, Operation, Patch
 from controllers.log.store import Store
 from controllers.outside import CarryOut, refuse
 from controllers.registry.kind import Kind
-from controllers.registry.models.clustersim_v1 import ReplicaStatus
+from controllers.registry.models.clustersim_v1 import ClientStatus, ReplicaStatus
 from controllers.registry.structs import read as read_struct
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request
@@ -48,7 +49,7 @@ _TOP: Final = frozenset(
 _NODE: Final = frozenset(
     {"count", "name", "cpu", "memory", "pods", "gpu", "zone", "labels", "taints", "resources", "annotations"}
 )
-_ACTIONS: Final = ("apply", "delete", "patch", "scale", "fault", "clock", "scheduler", "flags")
+_ACTIONS: Final = ("apply", "delete", "patch", "scale", "fault", "clock", "scheduler", "flags", "client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,7 @@ def summary(store: Store, cluster: Cluster, seed: int, name: str) -> Document:
         "conflicts": conflicts_of(nodes, pods).counts(),
         "leaders": leaders,
         "elections": _elections(store, cluster.now_ms),
+        "clients": _clients(store),
         "logSha256": digest.hexdigest(),
     }
 
@@ -212,6 +214,15 @@ def _elections(store: Store, now_ms: int) -> Document:
         }
         for component, statuses in sorted(found.items())
     }
+
+
+def _clients(store: Store) -> Document:
+    """Return what came of each client's requests, as far as it is told."""
+    found: Document = {}
+    for stored in store.list(CLIENTS)[0]:
+        status = read_struct(stored.object.get("status"), ClientStatus)
+        found[stored.name] = {"sent": status.sent, **{name: count for name, count in status.results.items() if count}}
+    return found
 
 
 def _rows(store: Store) -> Any:
@@ -274,6 +285,13 @@ def _operations(store: MemoryStore, action: Action) -> list[Operation]:
             # The whole spec: what the new one does not name is gone.
             patch_spec = [{"op": "add", "path": "/spec", "value": argument}]
             return [Patch("schedulerconfigs.clustersim.io", "", "default", patch_spec, "json")]
+        case "client":
+            metadata = {"name": argument["name"]}
+            spec = {key: value for key, value in argument.items() if key != "name"}
+            if store.get(CLIENTS, "", argument["name"]) is not None:
+                return [Patch(CLIENTS, "", argument["name"], {"spec": spec})]
+            made_client = {"apiVersion": "clustersim.io/v1", "kind": "Client", "metadata": metadata, "spec": spec}
+            return [Create(CLIENTS, "", made_client)]
         case "flags":
             document = {"apiVersion": "clustersim.io/v1", "kind": "Flags", "metadata": {"name": FLAGS_NAME}}
             there = store.get(FLAGS, "", FLAGS_NAME) is not None
@@ -437,6 +455,7 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "scale": ("replicas",),
     "fault": ("replica", "kind"),
     "clock": (),
+    "client": ("name",),
 }
 
 

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 
 from clustersim.sessionapi import (
+    clients,
     clock,
     controllers,
     engine,
@@ -59,6 +60,8 @@ urlpatterns = [
     path("sessions/<str:code>/requests/<str:number>", route(GET=requests.one)),
     path("sessions/<str:code>/controllers", route(GET=controllers.show)),
     path("sessions/<str:code>/controllers/<str:name>", route(GET=controllers.one)),
+    path("sessions/<str:code>/clients", route(GET=clients.show, POST=clients.create)),
+    path("sessions/<str:code>/clients/<str:name>", route(GET=clients.one, DELETE=clients.remove)),
     path("sessions/<str:code>/flags", route(GET=flags.show, PUT=flags.change)),
     path("sessions/<str:code>/waiting/<str:uid>", route(POST=waiting.judge)),
     path("sessions/<str:code>/expressions", route(POST=expressions.try_it)),

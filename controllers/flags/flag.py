@@ -16,9 +16,15 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 T = TypeVar("T")
 
-Component = Literal["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet"]
+Component = Literal["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy"]
 
-COMPONENTS: Final[tuple[Component, ...]] = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet")
+COMPONENTS: Final[tuple[Component, ...]] = (
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubelet",
+    "kube-proxy",
+)
 
 PERIOD_MIN_MS: Final = 100
 """The shortest period of a flag, in milliseconds: shorter rounds would leave time for nothing else."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controllers.flags import apiserver, controllermanager, kubelet, scheduler
+from controllers.flags import apiserver, controllermanager, kubelet, kubeproxy, scheduler
 from controllers.flags.election import ElectionFlags
 from controllers.flags.flag import COMPONENTS, Flag, Flags
 from scheduler_core.api.errors import Cause
@@ -21,6 +21,7 @@ TABLE: Final[tuple[Flag[Any], ...]] = (
     *controllermanager.TABLE,
     *scheduler.TABLE,
     *kubelet.TABLE,
+    *kubeproxy.TABLE,
 )
 
 ELECTIONS: Final[Mapping[str, ElectionFlags]] = {

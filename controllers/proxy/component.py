@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from controllers.flags.flag import InForce
+from controllers.flags.kubeproxy import MIN_SYNC_PERIOD
 from controllers.kinds.clustersim.client import RESOURCE as CLIENTS
 from controllers.kinds.clustersim.target import BadTarget, Target, read_target
 from controllers.kit.informer import RELIST_TIMER, Informers
@@ -29,9 +30,6 @@ from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
 
 NAME: Final = "kube-proxy"
-
-MIN_SYNC_MS: Final = 1_000
-"""How often a proxy looks at what has changed, at most (iptables-min-sync-period)."""
 
 SYNC_MS: Final = 100
 """How long it takes a proxy to put its rules in force, in simulated milliseconds, and as long again as is drawn below
@@ -260,7 +258,7 @@ class Traffic:
             rules.pending.update(changed)
             if rules.pending and rules.syncing is None and network.is_synced(rules.node):
                 began_ms = rules.began_ms
-                due_ms = tick.now_ms if began_ms is None else max(tick.now_ms, began_ms + MIN_SYNC_MS)
+                due_ms = tick.now_ms if began_ms is None else max(tick.now_ms, began_ms + self._flags[MIN_SYNC_PERIOD])
                 tick.plan(("begin", rules.node), due_ms)
 
     def _sync(self, network: Network, step: str, node: str, tick: Tick) -> None:

@@ -367,3 +367,22 @@ def test_a_session_has_so_many_clients_and_no_more() -> None:
     lab.create(*(client(f"c{number}") for number in range(20)))
     with pytest.raises(ApiError, match="at most 20 clients"):
         lab.create(client("c20"))
+
+
+def test_a_proxy_that_looks_seldom_sends_requests_to_pods_that_are_gone() -> None:
+    lab = Lab([node("n1"), service(), deployment(container=PROBE)])
+    lab.run(20)
+    flags = {"apiVersion": "clustersim.io/v1", "kind": "Flags", "metadata": {"name": "flags"}}
+    lab.create({**flags, "spec": {"kube-proxy": {"iptables-min-sync-period": "30s"}}})
+    lab.obey()
+    lab.create(client())
+    lab.run(2)
+    lab.do(Patch("deployments.apps", "default", "web", {"spec": {"replicas": 4}}))
+    lab.run(10)
+    asked = told(lab)["pods"][0]["name"]
+    lab.do(Delete("pods", "default", asked.removeprefix("default/")))
+    lab.run(10)
+    assert told(lab)["success"] < 0.9
+    assert "timeout" in results(lab)
+    lab.run(30)
+    assert told(lab)["success"] == 1.0

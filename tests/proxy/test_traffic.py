@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
+import yaml
 
+from controllers import scenario
 from controllers.cluster import Cluster
 from controllers.log.operations import Delete, Patch
 from controllers.log.store import ADDED, DELETED, Event
@@ -178,3 +181,30 @@ def test_in_the_end_requests_are_answered_again() -> None:
     lab.run(60)
     assert newest(lab)["result"] == "ok"
     assert told(lab)["success"] == 1.0
+
+
+ROLLING = Path(scenario.__file__).resolve().parents[1] / "clustersim" / "runtime" / "scenarios" / "rolling-update.yaml"
+
+
+def test_the_scenario_of_a_rolling_update_shows_who_is_careful() -> None:
+    read = scenario.read(yaml.safe_load(ROLLING.read_text()), {"empty": scenario.Start((), 1, 0)})
+    _, told_at_the_end = scenario.run(read, seed=3)
+    careful, careless = (told_at_the_end["clients"][name] for name in ("careful", "careless"))
+    assert careful == {"sent": 900, "ok": 900}
+    assert careless["sent"] == 900
+    assert careless["refused"] > 0
+
+
+def test_a_scenario_changes_a_client_and_refuses_one_that_cannot_be() -> None:
+    start = {"empty": scenario.Start((), 1, 0)}
+    steps: list[Document] = [
+        {"at": 1, "client": {"name": "shop", "target": "http://kubernetes:443/"}},
+        {"at": 20, "client": {"name": "shop", "target": "http://nothing/"}},
+    ]
+    _, end = scenario.run(scenario.read({"nodes": [{}], "steps": steps, "until": 31}, start), seed=1)
+    assert end["clients"]["shop"] == {"sent": 10, "unresolved": 10}
+    wrong = scenario.read({"steps": [{"at": 1, "client": {"name": "shop", "target": "x://y"}}]}, start)
+    with pytest.raises(ApiError, match=r"steps\[0\].client at 1 s was refused"):
+        scenario.run(wrong, seed=1)
+    with pytest.raises(ApiError, match=r"steps\[0\].client.name: is required"):
+        scenario.read({"steps": [{"client": {"target": "http://web/"}}]}, start)

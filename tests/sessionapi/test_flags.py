@@ -50,7 +50,7 @@ def session(live_server_up: Server) -> Iterator[Session]:
 
 def test_what_is_set_is_in_force_and_the_rest_has_upstreams_defaults(session: Session) -> None:
     before = session.get()
-    assert list(before) == ["kube-apiserver", MANAGER, "kube-scheduler", "kubelet"]
+    assert list(before) == ["kube-apiserver", MANAGER, "kube-scheduler", "kubelet", "kube-proxy"]
     assert before[MANAGER]["node-monitor-grace-period"] == "50s"
     after = session.put(NODES)
     assert after == session.get()

@@ -25,7 +25,9 @@ KIND: Final = command(
     "Flags",
     "flags",
     *(
-        Column(name, "string", f"What is set of {name}.", _written(name), priority=int(name == "kubelet"))
+        Column(
+            name, "string", f"What is set of {name}.", _written(name), priority=int(name in ("kubelet", "kube-proxy"))
+        )
         for name in COMPONENTS
     ),
     defaults=with_spec,

@@ -341,6 +341,9 @@ class FlagsSpec(Shape, frozen=True):
         default_factory=dict, name="kube-scheduler"
     )
     kubelet: Annotated[dict[str, str], Meta(description="Flags of the kubelets.")] = {}
+    kube_proxy: Annotated[dict[str, str], Meta(description="Flags of the nodes' proxies.")] = msgspec.field(
+        default_factory=dict, name="kube-proxy"
+    )
 
 
 class FlagsStatus(Shape, frozen=True):
