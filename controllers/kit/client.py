@@ -14,6 +14,7 @@ from controllers.log.operations import Create, Operation, Result
 from controllers.log.store import Store
 from controllers.loop.loop import Emission
 from controllers.registry.context import Context
+from controllers.registry.repeats import Draws, Repeats
 from scheduler_core.api.draw import draw_suffix, draw_uid
 
 RESTART_ORDINALS: Final = 1_000_000
@@ -46,11 +47,12 @@ class Client:
         with self._store.transaction("session", now_ms=now_ms, fence=self._fence) as transaction:
             transaction.read = read
             before = transaction.revision
+            repeats = Repeats()
             for emission in emissions:
                 if emission.trace is not None:
                     transaction.trace(*emission.trace)
                 if emission.operation is not None:
-                    context = self._context(emission.operation, emission.actor, now_ms)
+                    context = self._context(emission.operation, emission.actor, now_ms, repeats)
                     results.append(REGISTRY.attempt(transaction, emission.operation, context))
             after = transaction.revision
         return results, after if after > before else 0
@@ -69,17 +71,22 @@ class Client:
         with self._store.transaction("session", now_ms=now_ms, fence=self._fence):
             pass
 
-    def _context(self, operation: Operation, actor: str, now_ms: int) -> Context:
+    def _context(self, operation: Operation, actor: str, now_ms: int, repeats: Repeats | None = None) -> Context:
         draws = self._draws(operation, now_ms) if isinstance(operation, Create) else _no_draw
+        if repeats is not None:
+            repeats.begin(operation, actor)
+            if repeats.is_recording:
+                draws = repeats.recording(draws)
         return Context(
             actor=actor,
             epoch_ms=self._store.epoch_ms,
             new_uid=lambda: draws(draw_uid),
             new_suffix=lambda: draws(draw_suffix),
             field_validation="Ignore",
+            repeats=repeats,
         )
 
-    def _draws(self, operation: Create, now_ms: int) -> Callable[[Callable[..., str]], str]:
+    def _draws(self, operation: Create, now_ms: int) -> Draws:
         metadata = operation.object.get("metadata") or {}
         name = metadata.get("name") or metadata.get("generateName") or ""
         owners: list[dict[str, Any]] = metadata.get("ownerReferences") or []

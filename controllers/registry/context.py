@@ -11,6 +11,7 @@ from controllers.log.draft import Draft
 from controllers.log.operations import Operation
 from controllers.log.store import Stored
 from controllers.registry.marks import Mark, Marks, StepName
+from controllers.registry.repeats import Repeats
 
 SESSION: Final = "session"
 """Who writes what a session begins with, and what its own routes write."""
@@ -38,6 +39,13 @@ class Context:
     guard: Guard | None = None
     marks: Marks | None = None
     """Where the steps of this write are noted; None: nowhere."""
+    repeats: Repeats | None = None
+    """The run of creates that this write may belong to; None: it stands alone."""
+
+    @property
+    def looked_up(self) -> set[str] | None:
+        """Return the set that takes the resources that the admission of a run of creates depends on."""
+        return None if self.repeats is None else self.repeats.looked_up
 
     @property
     def unix_ms(self) -> int:

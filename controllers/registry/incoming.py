@@ -46,19 +46,23 @@ _KEPT: Final = (
 class Current:
     """What admission may look up, through the transaction that will hold the write."""
 
-    def __init__(self, transaction: Transaction, unix_ms: int) -> None:
+    def __init__(self, transaction: Transaction, unix_ms: int, looked_up: set[str] | None = None) -> None:
+        """Look through a transaction; `looked_up` takes the resources that somebody asked about."""
         self._transaction = transaction
+        self._looked_up: set[str] = set() if looked_up is None else looked_up
         self.now = wire_time(unix_ms)
         self.plugins = transaction.plugins
         self.actor = transaction.actor
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return another object."""
+        self._looked_up.add(resource)
         stored = self._transaction.get(resource, namespace, name)
         return stored.object if stored is not None else None
 
     def list(self, resource: str, namespace: str | None = None) -> Sequence[Mapping[str, Any]]:
         """Return the objects of a resource."""
+        self._looked_up.add(resource)
         return [stored.object for stored in self._transaction.list(resource, namespace)]
 
 
@@ -95,10 +99,20 @@ def new_document(kind: Kind, operation: Create, context: Context, transaction: T
     kind.defaults(document)
     mutate(document, title)
     with context.step("registry", "strategy"):
-        causes = kind.admit(document, Current(transaction, unix_ms))
+        causes = kind.admit(document, Current(transaction, unix_ms, context.looked_up))
         causes += metadata_rules.validate(metadata, kind.names)
         _refuse(kind, metadata["name"], causes + kind.validate(document), _still(kind, missing, document))
     return _arranged(document)
+
+
+def repeated_document(kind: Kind, operation: Create, context: Context, transaction: Transaction) -> Document | None:
+    """Return the document of a create that repeats those before it; None where it has to go its own way."""
+    repeats = context.repeats
+    if repeats is None or repeats.suffixes < 0:
+        return None
+    prefix = operation.object["metadata"]["generateName"]
+    values = [_free_name(kind, prefix, operation.namespace, context, transaction), context.new_uid()]
+    return repeats.document(values + [context.new_suffix() for _ in range(repeats.suffixes)])
 
 
 def changed_document(
@@ -280,11 +294,17 @@ def _name_it(kind: Kind, metadata: Document, namespace: str, context: Context, t
     if not prefix:
         cause = Cause("metadata.name", "Required value: name or generateName is required", "FieldValueRequired")
         raise invalid(kind.kind, kind.group, "", [cause])
+    metadata["name"] = _free_name(kind, prefix, namespace, context, transaction)
+
+
+def _free_name(kind: Kind, prefix: str, namespace: str, context: Context, transaction: Transaction) -> str:
     home = namespace if kind.namespaced else ""
+    name = ""
     for _ in range(GENERATE_ATTEMPTS):
-        metadata["name"] = prefix[:GENERATE_NAME_MAX] + context.new_suffix()
-        if transaction.get(kind.resource, home, metadata["name"]) is None:
-            return
+        name = prefix[:GENERATE_NAME_MAX] + context.new_suffix()
+        if transaction.get(kind.resource, home, name) is None:
+            break
+    return name
 
 
 def _check_preconditions(kind: Kind, stored: Stored, changed: Document) -> None:

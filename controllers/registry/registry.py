@@ -175,6 +175,9 @@ class _Write:
         return kind
 
     def _create(self, kind: Kind, operation: Create) -> Stored:
+        repeated = incoming.repeated_document(kind, operation, self.context, self.transaction)
+        if repeated is not None:
+            return self.put(kind.resource, repeated, expected=0)
         passing = self._admission("create", kind, operation.namespace, None)
         document = incoming.new_document(kind, operation, self.context, self.transaction, passing.mutate)
         name = document["metadata"]["name"]
@@ -188,6 +191,8 @@ class _Write:
             with self.context.step("store"):
                 raise already_exists(kind.resource, name, leaving="deletionTimestamp" in there.object["metadata"])
         self._pay(kind, draft, charges)
+        if self.context.repeats is not None and not charges:
+            self.context.repeats.learn(document)
         return self.put(kind.resource, draft, expected=0)
 
     def _admission(self, verb: Verb, kind: Kind, namespace: str, old: Stored | None, subresource: str = "") -> Passing:
@@ -200,7 +205,7 @@ class _Write:
             subresource,
             namespace,
             None if old is None else old.object,
-            incoming.Current(self.transaction, self.context.unix_ms),
+            incoming.Current(self.transaction, self.context.unix_ms, self.context.looked_up),
             self.context,
             flags,
         )

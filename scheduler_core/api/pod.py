@@ -141,6 +141,11 @@ class Volume(View, frozen=True):
     portworx_volume: dict[str, object] | None = None
     csi: dict[str, object] | None = None
 
+    @property
+    def is_placed(self) -> bool:
+        """Return whether it has a source that schedulers look at: what is projected into a pod needs no place."""
+        return self != Volume(name=self.name)
+
 
 class PodResourceClaim(View, frozen=True):
     """v1.PodResourceClaim."""

@@ -38,9 +38,17 @@ def reads_of(programs: Iterable[Program]) -> Reads:
     """Return what the answers of expressions depend on besides the pod's shape."""
     found = {one for program in programs for one in program.reads}
     for root, path in found:
-        if root == "pod" and path not in _IN_SHAPE and path[:1] != ("spec",):
+        if root == "pod" and not _is_in_shape(path):
             return Reads.CLUSTER
     return Reads.NODE_AND_PODS if _ON_NODE & {root for root, _ in found} else Reads.NODE
+
+
+def _is_in_shape(path: tuple[str, ...]) -> bool:
+    """Return whether a part of a pod is the same for all pods of one shape."""
+    if path[:1] == ("spec",):
+        # Volumes are, but for those that no other plugin looks at.
+        return len(path) > 1 and path[1] != "volumes"
+    return path in _IN_SHAPE
 
 
 def _refusal(program: Program) -> Code:

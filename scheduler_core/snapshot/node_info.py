@@ -76,8 +76,12 @@ def _sums_of(shape: bytes, pod: Pod) -> PodSums:
 
 
 def _shape_of(pod: Pod) -> bytes:
-    meta, status = pod.metadata, pod.status
-    told: tuple[object, ...] = (pod.namespace, meta.labels, meta.owner_references, pod.spec)
+    meta, status, spec = pod.metadata, pod.status, pod.spec
+    placed = tuple(volume for volume in spec.volumes if volume.is_placed)
+    if len(placed) < len(spec.volumes):
+        # Admission mounts a volume in each pod whose name is that pod's own.
+        spec = msgspec.structs.replace(spec, volumes=placed)
+    told: tuple[object, ...] = (pod.namespace, meta.labels, meta.owner_references, spec)
     if status.container_statuses or status.init_container_statuses:
         # A resize under way counts; conditions say whether it is infeasible.
         told = (*told, status.container_statuses, status.init_container_statuses, status.conditions)
@@ -117,8 +121,8 @@ class PodInfo:
     def shape(self) -> bytes:
         """Return a key that is equal for pods that plugins cannot tell apart.
 
-        Everything is in it but the pod's name, uid, times and what its life added to status: pods of one ReplicaSet
-        share a shape. Priority is part of the spec and so of the shape.
+        Everything is in it but the pod's name, uid, times, volumes that need no place, and what its life added to
+        status: pods of one ReplicaSet share a shape. Priority is part of the spec and so of the shape.
         """
         if self._shape is None:
             self._shape = _shape_of(self.pod)

@@ -9,6 +9,7 @@ from scheduler_core.api.pod import Pod
 ANY: Final = 1
 """Every pod has it."""
 HAS_VOLUMES: Final = 2
+"""Volumes with a source that plugins look at."""
 HAS_RESOURCE_CLAIMS: Final = 4
 HAS_SCHEDULING_GATES: Final = 8
 HAS_HOST_PORTS: Final = 16
@@ -24,8 +25,9 @@ def traits_of(pod: Pod) -> int:
     """Return the bits of a pod."""
     spec = pod.spec
     found = ANY
-    if spec.volumes:
-        found |= HAS_VOLUMES
+    for volume in spec.volumes:
+        if volume.is_placed:
+            found |= HAS_VOLUMES
     if spec.resource_claims:
         found |= HAS_RESOURCE_CLAIMS
     if spec.scheduling_gates:

@@ -23,7 +23,20 @@ from scheduler_core.kernels.resources import (
 from scheduler_core.profiles.defaults import default_configuration, in_tree_registry
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import PLACES, Snapshot
+from scheduler_core.snapshot.traits import HAS_VOLUMES
 from tests.core.objects import info, node, pod
+
+
+def test_volumes_that_need_no_place_do_not_tell_pods_apart() -> None:
+    def mounted(name: str) -> PodInfo:
+        return pod(volumes=[{"name": name, "projected": {"sources": []}}, {"name": "tmp", "emptyDir": {}}])
+
+    claimed = pod(volumes=[{"name": "a", "persistentVolumeClaim": {"claimName": "data"}}])
+    inline = pod(volumes=[{"name": "a", "csi": {"driver": "x"}}])
+    assert mounted("kube-api-access-bcdfg").shape == mounted("kube-api-access-xzxzx").shape == pod().shape
+    assert len({one.shape for one in (pod(), claimed, inline)}) == 3
+    assert [bool(one.traits & HAS_VOLUMES) for one in (mounted("a"), claimed, inline)] == [False, True, True]
+
 
 AMOUNTS = st.integers(0, 2 * PLAIN_MAX)
 SIZES = st.integers(1, PLAIN_MAX)

@@ -187,7 +187,9 @@ def test_wrong_arguments_are_refused_at_their_path(arguments: dict[str, Any], fi
         ("pod.status.phase == ''", Reads.CLUSTER),
         ("pod == pod", Reads.CLUSTER),
         ("pod.metadata == pod.metadata", Reads.CLUSTER),
-        ("pod.spec == pod.spec", Reads.NODE),
+        ("pod.spec == pod.spec", Reads.CLUSTER),
+        ("pod.spec.volumes.size() > 0", Reads.CLUSTER),
+        ("pod.spec.containers.size() > 1", Reads.NODE),
     ],
 )
 def test_what_answers_depend_on(expression: str, reads: Reads) -> None:

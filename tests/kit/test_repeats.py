@@ -1,0 +1,124 @@
+"""A run of creates of one body makes what each of them would make alone, and asks admission twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controllers.kinds.core.pod import validation
+from controllers.kit.client import Client
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Create, Operation, Patch, Result
+from controllers.loop.component import Emission
+from controllers.registry import incoming, repeats
+
+BODY: dict[str, Any] = {
+    "metadata": {"generateName": "web-", "labels": {"app": "web", "bcdfg": "x"}},
+    "spec": {
+        "containers": [{"name": "c", "image": "nginx:1"}, {"name": "d", "image": "nginx:1"}],
+        "initContainers": [{"name": "i", "image": "nginx:1"}],
+    },
+}
+QUOTA = {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "3"}}}
+
+
+class Plane:
+    """A store that a client writes operations to, and how many documents went the whole way in."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.whole = 0
+        self.store = MemoryStore(seed=7)
+        self.client = Client(self.store)
+        whole_way = incoming.new_document
+
+        def counted(*given: Any) -> Any:
+            self.whole += 1
+            return whole_way(*given)
+
+        monkeypatch.setattr(incoming, "new_document", counted)
+        account = Create("serviceaccounts", "default", {"metadata": {"name": "default"}})
+        self.write(Create("namespaces", "", {"metadata": {"name": "default"}}), account)
+        self.whole = 0
+
+    def write(self, *operations: Operation) -> list[Result]:
+        slot: Any = None
+        return self.client.commit([Emission(slot, 1, "session", one, None) for one in operations], 1000, 0)[0]
+
+    def pods(self) -> list[Any]:
+        return [stored.object for stored in self.store.list("pods")[0]]
+
+
+def test_a_run_makes_what_each_create_makes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    together, apart = Plane(monkeypatch), Plane(monkeypatch)
+    creates = [Create("pods", "default", BODY)] * 6
+    together.whole = 0
+    told = together.write(*creates)
+    assert together.whole == 2
+    for one in creates:
+        apart.write(one)
+    assert [result.error for result in told] == [None] * 6
+    assert together.pods() == apart.pods()
+    assert [stored.data for stored in together.store.list("pods")[0]] == [
+        stored.data for stored in apart.store.list("pods")[0]
+    ]
+    volumes = {pod["spec"]["volumes"][0]["name"] for pod in together.pods()}
+    assert len(volumes) == 6
+    for pod in together.pods():
+        mounts = [one["volumeMounts"][0]["name"] for one in pod["spec"]["containers"] + pod["spec"]["initContainers"]]
+        assert mounts == [pod["spec"]["volumes"][0]["name"]] * 3
+
+
+def test_a_run_ends_with_any_other_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    plane = Plane(monkeypatch)
+    create = Create("pods", "default", BODY)
+    levels = {"metadata": {"name": "low", "creationTimestamp": None}, "value": 7, "globalDefault": True}
+    plane.write(*[create] * 3, Create("priorityclasses.scheduling.k8s.io", "", levels), *[create] * 3)
+    assert sorted(pod["spec"]["priority"] for pod in plane.pods()) == [0, 0, 0, 7, 7, 7]
+
+
+def test_what_is_charged_goes_the_whole_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    plane = Plane(monkeypatch)
+    counted = {"status": {"hard": {"pods": "3"}, "used": {"pods": "0"}}}
+    plane.write(
+        Create("resourcequotas", "default", QUOTA), Patch("resourcequotas", "default", "q", counted, "merge", "status")
+    )
+    plane.whole = 0
+    results = plane.write(*[Create("pods", "default", BODY)] * 5)
+    assert plane.whole == 5
+    assert [result.error is None for result in results] == [True] * 3 + [False] * 2
+    assert len(plane.pods()) == 3
+
+
+def test_what_depends_on_its_own_kind_goes_the_whole_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    plane = Plane(monkeypatch)
+    service = {"metadata": {"generateName": "s-"}, "spec": {"ports": [{"port": 80}]}}
+    plane.write(*[Create("services", "default", service)] * 4)
+    services = [stored.object for stored in plane.store.list("services")[0]]
+    assert len({one["spec"]["clusterIP"] for one in services}) == 4
+
+
+def test_documents_that_differ_in_more_than_draws_are_no_run() -> None:
+    run = repeats.Repeats()
+    create = Create("pods", "", {"metadata": {"generateName": "a-"}})
+    drawn = iter(["n1", "u1", "n2", "u2"])
+    for number in (1, 2):
+        run.begin(create, "me")
+        assert run.is_recording
+        draws = run.recording(lambda draw: next(drawn))
+        name, uid = "a-" + draws(str), draws(str)
+        run.learn({"metadata": {"name": name, "uid": uid}, "spec": {"number": str(number)}})
+    assert run.suffixes == -1
+
+
+def test_a_good_spec_is_known_by_all_but_the_drawn_name() -> None:
+    def spec(name: str, mounted: str, value: str = "") -> dict[str, Any]:
+        mounts = [{"name": mounted, "mountPath": "/m"}]
+        container = {"name": "c", "env": [{"name": "A", "value": value}], "volumeMounts": mounts}
+        return {"containers": [container], "volumes": [{"name": name, "emptyDir": {}}]}
+
+    one, other = "kube-api-access-bcdfg", "kube-api-access-zxcvb"
+    key = validation._key_of
+    assert key(spec(one, one)) == key(spec(other, other))
+    assert key(spec(one, one)) != key(spec(one, other))
+    assert key(spec(one, one)) != key(spec(one, "", one))
