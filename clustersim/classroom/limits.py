@@ -65,6 +65,12 @@ MODELS: Final = Rate(40, 4.0, "questions of one person to the model")
 EXPRESSIONS: Final = Rate(20, 2.0, "expressions tried by one person")
 """Expressions that one person tries on the cluster."""
 
+WHAT_IFS: Final = Rate(20, 1.0, "what-ifs of one person")
+"""Decisions that one person has taken again on changed input: at 1,000 nodes each costs a tenth of a second."""
+
+FITS: Final = Rate(6, 0.3, "questions of one person for what would let a pod in")
+"""Questions of one person for what would let a pod in: each takes its decision again up to thirty times."""
+
 OPTIMA: Final = Rate(6, 0.2, "optima of one session")
 """Optima that one session asks for: each may keep a processor busy for seconds."""
 

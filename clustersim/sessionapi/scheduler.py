@@ -13,23 +13,17 @@ from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.roles import guard_for
 from clustersim.plugins import installed
 from clustersim.runtime import commands
-from clustersim.sessionapi.http import Call, answer, refuse
+from clustersim.sessionapi.http import Call, answer
 from controllers.kinds.clustersim import schedulerconfig
+from controllers.scheduler.settings import spec_of
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
+from scheduler_core.api.errors import ApiError, bad_request, invalid, not_found
 from scheduler_core.eras import ERAS, read_spec
 from scheduler_core.framework.rules import CURRENT_ERA
-from scheduler_core.profiles.configuration import KIND
 from scheduler_core.profiles.era import refused
 
 SCHEDULERS: Final = "schedulerconfigs.clustersim.io"
 NAME: Final = "default"
-
-POLICY_KIND: Final = "Policy"
-POLICY_ERA: Final = "algorithm-provider"
-"""The era that a Policy document is for."""
-
-_SPEC_FIELDS: Final = frozenset({"era", "configuration", "policy", "provider"})
 
 
 def current(call: Call, observed: Document | None = None) -> Document:
@@ -98,15 +92,7 @@ def _spec(data: bytes) -> tuple[Document, str]:
     documents = manifests.read(data)
     if len(documents) != 1:
         raise bad_request(f"the body holds {len(documents)} documents; send one")
-    document = documents[0]
-    kind = document.get("kind")
-    if kind == POLICY_KIND:
-        return {"era": POLICY_ERA, "policy": document}, "policy"
-    if kind is None and _SPEC_FIELDS & set(document):
-        return {"era": CURRENT_ERA, **document}, ""
-    if kind not in (None, KIND):
-        raise refuse(Cause("kind", f"give {KIND}, {POLICY_KIND}, or a document with era", "FieldValueNotSupported"))
-    return {"era": CURRENT_ERA, "configuration": document}, "configuration"
+    return spec_of(documents[0])
 
 
 def _above(wrong: ApiError, path: str) -> ApiError:

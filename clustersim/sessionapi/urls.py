@@ -20,6 +20,7 @@ from clustersim.sessionapi import (
     requests,
     scheduler,
     waiting,
+    whatif,
 )
 from clustersim.sessionapi.http import refusal, route
 from clustersim.sessionapi.imports import IMPORT_BYTES_MAX, REPLAY_BYTES_MAX
@@ -47,6 +48,8 @@ urlpatterns = [
     path("sessions/<str:code>/clock/step", route(POST=clock.step)),
     path("sessions/<str:code>/decisions", route(GET=engine.decisions)),
     path("sessions/<str:code>/decisions/<str:decision>", route(GET=engine.decision)),
+    path("sessions/<str:code>/decisions/<str:decision>/whatif", route(POST=whatif.what_if)),
+    path("sessions/<str:code>/decisions/<str:decision>/fits", route(GET=whatif.what_fits)),
     path("sessions/<str:code>/model", route(GET=model.show)),
     path("sessions/<str:code>/model/optimum", route(GET=model.optimum)),
     path("sessions/<str:code>/replicas", route(GET=engine.replicas)),

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import Cause
 from scheduler_core.eras import era_of, read_spec, registry_of
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.metrics import Metrics
@@ -16,7 +18,8 @@ from scheduler_core.framework.profile import PluginSet, ProfileConfiguration
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.rules import CURRENT_ERA
 from scheduler_core.framework.runtime import Framework
-from scheduler_core.profiles.configuration import SchedulerConfiguration
+from scheduler_core.profiles.configuration import KIND, SchedulerConfiguration
+from scheduler_core.profiles.era import refused
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.state.nominator import Nominator
 from scheduler_core.state.waiting import WaitingPods
@@ -27,7 +30,33 @@ NAME: Final = "default"
 DEFAULT_SPEC: Final[Mapping[str, Any]] = {"era": CURRENT_ERA}
 """What a session without the object runs."""
 
+POLICY_KIND: Final = "Policy"
+POLICY_ERA: Final = "algorithm-provider"
+"""The era that a Policy document is for."""
+
+_SPEC_FIELDS: Final = frozenset({"era", "configuration", "policy", "provider"})
+
 _encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+def spec_of(document: Document) -> tuple[Document, str]:
+    """Return the spec that a document asks for, and the path in it at which the document itself stands.
+
+    Args:
+        document: a KubeSchedulerConfiguration, a Policy, or a spec with its era.
+
+    Raises:
+        ApiError: 422, it is another kind of document.
+    """
+    kind = document.get("kind")
+    if kind == POLICY_KIND:
+        return {"era": POLICY_ERA, "policy": document}, "policy"
+    if kind is None and _SPEC_FIELDS & set(document):
+        return {"era": CURRENT_ERA, **document}, ""
+    if kind not in (None, KIND):
+        text = f"give {KIND}, {POLICY_KIND}, or a document with era"
+        raise refused(Cause("kind", text, "FieldValueNotSupported"))
+    return {"era": CURRENT_ERA, "configuration": document}, "configuration"
 
 
 @dataclass(frozen=True, slots=True)

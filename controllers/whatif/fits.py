@@ -1,0 +1,69 @@
+"""What would let a pending pod in: the smallest single changes, each tried by the engine before it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from controllers.whatif import wishes
+from controllers.whatif.changes import read_changes
+from controllers.whatif.deciding import Decision
+from controllers.whatif.wishes import Stuck, Wish
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError
+
+FITS_PER_SORT: Final = 2
+"""Changes of one sort (a request, a toleration …) that are told."""
+
+TRIED_PER_SORT: Final = 4
+"""Changes of one sort that are tried, the smallest first: where none of them works, a larger one is not tried."""
+
+SORTS: Final[Sequence[Callable[[Stuck], Iterator[Wish]]]] = (
+    # One line a sort of change, the smallest first: what the pod can do about itself, then what others must.
+    wishes.requests,
+    wishes.tolerations,
+    wishes.labels,
+    wishes.uncordoned,
+    wishes.taints_gone,
+    wishes.room,
+    wishes.pods_gone,
+    wishes.nodes_more,
+)
+
+
+class _Fit(NamedTuple):
+    wish: Wish
+    node: str
+
+
+def fits(decision: Decision) -> list[Document]:
+    """Return the single changes with which the attempt would have found a node, the smallest first.
+
+    Each is `{"changes", "text": {"en", "zh"}, "node", "checked": true}`; none for an attempt that found a node.
+    """
+    world = decision.world()
+    result: Mapping[str, Any] = decision.taken(world)["result"]
+    if result.get("result") not in ("unschedulable", "no_nodes"):
+        return []
+    stuck = Stuck.of(decision, world, result)
+    return [
+        {"changes": list(fit.wish.changes), "text": fit.wish.text, "node": fit.node, "checked": True}
+        for sort in SORTS
+        for fit in islice(_checked(decision, sorted(sort(stuck), key=lambda one: one.size)), FITS_PER_SORT)
+    ]
+
+
+def _checked(decision: Decision, found: Sequence[Wish]) -> Iterator[_Fit]:
+    """Yield what works of the smallest wishes; of several for one node the first."""
+    told: set[str] = set()
+    for wish in found[:TRIED_PER_SORT]:
+        try:
+            world = decision.world(read_changes(list(wish.changes)))
+        except ApiError:
+            # A wish that may not be: a label that is no label, an amount that is none.
+            continue
+        chosen = decision.taken(world)["result"].get("chosen")
+        if chosen and chosen not in told:
+            told.add(chosen)
+            yield _Fit(wish, chosen)

@@ -1,0 +1,343 @@
+"""Single changes that might let a pod in, found from who refused which node; the engine has the last word.
+
+A sort of change looks at the nodes that nothing else refuses. Each yields wishes; a wish's `size` orders those of its
+sort, the smallest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from controllers.whatif.deciding import Decision
+from controllers.whatif.world import World
+from scheduler_core.api.node import Node, Taint
+from scheduler_core.api.quantity import Amount
+from scheduler_core.api.requests import is_scalar
+from scheduler_core.api.selectors import SelectorRequirement
+from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, tolerated
+from scheduler_core.scheduler.run import CycleInput
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+
+Change = Mapping[str, Any]
+
+RESOURCES: Final = "NodeResourcesFit"
+TAINTS: Final = "TaintToleration"
+AFFINITY: Final = "NodeAffinity"
+CORDON: Final = "NodeUnschedulable"
+
+CROWDED: Final = frozenset({RESOURCES, "NodePorts", "InterPodAffinity", "PodTopologySpread", "NodeVolumeLimits",
+                            "VolumeRestrictions"})  # fmt: skip
+"""Plugins whose refusal may end when a pod of the node goes."""
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+CPU: Final = "cpu"
+PODS: Final = "pods"
+_OF_CONDITIONS: Final = "node.kubernetes.io/"
+_CORDONED: Final = "node.kubernetes.io/unschedulable"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One change, or two that only make sense together.
+
+    Attributes:
+        changes: as `POST …/whatif` takes them.
+        text: what to do, by language.
+        size: orders the wishes of one sort.
+    """
+
+    changes: Sequence[Change]
+    text: Mapping[str, str]
+    size: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """A pod that found no node, and who refused which.
+
+    Attributes:
+        pod: the pod in hand.
+        nodes: by name, with the pods on them.
+        refusals: node → the plugins that refuse it, whatever the ones before them said.
+    """
+
+    pod: PodInfo
+    nodes: Mapping[str, NodeInfo]
+    refusals: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, decision: Decision, world: World, result: Mapping[str, Any]) -> Stuck:
+        """Return what is known of an attempt that found no node."""
+        given = CycleInput.of(dict(decision.envelope["input"]))
+        snapshot = world.seen.snapshot(given)
+        refused = result.get("filters") or {}
+        return cls(
+            world.seen.pods[decision.envelope["uid"]],
+            {info.name: info for info in snapshot.infos if info.node is not None},
+            {info.name: frozenset(refused.get(info.name) or ()) for info in snapshot.infos},
+        )
+
+    def refused_by(self, plugins: Collection[str]) -> Iterator[tuple[NodeInfo, Node]]:
+        """Yield the nodes that these plugins, and no others, refuse."""
+        for name, info in self.nodes.items():
+            if self.refusals[name] and self.refusals[name] <= set(plugins) and info.node is not None:
+                yield info, info.node
+
+    def short_of(self, info: NodeInfo) -> dict[str, int]:
+        """Return by resource how much the node has too little; `pods` where it has no place for one more."""
+        short = {
+            resource: asked - info.allocatable.get(resource, 0) + info.requested.get(resource, 0)
+            for resource, asked in self.pod.sums.asked.items()
+            if asked
+        }
+        short[PODS] = len(info.pods) + 1 - info.allocatable.get(PODS, 0)
+        return {resource: amount for resource, amount in short.items() if amount > 0}
+
+    def patched(self, patch: Change) -> Change:
+        """Return the change of the pod in hand."""
+        pod = self.pod.pod
+        return {"patch": {"kind": "Pod", "namespace": pod.namespace, "name": pod.name, "patch": patch}}
+
+
+def written(resource: str, amount: int) -> str:
+    """Return an amount (millicores, or whole units) as a quantity."""
+    if resource == CPU:
+        return str(Amount.read(f"{amount}m"))
+    if is_scalar(resource) or resource == PODS:
+        return str(amount)
+    for unit, size in (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)):
+        if amount and amount % size == 0:
+            return f"{amount // size}{unit}"
+    return str(amount)
+
+
+def _listed(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{resource} {written(resource, amount)}" for resource, amount in sorted(amounts.items()))
+
+
+def _node_patch(name: str, patch: Change) -> Change:
+    return {"patch": {"kind": "Node", "name": name, "patch": patch}}
+
+
+def requests(stuck: Stuck) -> Iterator[Wish]:
+    """Ask for no more than a node has left."""
+    asked = stuck.pod.sums.asked
+    for info, _ in stuck.refused_by({RESOURCES}):
+        short = stuck.short_of(info)
+        left = {resource: asked[resource] - amount for resource, amount in short.items() if resource != PODS}
+        if PODS in short or not left or min(left.values()) <= 0:
+            continue
+        given_up = sum(short[resource] / asked[resource] for resource in left)
+        instead = {resource: asked[resource] for resource in left}
+        yield Wish(
+            [{"request": {resource: written(resource, amount) for resource, amount in left.items()}}],
+            {
+                "en": f"ask for {_listed(left)} instead of {_listed(instead)}",
+                "zh": f"请求 {_listed(left)}，而不是 {_listed(instead)}",
+            },
+            (given_up, info.name),
+        )
+
+
+def tolerations(stuck: Stuck) -> Iterator[Wish]:
+    """Tolerate the taints of a node."""
+    spec = stuck.pod.pod.spec
+    for info, node in stuck.refused_by({TAINTS}):
+        unwanted = _untolerated(stuck, node)
+        if any(taint.key.startswith(_OF_CONDITIONS) for taint in unwanted):
+            # What a condition of the node put there ends with the condition.
+            continue
+        held = [_toleration(one.key, one.operator, one.value, one.effect, one.toleration_seconds)
+                for one in spec.tolerations]  # fmt: skip
+        more = [_toleration(taint.key, "Equal" if taint.value else "Exists", taint.value, taint.effect)
+                for taint in unwanted]  # fmt: skip
+        named = _taints(unwanted)
+        yield Wish(
+            [stuck.patched({"spec": {"tolerations": [*held, *more]}})],
+            {"en": f"tolerate {named}, as {info.name} has it", "zh": f"容忍节点 {info.name} 的污点 {named}"},
+            (len(unwanted), info.name),
+        )
+
+
+def labels(stuck: Stuck) -> Iterator[Wish]:
+    """Give a node the labels that the pod asks for."""
+    selected = stuck.pod.pod.spec.node_selector
+    for info, node in stuck.refused_by({AFFINITY}):
+        wanted = _labels_wanted(stuck, {**node.metadata.labels, **selected})
+        if wanted is None:
+            continue
+        wanted = {**{key: value for key, value in selected.items() if node.metadata.labels.get(key) != value}, **wanted}
+        if not wanted:
+            continue
+        named = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
+        yield Wish(
+            [_node_patch(info.name, {"metadata": {"labels": wanted}})],
+            {"en": f"label node {info.name} with {named}", "zh": f"给节点 {info.name} 打上标签 {named}"},
+            (len(wanted), info.name),
+        )
+
+
+def _labels_wanted(stuck: Stuck, has: Mapping[str, str]) -> dict[str, str | None] | None:
+    """Return the fewest labels that make the pod's required affinity true, None where no label does."""
+    affinity = stuck.pod.pod.spec.affinity
+    required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
+    if required is None:
+        return {}
+    terms = [_missing(term.match_expressions, has) for term in required.node_selector_terms if not term.match_fields]
+    possible = [term for term in terms if term is not None]
+    return min(possible, key=lambda term: len(term)) if possible else None
+
+
+def uncordoned(stuck: Stuck) -> Iterator[Wish]:
+    """Uncordon a node."""
+    for info, node in stuck.refused_by({CORDON, TAINTS}):
+        others = [taint for taint in node.spec.taints if taint.key != _CORDONED]
+        if CORDON not in stuck.refusals[info.name] or any(
+            taint.key != _CORDONED for taint in _untolerated(stuck, node)
+        ):
+            continue
+        patch: dict[str, Any] = {"unschedulable": None}
+        if len(others) != len(node.spec.taints):
+            patch["taints"] = [_taint(taint) for taint in others] or None
+        yield Wish(
+            [_node_patch(info.name, {"spec": patch})],
+            {"en": f"uncordon node {info.name}", "zh": f"恢复节点 {info.name} 的调度（uncordon）"},
+            (info.name,),
+        )
+
+
+def taints_gone(stuck: Stuck) -> Iterator[Wish]:
+    """Take the taints off a node."""
+    for info, node in stuck.refused_by({TAINTS}):
+        unwanted = _untolerated(stuck, node)
+        if any(taint.key.startswith(_OF_CONDITIONS) for taint in unwanted):
+            # What a condition of the node put there ends with the condition.
+            continue
+        kept = [_taint(taint) for taint in node.spec.taints if taint not in unwanted]
+        named = _taints(unwanted)
+        yield Wish(
+            [_node_patch(info.name, {"spec": {"taints": kept or None}})],
+            {"en": f"take {named} off node {info.name}", "zh": f"去掉节点 {info.name} 的污点 {named}"},
+            (len(unwanted), info.name),
+        )
+
+
+def room(stuck: Stuck) -> Iterator[Wish]:
+    """Give a node as much more as it has too little."""
+    for info, _ in stuck.refused_by({RESOURCES}):
+        short = stuck.short_of(info)
+        if not short:
+            continue
+        grown = {resource: info.allocatable.get(resource, 0) + amount for resource, amount in short.items()}
+        amounts = {resource: written(resource, amount) for resource, amount in grown.items()}
+        share = sum(amount / max(grown[resource], 1) for resource, amount in short.items())
+        yield Wish(
+            [_node_patch(info.name, {"status": {"allocatable": amounts, "capacity": amounts}})],
+            {
+                "en": f"give node {info.name} {_listed(short)} more",
+                "zh": f"给节点 {info.name} 再加 {_listed(short)}",
+            },
+            (share, info.name),
+        )
+
+
+def pods_gone(stuck: Stuck) -> Iterator[Wish]:
+    """Delete one pod."""
+    for info, _ in stuck.refused_by(CROWDED):
+        short = stuck.short_of(info) if RESOURCES in stuck.refusals[info.name] else {}
+        for one in info.pods:
+            if any(one.requests.get(resource, 0) < amount for resource, amount in short.items() if resource != PODS):
+                continue
+            pod = one.pod
+            yield Wish(
+                [{"remove": {"kind": "Pod", "namespace": pod.namespace, "name": pod.name}}],
+                {
+                    "en": f"delete pod {one.key} from node {info.name} (priority {one.priority})",
+                    "zh": f"删除节点 {info.name} 上的 Pod {one.key}（优先级 {one.priority}）",
+                },
+                (one.priority, one.requests.get(CPU, 0), one.requests.get("memory", 0), one.key),
+            )
+
+
+def nodes_more(stuck: Stuck) -> Iterator[Wish]:
+    """Add a node like one that is there; the largest of those that the fewest plugins refuse first."""
+    name = _free_name(stuck)
+    for info in stuck.nodes.values():
+        node = info.node
+        if node is None:
+            continue
+        labels = {
+            key: name if key == "kubernetes.io/hostname" else value for key, value in node.metadata.labels.items()
+        }
+        taints = [_taint(taint) for taint in node.spec.taints if not taint.key.startswith("node.kubernetes.io/")]
+        document = {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": labels},
+            "spec": {"taints": taints} if taints else {},
+            "status": {"capacity": dict(node.status.allocatable), "allocatable": dict(node.status.allocatable)},
+        }
+        helpless = len(stuck.refusals[info.name] - CROWDED - {CORDON})
+        yield Wish(
+            [{"add": document}],
+            {"en": f"add a node like {info.name}", "zh": f"再加一个与 {info.name} 一样的节点"},
+            (helpless, -info.allocatable.get(CPU, 0), -info.allocatable.get("memory", 0), info.name),
+        )
+
+
+def _free_name(stuck: Stuck) -> str:
+    number = 1
+    while f"one-more-{number}" in stuck.nodes:
+        number += 1
+    return f"one-more-{number}"
+
+
+def _untolerated(stuck: Stuck, node: Node) -> set[Taint]:
+    return {
+        taint
+        for taint in node.spec.taints
+        if taint.effect in NO_SCHEDULE_EFFECTS and not tolerated(stuck.pod.pod.spec.tolerations, taint)
+    }
+
+
+def _toleration(key: str, operator: str, value: str, effect: str, seconds: int | None = None) -> dict[str, Any]:
+    held = {"key": key, "operator": operator, "value": value, "effect": effect, "tolerationSeconds": seconds}
+    return {name: part for name, part in held.items() if part not in ("", None)}
+
+
+def _taint(taint: Taint) -> dict[str, str]:
+    return {"key": taint.key, "effect": taint.effect, **({"value": taint.value} if taint.value else {})}
+
+
+def _taints(taints: Collection[Taint]) -> str:
+    return ", ".join(
+        sorted(f"{one.key}={one.value}:{one.effect}" if one.value else f"{one.key}:{one.effect}" for one in taints)
+    )
+
+
+def _missing(expressions: Sequence[SelectorRequirement], has: Mapping[str, str]) -> dict[str, str | None] | None:
+    """Return the labels that make a term true, None where no label can; a label of None is to be taken away."""
+    wanted: dict[str, str | None] = {}
+    for one in expressions:
+        value = has.get(one.key)
+        match one.operator:
+            case "In":
+                if value not in one.values:
+                    wanted[one.key] = one.values[0] if one.values else None
+            case "Exists":
+                if value is None:
+                    wanted[one.key] = "true"
+            case "NotIn":
+                if value in one.values:
+                    wanted[one.key] = None
+            case "DoesNotExist":
+                if value is not None:
+                    wanted[one.key] = None
+            case _:
+                bound = int(one.values[0]) if one.values and one.values[0].lstrip("-").isdecimal() else None
+                if bound is None:
+                    return None
+                wanted[one.key] = str(bound + 1 if one.operator == "Gt" else bound - 1)
+    return wanted

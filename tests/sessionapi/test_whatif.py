@@ -1,0 +1,81 @@
+"""What-ifs over HTTP: anybody in the session asks, nothing changes, and what cannot be says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clustersim.classroom.limits import FITS
+from tests.tools.server import Server, wait_for
+from tests.tools.session import Session
+
+
+@pytest.fixture
+def session(live_server_up: Server) -> Session:
+    return Session(live_server_up)
+
+
+def pending(session: Session) -> Any:
+    """Return the decision about a pod that no node takes."""
+    session.create_pod("large", "64")
+    path = f"/api/sessions/{session.code}/decisions?pod=default/large"
+    (decision, *_) = wait_for(lambda: session.call("GET", path), what="a decision")
+    return decision
+
+
+def test_a_decision_is_taken_again_and_told_what_would_let_its_pod_in(session: Session) -> None:
+    decision = pending(session)
+    path = f"/api/sessions/{session.code}/decisions/{decision['id']}"
+    session.clock(paused=True)
+    before = session.clock()["revision"]
+    told = session.call("POST", f"{path}/whatif", {"changes": [{"request": {"cpu": "1"}}]})
+    assert told["before"]["result"]["fitError"] == decision["result"]["fitError"]
+    assert told["after"]["result"]["result"] == "scheduled"
+    assert told["difference"]["chosen"] == [None, told["after"]["result"]["chosen"]]
+    assert {one["before"]["plugin"] for one in told["difference"]["verdicts"]} == {"NodeResourcesFit"}
+    found = session.call("GET", f"{path}/fits")
+    assert [list(one["changes"][0]) for one in found][:2] == [["request"], ["patch"]]
+    for one in found:
+        assert one["checked"] is True
+        assert one["text"]["en"]
+        assert one["text"]["zh"]
+        again = session.call("POST", f"{path}/whatif", {"changes": one["changes"]})
+        assert again["after"]["result"]["chosen"] == one["node"]
+    assert session.clock()["revision"] == before
+
+
+def test_students_ask_as_well_and_a_stranger_does_not(session: Session) -> None:
+    decision = pending(session)
+    path = f"/api/sessions/{session.code}/decisions/{decision['id']}"
+    status, mei = session.server.request("POST", f"/api/sessions/{session.code}/join", {"name": "Mei"})
+    assert status in (200, 201), mei
+    status, told = session.server.request(
+        "POST", f"{path}/whatif", {"changes": [{"disable": "NodeResourcesFit"}]}, mei["token"]
+    )
+    assert status == 200, told
+    assert told["after"]["result"]["result"] == "scheduled"
+    for route, body in ((f"{path}/whatif", {"changes": [{"disable": "NodeName"}]}), (f"{path}/fits", None)):
+        status, _ = session.server.request("POST" if body else "GET", route, body)
+        assert status == 401
+
+
+def test_what_is_wrong_is_told_where_it_stands(session: Session) -> None:
+    decision = pending(session)
+    path = f"/api/sessions/{session.code}/decisions"
+    wrong = {"changes": [{"request": {"cpu": "1"}}, {"remove": {"kind": "Node", "name": "n9"}}]}
+    refused = session.call("POST", f"{path}/{decision['id']}/whatif", wrong, expect=422)
+    assert [cause["field"] for cause in refused["details"]["causes"]] == ["changes[1].remove.name"]
+    assert session.call("POST", f"{path}/{decision['id']}/whatif", {}, expect=422)["reason"] == "Invalid"
+    for unknown in ("nothing-1", decision["uid"], f"{decision['uid']}-x"):
+        assert session.call("GET", f"{path}/{unknown}/fits", expect=404)["reason"] == "NotFound"
+
+
+def test_one_person_asks_only_so_often(session: Session) -> None:
+    path = f"/api/sessions/{session.code}/decisions/nothing-1/fits"
+    codes: list[int] = []
+    # The allowance fills again meanwhile, on a slow machine by some.
+    while 429 not in codes and len(codes) < 20 * FITS.burst:
+        codes.append(session.server.request("GET", path, None, session.token)[0])
+    assert codes.count(404) >= FITS.burst
+    assert codes[-1] == 429
