@@ -16,7 +16,9 @@ from channels.routing import URLRouter  # noqa: E402
 from django.urls import Resolver404, resolve  # noqa: E402
 
 from clustersim import bodies, hosts  # noqa: E402
+from clustersim.apiserver.asgi import REFUSED  # noqa: E402
 from clustersim.apiserver.asgi import application as apiserver  # noqa: E402
+from clustersim.apiserver.asgi import websocket as commands  # noqa: E402
 from clustersim.live.routing import websocket_urlpatterns  # noqa: E402
 
 Scope = dict[str, Any]
@@ -47,11 +49,12 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     `/clusters/…` bypasses Django's handler: a watch inside it would hold one operating-system thread each.
     """
     if scope["type"] == "websocket":
-        # kubectl exec tries a websocket first; refused, it asks by HTTP and prints that answer's reason.
-        if hosts.is_allowed(_host(scope)) and not scope["path"].startswith(bodies.CLUSTERS):
-            await _websockets(scope, receive, send)
+        if not hosts.is_allowed(_host(scope)):
+            await send({"type": "websocket.close", "code": REFUSED})
+        elif scope["path"].startswith(bodies.CLUSTERS):
+            await commands(scope, receive, send)
         else:
-            await send({"type": "websocket.close", "code": 4400})
+            await _websockets(scope, receive, send)
     elif scope["type"] == "http":
         await _http(scope, receive, send)
     else:

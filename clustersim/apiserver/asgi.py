@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from django.db import close_old_connections
 
+from clustersim.apiserver.containers import ExecPlan, LogPlan
+from clustersim.apiserver.executing import PROTOCOLS, Execution
 from clustersim.apiserver.flow import gate
 from clustersim.apiserver.handling import Watch, handle, still_allowed, watches
-from clustersim.apiserver.messages import JSON, Request, Response, error_response, parse_query
-from clustersim.apiserver.watching import stream
+from clustersim.apiserver.messages import Request, Response, error_response, parse_query, parse_values
+from clustersim.apiserver.watching import WatchPlan
 from clustersim.store import sessions
 from clustersim.store.failures import unavailable
 from scheduler_core.api.errors import ApiError, bad_request
@@ -29,6 +31,9 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 THREADS: Final = 8
 """Requests answered at once in one process; SQLite's writers take turns, PostgreSQL has a connection for each."""
+
+REFUSED: Final = 4400
+"""The close code of a websocket that is not opened."""
 
 BODY_SECONDS: Final = 30.0
 """How long a client may take to send its body; kubectl needs milliseconds."""
@@ -54,12 +59,39 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await _send(send, error_response(error))
         return
     if isinstance(answer, Watch):
+        assert not isinstance(answer.plan, ExecPlan), "only a websocket gets one"
         try:
-            await _stream(answer, receive, send)
+            await _stream(answer, answer.plan, receive, send)
         finally:
             watches.close(answer.principal.participant_id)
     else:
         await _send(send, answer)
+
+
+async def websocket(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer one websocket below `/clusters/`: a command in a container.
+
+    What is refused is not opened: kubectl then asks by HTTP, and prints the reason that it gets there.
+    """
+    if (await receive())["type"] != "websocket.connect":
+        return
+    protocol = next((one for one in PROTOCOLS if one in (scope.get("subprotocols") or ())), None)
+    answer: Response | Watch | None = None
+    if protocol is not None:
+        with contextlib.suppress(ApiError):
+            request = _request(scope, "GET", websocket=True)
+            answer = await asyncio.get_running_loop().run_in_executor(_executor, _in_thread, request)
+    if not isinstance(answer, Watch):
+        await send({"type": "websocket.close", "code": REFUSED})
+        return
+    try:
+        if isinstance(answer.plan, ExecPlan):
+            await send({"type": "websocket.accept", "subprotocol": protocol})
+            await _until_one_ends(Execution(answer.plan, receive, send).serve(), _attend(answer))
+        else:
+            await send({"type": "websocket.close", "code": REFUSED})
+    finally:
+        watches.close(answer.principal.participant_id)
 
 
 def _in_thread(request: Request) -> Response | Watch:
@@ -86,21 +118,32 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
         ApiError: 400, 408.
         BodyTooLarge: as `bounded` says.
     """
-    headers: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        headers.setdefault(name.decode("latin-1").lower(), value.decode("latin-1"))
-    code, slash, rest = scope["path"].removeprefix(_PREFIX).partition("/")
-    try:
-        query = parse_query(scope.get("query_string", b"").decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise bad_request("the query is not UTF-8") from error
     try:
         body = await asyncio.wait_for(_body(receive), BODY_SECONDS)
     except TimeoutError as error:
         raise ApiError(408, "Timeout", f"the body did not arrive within {BODY_SECONDS:.0f} s") from error
     if body is None:
         return None
-    return Request(scope["method"].upper(), code, slash + rest, query, headers, body, (scope.get("client") or [""])[0])
+    return _request(scope, scope["method"].upper(), body)
+
+
+def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = False) -> Request:
+    """Return a request as the handlers see it.
+
+    Raises:
+        ApiError: 400.
+    """
+    headers: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        headers.setdefault(name.decode("latin-1").lower(), value.decode("latin-1"))
+    code, slash, rest = scope["path"].removeprefix(_PREFIX).partition("/")
+    try:
+        text = scope.get("query_string", b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise bad_request("the query is not UTF-8") from error
+    address = (scope.get("client") or [""])[0]
+    query, values = parse_query(text), parse_values(text)
+    return Request(method, code, slash + rest, query, headers, body, address, values, websocket)
 
 
 async def _body(receive: Receive) -> bytes | None:
@@ -126,25 +169,28 @@ async def _send(send: Send, response: Response) -> None:
     await send({"type": "http.response.body", "body": response.body})
 
 
-async def _stream(watch: Watch, receive: Receive, send: Send) -> None:
-    """Send a watch's lines until it ends or the client goes away."""
-    headers = [(b"content-type", JSON.encode()), *_SECURITY]
+async def _stream(watch: Watch, plan: WatchPlan | LogPlan, receive: Receive, send: Send) -> None:
+    """Send a stream until it ends or the client goes away."""
+    headers = [(b"content-type", plan.content_type.encode()), *_SECURITY]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    sender = asyncio.create_task(_send_lines(watch, send))
-    others = {asyncio.create_task(_gone(receive)), asyncio.create_task(_attend(watch))}
-    done, pending = await asyncio.wait({sender, *others}, return_when=asyncio.FIRST_COMPLETED)
+    await _until_one_ends(_send_lines(plan, send), _gone(receive), _attend(watch))
+    with contextlib.suppress(OSError):
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _until_one_ends(*jobs: Coroutine[Any, Any, None]) -> None:
+    """Run jobs together until one ends or fails, then end the others; raise what it raised."""
+    done, pending = await asyncio.wait([asyncio.create_task(job) for job in jobs], return_when=asyncio.FIRST_COMPLETED)
     for task in pending:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
     for task in done:
         task.result()
-    with contextlib.suppress(OSError):
-        await send({"type": "http.response.body", "body": b""})
 
 
-async def _send_lines(watch: Watch, send: Send) -> None:
-    async with contextlib.aclosing(stream(watch.plan)) as lines:
+async def _send_lines(plan: WatchPlan | LogPlan, send: Send) -> None:
+    async with contextlib.aclosing(plan.chunks()) as lines:
         with gate(send) as connection:
             async for line in lines:
                 await connection.wait()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from django.db import close_old_connections
 
-from clustersim.apiserver import deleting, discovery, openapi, reviews, tokens, writing
+from clustersim.apiserver import containers, deleting, discovery, openapi, reviews, tokens, writing
+from clustersim.apiserver.containers import ExecPlan, LogPlan
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
@@ -38,7 +40,7 @@ class Watch:
 
     request: Request
     principal: Principal
-    plan: WatchPlan
+    plan: WatchPlan | LogPlan | ExecPlan
 
 
 def handle(request: Request) -> Response | Watch:
@@ -98,7 +100,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
 
 def _authenticated(request: Request) -> Principal | None:
     """Return who sends this: somebody with a seat in the session, or a ServiceAccount with a good token."""
-    principal = authenticate(request.code, request.headers, method=request.method)
+    principal = authenticate(request.code, request.headers, method=_way(request))
     if principal is not None:
         return principal
     token, from_cookie = token_in(request.code, request.headers)
@@ -124,6 +126,11 @@ def _refuse_impersonation(request: Request, principal: Principal) -> None:
                 f'User "{principal.slug}" cannot impersonate resource "{resource}" in API group "" at the cluster scope'
             )
             raise forbidden(resource, name, why)
+
+
+def _way(request: Request) -> str:
+    """Return by what a request comes, for the rules on cookies."""
+    return "WEBSOCKET" if request.websocket else request.method
 
 
 def _only_get(request: Request) -> None:
@@ -169,16 +176,13 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
     view = ReadView(store)
     if target.name and verb in ("update", "patch", "delete"):
         check_writable(view, target.kind, target.namespace or "", target.name)
+    if target.simulated:
+        return _of_container(view, request, target, principal)
     match verb:
         case "list":
             return list_objects(view, request, target)
         case "watch":
-            watches.open(principal.participant_id)
-            try:
-                return Watch(request, principal, plan_watch(view, request, target))
-            except BaseException:
-                watches.close(principal.participant_id)
-                raise
+            return _opened(request, principal, lambda: plan_watch(view, request, target))
         case "get":
             return writing.read(view, request, target)
         case "create" if (target.kind.resource, target.subresource) in _ANSWERED:
@@ -195,8 +199,34 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
             return deleting.delete_collection(store, request, target, principal)
 
 
+def _of_container(view: ReadView, request: Request, target: Target, principal: Principal) -> Response | Watch:
+    """Answer what only a running process could answer, from the stages."""
+    match target.subresource:
+        case "log":
+            answer = containers.log(view, request, target)
+            return answer if isinstance(answer, Response) else _opened(request, principal, lambda: answer)
+        case "exec" | "attach":
+            plan = containers.execute(view, request, target)
+            return _opened(request, principal, lambda: plan)
+        case _:
+            raise containers.refuse(request, target)
+
+
+def _opened(request: Request, principal: Principal, plan: Callable[[], WatchPlan | LogPlan | ExecPlan]) -> Watch:
+    """Count a stream of this person's, and say how it begins."""
+    watches.open(principal.participant_id)
+    try:
+        return Watch(request, principal, plan())
+    except BaseException:
+        watches.close(principal.participant_id)
+        raise
+
+
 def _verb(request: Request, target: Target) -> str:
     """Return the API verb of a request, as roles and discovery name it."""
+    if target.simulated and target.subresource != "log":
+        # Who runs commands sees Secrets, and reads more than a GET: a websocket opens with one all the same.
+        return "create"
     match request.method:
         case "GET":
             if not target.subresource and request.flag("watch"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -42,6 +42,10 @@ class Request:
     headers: Mapping[str, str]
     body: bytes = b""
     address: str = ""
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """All values of the parameters that may come more than once."""
+    websocket: bool = False
+    """Whether the client waits for a websocket to be opened."""
     marks: Marks | None = None
     """Where the steps of its way are noted."""
 
@@ -101,6 +105,23 @@ def parse_query(text: str) -> dict[str, str]:
     for key, value in pairs:
         query.setdefault(key, value)
     return query
+
+
+REPEATED: Final = ("command",)
+"""Parameters of which all values count: the words of a command."""
+
+
+def parse_values(text: str) -> dict[str, list[str]]:
+    """Return all values of the parameters that may come more than once.
+
+    Raises:
+        ApiError: 400, too many parameters.
+    """
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_QUERY_FIELDS)
+    except ValueError as error:
+        raise bad_request(f"the query has more than {MAX_QUERY_FIELDS} parameters") from error
+    return {name: [value for key, value in pairs if key == name] for name in REPEATED}
 
 
 def json_response(document: Any, status: int = 200) -> Response:

@@ -24,7 +24,7 @@ _COLLECTIONS: Final = {
 
 
 CONNECT_VERBS: Final = ("create", "get")
-"""How clients open what only a running process could answer (exec, attach …): it is not listed, but told of so."""
+"""How clients open what only a running process could answer (exec, attach …)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Target:
 
     @property
     def verbs(self) -> tuple[str, ...]:
-        """Return what may be done with it; a simulated one refuses each in its own words."""
+        """Return what may be done with it."""
         subresource = self.kind.subresource(self.subresource) if self.subresource else None
         if subresource is None:
             return self.kind.verbs

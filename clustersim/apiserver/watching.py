@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from clustersim.apiserver.listing import parse_revision, too_large
-from clustersim.apiserver.messages import Request
+from clustersim.apiserver.messages import JSON, Request
 from clustersim.apiserver.negotiation import Wanted, wanted
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.selection import Selection, selection_of
@@ -49,6 +49,11 @@ class WatchPlan:
     bookmarks: bool
     seconds: float
     expired: bool = False
+    content_type: str = JSON
+
+    def chunks(self) -> AsyncGenerator[bytes, None]:
+        """Return the lines of the watch, until its time is over."""
+        return _stream(self)
 
 
 def plan_watch(store: ReadView, request: Request, target: Target) -> WatchPlan:
@@ -190,7 +195,7 @@ def _shown(event: Event, kind: Kind) -> Event:
     )
 
 
-async def stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
+async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
     """Yield the lines of a watch until its time is over or its place in the log is gone."""
     feed = feed_for(plan.session_id)
     await feed.start()

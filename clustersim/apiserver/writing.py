@@ -36,8 +36,6 @@ PATCH_TYPES: Final[dict[str, PatchType]] = {
 
 def create(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
     """Answer a POST to a collection, or to the binding or eviction of a pod."""
-    if target.simulated:
-        raise _simulated(target)
     document = decode_body(request)
     namespace = _home(target)
     context = context_of(store, request, principal)
@@ -149,28 +147,18 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
     """Answer a GET of one object or of its status or scale.
 
     Raises:
-        ApiError: 404; 501 for what a simulated pod cannot do.
+        ApiError: 404.
     """
     stored = store.get(target.kind.resource, target.namespace or "", target.name)
     if stored is None:
         computed = target.kind.computed
         raise not_found((computed and computed.missing) or target.kind.resource, target.name)
-    if target.simulated:
-        raise _simulated(target)
     subresource = target.kind.subresource(target.subresource)
     if subresource is not None and "get" not in subresource.verbs:
         raise _not_allowed()
     if subresource is not None and subresource.view is not None:
         return json_response(subresource.view(stored.object))
     return rendered(store, request, target, stored)
-
-
-def _simulated(target: Target) -> ApiError:
-    """Return the 501 of what only a running process could answer."""
-    message = (
-        f"{target.subresource}: the containers of this cluster are simulated, they run no process and write no log"
-    )
-    return ApiError(501, "NotImplemented", message, kind=target.kind.resource, name=target.name)
 
 
 def with_warnings(response: Response, context: Context) -> Response:

@@ -192,7 +192,7 @@ class Subresource:
     post: Callable[[Writing, Create | Bind], Stored] | None = None
     """What a POST does; returns what it stored, or what it shows of it (`Stored.shown_as`)."""
     simulated: bool = False
-    """Whether only a running process could answer it: the answer is 501."""
+    """Whether only a running process could answer it: the answer is made up from the kubelets' stages, or 501."""
     students: bool = False
     """Whether students write it in their own namespace, where they write the object."""
     components: bool = False

@@ -25,6 +25,8 @@ PACKAGES = {
     "clustersim.store": "The store",
     "clustersim.runtime": "Workers and the supervisor",
     "clustersim.apiserver": "The Kubernetes API",
+    "controllers.kubelet.logs": "Logs of containers",
+    "controllers.kubelet.shell": "The shell that answers in containers",
     "scheduler_core.legacy": "Earlier schedulers",
     "scheduler_core.cel": "Expressions",
     "scheduler_core.model": "The formal model",

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clustersim.runtime import certificates
 from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import ROOT, free_port, wait_for
 
@@ -66,6 +67,7 @@ class Api:
     data: Path
     made: dict[str, Any]
     kubectl_binary: str = "kubectl"
+    tls_port: int = 0
 
     @property
     def base(self) -> str:
@@ -111,17 +113,23 @@ class Api:
             for line in answer:
                 yield json.loads(line)
 
-    def kubeconfig(self, role: str = "teacher") -> Path:
-        """Return a kubeconfig with Basic credentials in a plain HTTP address."""
+    def kubeconfig(self, role: str = "teacher", *, tls: bool = False) -> Path:
+        """Return a kubeconfig with Basic credentials in a plain HTTP address; by TLS, with a token."""
         token = self.made[role]
-        server = self.base.replace("http://", f"http://{role}:{token}@")
+        cluster: dict[str, Any] = {"server": self.base.replace("http://", f"http://{role}:{token}@")}
+        user: dict[str, Any] = {}
+        if tls:
+            cluster["server"] = self.base.replace(f"http://127.0.0.1:{self.port}", f"https://127.0.0.1:{self.tls_port}")
+            cluster["certificate-authority"] = str(certificates.authority_path(self.data))
+            cluster["tls-server-name"] = certificates.SERVER_NAME
+            user["token"] = token
         namespace = self.made.get(role + "Namespace") or "default"
-        path = self.data / f"kubeconfig-{role}"
+        path = self.data / f"kubeconfig-{role}{'-tls' if tls else ''}"
         document = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "c", "cluster": {"server": server}}],
-            "users": [{"name": "u", "user": {}}],
+            "clusters": [{"name": "c", "cluster": cluster}],
+            "users": [{"name": "u", "user": user}],
             "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u", "namespace": namespace}}],
             "current-context": "x",
         }
@@ -129,12 +137,12 @@ class Api:
         return path
 
     def kubectl(
-        self, *arguments: str, role: str = "teacher", stdin: str = "", check: bool = True
+        self, *arguments: str, role: str = "teacher", stdin: str = "", check: bool = True, tls: bool = False
     ) -> subprocess.CompletedProcess[str]:
         """Run kubectl and return what it printed."""
         environment = {
             **os.environ,
-            "KUBECONFIG": str(self.kubeconfig(role)),
+            "KUBECONFIG": str(self.kubeconfig(role, tls=tls)),
             "HOME": str(self.data),
             "KUBECACHEDIR": str(self.data / "kube-cache"),
         }
@@ -155,11 +163,12 @@ class Api:
 def serving(data: Path, environment: Mapping[str, str] | None = None) -> Iterator[Api]:
     """Migrate, make a session with one person of each role, and serve it."""
     data.mkdir(parents=True, exist_ok=True)
-    port = free_port()
+    port, tls_port = free_port(), free_port()
+    certificates.ensure(data, ["127.0.0.1"])
     settings = {
         **{key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")},
         "PORT": str(port),
-        "TLS_PORT": "0",
+        "TLS_PORT": str(tls_port),
         "HOST": "127.0.0.1",
         "CLUSTERSIM_DATA": str(data),
         **(environment or {}),
@@ -175,7 +184,7 @@ def serving(data: Path, environment: Mapping[str, str] | None = None) -> Iterato
         process = subprocess.Popen(
             [*manage, "web"], env=settings, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.PIPE
         )
-    api = Api(port, data, made)
+    api = Api(port, data, made, tls_port=tls_port)
     try:
         wait_for(lambda: api.answers() or process.poll() is not None, what="the web process answers")
         assert process.poll() is None, log.read_text(errors="replace")[-3000:]

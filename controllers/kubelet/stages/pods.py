@@ -10,6 +10,9 @@ from typing import Any, Final
 import msgspec
 import yaml
 
+from controllers.kubelet.stages.answers import Answers
+
+STAGES_RESOURCE: Final = "configmaps"
 STAGES_NAMESPACE: Final = "kube-system"
 STAGES_NAME: Final = "kubelet-stages"
 """The ConfigMap with a session's own stages."""
@@ -73,6 +76,7 @@ class Stages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: Seconds
     images: tuple[Image, ...]
     sysctls: tuple[str, ...]
+    answers: Answers
 
     def of_image(self, name: str) -> Image | None:
         """Return the first line that fits an image."""
@@ -95,6 +99,14 @@ def read(text: str) -> Stages:
         return msgspec.convert(_over(_GIVEN, given or {}), Stages)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
+
+
+def stages_in(found: Mapping[str, Any] | None) -> Stages:
+    """Return the stages of a session that has this ConfigMap, or none: those of the project where it cannot be read."""
+    try:
+        return read(str(((found or {}).get("data") or {}).get(STAGES_KEY) or ""))
+    except ValueError:
+        return STAGES
 
 
 def _over(base: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -115,9 +115,10 @@ def _grace_seconds(document: Mapping[str, Any], asked: int | None) -> int:
 
 _PROCESS: Final = (
     Subresource("log", verbs=("get",), simulated=True, students=True),
-    *(Subresource(name, verbs=(), simulated=True) for name in ("attach", "exec", "portforward", "proxy")),
+    *(Subresource(name, verbs=(), simulated=True, students=True) for name in ("attach", "exec")),
+    *(Subresource(name, verbs=(), simulated=True) for name in ("portforward", "proxy")),
 )
-"""What only a running process could answer; those without verbs are not told in discovery."""
+"""What only a running process could answer: the stages do; those without verbs are not told in discovery."""
 
 KIND: Final = Kind(
     "Pod",

@@ -1,0 +1,253 @@
+"""What clients ask of containers (log, exec, attach): answered from the stages, since nothing runs in them.
+
+Source: pkg/registry/core/pod/rest (log.go, subresources.go), ValidatePodLogOptions, v1.34.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from clustersim.apiserver.messages import Request, Response
+from clustersim.apiserver.routes import Target
+from clustersim.apiserver.virtual import ReadView
+from clustersim.feed.hub import in_thread
+from clustersim.store import open_store
+from controllers.kubelet.logs import LINES_MAX, Line, Printer, Run, chosen, cut, refuse_exec, run_of, status_of
+from controllers.kubelet.shell.inside import look_inside
+from controllers.kubelet.shell.interpreter import Shell
+from controllers.kubelet.shell.looking import PROGRAMS
+from controllers.kubelet.shell.programs import SHELLS
+from controllers.kubelet.stages.pods import STAGES_NAME, STAGES_NAMESPACE, STAGES_RESOURCE, Stages, stages_in
+from controllers.log.stamps import unix_ms_of
+from controllers.registry import fields
+from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, not_found
+
+LOOK_SECONDS: Final = 1.0
+"""How often a log that is followed is looked at."""
+
+COMMAND_LENGTH_MAX: Final = 64 * 1024
+"""Characters of a command's words."""
+
+TEXT_PLAIN: Final = "text/plain; charset=utf-8"
+
+REFUSALS: Final = {
+    "portforward": "the containers of this cluster are simulated: they listen on no port that could be forwarded",
+    "proxy": "the containers of this cluster are simulated: they listen on no port that requests could be sent to",
+}
+NO_WEBSOCKET: Final = (
+    "this server answers by websocket alone (v5.channel.k8s.io, v4.channel.k8s.io), which kubectl speaks from 1.31 on"
+)
+
+
+class StoreFacts:
+    """A session's objects, for what containers see of them."""
+
+    def __init__(self, view: ReadView) -> None:
+        self._view = view
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return an object; None where there is none."""
+        stored = self._view.get(resource, namespace, name)
+        return None if stored is None else stored.object
+
+    def list(self, resource: str, namespace: str) -> Sequence[Mapping[str, Any]]:
+        """Return the objects of a resource in a namespace."""
+        return [stored.object for stored in self._view.list(resource, namespace)[0]]
+
+
+@dataclass(frozen=True, slots=True)
+class LogPlan:
+    """A log that is asked for; `chunks` follows it."""
+
+    session_id: int
+    resource: str
+    namespace: str
+    name: str
+    uid: str
+    container: str
+    run: Run
+    printer: Printer
+    timestamps: bool
+    since_ms: int | None
+    tail: int | None
+    content_type: str = TEXT_PLAIN
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """Yield what there is, then what comes, until the container has ended."""
+        tail = self.tail
+        while True:
+            lines, over = await in_thread(self._more)
+            yield _bytes(cut(lines, since_ms=self.since_ms, tail=tail), self.timestamps)
+            if over:
+                return
+            tail = None
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _more(self) -> tuple[list[Line], bool]:
+        view = ReadView(open_store(self.session_id))
+        stored = view.get(self.resource, self.namespace, self.name)
+        now_ms = view.unix_ms()
+        if stored is None or stored.uid != self.uid:
+            return self.printer.upto(now_ms, now_ms), True
+        ended_ms = _ended_ms(stored.object, self.container, self.run)
+        return self.printer.upto(now_ms, ended_ms), ended_ms is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecPlan:
+    """A command, or a person at a prompt, in a container."""
+
+    session_id: int
+    shell: Shell
+    words: tuple[str, ...]
+    stdin: bool
+    tty: bool
+    interactive: bool
+    """Whether what is sent is typed into a shell."""
+    log: LogPlan | None = None
+    """What is shown in the place of a command's output: who attaches sees what the container prints."""
+
+
+def _ended_ms(pod: Mapping[str, Any], container: str, run: Run) -> int | None:
+    """Return when a run ended; None while it goes on."""
+    told = status_of(pod, container)
+    running = (told.get("state") or {}).get("running")
+    if running is not None and unix_ms_of(running["startedAt"]) <= run.started_ms:
+        return None
+    for state in (told.get("state") or {}, told.get("lastState") or {}):
+        ended = state.get("terminated")
+        if ended and ended.get("finishedAt"):
+            return unix_ms_of(ended["finishedAt"])
+    return run.started_ms
+
+
+def log(view: ReadView, request: Request, target: Target) -> Response | LogPlan:
+    """Answer `GET …/log`, or say how it is followed.
+
+    Raises:
+        ApiError: 400, 404, 422.
+    """
+    pod = _pod(view, target)
+    container = chosen(pod, request.query.get("container", ""))
+    now_ms = view.unix_ms()
+    since_ms, tail, limit = _options(request, now_ms)
+    if not pod["spec"].get("nodeName"):
+        return Response(200, b"", TEXT_PLAIN)
+    previous = request.flag("previous")
+    run = run_of(pod, container["name"], previous=previous)
+    plan = _plan(view, target, pod, container, run, timestamps=request.flag("timestamps"), since_ms=since_ms, tail=tail)
+    if request.flag("follow") and run.ended_ms is None:
+        return plan
+    lines = cut(plan.printer.upto(now_ms, run.ended_ms), since_ms=since_ms, tail=tail)
+    return Response(200, _bytes(lines, plan.timestamps)[:limit], TEXT_PLAIN)
+
+
+def _plan(
+    view: ReadView,
+    target: Target,
+    pod: Mapping[str, Any],
+    container: Mapping[str, Any],
+    run: Run,
+    *,
+    timestamps: bool = False,
+    since_ms: int | None = None,
+    tail: int | None = None,
+) -> LogPlan:
+    metadata = pod["metadata"]
+    printer = Printer(pod, container, run, StoreFacts(view), _stages(view).answers)
+    place = (target.kind.resource, metadata["namespace"], metadata["name"], metadata["uid"])
+    return LogPlan(view.session_id, *place, container["name"], run, printer, timestamps, since_ms, tail)
+
+
+def _options(request: Request, now_ms: int) -> tuple[int | None, int | None, int | None]:
+    """Return (Unix milliseconds from which lines count, the last so many lines, bytes at most)."""
+    causes: list[Cause] = []
+    numbers: dict[str, int | None] = {}
+    for name, least in (("tailLines", 0), ("limitBytes", 1), ("sinceSeconds", 1)):
+        text = request.query.get(name, "")
+        try:
+            numbers[name] = int(text[:18]) if text else None
+        except ValueError as error:
+            raise bad_request(f"{name}: {text[:80]!r} is not a number") from error
+        if (numbers[name] or least) < least:
+            why = "must be greater than 0" if least else "must be greater than or equal to 0"
+            causes.append(fields.bad(name, numbers[name], why))
+    since = request.query.get("sinceTime", "")
+    if since and numbers["sinceSeconds"] is not None:
+        causes.append(fields.not_allowed("", "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+    if causes:
+        raise invalid("PodLogOptions", "", "", causes)
+    since_ms = None if numbers["sinceSeconds"] is None else now_ms - 1000 * (numbers["sinceSeconds"] or 0)
+    if since:
+        try:
+            since_ms = unix_ms_of(since)
+        except ValueError as error:
+            raise bad_request(f"sinceTime: {since[:80]!r} is not a time") from error
+    tail = numbers["tailLines"]
+    return since_ms, None if tail is None else min(tail, LINES_MAX), numbers["limitBytes"]
+
+
+def _bytes(lines: Sequence[Line], timestamps: bool) -> bytes:
+    return "".join((f"{_stamp(line.ms)} " if timestamps else "") + line.text + "\n" for line in lines).encode()
+
+
+def _stamp(unix_ms: int) -> str:
+    """Return a moment as the kubelet prints it: nine digits after the point."""
+    moment = datetime.fromtimestamp(unix_ms // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{unix_ms % 1000:03}000000Z"
+
+
+def execute(view: ReadView, request: Request, target: Target) -> ExecPlan:
+    """Say how `exec` or `attach` is answered.
+
+    Raises:
+        ApiError: 400, 404; 501 to who asks by another way than a websocket.
+    """
+    pod = _pod(view, target)
+    container = chosen(pod, request.query.get("container", ""))
+    refuse_exec(pod, container["name"])
+    words = request.values.get("command", ())
+    attach = target.subresource == "attach"
+    if not attach and not words:
+        raise bad_request("you must specify at least 1 command for the container")
+    if sum(map(len, words)) > COMMAND_LENGTH_MAX:
+        raise bad_request(f"a command has at most {COMMAND_LENGTH_MAX} characters")
+    if not request.websocket:
+        raise ApiError(501, "NotImplemented", NO_WEBSOCKET, kind=target.kind.resource, name=target.name)
+    inside = look_inside(pod, container, StoreFacts(view), _stages(view).answers)
+    shell = Shell(inside, PROGRAMS, view.unix_ms(), dict(inside.environment), inside.folder)
+    stdin, tty = request.flag("stdin"), request.flag("tty")
+    plan: LogPlan | None = None
+    if attach:
+        words = inside.words or ("sh",)
+        if not (stdin and _is_prompt(words)):
+            run = run_of(pod, container["name"], previous=False)
+            plan = _plan(view, target, pod, container, run, since_ms=view.unix_ms() + 1)
+    interactive = stdin and _is_prompt(words) and inside.has(words[0].rpartition("/")[2])
+    return ExecPlan(view.session_id, shell, tuple(words), stdin, tty, interactive, plan)
+
+
+def _is_prompt(words: Sequence[str]) -> bool:
+    return words[0].rpartition("/")[2] in SHELLS and all(word in ("-i", "-l", "-il") for word in words[1:])
+
+
+def refuse(request: Request, target: Target) -> ApiError:
+    """Return the 501 of what only a running process could answer."""
+    text = f"{target.subresource}: {REFUSALS[target.subresource]}"
+    return ApiError(501, "NotImplemented", text, kind=target.kind.resource, name=target.name)
+
+
+def _pod(view: ReadView, target: Target) -> Mapping[str, Any]:
+    stored = view.get(target.kind.resource, target.namespace or "", target.name)
+    if stored is None:
+        raise not_found(target.kind.resource, target.name)
+    return stored.object
+
+
+def _stages(view: ReadView) -> Stages:
+    stored = view.get(STAGES_RESOURCE, STAGES_NAMESPACE, STAGES_NAME)
+    return stages_in(None if stored is None else stored.object)

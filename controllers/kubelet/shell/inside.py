@@ -1,0 +1,352 @@
+"""What a container sees of itself: its name, environment, files and programs, made from what the API holds.
+
+Source: pkg/kubelet/kubelet_pods.go (makeEnvironmentVariables, managedHostsFileContent), pkg/kubelet/envvars,
+pkg/kubelet/network/dns, v1.34.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final, Protocol
+
+from controllers.kubelet.stages.answers import Answer, Answers
+from scheduler_core.api.document import Document
+from scheduler_core.api.quantity import QuantityError, amount
+
+DOMAIN: Final = "cluster.local"
+PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+_FOLDERS: Final = ("bin", "dev", "etc", "home", "proc", "root", "sys", "tmp", "usr", "var")
+
+
+class Facts(Protocol):
+    """What of the API a container's environment and files are made from."""
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return an object; None where there is none."""
+
+    def list(self, resource: str, namespace: str) -> Sequence[Mapping[str, Any]]:
+        """Return the objects of a resource in a namespace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """One container from within."""
+
+    facts: Facts
+    answers: Answers
+    namespace: str
+    pod: str
+    uid: str
+    image: str
+    hostname: str
+    address: str
+    environment: Mapping[str, str]
+    words: tuple[str, ...]
+    """What it was started with, empty where the pod does not say it: then the image does."""
+    files: Mapping[str, str]
+    folders: frozenset[str]
+    user: int = 0
+    folder: str = "/"
+    fixed: tuple[str, ...] = ()
+    """Folders in which nothing can be written."""
+    root_fixed: bool = False
+    writable: tuple[str, ...] = field(default=())
+
+    def answer(self, words: Sequence[str]) -> Answer | None:
+        """Return what the stages say that a command prints; None where they say nothing."""
+        return self.answers.of_command(self.image, " ".join(words))
+
+    def has(self, program: str) -> bool:
+        """Return whether the image has a program."""
+        return self.answers.has(self.image, program)
+
+    def is_read_only(self, path: str) -> bool:
+        """Return whether a path cannot be written to."""
+        if any(path == top or path.startswith(top + "/") for top in self.fixed):
+            return True
+        return self.root_fixed and not any(path == top or path.startswith(top + "/") for top in self.writable)
+
+    def chance(self, turn: int) -> int:
+        """Return a number that looks like any other."""
+        return int.from_bytes(sha256(f"{self.uid}/{turn}".encode()).digest()[:4])
+
+
+def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Facts, answers: Answers) -> Inside:
+    """Return what a container of a pod sees."""
+    metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status") or {}
+    host_network = bool(spec.get("hostNetwork"))
+    hostname = str(spec.get("nodeName") if host_network else spec.get("hostname") or metadata["name"])[:63]
+    address = str(status.get("podIP") or "")
+    environment = _environment(pod, container, facts, hostname)
+    files: dict[str, str] = {
+        "/etc/hostname": f"{hostname}\n",
+        "/etc/hosts": _hosts(pod, hostname, address),
+        "/etc/resolv.conf": _resolver(pod, facts),
+        "/etc/os-release": 'NAME="Clustersim"\nPRETTY_NAME="Clustersim simulated container"\nID=clustersim\n',
+        "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\n",
+    }
+    files |= answers.files_of(str(container.get("image", "")))
+    folders = {f"/{name}" for name in _FOLDERS}
+    fixed: list[str] = []
+    writable: list[str] = []
+    for mount in container.get("volumeMounts") or ():
+        path = "/" + str(mount.get("mountPath", "")).strip("/")
+        volume: Mapping[str, Any] = next(
+            (one for one in spec.get("volumes") or () if one.get("name") == mount.get("name")), {}
+        )
+        held = _volume(pod, volume, facts)
+        within = str(mount.get("subPath") or "")
+        if within in held:
+            files[path] = held[within]
+        else:
+            folders.add(path)
+            files |= {f"{path}/{name}": text for name, text in held.items()}
+        made = volume.keys() & {"configMap", "secret", "projected", "downwardAPI"}
+        (fixed if made or mount.get("readOnly") else writable).append(path)
+    security = {**(spec.get("securityContext") or {}), **(container.get("securityContext") or {})}
+    given = [*(container.get("command") or ()), *(container.get("args") or ())]
+    return Inside(
+        facts=facts,
+        answers=answers,
+        namespace=str(metadata["namespace"]),
+        pod=str(metadata["name"]),
+        uid=str(metadata["uid"]),
+        image=str(container.get("image", "")),
+        hostname=hostname,
+        address=address,
+        environment=environment,
+        words=tuple(expanded(str(word), environment) for word in given),
+        files=files,
+        folders=frozenset(folders),
+        user=int(security.get("runAsUser") or 0),
+        folder=str(container.get("workingDir") or "/"),
+        fixed=tuple(fixed),
+        root_fixed=bool(security.get("readOnlyRootFilesystem")),
+        writable=tuple(writable),
+    )
+
+
+def expanded(text: str, environment: Mapping[str, str]) -> str:
+    """Return a text with `$(NAME)` replaced where the name is known; `$$` is one dollar.
+
+    Source: third_party/forked/golang/expansion.
+    """
+    parts: list[str] = []
+    at = 0
+    while (mark := text.find("$", at)) >= 0 and mark + 1 < len(text):
+        parts.append(text[at:mark])
+        following = text[mark + 1]
+        end = text.find(")", mark) if following == "(" else -1
+        if following == "$":
+            parts.append("$")
+            at = mark + 2
+        elif end >= 0:
+            name = text[mark + 2 : end]
+            parts.append(environment.get(name, text[mark : end + 1]))
+            at = end + 1
+        else:
+            parts.append("$" + ("" if following == "(" else following))
+            at = mark + 2 if following != "(" else mark + 1
+    return "".join(parts) + text[at:]
+
+
+# -- environment ----------------------------------------------------------------------------------------------------
+
+
+def _environment(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Facts, hostname: str) -> dict[str, str]:
+    namespace = pod["metadata"]["namespace"]
+    found: dict[str, str] = {"PATH": PATH, "HOSTNAME": hostname, "HOME": "/root"}
+    found |= _of_services(pod, facts)
+    for source in container.get("envFrom") or ():
+        prefix = str(source.get("prefix") or "")
+        for key, resource in (("configMapRef", "configmaps"), ("secretRef", "secrets")):
+            if source.get(key):
+                held = held_by(facts.get(resource, namespace, str(source[key].get("name"))))
+                found |= {prefix + name: text for name, text in held.items()}
+    for entry in container.get("env") or ():
+        name = str(entry.get("name"))
+        if entry.get("valueFrom"):
+            value = _from_source(pod, container, entry["valueFrom"], facts)
+            if value is None:
+                continue
+        else:
+            value = expanded(str(entry.get("value") or ""), found)
+        found[name] = value
+    return found
+
+
+def _from_source(
+    pod: Mapping[str, Any], container: Mapping[str, Any], source: Mapping[str, Any], facts: Facts
+) -> str | None:
+    for key, resource in (("configMapKeyRef", "configmaps"), ("secretKeyRef", "secrets")):
+        if source.get(key):
+            named = source[key]
+            return held_by(facts.get(resource, pod["metadata"]["namespace"], str(named.get("name")))).get(
+                str(named.get("key"))
+            )
+    if source.get("fieldRef"):
+        return _field(pod, str(source["fieldRef"].get("fieldPath")))
+    if source.get("resourceFieldRef"):
+        return _resource(pod, container, source["resourceFieldRef"], facts)
+    return None
+
+
+def _field(pod: Mapping[str, Any], path: str) -> str:
+    """Return a field of a pod, as the downward API gives it."""
+    metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status") or {}
+    head, bracket, key = path.partition("[")
+    if head in ("metadata.labels", "metadata.annotations"):
+        held: Mapping[str, str] = metadata.get(head.partition(".")[2]) or {}
+        if bracket:
+            return str(held.get(key.rstrip("]").strip("'\""), ""))
+        return "\n".join(f'{name}="{text}"' for name, text in sorted(held.items()))
+    places: dict[str, Any] = {
+        "metadata.name": metadata["name"],
+        "metadata.namespace": metadata["namespace"],
+        "metadata.uid": metadata["uid"],
+        "spec.nodeName": spec.get("nodeName"),
+        "spec.serviceAccountName": spec.get("serviceAccountName"),
+        "status.hostIP": status.get("hostIP"),
+        "status.hostIPs": status.get("hostIP"),
+        "status.podIP": status.get("podIP"),
+        "status.podIPs": status.get("podIP"),
+    }
+    return str(places.get(path) or "")
+
+
+def _resource(pod: Mapping[str, Any], container: Mapping[str, Any], source: Mapping[str, Any], facts: Facts) -> str:
+    """Return an amount in whole divisors, rounded up; what has no limit has that of its node."""
+    named = source.get("containerName")
+    for one in pod["spec"]["containers"]:
+        if one.get("name") == named:
+            container = one
+    part, _, name = str(source.get("resource")).partition(".")
+    text = ((container.get("resources") or {}).get(part) or {}).get(name)
+    if text is None and part == "limits":
+        node = facts.get("nodes", "", str(pod["spec"].get("nodeName"))) or {}
+        text = ((node.get("status") or {}).get("allocatable") or {}).get(name)
+    try:
+        value = amount(name, text or "0")
+        divisor = amount(name, str(source.get("divisor") or "") if source.get("divisor") not in (None, "0") else "1")
+    except (QuantityError, TypeError):
+        return "0"
+    return str(-(-int(value) // max(1, int(divisor))))
+
+
+def _of_services(pod: Mapping[str, Any], facts: Facts) -> dict[str, str]:
+    namespace = str(pod["metadata"]["namespace"])
+    kubernetes = facts.get("services", "default", "kubernetes")
+    services = [] if kubernetes is None else [kubernetes]
+    if pod["spec"].get("enableServiceLinks", True):
+        services += [one for one in facts.list("services", namespace) if one["metadata"]["name"] != "kubernetes"]
+    found: dict[str, str] = {}
+    for service in services:
+        spec = service.get("spec") or {}
+        address, ports = spec.get("clusterIP"), spec.get("ports") or ()
+        if not address or address == "None" or not ports:
+            continue
+        name = str(service["metadata"]["name"]).upper().replace("-", "_").replace(".", "_")
+        found[f"{name}_SERVICE_HOST"] = address
+        found[f"{name}_SERVICE_PORT"] = str(ports[0].get("port"))
+        for index, port in enumerate(ports):
+            number, protocol = port.get("port"), str(port.get("protocol") or "TCP")
+            if port.get("name"):
+                found[f"{name}_SERVICE_PORT_{port['name'].upper().replace('-', '_')}"] = str(number)
+            url, prefix = f"{protocol.lower()}://{address}:{number}", f"{name}_PORT_{number}_{protocol.upper()}"
+            if index == 0:
+                found[f"{name}_PORT"] = url
+            found[prefix] = url
+            found |= {f"{prefix}_PROTO": protocol.lower(), f"{prefix}_PORT": str(number), f"{prefix}_ADDR": address}
+    return found
+
+
+# -- files ----------------------------------------------------------------------------------------------------------
+
+
+def held_by(document: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return key → text of a ConfigMap or Secret; bytes that are no text are shown with marks in their place."""
+    if document is None:
+        return {}
+    found = {key: str(text) for key, text in (document.get("stringData") or {}).items()}
+    secret = document.get("kind") == "Secret"
+    plain: Document = {} if secret else document.get("data") or {}
+    coded: Document = (document.get("data") if secret else document.get("binaryData")) or {}
+    for key, text in coded.items():
+        try:
+            found[key] = base64.b64decode(str(text)).decode(errors="replace")
+        except (binascii.Error, ValueError):
+            found[key] = ""
+    return {**found, **{key: str(text) for key, text in plain.items()}}
+
+
+def _volume(pod: Mapping[str, Any], volume: Mapping[str, Any], facts: Facts) -> dict[str, str]:
+    """Return path → text of the files in a volume that is made from the API; others are empty."""
+    found: dict[str, str] = {}
+    sources = [volume, *((volume.get("projected") or {}).get("sources") or ())]
+    for source in sources:
+        found |= dict(_source(pod, source, facts))
+    return found
+
+
+def _source(pod: Mapping[str, Any], source: Mapping[str, Any], facts: Facts) -> Iterator[tuple[str, str]]:
+    namespace = pod["metadata"]["namespace"]
+    for key, resource in (("configMap", "configmaps"), ("secret", "secrets")):
+        wanted = source.get(key)
+        if not wanted:
+            continue
+        held = held_by(facts.get(resource, namespace, str(wanted.get("secretName") or wanted.get("name"))))
+        items = wanted.get("items")
+        if items:
+            held = {str(one.get("path")): held[one["key"]] for one in items if one.get("key") in held}
+        yield from held.items()
+    for one in (source.get("downwardAPI") or {}).get("items") or ():
+        if one.get("fieldRef"):
+            yield str(one.get("path")), _field(pod, str(one["fieldRef"].get("fieldPath")))
+        elif one.get("resourceFieldRef"):
+            yield str(one.get("path")), _resource(pod, {}, one["resourceFieldRef"], facts)
+    if source.get("serviceAccountToken"):
+        yield str(source["serviceAccountToken"].get("path") or "token"), "simulated"
+
+
+def _hosts(pod: Mapping[str, Any], hostname: str, address: str) -> str:
+    spec = pod["spec"]
+    lines = [
+        "# Kubernetes-managed hosts file" + (" (host network)." if spec.get("hostNetwork") else "."),
+        "127.0.0.1\tlocalhost",
+        "::1\tlocalhost ip6-localhost ip6-loopback",
+        "fe00::0\tip6-localnet",
+        "fe00::0\tip6-mcastprefix",
+        "fe00::1\tip6-allnodes",
+        "fe00::2\tip6-allrouters",
+    ]
+    if address:
+        whole = f"{hostname}.{spec.get('subdomain')}.{pod['metadata']['namespace']}.svc.{DOMAIN}"
+        lines.append(f"{address}\t{whole}\t{hostname}" if spec.get("subdomain") else f"{address}\t{hostname}")
+    aliases = spec.get("hostAliases") or ()
+    if aliases:
+        lines += ["", "# Entries added by HostAliases."]
+        lines += ["\t".join([str(one.get("ip")), *(one.get("hostnames") or ())]) for one in aliases]
+    return "\n".join(lines) + "\n"
+
+
+def _resolver(pod: Mapping[str, Any], facts: Facts) -> str:
+    dns = facts.get("services", "kube-system", "kube-dns")
+    server = ((dns or {}).get("spec") or {}).get("clusterIP") or "10.96.0.10"
+    given = pod["spec"].get("dnsConfig") or {}
+    policy = pod["spec"].get("dnsPolicy") or "ClusterFirst"
+    own = policy != "None"
+    namespace = pod["metadata"]["namespace"]
+    search = [f"{namespace}.svc.{DOMAIN}", f"svc.{DOMAIN}", DOMAIN] if own and policy != "Default" else []
+    options = ["ndots:5"] if search else []
+    for one in given.get("options") or ():
+        options.append(f"{one['name']}:{one['value']}" if one.get("value") else one["name"])
+    search += given.get("searches") or ()
+    lines = [f"search {' '.join(search)}"] if search else []
+    lines += [f"nameserver {one}" for one in ([server] if own else []) + list(given.get("nameservers") or ())]
+    lines += [f"options {' '.join(options)}"] if options else []
+    return "\n".join(lines) + "\n"

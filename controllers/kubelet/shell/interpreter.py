@@ -1,0 +1,521 @@
+"""Running scripts: a generator of what is printed and of waits, which whoever runs it lets pass.
+
+Source: POSIX.1-2024, Shell Command Language, 2.6 to 2.9; words of busybox' ash for what goes wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Final, NamedTuple
+
+from controllers.kubelet.shell.arithmetic import value_of
+from controllers.kubelet.shell.inside import Inside
+from controllers.kubelet.shell.syntax import (
+    Choice,
+    Command,
+    Each,
+    Group,
+    Loop,
+    Output,
+    Part,
+    Pipeline,
+    Redirect,
+    Script,
+    Simple,
+    Sum,
+    SyntaxProblem,
+    Text,
+    Variable,
+    Word,
+    parse,
+)
+
+STEPS_MAX: Final = 20_000
+"""Commands of one run; a script that has not ended by then is stopped."""
+
+VALUE_LENGTH_MAX: Final = 64 * 1024
+"""Characters of a variable, of what a pipe holds and of a file written here; the rest is cut."""
+
+NESTED_MAX: Final = 16
+"""Shells within shells."""
+
+FOREVER_MS: Final = 1000 * 3600 * 24 * 365 * 100
+"""How long waits what never goes on."""
+
+MISSING: Final = 127
+"""The exit code of a command that there is not."""
+
+
+class Wrote(NamedTuple):
+    """A text on standard output (1) or standard error (2)."""
+
+    fd: int
+    text: str
+
+
+class Waits(NamedTuple):
+    """Nothing happens for so many simulated milliseconds."""
+
+    ms: int
+
+
+Running = Generator[Wrote | Waits, None, int]
+"""What a command does; its exit code at the end."""
+
+
+class Exit(Exception):
+    """The shell ends."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class TooLong(Exception):
+    """The script did more than is simulated."""
+
+
+class _Leave(Exception):
+    """`break` and `continue`."""
+
+    def __init__(self, again: bool, levels: int) -> None:
+        super().__init__(again)
+        self.again, self.levels = again, levels
+
+
+@dataclass(slots=True)
+class Call:
+    """One command as its program sees it."""
+
+    shell: Shell
+    words: Sequence[str]
+    stdin: str
+
+    @property
+    def name(self) -> str:
+        """Return what it was called by, without its folder."""
+        return self.words[0].rpartition("/")[2]
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """Return the words after the name."""
+        return self.words[1:]
+
+    @property
+    def inside(self) -> Inside:
+        """Return what the container sees of itself."""
+        return self.shell.inside
+
+
+Program = Callable[[Call], Running]
+
+
+@dataclass(slots=True)
+class Shell:
+    """A shell in a container: variables, folder and written files live as long as it does."""
+
+    inside: Inside
+    programs: Mapping[str, Program]
+    now_ms: int
+    """Unix milliseconds; grows with each wait."""
+    variables: dict[str, str] = field(default_factory=dict)
+    folder: str = "/"
+    arguments: tuple[str, ...] = ()
+    written: dict[str, str] = field(default_factory=dict)
+    removed: set[str] = field(default_factory=set)
+    code: int = 0
+    steps_left: int = STEPS_MAX
+    depth: int = 0
+    over: bool = False
+    """Whether it was told to end."""
+    lenient: bool = False
+    """Whether a program that is not known is taken to run well and print nothing."""
+    input: str = ""
+    """What `read` has not read yet."""
+
+    # -- files ------------------------------------------------------------------------------------------------------
+
+    def path(self, name: str) -> str:
+        """Return a name as a path from the root."""
+        parts: list[str] = []
+        for part in (name if name.startswith("/") else f"{self.folder}/{name}").split("/"):
+            if part == "..":
+                parts = parts[:-1]
+            elif part not in ("", "."):
+                parts.append(part)
+        return "/" + "/".join(parts)
+
+    def files(self) -> dict[str, str]:
+        """Return path → text of all files that are there."""
+        found = {**self.inside.files, **self.written}
+        return {path: text for path, text in found.items() if path not in self.removed}
+
+    def read(self, name: str) -> str | None:
+        """Return a file's text; None where there is none."""
+        path = self.path(name)
+        if path in ("/dev/null", "/dev/stdin"):
+            return ""
+        if path in self.removed:
+            return None
+        return self.written.get(path, self.inside.files.get(path))
+
+    def write(self, name: str, text: str, *, more: bool) -> str:
+        """Write a file; return what is wrong, else nothing."""
+        path = self.path(name)
+        if path.startswith("/dev/"):
+            return ""
+        if self.inside.is_read_only(path):
+            return f"can't create {name}: Read-only file system"
+        self.removed.discard(path)
+        before = (self.read(name) or "") if more else ""
+        self.written[path] = (before + text)[:VALUE_LENGTH_MAX]
+        return ""
+
+    # -- running ----------------------------------------------------------------------------------------------------
+
+    def run(self, text: str) -> Running:
+        """Run a script.
+
+        Raises:
+            TooLong: it does not end.
+        """
+        try:
+            script = parse(text)
+        except SyntaxProblem as problem:
+            yield Wrote(2, f"sh: {problem}\n")
+            return 2
+        try:
+            yield from self._script(script)
+        except Exit as end:
+            self.code, self.over = end.code, True
+        except _Leave:
+            pass
+        return self.code
+
+    def call(self, words: Sequence[str], stdin: str = "") -> Running:
+        """Run one command by its words."""
+        self.steps_left -= 1
+        if self.steps_left < 0:
+            raise TooLong
+        name = words[0].rpartition("/")[2]
+        answer = self.inside.answer(words)
+        if answer is not None:
+            for fd, text in ((1, answer.out), (2, answer.err)):
+                if text:
+                    yield Wrote(fd, text)
+            return answer.code
+        program = self.programs.get(name)
+        if program is None or not self.inside.has(name):
+            if self.lenient:
+                return 0
+            yield Wrote(2, f"sh: {words[0]}: not found\n")
+            return MISSING
+        return (yield from program(Call(self, words, stdin)))
+
+    def within(self, text: str, arguments: Sequence[str] = ()) -> Running:
+        """Run a script in a shell of its own, with what this one has."""
+        if self.depth >= NESTED_MAX:
+            raise TooLong
+        inner = Shell(
+            self.inside, self.programs, self.now_ms, dict(self.variables), self.folder, tuple(arguments),
+            self.written, self.removed, 0, self.steps_left, self.depth + 1, False, self.lenient,
+        )  # fmt: skip
+        try:
+            code = yield from inner.run(text)
+        finally:
+            self.steps_left = inner.steps_left
+        self.now_ms = inner.now_ms
+        return code
+
+    def waits(self, ms: int) -> Iterator[Waits]:
+        """Let time pass."""
+        yield Waits(ms)
+        self.now_ms += ms
+
+    def _script(self, script: Script, stdin: str = "") -> Running:
+        for pipeline in script:
+            if (pipeline.join == "&&" and self.code) or (pipeline.join == "||" and not self.code):
+                continue
+            if pipeline.background:
+                # What runs beside is not followed.
+                self.code = 0
+                continue
+            yield from self._pipeline(pipeline, stdin)
+        return self.code
+
+    def _pipeline(self, pipeline: Pipeline, stdin: str) -> Running:
+        *before, last = pipeline.commands
+        for command in before:
+            stdin = yield from self._collected(self._apart(command, stdin))
+        self.code = yield from self._command(last, stdin)
+        if pipeline.negated:
+            self.code = 0 if self.code else 1
+        return self.code
+
+    def _apart(self, command: Command, stdin: str) -> Running:
+        """Run a command of a pipe; its variables are its own."""
+        kept = dict(self.variables)
+        try:
+            return (yield from self._command(command, stdin))
+        except Exit as end:
+            return end.code
+        finally:
+            self.variables = kept
+
+    def _collected(self, running: Running) -> Generator[Wrote | Waits, None, str]:
+        """Run something; return its standard output."""
+        texts: list[str] = []
+        room = VALUE_LENGTH_MAX
+        for one in running:
+            if isinstance(one, Wrote) and one.fd == 1:
+                texts.append(one.text[:room])
+                room -= len(texts[-1])
+            else:
+                yield one
+        return "".join(texts)
+
+    def _command(self, command: Command, stdin: str) -> Running:
+        self.steps_left -= 1
+        if self.steps_left < 0:
+            raise TooLong
+        match command:
+            case Simple():
+                return (yield from self._simple(command, stdin))
+            case Loop(condition, body, until):
+                self.input, code = stdin or self.input, 0
+                while True:
+                    yield from self._script(condition)
+                    if (self.code == 0) == until:
+                        return code
+                    left = yield from self._body(body)
+                    if left:
+                        return 0
+                    code = self.code
+            case Each(name, words, body):
+                self.code = 0
+                for value in (yield from self._fields(words)):
+                    self.variables[name] = value
+                    if (yield from self._body(body)):
+                        return 0
+                return self.code
+            case Choice(branches, otherwise):
+                for condition, body in branches:
+                    yield from self._script(condition)
+                    if self.code == 0:
+                        return (yield from self._script(body, stdin))
+                self.code = 0
+                return (yield from self._script(otherwise, stdin)) if otherwise is not None else 0
+            case Group(body, redirects, apart):
+                found = yield from self._standard_input(redirects, stdin)
+                if found is None:
+                    return 1
+                self.input = found or self.input
+                inner = self._subshell(body, found) if apart else self._script(body, found)
+                return (yield from self._redirected(redirects, inner))
+
+    def _body(self, body: Script) -> Generator[Wrote | Waits, None, bool]:
+        """Run a loop's body once; whether the loop is left."""
+        self.steps_left -= 1
+        if self.steps_left < 0:
+            raise TooLong
+        try:
+            yield from self._script(body)
+        except _Leave as leave:
+            if leave.levels > 1:
+                raise _Leave(leave.again, leave.levels - 1) from leave
+            return not leave.again
+        return False
+
+    def _simple(self, command: Simple, stdin: str) -> Running:
+        words = yield from self._fields(command.words)
+        sets: dict[str, str] = {}
+        for name, word in command.sets:
+            sets[name] = (yield from self._text(word))[:VALUE_LENGTH_MAX]
+        if not words:
+            self.variables.update(sets)
+            return (yield from self._redirected(command.redirects, _nothing()))
+        given = yield from self._standard_input(command.redirects, stdin)
+        if given is None:
+            return 1
+        stdin = given
+        kept = {name: self.variables.get(name) for name in sets}
+        self.variables.update(sets)
+        try:
+            return (yield from self._redirected(command.redirects, self._call(words, stdin)))
+        finally:
+            for name, value in kept.items():
+                if value is None:
+                    self.variables.pop(name, None)
+                else:
+                    self.variables[name] = value
+
+    def _standard_input(self, redirects: Sequence[Redirect], stdin: str) -> Generator[Wrote | Waits, None, str | None]:
+        """Return what a command reads; None where it is to read a file that there is not."""
+        given: str | None = stdin
+        for redirect in redirects:
+            if redirect.how == "<":
+                target = yield from self._text(redirect.word)
+                given = self.read(target)
+                if given is None:
+                    yield Wrote(2, f"sh: can't open {target}: no such file\n")
+                    return None
+        return given
+
+    def _subshell(self, body: Script, stdin: str) -> Running:
+        """Run a script that changes neither variables nor folder of this shell."""
+        kept, folder = dict(self.variables), self.folder
+        try:
+            return (yield from self._script(body, stdin))
+        except Exit as end:
+            return end.code
+        finally:
+            self.variables, self.folder = kept, folder
+
+    def _call(self, words: Sequence[str], stdin: str) -> Running:
+        number = int(words[1]) if len(words) > 1 and words[1].isdecimal() and len(words[1]) < 9 else None
+        match words[0]:
+            case "exit" | "return":
+                raise Exit((self.code if number is None else number) & 255)
+            case "break" | "continue":
+                raise _Leave(words[0] == "continue", number or 1)
+            case "exec":
+                if len(words) > 1:
+                    raise Exit((yield from self.call(words[1:], stdin)))
+                return 0
+            case "read":
+                # A body's command reads what its pipe or redirection has given to the whole.
+                return self._read(words, stdin)
+            case _:
+                return (yield from self.call(words, stdin))
+
+    def _read(self, words: Sequence[str], stdin: str) -> int:
+        self.input = self.input or stdin
+        line, ended, self.input = self.input.partition("\n")
+        names = [word for word in words[1:] if not word.startswith("-")] or ["REPLY"]
+        values = line.split(None, len(names) - 1)
+        for index, name in enumerate(names):
+            self.variables[name] = values[index] if index < len(values) else ""
+        return 0 if line or ended else 1
+
+    def _redirected(self, redirects: Sequence[Redirect], running: Running) -> Running:
+        """Run something whose output goes elsewhere."""
+        targets: dict[int, str] = {1: "&1", 2: "&2"}
+        for redirect in redirects:
+            if redirect.how == "<":
+                continue
+            word = yield from self._text(redirect.word)
+            targets[redirect.fd] = targets.get(int(word[1:]), word) if word[:1] == "&" and word[1:].isdigit() else word
+            if not word.startswith("&"):
+                wrong = self.write(word, "", more=redirect.how == ">>")
+                if wrong:
+                    yield Wrote(2, f"sh: {wrong}\n")
+                    return 1
+        if len(redirects) == 0:
+            return (yield from running)
+        while True:
+            try:
+                one = next(running)
+            except StopIteration as end:
+                return int(end.value)
+            if isinstance(one, Waits):
+                yield one
+                continue
+            target = targets[one.fd]
+            if target.startswith("&"):
+                yield Wrote(int(target[1:]), one.text)
+            else:
+                self.write(target, one.text, more=True)
+
+    # -- words ------------------------------------------------------------------------------------------------------
+
+    def variable(self, name: str) -> str:
+        """Return a variable's value."""
+        match name:
+            case "?":
+                return str(self.code)
+            case "#":
+                return str(max(0, len(self.arguments) - 1))
+            case "@" | "*":
+                return " ".join(self.arguments[1:])
+            case "$":
+                return "1"
+            case "!":
+                return ""
+            case "RANDOM":
+                return str(self.inside.chance(self.steps_left) & 32767)
+            case _ if name.isdecimal():
+                number = int(name[:4])
+                return self.arguments[number] if number < len(self.arguments) else ("sh" if number == 0 else "")
+            case _:
+                return self.variables.get(name, "")
+
+    def _text(self, word: Word) -> Generator[Wrote | Waits, None, str]:
+        texts: list[str] = []
+        for part in word:
+            texts.append((yield from self._part(part)))
+        return "".join(texts)
+
+    def _part(self, part: Part) -> Generator[Wrote | Waits, None, str]:
+        match part:
+            case Text(text, _):
+                return text
+            case Variable(name, _, default):
+                return self.variable(name) or default
+            case Output(script, _):
+                kept = dict(self.variables)
+                text = yield from self._collected(self._inner(script))
+                self.variables = kept
+                return text.rstrip("\n")
+            case Sum(expression, _):
+                return str(value_of(expression, self.variable))
+
+    def _inner(self, script: Script) -> Running:
+        try:
+            return (yield from self._script(script))
+        except Exit as end:
+            self.code = end.code
+            return end.code
+
+    def _fields(self, words: Sequence[Word]) -> Generator[Wrote | Waits, None, list[str]]:
+        """Return words expanded: what is not quoted is split at blanks, and stars stand for files."""
+        found: list[str] = []
+        for word in words:
+            fields: list[str] = []
+            fresh = True
+            star = False
+            for part in word:
+                text = yield from self._part(part)
+                if part.quoted or isinstance(part, Text):
+                    star = star or (not part.quoted and any(letter in text for letter in "*?["))
+                    if fresh or not fields:
+                        fields.append(text)
+                    else:
+                        fields[-1] += text
+                    fresh = False
+                    continue
+                pieces = text.split()
+                if pieces:
+                    if not fresh and fields and not text[0].isspace():
+                        fields[-1] += pieces.pop(0)
+                    fields += pieces
+                    fresh = text[-1].isspace()
+            for one in fields:
+                found += (self._matching(one) if star else None) or [one]
+        return found
+
+    def _matching(self, pattern: str) -> list[str]:
+        """Return the files and folders that a pattern names."""
+        whole = self.path(pattern)
+        depth = whole.count("/")
+        names = {"/".join(path.split("/")[: depth + 1]) for path in self.files() if path.count("/") >= depth}
+        found = sorted(name for name in names if fnmatchcase(name, whole))
+        if pattern.startswith("/"):
+            return found
+        return [name.removeprefix(self.folder.rstrip("/") + "/") for name in found]
+
+
+def _nothing() -> Running:
+    yield from ()
+    return 0

@@ -1,0 +1,227 @@
+"""Programs that look at the container: its files, names, time and neighbours. What would need a process says so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from controllers.kubelet.shell.inside import DOMAIN
+from controllers.kubelet.shell.interpreter import Call, Program, Running, Wrote
+from controllers.kubelet.shell.programs import TEXT, is_folder, options, wrong
+
+SIMULATED: Final = "this container is simulated: no process runs in it"
+
+_STRFTIME: Final = frozenset("YmdHMSsjyaAbBeDFTRzZpIuUnt%N")
+
+
+def _hostname(call: Call) -> Running:
+    given, _ = options(call)
+    yield Wrote(1, (call.inside.address if given.keys() & {"i", "I"} else call.inside.hostname) + "\n")
+    return 0
+
+
+def _env(call: Call) -> Running:
+    words = list(call.arguments)
+    sets: dict[str, str] = {}
+    while words and "=" in words[0]:
+        name, _, value = words.pop(0).partition("=")
+        sets[name] = value
+    if words:
+        call.shell.variables.update(sets)
+        return (yield from call.shell.call(words, call.stdin))
+    for name, value in {**call.shell.variables, **sets}.items():
+        yield Wrote(1, f"{name}={value}\n")
+    return 0
+
+
+def _printenv(call: Call) -> Running:
+    if not call.arguments:
+        return (yield from _env(call))
+    code = 0
+    for name in call.arguments:
+        if name in call.shell.variables:
+            yield Wrote(1, call.shell.variables[name] + "\n")
+        else:
+            code = 1
+    return code
+
+
+def _date(call: Call) -> Running:
+    now = datetime.fromtimestamp(call.shell.now_ms / 1000, UTC)
+    pattern = next((word[1:] for word in call.arguments if word.startswith("+")), None)
+    if pattern is None:
+        iso = any(word.startswith(("-I", "--iso")) for word in call.arguments)
+        plain = f"{now:%a %b} {now.day:2} {now:%H:%M:%S UTC %Y}\n"
+        yield Wrote(1, f"{now:%Y-%m-%dT%H:%M:%S+00:00}\n" if iso else plain)
+        return 0
+    parts: list[str] = []
+    letters = iter(pattern)
+    for letter in letters:
+        code = next(letters, "") if letter == "%" else ""
+        if not code:
+            parts.append(letter)
+        elif code in "nt%":
+            parts.append({"n": "\n", "t": "\t", "%": "%"}[code])
+        elif code == "s":
+            parts.append(str(call.shell.now_ms // 1000))
+        elif code == "N":
+            parts.append(f"{call.shell.now_ms % 1000:03}000000")
+        elif code == "e":
+            parts.append(f"{now.day:2}")
+        else:
+            parts.append(now.strftime(f"%{code}") if code in _STRFTIME else f"%{code}")
+    yield Wrote(1, "".join(parts) + "\n")
+    return 0
+
+
+def _ls(call: Call) -> Running:
+    given, names = options(call)
+    code = 0
+    for name in names or ["."]:
+        path = call.shell.path(name)
+        if call.shell.read(name) is not None:
+            found = [name]
+        elif is_folder(call, name):
+            found = _listed(call, path)
+        else:
+            code = yield from wrong(call, f"{name}: No such file or directory")
+            continue
+        if len(names) > 1 and found != [name]:
+            yield Wrote(1, f"{name}:\n")
+        for one in found:
+            if one.startswith(".") and not given.keys() & {"a", "A"} and one != name:
+                continue
+            if "l" in given:
+                text = call.shell.read(f"{path}/{one}")
+                mode, size = ("drwxr-xr-x", 4096) if text is None else ("-rw-r--r--", len(text.encode()))
+                stamp = datetime.fromtimestamp(call.shell.now_ms / 1000, UTC)
+                when = f"{stamp:%b} {stamp.day:>2} {stamp:%H:%M}"
+                yield Wrote(1, f"{mode}    1 root     root     {size:>9} {when} {one}\n")
+            else:
+                yield Wrote(1, one + "\n")
+    return code
+
+
+def _listed(call: Call, path: str) -> list[str]:
+    top = path.rstrip("/") + "/"
+    everything = (*call.shell.files(), *call.inside.folders)
+    return sorted({one[len(top) :].partition("/")[0] for one in everything if one.startswith(top) and one != top})
+
+
+def _touch(call: Call) -> Running:
+    code = 0
+    for name in options(call)[1]:
+        problem = call.shell.write(name, "", more=True)
+        if problem:
+            code = yield from wrong(call, f"{name}: Read-only file system")
+    return code
+
+
+def _mkdir(call: Call) -> Running:
+    for name in options(call)[1]:
+        if call.inside.is_read_only(call.shell.path(name)):
+            return (yield from wrong(call, f"can't create directory '{name}': Read-only file system"))
+        call.shell.write(f"{name}/.", "", more=True)
+    return 0
+
+
+def _rm(call: Call) -> Running:
+    given, names = options(call)
+    code = 0
+    for name in names:
+        path = call.shell.path(name)
+        gone = [one for one in call.shell.files() if one == path or (one.startswith(path + "/") and "r" in given)]
+        if call.inside.is_read_only(path):
+            code = yield from wrong(call, f"can't remove '{name}': Read-only file system")
+        elif gone:
+            call.shell.removed.update(gone)
+        elif "f" not in given:
+            code = yield from wrong(call, f"can't remove '{name}': No such file or directory")
+    return code
+
+
+def _pwd(call: Call) -> Running:
+    yield Wrote(1, call.shell.folder + "\n")
+    return 0
+
+
+def _whoami(call: Call) -> Running:
+    user = call.inside.user
+    if user:
+        return (yield from wrong(call, f"unknown uid {user}"))
+    yield Wrote(1, "root\n")
+    return 0
+
+
+def _id(call: Call) -> Running:
+    user = call.inside.user
+    if "u" in options(call)[0]:
+        yield Wrote(1, f"{user}\n")
+    else:
+        yield Wrote(
+            1, f"uid={user} gid=0(root) groups=0(root)\n" if user else "uid=0(root) gid=0(root) groups=0(root)\n"
+        )
+    return 0
+
+
+def _uname(call: Call) -> Running:
+    given, _ = options(call)
+    values = {"s": "Linux", "n": call.inside.hostname, "r": "6.12.0-hollow", "v": "#1 SMP", "m": "x86_64"}
+    wanted = "snrvm" if "a" in given else [letter for letter in "snrvm" if letter in given] or "s"
+    yield Wrote(1, " ".join(values[letter] for letter in wanted) + "\n")
+    return 0
+
+
+def _ps(call: Call) -> Running:
+    words = " ".join(call.inside.words) or f"({call.inside.image})"
+    yield Wrote(1, f"PID   USER     TIME  COMMAND\n    1 root      0:00 {words}\n")
+    return 0
+
+
+def _nproc(call: Call) -> Running:
+    yield Wrote(1, "4\n")
+    return 0
+
+
+def _nslookup(call: Call) -> Running:
+    _, names = options(call)
+    if not names:
+        return (yield from wrong(call, "usage: nslookup HOST"))
+    dns = ((call.inside.facts.get("services", "kube-system", "kube-dns") or {}).get("spec") or {}).get("clusterIP")
+    server = dns or "10.96.0.10"
+    yield Wrote(1, f"Server:\t\t{server}\nAddress:\t{server}:53\n\n")
+    whole, address = _resolved(call, names[0])
+    if not address:
+        yield Wrote(1, f"** server can't find {whole}: NXDOMAIN\n\n")
+        return 1
+    yield Wrote(1, f"Name:\t{whole}\nAddress: {address}\n\n")
+    return 0
+
+
+def _resolved(call: Call, name: str) -> tuple[str, str]:
+    """Return (the whole name of a Service, its virtual address or nothing)."""
+    parts = name.rstrip(".").removesuffix(f".{DOMAIN}").removesuffix(".svc").split(".")
+    service, namespace = parts[0], parts[1] if len(parts) > 1 else call.inside.namespace
+    found = call.inside.facts.get("services", namespace, service) if len(parts) < 3 else None
+    address = str(((found or {}).get("spec") or {}).get("clusterIP") or "")
+    whole = f"{service}.{namespace}.svc.{DOMAIN}" if found is not None else name
+    return whole, "" if address == "None" else address
+
+
+def _no_process(call: Call) -> Running:
+    return (yield from wrong(call, SIMULATED))
+
+
+def _help(call: Call) -> Running:
+    known = " ".join(sorted(name for name in PROGRAMS if name.isalpha()))
+    yield Wrote(1, f"clustersim: {SIMULATED}. What is known here:\n{known}\n")
+    return 0
+
+
+PROGRAMS: Final[dict[str, Program]] = {
+    **TEXT,
+    "hostname": _hostname, "env": _env, "printenv": _printenv, "date": _date, "ls": _ls, "touch": _touch,
+    "mkdir": _mkdir, "rm": _rm, "pwd": _pwd, "whoami": _whoami, "id": _id, "uname": _uname, "ps": _ps, "nproc": _nproc,
+    "nslookup": _nslookup, "help": _help,
+    **dict.fromkeys(("kill", "tar", "wget", "curl", "ping", "nc", "top", "apt", "apt-get", "apk", "vi"), _no_process),
+}  # fmt: skip

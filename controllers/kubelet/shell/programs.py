@@ -1,0 +1,374 @@
+"""Programs that work on text, and what a shell does itself: each a generator of what it prints.
+
+Source: POSIX.1-2024, Utilities; busybox for wording and for what is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from controllers.kubelet.shell.interpreter import FOREVER_MS, MISSING, Call, Program, Running, Wrote
+
+_UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+_DURATION: Final = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?([smhd]?)", re.ASCII)
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "\\": "\\", "f": "\f", "v": "\v"}
+LINES_MAX: Final = 20_000
+"""Lines of `seq`."""
+
+
+def options(call: Call, valued: str = "") -> tuple[dict[str, str], list[str]]:
+    """Return (letter of an option → its value, the other arguments)."""
+    found: dict[str, str] = {}
+    rest: list[str] = []
+    words = iter(call.arguments)
+    for word in words:
+        if word == "--":
+            rest += words
+        elif len(word) > 1 and word[0] == "-" and not word.startswith("--"):
+            if word[1:].isdecimal():
+                found["n"] = word[1:]
+                continue
+            for index, letter in enumerate(word[1:], 2):
+                if letter in valued:
+                    found[letter] = word[index:] or next(words, "")
+                    break
+                found[letter] = ""
+        else:
+            rest.append(word)
+    return found, rest
+
+
+def wrong(call: Call, text: str, code: int = 1) -> Running:
+    """Say what is wrong, as the program."""
+    yield Wrote(2, f"{call.name}: {text}\n")
+    return code
+
+
+def inputs(call: Call, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield (name, text or None where there is no such file); standard input where no file is named."""
+    for name in names or ("-",):
+        yield name, call.stdin if name == "-" else call.shell.read(name)
+
+
+def _echo(call: Call) -> Running:
+    words = list(call.arguments)
+    newline, escapes = True, False
+    while words and re.fullmatch(r"-[neE]+", words[0]):
+        flags = words.pop(0)
+        newline, escapes = newline and "n" not in flags, (escapes or "e" in flags) and "E" not in flags
+    text = " ".join(words)
+    yield Wrote(1, (unescaped(text) if escapes else text) + ("\n" if newline else ""))
+    return 0
+
+
+def unescaped(text: str) -> str:
+    """Return a text with what its escapes stand for."""
+    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), text)
+
+
+def _printf(call: Call) -> Running:
+    if not call.arguments:
+        return (yield from wrong(call, "usage: printf FORMAT [ARG]...", 2))
+    pattern, values = unescaped(call.arguments[0]), list(call.arguments[1:])
+    while True:
+        before = len(values)
+
+        def put(found: re.Match[str]) -> str:
+            if found[2] == "%":
+                return "%"
+            value = values.pop(0) if values else ""
+            width = found[1][:3]
+            if found[2] == "b":
+                return unescaped(value)
+            if found[2] in "di":
+                value = value if re.fullmatch(r"-?\d{1,18}", value, re.ASCII) else "0"
+            size = int(width.lstrip("-0") or 0)
+            if width.startswith("-"):
+                return value.ljust(size)
+            return value.rjust(size, "0" if width.startswith("0") and found[2] in "di" else " ")
+
+        yield Wrote(1, re.sub(r"%(-?\d{0,3})([sdib%])", put, pattern))
+        if not values or len(values) == before:
+            return 0
+
+
+def _cat(call: Call) -> Running:
+    code = 0
+    for name, text in inputs(call, options(call)[1]):
+        if text is None:
+            code = yield from wrong(call, f"can't open '{name}': No such file or directory")
+        elif text:
+            yield Wrote(1, text)
+    return code
+
+
+def _grep(call: Call) -> Running:
+    given, names = options(call, "e")
+    pattern = given["e"] if "e" in given else (names.pop(0) if names else "")
+    # A pattern of a person's is no regular expression of ours: it could take for ever.
+    wanted = pattern.casefold() if "i" in given else pattern
+    starts, ends = wanted.startswith("^"), wanted.endswith("$")
+    core = [one for one in wanted.strip("^$").replace("\\|", "|").split("|") if one] or [""]
+    hits = 0
+    for _, text in inputs(call, names):
+        for number, line in enumerate((text or "").splitlines(), 1):
+            seen = line.casefold() if "i" in given else line
+            hit = any(
+                (not starts or seen.startswith(one)) and (not ends or seen.endswith(one)) and one in seen
+                for one in (part.replace("\\", "").replace(".*", "") for part in core)
+            )
+            if hit == ("v" in given):
+                continue
+            hits += 1
+            if "q" not in given and "c" not in given:
+                yield Wrote(1, (f"{number}:" if "n" in given else "") + line + "\n")
+    if "c" in given:
+        yield Wrote(1, f"{hits}\n")
+    return 0 if hits else 1
+
+
+def _head(call: Call) -> Running:
+    given, names = options(call, "n")
+    count = _number(given.get("n"), 10)
+    for _, text in inputs(call, names):
+        yield Wrote(1, "".join((text or "").splitlines(keepends=True)[:count]))
+    return 0
+
+
+def _tail(call: Call) -> Running:
+    given, names = options(call, "n")
+    count = _number(given.get("n", "").lstrip("+"), 10)
+    for name, text in inputs(call, names):
+        if text is None:
+            return (yield from wrong(call, f"can't open '{name}': No such file or directory"))
+        lines = text.splitlines(keepends=True)
+        yield Wrote(1, "".join(lines[-count:] if count else []))
+    if given.keys() & {"f", "F"}:
+        yield from call.shell.waits(FOREVER_MS)
+    return 0
+
+
+def _wc(call: Call) -> Running:
+    given, names = options(call)
+    for name, text in inputs(call, names):
+        held = text or ""
+        counts = {"l": held.count("\n"), "w": len(held.split()), "c": len(held.encode())}
+        wanted = [counts[letter] for letter in "lwc" if letter in given] or list(counts.values())
+        yield Wrote(1, " ".join([*map(str, wanted), *([name] if name != "-" else [])]) + "\n")
+    return 0
+
+
+def _sorted(call: Call) -> Running:
+    given, names = options(call)
+    lines = [line for _, text in inputs(call, names) for line in (text or "").splitlines()]
+    lines.sort(key=(lambda line: (_number(line.split()[0] if line.split() else "", 0), line)) if "n" in given else None)
+    if "u" in given:
+        lines = list(dict.fromkeys(lines))
+    yield Wrote(1, "".join(f"{line}\n" for line in (reversed(lines) if "r" in given else lines)))
+    return 0
+
+
+def _uniq(call: Call) -> Running:
+    before: str | None = None
+    for _, text in inputs(call, options(call)[1]):
+        for line in (text or "").splitlines():
+            if line != before:
+                yield Wrote(1, line + "\n")
+            before = line
+    return 0
+
+
+def _cut(call: Call) -> Running:
+    given, names = options(call, "dfc")
+    mark, wanted = given.get("d", "\t") or "\t", _number(given.get("f"), 1)
+    for _, text in inputs(call, names):
+        for line in (text or "").splitlines():
+            fields = line.split(mark)
+            yield Wrote(1, (fields[wanted - 1] if 0 < wanted <= len(fields) else "") + "\n")
+    return 0
+
+
+def _seq(call: Call) -> Running:
+    numbers = [_number(word, 1) for word in call.arguments]
+    first, last = (1, numbers[0]) if len(numbers) == 1 else (numbers[0], numbers[-1]) if numbers else (1, 0)
+    yield Wrote(1, "".join(f"{number}\n" for number in range(first, min(last, first + LINES_MAX) + 1)))
+    return 0
+
+
+def _tee(call: Call) -> Running:
+    given, names = options(call)
+    for name in names:
+        call.shell.write(name, call.stdin, more="a" in given)
+    yield Wrote(1, call.stdin)
+    return 0
+
+
+def _sleep(call: Call) -> Running:
+    total = 0
+    for word in call.arguments:
+        found = _DURATION.fullmatch(word)
+        if found is None:
+            if word != "infinity":
+                return (yield from wrong(call, f"invalid number '{word}'"))
+            total = FOREVER_MS
+        else:
+            total += (int(found[1]) * 1000 + int((found[2] or "0").ljust(3, "0"))) * _UNITS[found[3]]
+    yield from call.shell.waits(min(total, FOREVER_MS))
+    return 0
+
+
+def _ends(code: int) -> Program:
+    def run(call: Call) -> Running:
+        yield from ()
+        return code
+
+    return run
+
+
+def _test(call: Call) -> Running:
+    words = list(call.arguments)
+    if call.name == "[" or call.name == "[[":
+        if not words or words[-1] not in ("]", "]]"):
+            return (yield from wrong(call, "missing ]", 2))
+        words.pop()
+    return 0 if _holds(call, words) else 1
+
+
+def _holds(call: Call, words: list[str]) -> bool:
+    for joined, both in (("-o", False), ("-a", True), ("||", False), ("&&", True)):
+        if joined in words:
+            at = words.index(joined)
+            first, second = _holds(call, words[:at]), _holds(call, words[at + 1 :])
+            return (first and second) if both else (first or second)
+    if words[:1] == ["!"]:
+        return not _holds(call, words[1:])
+    if len(words) == 1:
+        return words[0] != ""
+    if len(words) == 2:
+        return _is(call, words[0], words[1])
+    return len(words) == 3 and _compared(words[0], words[1], words[2])
+
+
+def _is(call: Call, what: str, name: str) -> bool:
+    text = call.shell.read(name) if what in ("-f", "-r", "-s", "-e") else None
+    match what:
+        case "-z" | "-n":
+            return (name == "") == (what == "-z")
+        case "-s":
+            return bool(text)
+        case "-f" | "-r":
+            return text is not None
+        case "-d":
+            return is_folder(call, name)
+        case "-e":
+            return text is not None or is_folder(call, name)
+        case _:
+            return False
+
+
+def _compared(left: str, how: str, right: str) -> bool:
+    if how in ("=", "==", "!="):
+        return (left == right) == (how != "!=")
+    one, other = _number(left, 0), _number(right, 0)
+    outcomes = {
+        "-eq": one == other,
+        "-ne": one != other,
+        "-lt": one < other,
+        "-le": one <= other,
+        "-gt": one > other,
+        "-ge": one >= other,
+    }
+    return outcomes.get(how, False)
+
+
+def is_folder(call: Call, name: str) -> bool:
+    """Return whether a path is a folder: one that is there anyway, or above a file."""
+    path = call.shell.path(name)
+    if path == "/" or path in call.inside.folders:
+        return True
+    return any(other.startswith(path + "/") for other in (*call.shell.files(), *call.inside.folders))
+
+
+def _export(call: Call) -> Running:
+    for word in call.arguments:
+        name, equals, value = word.partition("=")
+        if equals:
+            call.shell.variables[name] = value
+    yield from ()
+    return 0
+
+
+def _unset(call: Call) -> Running:
+    for name in call.arguments:
+        call.shell.variables.pop(name, None)
+    yield from ()
+    return 0
+
+
+def _cd(call: Call) -> Running:
+    name = call.arguments[0] if call.arguments else call.shell.variables.get("HOME", "/")
+    if not is_folder(call, name):
+        yield Wrote(2, f"sh: cd: can't cd to {name}: No such file or directory\n")
+        return 1
+    call.shell.folder = call.shell.path(name)
+    return 0
+
+
+def _sh(call: Call) -> Running:
+    words = list(call.arguments)
+    flags = ""
+    while words and words[0][:1] in ("-", "+") and words[0] != "--":
+        flags += words.pop(0)[1:]
+    if "c" in flags:
+        return (yield from call.shell.within(words[0] if words else "", words[1:] or (call.words[0],)))
+    if words:
+        text = call.shell.read(words[0])
+        if text is None:
+            yield Wrote(2, f"{call.name}: can't open '{words[0]}': No such file or directory\n")
+            return MISSING
+        return (yield from call.shell.within(text, words))
+    return (yield from call.shell.within(call.stdin))
+
+
+def _eval(call: Call) -> Running:
+    return (yield from call.shell.run(" ".join(call.arguments)))
+
+
+def _which(call: Call) -> Running:
+    code = 0
+    for name in call.arguments:
+        if name.startswith("-"):
+            continue
+        if name in call.shell.programs and call.inside.has(name):
+            yield Wrote(1, f"/bin/{name}\n")
+        else:
+            code = 1
+    return code
+
+
+def _xargs(call: Call) -> Running:
+    return (yield from call.shell.call([*(call.arguments or ["echo"]), *call.stdin.split()]))
+
+
+def _timeout(call: Call) -> Running:
+    words = [word for word in call.arguments if not word.startswith("-")]
+    return (yield from call.shell.call(words[1:])) if len(words) > 1 else 0
+
+
+def _number(text: str | None, default: int) -> int:
+    return int(text) if text and re.fullmatch(r"-?\d{1,9}", text, re.ASCII) else default
+
+
+SHELLS: Final = ("sh", "ash", "bash", "dash")
+
+TEXT: Final[dict[str, Program]] = {
+    "echo": _echo, "printf": _printf, "cat": _cat, "grep": _grep, "egrep": _grep, "fgrep": _grep, "head": _head,
+    "tail": _tail, "wc": _wc, "sort": _sorted, "uniq": _uniq, "cut": _cut, "seq": _seq, "tee": _tee, "sleep": _sleep,
+    "usleep": _ends(0), "true": _ends(0), ":": _ends(0), "false": _ends(1), "test": _test, "[": _test, "[[": _test,
+    "export": _export, "local": _export, "readonly": _export, "unset": _unset, "set": _ends(0), "trap": _ends(0),
+    "wait": _ends(0), "sync": _ends(0), "chmod": _ends(0), "chown": _ends(0), "cd": _cd, "eval": _eval,
+    "which": _which, "command": _which, "type": _which, "xargs": _xargs, "timeout": _timeout,
+    **dict.fromkeys(SHELLS, _sh),
+}  # fmt: skip

@@ -1,0 +1,80 @@
+"""What containers print, as data: lines of logs, answers to commands, files and missing programs, by image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+import msgspec
+
+
+class Every(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A line that comes again: `{n}` in it counts from 1."""
+
+    line: str
+    seconds: Annotated[int, msgspec.Meta(ge=1, le=86_400)] = 10
+
+
+class Printed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What containers of an image print by themselves, where their command does not say it."""
+
+    image: str
+    start: tuple[str, ...] = ()
+    every: Every | None = None
+    stop: tuple[str, ...] = ()
+
+
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a command prints that fits a shell pattern, in containers whose image fits another."""
+
+    command: str
+    image: str = "*"
+    out: str = ""
+    err: str = ""
+    code: Annotated[int, msgspec.Meta(ge=0, le=255)] = 0
+
+
+class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of an image."""
+
+    image: str
+    path: str
+    text: str
+
+
+class Programs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What images have: only `has` where it is told, and nothing that they lack."""
+
+    image: str
+    has: tuple[str, ...] | None = None
+    lacks: tuple[str, ...] = ()
+
+
+class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All of it; of each list the first that fits counts, of files all that fit."""
+
+    logs: tuple[Printed, ...] = ()
+    commands: tuple[Answer, ...] = ()
+    files: tuple[File, ...] = ()
+    programs: tuple[Programs, ...] = ()
+
+    def of_command(self, image: str, words: str) -> Answer | None:
+        """Return what a command answers."""
+        for one in self.commands:
+            if fnmatchcase(image, one.image) and fnmatchcase(words, one.command):
+                return one
+        return None
+
+    def of_logs(self, image: str) -> Printed | None:
+        """Return what an image prints."""
+        return next((one for one in self.logs if fnmatchcase(image, one.image)), None)
+
+    def files_of(self, image: str) -> Mapping[str, str]:
+        """Return path → text of an image's files."""
+        return {one.path: one.text for one in self.files if fnmatchcase(image, one.image)}
+
+    def has(self, image: str, program: str) -> bool:
+        """Return whether an image has a program."""
+        found = next((one for one in self.programs if fnmatchcase(image, one.image)), None)
+        return found is None or (program not in found.lacks and (found.has is None or program in found.has))

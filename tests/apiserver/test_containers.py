@@ -1,0 +1,202 @@
+"""Real kubectl looks into containers in which nothing runs: logs, exec, attach. The engine is off."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tools.apiserver import Api
+from tests.tools.kubectl import binaries
+from tests.tools.patience import PATIENCE_SECONDS
+
+Kubectl = Callable[..., subprocess.CompletedProcess[str]]
+
+STARTED = "2026-01-01T00:00:00Z"
+ENDED = "2026-01-01T00:00:05Z"
+
+
+@pytest.fixture
+def api(sqlite_api: Api) -> Api:
+    """Return one web process: which database is behind it is nothing that kubectl could see."""
+    return sqlite_api
+
+
+@pytest.fixture(params=sorted(binaries()))
+def kubectl(api: Api, namespace: str, request: pytest.FixtureRequest) -> Kubectl:
+    """Return a function that runs one kubectl in the test's namespace."""
+    binary = binaries()[request.param]
+
+    def run(*arguments: str, stdin: str = "", role: str = "teacher") -> subprocess.CompletedProcess[str]:
+        api.kubectl_binary = binary
+        return api.kubectl("-n", namespace, *arguments, stdin=stdin, check=False, role=role, tls=True)
+
+    return run
+
+
+def running(name: str = "main") -> dict[str, Any]:
+    return {"name": name, "image": "", "imageID": "", "ready": True, "restartCount": 0, "started": True,
+            "containerID": "containerd://1", "state": {"running": {"startedAt": STARTED}}}  # fmt: skip
+
+
+def ended(name: str = "main", code: int = 3) -> dict[str, Any]:
+    state = {"exitCode": code, "reason": "Error", "startedAt": STARTED, "finishedAt": ENDED, "containerID": "c://1"}
+    return {**running(name), "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": state}}
+
+
+def put(
+    api: Api, namespace: str, containers: list[dict[str, Any]], statuses: list[dict[str, Any]], name: str = "web"
+) -> None:
+    spec = {"nodeName": "n1", "containers": containers}
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    status, answer, _ = api.request("POST", path, {"metadata": {"name": name}, "spec": spec})
+    assert status == 201, answer
+    told = {"status": {"phase": "Running", "podIP": "10.128.1.9", "containerStatuses": statuses}}
+    patched = api.request("PATCH", f"{path}/{name}/status", told, content_type="application/merge-patch+json")
+    assert patched[0] == 200, patched[1]
+
+
+def main(*command: str, name: str = "main", image: str = "alpine:3", **more: Any) -> dict[str, Any]:
+    return {"name": name, "image": image, **({"command": list(command)} if command else {}), **more}
+
+
+def test_exec_answers_and_ends_with_the_commands_code(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    put(api, namespace, [main(env=[{"name": "COLOR", "value": "red"}])], [running()])
+    assert kubectl("exec", "web", "--", "hostname").stdout == "web\n"
+    assert "COLOR=red\n" in kubectl("exec", "web", "--", "env").stdout
+    assert "10.128.1.9\tweb\n" in kubectl("exec", "web", "--", "cat", "/etc/hosts").stdout
+    done = kubectl("exec", "web", "--", "sh", "-c", "echo out; echo wrong >&2; exit 3")
+    assert (done.returncode, done.stdout) == (3, "out\n")
+    assert done.stderr == "wrong\ncommand terminated with exit code 3\n"
+    done = kubectl("exec", "web", "--", "nosuch")
+    assert done.returncode == 127
+    assert 'exec: "nosuch": executable file not found in $PATH: unknown' in done.stderr
+    done = kubectl("exec", "-i", "web", "--", "sh", stdin="x=4\nfor i in 1 2; do\n echo $((x*i))\ndone\nexit 6\n")
+    assert (done.returncode, done.stdout) == (6, "4\n8\n")
+    assert kubectl("exec", "-i", "web", "--", "cat", stdin="given").stdout == "given"
+
+
+def test_what_cannot_be_run_is_told(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    put(api, namespace, [main(), main(name="side")], [running(), ended("side")])
+    assert 'container not found ("side")' in kubectl("exec", "web", "-c", "side", "--", "ls").stderr
+    assert "container none is not valid for pod web" in kubectl("exec", "web", "-c", "none", "--", "ls").stderr
+    assert 'pods "none" not found' in kubectl("exec", "none", "--", "ls").stderr
+    refused = kubectl("port-forward", "web", "18080:80")
+    assert refused.returncode != 0
+    assert "they listen on no port that could be forwarded" in refused.stderr
+    copied = kubectl("cp", "web:/etc/hosts", str(Path(api.data) / "copied"))
+    assert "this container is simulated: no process runs in it" in copied.stdout
+
+
+def test_only_who_may_run_commands_does(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    put(api, namespace, [main()], [running()])
+    for role in ("viewer", "student"):
+        refused = kubectl("exec", "web", "--", "env", role=role)
+        assert 'cannot create resource "pods/exec"' in refused.stderr
+        assert kubectl("logs", "web", role=role).returncode == 0
+    home = api.made["studentNamespace"]
+    put(api, home, [main()], [running()], name=f"mine-{namespace}")
+    assert (
+        kubectl("exec", "-n", home, f"mine-{namespace}", "--", "hostname", role="student").stdout
+        == f"mine-{namespace}\n"
+    )
+
+
+def test_logs_are_what_the_command_prints(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    put(
+        api,
+        namespace,
+        [main("sh", "-c", "for i in 1 2 3 4 5; do echo line $i; sleep 1; done; echo -n end; exit 3")],
+        [ended()],
+    )
+    lines = [f"line {number}\n" for number in range(1, 6)]
+    assert kubectl("logs", "web").stdout == "".join(lines) + "end\n"
+    assert kubectl("logs", "web", "--previous", "--tail=2").stdout == "line 5\nend\n"
+    stamped = kubectl("logs", "web", "--timestamps", "--tail=2").stdout
+    assert stamped == "2026-01-01T00:00:04.000000000Z line 5\n2026-01-01T00:00:05.000000000Z end\n"
+    assert kubectl("logs", "web", "--since-time=2026-01-01T00:00:03Z").stdout == "".join(lines[3:]) + "end\n"
+    assert kubectl("logs", "web", "--limit-bytes=4").stdout == "line"
+    assert kubectl("logs", "-f", "web").stdout == "".join(lines) + "end\n"
+    assert "--tail" not in kubectl("logs", "web", "--tail=-1").stderr
+
+
+def test_logs_of_several_containers(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    waits = {**running("late"), "state": {"waiting": {"reason": "ContainerCreating"}}}
+    put(api, namespace, [main("echo", "one"), main("echo", "two", name="side"), main(name="late")],
+        [running(), running("side"), waits])  # fmt: skip
+    assert kubectl("logs", "web", "-c", "side").stdout == "two\n"
+    assert "is waiting to start: ContainerCreating" in kubectl("logs", "web", "-c", "late").stderr
+    assert (
+        'previous terminated container "main" in pod "web" not found'
+        in kubectl("logs", "-p", "web", "-c", "main").stderr
+    )
+    both = kubectl("logs", "web", "--all-containers", "--prefix", "--ignore-errors").stdout
+    assert "[pod/web/main] one\n[pod/web/side] two\n" in both
+    status, answer, _ = api.request("GET", f"/api/v1/namespaces/{namespace}/pods/web/log")
+    assert (status, answer["message"]) == (
+        400,
+        "a container name must be specified for pod web, choose one of: [main side late]",
+    )
+    path = f"/api/v1/namespaces/{namespace}/pods/web/log?container=main&tailLines=-3"
+    assert api.request("GET", path)[1]["details"]["causes"][0]["field"] == "tailLines"
+
+
+def test_a_teacher_says_what_containers_print(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    own = {
+        "answers": {
+            "logs": [{"image": "*", "start": ["hello from {pod}"]}],
+            "commands": [{"command": "shopctl status*", "out": "open\n", "code": 4}],
+        }
+    }
+    made = {"metadata": {"name": "kubelet-stages"}, "data": {"pods.yaml": json.dumps(own)}}
+    assert api.request("POST", "/api/v1/namespaces/kube-system/configmaps", made)[0] == 201
+    try:
+        put(api, namespace, [main()], [running()])
+        assert kubectl("logs", "web").stdout == "hello from web\n"
+        done = kubectl("exec", "web", "--", "shopctl", "status", "--all")
+        assert (done.returncode, done.stdout) == (4, "open\n")
+    finally:
+        api.request("DELETE", "/api/v1/namespaces/kube-system/configmaps/kubelet-stages")
+
+
+def test_a_person_sits_at_a_prompt(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    put(api, namespace, [main()], [running()])
+    mine, theirs = pty.openpty()
+    environment = {**os.environ, "KUBECONFIG": str(api.kubeconfig(tls=True)), "HOME": str(api.data)}
+    kubectl("version")
+    arguments = [api.kubectl_binary, "-n", namespace, "exec", "-it", "web", "--", "sh"]
+    process = subprocess.Popen(arguments, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = ""
+
+    def wait_until(text: str) -> None:
+        nonlocal shown
+        while text not in shown:
+            assert select.select([mine], [], [], PATIENCE_SECONDS)[0], shown
+            shown += os.read(mine, 4096).decode()
+
+    wait_until("/ # ")
+    assert "this container is simulated" in shown
+    os.write(mine, b"hostnamx\x7fe\r")
+    wait_until("web\r\n/ # ")
+    os.write(mine, b"sleep 1000\r")
+    wait_until("sleep 1000\r\n")
+    os.write(mine, b"\x03")
+    wait_until("^C\r\n/ # ")
+    os.write(mine, b"exit 5\r")
+    wait_until("exit code 5")
+    assert process.wait(PATIENCE_SECONDS) == 5
+    os.close(mine)
+
+
+def test_who_attaches_sees_what_is_printed_until_the_end(api: Api, namespace: str, kubectl: Kubectl) -> None:
+    put(api, namespace, [main("sh")], [running()])
+    done = kubectl("attach", "-i", "web", stdin="echo $HOSTNAME\nexit 2\n")
+    assert (done.returncode, done.stdout) == (2, "web\n")

@@ -1,0 +1,230 @@
+"""What a simulated container answers to commands and scripts: output, errors, exit codes and how long it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from controllers.kubelet.shell.inside import expanded, look_inside
+from controllers.kubelet.shell.interpreter import Shell, TooLong, Waits
+from controllers.kubelet.shell.looking import PROGRAMS
+from controllers.kubelet.stages.pods import STAGES
+from tests.tools.lab import Document
+
+NOW_MS = 1_767_225_600_000
+
+
+class Held:
+    """What the API holds."""
+
+    def __init__(self, *documents: Document) -> None:
+        self._documents = documents
+
+    def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        kinds = {"services": "Service", "configmaps": "ConfigMap", "secrets": "Secret", "nodes": "Node"}
+        return next(
+            (
+                one
+                for one in self._documents
+                if one["kind"] == kinds[resource]
+                and one["metadata"]["name"] == name
+                and one["metadata"].get("namespace", "") == namespace
+            ),
+            None,
+        )
+
+    def list(self, resource: str, namespace: str) -> Sequence[Mapping[str, Any]]:
+        assert resource == "services"
+        return [
+            one for one in self._documents if one["kind"] == "Service" and one["metadata"]["namespace"] == namespace
+        ]
+
+
+CONTAINER: Document = {"name": "main", "image": "alpine:3"}
+
+
+def pod_of(container: Document, **spec: Any) -> Document:
+    return {
+        "metadata": {"name": "web", "namespace": "shop", "uid": "u-1", "labels": {"app": "web", "tier": "front"}},
+        "spec": {"nodeName": "n1", "containers": [container], **spec},
+        "status": {"podIP": "10.128.1.2", "hostIP": "192.168.0.1"},
+    }
+
+
+def shell_in(container: Document = CONTAINER, *documents: Document, **spec: Any) -> Shell:
+    inside = look_inside(pod_of(container, **spec), container, Held(*documents), STAGES.answers)
+    return Shell(inside, PROGRAMS, NOW_MS, dict(inside.environment), inside.folder)
+
+
+def done(shell: Shell, text: str) -> tuple[str, str, int, int]:
+    """Return (output, errors, exit code, milliseconds) of a script."""
+    texts, waited = {1: "", 2: ""}, 0
+    running = shell.run(text)
+    while True:
+        try:
+            one = next(running)
+        except StopIteration as end:
+            return texts[1], texts[2], end.value, waited
+        if isinstance(one, Waits):
+            waited += one.ms
+        else:
+            texts[one.fd] += one.text
+
+
+@pytest.mark.parametrize(
+    ("script", "out", "code"),
+    [
+        ("echo hello; exit 3", "hello\n", 3),
+        ("hostname", "web\n", 0),
+        ("a=2; b=$((a * 3 + 1)); echo \"$b\" '$b' $b", "7 $b 7\n", 0),
+        ("false && echo no || echo yes", "yes\n", 0),
+        ("! true", "", 1),
+        ("for i in a b 'c d'; do echo \"<$i>\"; done", "<a>\n<b>\n<c d>\n", 0),
+        ("i=0; while [ $i -lt 3 ]; do echo -n $i; i=$((i+1)); done", "012", 0),
+        ("if [ -f /etc/hostname ]; then cat /etc/hostname; else echo none; fi", "web\n", 0),
+        ("printf '%s-%d\\n' x 7 y 8", "x-7\ny-8\n", 0),
+        ("echo one > /tmp/a; echo two >> /tmp/a; cat /tmp/a | wc -l", "2\n", 0),
+        ("echo $(echo inner; exit 4) $?", "inner 4\n", 0),
+        ("x='a b'; set --; for w in $x; do echo $w; done", "a\nb\n", 0),
+        ("env | grep ^HOSTNAME", "HOSTNAME=web\n", 0),
+        ("sh -c 'echo in $0; exit 9' name; echo $?", "in name\n9\n", 0),
+        ("printf 'b\\na\\nb\\n' | sort | uniq | head -n 1", "a\n", 0),
+        ("while read line; do echo got $line; done < /etc/hostname", "got web\n", 0),
+        ("printf 'x y\\nz\\n' | while read a b; do echo \"$a:$b\"; done", "x:y\nz:\n", 0),
+        ("until true; do echo never; done; echo ${UNSET:-other}", "other\n", 0),
+        ("for i in 1 2 3; do [ $i = 2 ] && continue; [ $i = 3 ] && break; echo $i; done; echo end", "1\nend\n", 0),
+        ("{ echo a; echo b; } | tail -n 1; (cd /etc; pwd); pwd", "b\n/etc\n/\n", 0),
+        ("date +%Y-%m-%d; sleep 86400; date +%d", "2026-01-01\n02\n", 0),
+        ("echo lost >/dev/null 2>&1; ls /etc/host*", "/etc/hostname\n/etc/hosts\n", 0),
+        ("sleep 1000 & echo after", "after\n", 0),
+        ("exec echo gone; echo never", "gone\n", 0),
+    ],
+)
+def test_scripts_print_what_a_shell_prints(script: str, out: str, code: int) -> None:
+    assert done(shell_in(), script)[:3] == (out, "", code)
+
+
+def test_a_command_that_there_is_not_is_not_found() -> None:
+    assert done(shell_in(), "nosuch --help")[:3] == ("", "sh: nosuch: not found\n", 127)
+    assert done(shell_in(), "bash -c true")[2] == 127
+    assert done(shell_in({**CONTAINER, "image": "debian:13"}), "bash -c true")[2] == 0
+
+
+def test_errors_go_where_they_are_sent() -> None:
+    assert done(shell_in(), "cat /none 2>&1 | wc -l")[0] == "1\n"
+    assert done(shell_in(), "echo x >&2")[:2] == ("", "x\n")
+    assert done(shell_in(), "cat /none")[1:3] == ("cat: can't open '/none': No such file or directory\n", 1)
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["echo 'open", "if true; then", "echo $(echo", "case x in esac", "| cat", "a && ", "done", "${a b}", "(" * 99],
+)
+def test_what_cannot_be_read_is_said(script: str) -> None:
+    out, wrong, code, _ = done(shell_in(), script)
+    assert (out, code) == ("", 2)
+    assert wrong.startswith("sh: ")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "while true; do :; done",
+        "x=a; while true; do x=$x$x; done",
+        "sh -c 'while :; do echo x; done'",
+        "while true; do echo x; done | cat",
+    ],
+)
+def test_what_does_not_end_is_stopped(script: str) -> None:
+    with pytest.raises(TooLong):
+        done(shell_in(), script)
+
+
+def test_time_passes_in_a_script() -> None:
+    assert done(shell_in(), "sleep 2; sleep 0.5; sleep 1m")[3] == 62_500
+
+
+def test_a_container_has_the_environment_that_its_pod_gives_it() -> None:
+    service = {
+        "kind": "Service",
+        "metadata": {"name": "db-main", "namespace": "shop"},
+        "spec": {"clusterIP": "10.96.0.7", "ports": [{"name": "sql", "port": 5432, "protocol": "TCP"}]},
+    }
+    config = {"kind": "ConfigMap", "metadata": {"name": "conf", "namespace": "shop"}, "data": {"mode": "fast"}}
+    secret = {"kind": "Secret", "metadata": {"name": "key", "namespace": "shop"}, "data": {"token": "czNjcmV0"}}
+    container = {
+        **CONTAINER,
+        "resources": {"limits": {"memory": "64Mi", "cpu": "1500m"}},
+        "envFrom": [{"prefix": "C_", "configMapRef": {"name": "conf"}}],
+        "env": [
+            {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "key", "key": "token"}}},
+            {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+            {"name": "APP", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['app']"}}},
+            {"name": "MEMORY", "valueFrom": {"resourceFieldRef": {"resource": "limits.memory", "divisor": "1Mi"}}},
+            {"name": "CPU", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}},
+            {"name": "WHOLE", "value": "$(NODE)-$(NONE)-$$(NODE)"},
+        ],
+    }
+    seen = shell_in(container, service, config, secret).inside.environment
+    wanted = {
+        "C_mode": "fast",
+        "TOKEN": "s3cret",
+        "NODE": "n1",
+        "APP": "web",
+        "MEMORY": "64",
+        "CPU": "2",
+        "WHOLE": "n1-$(NONE)-$(NODE)",
+        "DB_MAIN_SERVICE_HOST": "10.96.0.7",
+        "DB_MAIN_SERVICE_PORT": "5432",
+        "DB_MAIN_SERVICE_PORT_SQL": "5432",
+        "DB_MAIN_PORT": "tcp://10.96.0.7:5432",
+        "DB_MAIN_PORT_5432_TCP_ADDR": "10.96.0.7",
+    }
+    assert {name: seen.get(name) for name in wanted} == wanted
+    assert "DB_MAIN_SERVICE_HOST" not in shell_in(container, service, enableServiceLinks=False).inside.environment
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("$(A)", "1"), ("$$(A)", "$(A)"), ("$(B)", "$(B)"), ("$(A", "$(A"), ("$A $", "$A $"), ("a$$", "a$")],
+)
+def test_names_in_brackets_are_replaced_as_upstream_does(text: str, value: str) -> None:
+    assert expanded(text, {"A": "1"}) == value
+
+
+def test_volumes_show_their_files_and_cannot_be_written() -> None:
+    config = {
+        "kind": "ConfigMap",
+        "metadata": {"name": "conf", "namespace": "shop"},
+        "data": {"a.txt": "A\n", "b": "B"},
+    }
+    container = {
+        **CONTAINER,
+        "volumeMounts": [
+            {"name": "conf", "mountPath": "/etc/conf"},
+            {"name": "conf", "mountPath": "/opt/one", "subPath": "b"},
+            {"name": "info", "mountPath": "/info"},
+        ],
+    }
+    volumes = [
+        {"name": "conf", "configMap": {"name": "conf"}},
+        {
+            "name": "info",
+            "downwardAPI": {"items": [{"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}}]},
+        },
+    ]
+    shell = shell_in(container, config, volumes=volumes)
+    assert done(shell, "ls /etc/conf; cat /etc/conf/a.txt; cat /opt/one")[0] == "a.txt\nb\nA\nB"
+    assert done(shell, "cat /info/labels")[0] == 'app="web"\ntier="front"'
+    out, wrong, code, _ = done(shell, "echo x > /etc/conf/new")
+    assert (out, wrong, code) == ("", "sh: can't create /etc/conf/new: Read-only file system\n", 1)
+
+
+def test_names_of_services_are_found() -> None:
+    service = {"kind": "Service", "metadata": {"name": "db", "namespace": "shop"}, "spec": {"clusterIP": "10.96.0.7"}}
+    assert "Address: 10.96.0.7" in done(shell_in(CONTAINER, service), "nslookup db")[0]
+    assert done(shell_in(CONTAINER, service), "nslookup db.other")[2] == 1
+    assert "nameserver 10.96.0.10\noptions ndots:5" in done(shell_in(), "cat /etc/resolv.conf")[0]
+    assert "10.128.1.2\tweb\n" in done(shell_in(), "cat /etc/hosts")[0]
