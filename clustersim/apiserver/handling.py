@@ -224,7 +224,7 @@ def _opened(request: Request, principal: Principal, plan: Callable[[], WatchPlan
 
 def _verb(request: Request, target: Target) -> str:
     """Return the API verb of a request, as roles and discovery name it."""
-    if target.simulated and target.subresource != "log":
+    if target.simulated and target.subresource != "log" and request.method in ("GET", "POST"):
         # Who runs commands sees Secrets, and reads more than a GET: a websocket opens with one all the same.
         return "create"
     match request.method:

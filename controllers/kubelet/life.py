@@ -6,7 +6,7 @@ all that matters stands in the status.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 from controllers.kubelet import says
@@ -46,6 +46,13 @@ class Remove(NamedTuple):
 
 
 Steps = Generator[Sleep | Write | Remove, None, None]
+
+
+class Act(NamedTuple):
+    """Something that happens at `due_ms`."""
+
+    due_ms: int
+    do: Callable[[], Steps]
 
 
 class Late(Exception):

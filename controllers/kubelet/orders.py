@@ -2,9 +2,9 @@
 
 `<prefix>/run` on a pod: `unready` runs and is never ready, `complete` and `fail` end by themselves, `hold` is never
 begun. `<prefix>/run-seconds` says for how long it runs before it ends, `<prefix>/exit-code` with what.
-`<prefix>/failing-probes` lists kinds of probes that fail: `startup`, `liveness`, `readiness`. `<prefix>/listen-after`
-says how many seconds after its start a container takes connections. `<prefix>/kubelet: "off"`
-on a node: its machine is silent; `"gone"`: it is lost.
+`<prefix>/failing-probes` lists probes that fail: `startup`, `liveness`, `readiness` of every container, `main/liveness`
+of one. `<prefix>/listen-after` says how many seconds after its start a container takes connections.
+`<prefix>/kubelet: "off"` on a node: its machine is silent; `"gone"`: it is lost.
 """
 
 from __future__ import annotations
@@ -35,8 +35,13 @@ class Orders:
     exit_code: int | None = None
     seconds: int | None = None
     failing: frozenset[str] = frozenset()
+    """Probes that fail: `liveness` of every container, `main/liveness` of one."""
     listen_after: int = 0
     """Seconds from a container's start until what runs there takes connections."""
+
+    def fails(self, container: str, kind: str) -> bool:
+        """Return whether a container's probe of a kind fails."""
+        return kind in self.failing or f"{container}/{kind}" in self.failing
 
 
 def orders_of(pod: Mapping[str, Any], prefix: str = PREFIX) -> Orders:
@@ -47,9 +52,15 @@ def orders_of(pod: Mapping[str, Any], prefix: str = PREFIX) -> Orders:
         run if run in RUNS else "",
         _number(annotations.get(f"{prefix}/exit-code"), EXIT_CODE_MAX),
         _number(annotations.get(f"{prefix}/run-seconds"), SECONDS_MAX),
-        frozenset(str(annotations.get(f"{prefix}/failing-probes") or "").replace(" ", "").split(",")) & PROBES,
+        frozenset(failing_of(annotations.get(f"{prefix}/failing-probes"))),
         _number(annotations.get(f"{prefix}/listen-after"), SECONDS_MAX) or 0,
     )
+
+
+def failing_of(text: Any) -> list[str]:
+    """Return the probes that an annotation says fail, in its order; what names none is left out."""
+    words = str(text or "").replace(" ", "").split(",")
+    return [word for word in dict.fromkeys(words) if word.rpartition("/")[2] in PROBES]
 
 
 def is_off(node: Mapping[str, Any], prefix: str = PREFIX) -> bool:

@@ -5,21 +5,14 @@ Source: pkg/kubelet/prober (worker.go), pkg/kubelet/kuberuntime (computePodActio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
-from controllers.kubelet import says
+from controllers.kubelet import probing, says
 from controllers.kubelet.containers import Container, merged_conditions
-from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Late, Life, Steps, Write
+from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Act, Late, Life, Steps, Write
+from controllers.kubelet.probing import Told
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.document import Document
-
-
-class Act(NamedTuple):
-    """Something that happens at `due_ms`."""
-
-    due_ms: int
-    do: Callable[[], Steps]
 
 
 def live(life: Life) -> Steps:
@@ -61,7 +54,7 @@ def _evicted(life: Life, why: str) -> Document:
 
 def _watch(life: Life) -> Steps:
     """Let happen what happens, one after the other, until nothing will."""
-    told: dict[tuple[str, str], int] = {}
+    told: Told = {}
     while True:
         acts = sorted(_acts(life, told), key=lambda act: act.due_ms)
         if not acts:
@@ -88,7 +81,7 @@ def _keep_deadline(life: Life) -> Steps:
         yield from life.sleep(unix_ms_of(started) + 1000 * int(deadline) - life.home.tick.epoch_ms)
 
 
-def _acts(life: Life, told: dict[tuple[str, str], int]) -> Iterator[Act]:
+def _acts(life: Life, told: Told) -> Iterator[Act]:
     orders = life.orders
     mains = life.containers.mains
     if orders.run in ("complete", "fail") and all(one.state == "running" for one in mains):
@@ -112,7 +105,7 @@ def _of_ended(life: Life, one: Container) -> Act:
     return Act(max(life.now_ms, finished_ms + wait_ms) if one.last else life.now_ms, lambda: _restart(life, one))
 
 
-def _of_running(life: Life, one: Container, told: dict[tuple[str, str], int]) -> Iterator[Act]:
+def _of_running(life: Life, one: Container, told: Told) -> Iterator[Act]:
     spec, begun_ms = one.spec, _started_ms(life, one)
     if one.image and one.image != spec.get("image"):
         yield Act(life.now_ms, lambda: _kill(life, one, says.CHANGED, ""))
@@ -120,63 +113,7 @@ def _of_running(life: Life, one: Container, told: dict[tuple[str, str], int]) ->
     outcome = life.outcome(one)
     if outcome is not None:
         yield Act(begun_ms + outcome.ms, lambda: _exit(life, one, outcome.code))
-    failing = life.orders.failing
-    for kind in ("startup", "liveness"):
-        probe = spec.get(f"{kind}Probe")
-        if probe is not None and kind in failing and (kind == "startup") != one.started:
-            yield from _failures(life, one, kind, probe, told)
-    startup, readiness = spec.get("startupProbe"), spec.get("readinessProbe")
-    if not one.started:
-        if startup is None or "startup" not in failing:
-            at_ms = begun_ms + _delay_ms(startup, 1000 * life.orders.listen_after)
-            yield Act(max(life.now_ms, at_ms), lambda: _started(life, one))
-        return
-    wanted = life.orders.run != "unready" and not (readiness is not None and "readiness" in failing)
-    if wanted != one.ready:
-        at_ms = begun_ms + _delay_ms(readiness, 1000 * life.orders.listen_after) if wanted else life.now_ms
-        yield Act(max(life.now_ms, at_ms), lambda: _ready(life, one, wanted))
-    elif not wanted and readiness is not None:
-        yield from _failures(life, one, "readiness", readiness, told)
-
-
-def _failures(
-    life: Life, one: Container, kind: str, probe: Mapping[str, Any], told: dict[tuple[str, str], int]
-) -> Iterator[Act]:
-    """Yield the next failure of a probe, until its threshold: what follows is the same again."""
-    count = told.get((one.name, f"{kind}/{one.started_at}"), 0)
-    threshold, period_ms = int(probe.get("failureThreshold") or 3), 1000 * int(probe.get("periodSeconds") or 10)
-    if count >= threshold:
-        return
-    due_ms = _started_ms(life, one) + 1000 * int(probe.get("initialDelaySeconds") or 0) + period_ms * count
-
-    def fail() -> Steps:
-        told[(one.name, f"{kind}/{one.started_at}")] = count + 1
-        life.say(says.PROBE_FAILED, one, why=f"{kind.capitalize()} probe failed: {_why(probe, life)}")
-        if count + 1 >= threshold and kind != "readiness":
-            yield from _kill(life, one, says.UNHEALTHY, kind)
-
-    yield Act(max(life.now_ms, due_ms), fail)
-
-
-def _why(probe: Mapping[str, Any], life: Life) -> str:
-    if "httpGet" in probe:
-        return "HTTP probe failed with statuscode: 500"
-    if "tcpSocket" in probe:
-        place = (life.pod.get("status") or {}).get("podIP", "")
-        return f"dial tcp {place}:{probe['tcpSocket'].get('port')}: connect: connection refused"
-    if "grpc" in probe:
-        return 'service unhealthy (responded with "NOT_SERVING")'
-    return ""
-
-
-def _delay_ms(probe: Mapping[str, Any] | None, listens_ms: int) -> int:
-    """Return after how long a probe has succeeded often enough; it succeeds from `listens_ms` after the start on."""
-    if probe is None:
-        return 0
-    period_ms, threshold = 1000 * int(probe.get("periodSeconds") or 10), int(probe.get("successThreshold") or 1)
-    first_ms = 1000 * int(probe.get("initialDelaySeconds") or 0)
-    missed = -(-max(0, listens_ms - first_ms) // period_ms)
-    return first_ms + period_ms * (missed + threshold - 1)
+    yield from probing.acts(life, one, told, _kill)
 
 
 def _started_ms(life: Life, one: Container) -> int:
@@ -213,18 +150,6 @@ def _restart(life: Life, one: Container) -> Steps:
         return
     one.started = not one.spec.get("startupProbe")
     one.ready = one.started and not one.spec.get("readinessProbe") and life.orders.run != "unready"
-    yield Write(life.status())
-
-
-def _started(life: Life, one: Container) -> Steps:
-    one.started = True
-    if one.spec.get("readinessProbe") is None:
-        one.ready = life.orders.run != "unready"
-    yield Write(life.status())
-
-
-def _ready(life: Life, one: Container, ready: bool) -> Steps:
-    one.ready = ready
     yield Write(life.status())
 
 

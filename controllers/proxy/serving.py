@@ -48,13 +48,13 @@ def reply_of(pod: Document, port: int, orders: Orders, unix_ms: int, ends_unix_m
         return _refused("NotRunning", f"container {container['name']} of {name} does not run: {reason}")
     since = running.get("startedAt")
     begun_ms = unix_ms_of(since) if since else 0
-    if "startup" in orders.failing and container.get("startupProbe") is not None:
+    if orders.fails(container["name"], "startup") and container.get("startupProbe") is not None:
         return _refused("NotStarted", f"{name} runs, and what runs there has not started up")
     if unix_ms < begun_ms + 1000 * orders.listen_after:
         return _refused("NotStarted", f"{name} runs, and does not listen yet")
-    if "liveness" in orders.failing and container.get("livenessProbe") is not None:
+    if orders.fails(container["name"], "liveness") and container.get("livenessProbe") is not None:
         return Reply("timeout", 0, "Hangs", f"{name} takes the connection and does not answer")
-    if orders.run == "unready" or "readiness" in orders.failing:
+    if orders.run == "unready" or orders.fails(container["name"], "readiness"):
         return Reply("error", 503, "Unhealthy", f"{name} answers that it cannot serve")
     return Reply("ok", 200, "", "")
 

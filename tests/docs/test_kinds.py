@@ -63,7 +63,7 @@ REST = """
   seconds, in the zone of the chosen node; a claim that waits looks again as soon as a volume is available, not only
   every 15 s.
 - A CSINode is made by the kubelet of a node with the annotation `clustersim.io/csi-drivers: a.example.dev=25`.
-- `pods/log`, `exec` and `attach` are answered from the kubelets' stages ([stages.md](stages.md)), `exec` and `attach` by
+- `pods/log`, `exec` and `attach` are answered from the kubelets' stages ([stages.md](stages.md)), the latter two by
   websocket alone; `portforward` and `proxy` answer 501: simulated containers listen on no port.
 
 """

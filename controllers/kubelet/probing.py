@@ -1,0 +1,130 @@
+"""Probes: when the next one comes, what it finds, and what follows from how many found the same.
+
+A probe is looked at only while its finding would change something, so that pods that are well cost nothing.
+Source: pkg/kubelet/prober (worker.go, prober.go), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from controllers.kubelet import says
+from controllers.kubelet.containers import Container
+from controllers.kubelet.life import Act, Life, Steps, Write
+from controllers.log.stamps import unix_ms_of
+
+Kill = Callable[[Life, Container, says.Say, str], Steps]
+
+
+@dataclass(slots=True)
+class Findings:
+    """How often in a row a probe has found the same, and when it looks next."""
+
+    next_ms: int
+    good: int = 0
+    bad: int = 0
+
+
+Told = dict[tuple[str, str, str], Findings]
+"""By container, kind of probe and start of the container."""
+
+KINDS: Final = ("startup", "liveness", "readiness")
+
+
+def acts(life: Life, one: Container, told: Told, kill: Kill) -> Iterator[Act]:
+    """Yield what the probes of a container that runs do next."""
+    if not one.started and "startupProbe" not in one.spec:
+        yield Act(life.now_ms, lambda: _found(life, one, "startup", True))
+        return
+    for kind in KINDS:
+        probe = one.spec.get(f"{kind}Probe")
+        if (kind == "startup") == one.started:
+            continue
+        fails = life.orders.fails(one.name, kind) or (kind == "readiness" and life.orders.run == "unready")
+        if probe is None:
+            # Without a readiness probe who has started is ready.
+            if kind == "readiness" and one.ready == fails:
+                yield Act(life.now_ms, _setting(life, one, kind, not fails))
+            continue
+        place = (one.name, kind, one.started_at)
+        if place not in told:
+            told[place] = _begun(life, one, kind, probe, fails=fails)
+        known = told[place]
+        if _matters(one, kind, probe, known, fails=fails):
+            yield Act(max(life.now_ms, known.next_ms), _look(life, one, kind, known, fails, kill))
+
+
+def _matters(one: Container, kind: str, probe: Mapping[str, Any], known: Findings, *, fails: bool) -> bool:
+    if fails:
+        # What goes on failing is not told for ever.
+        return known.bad < _threshold(probe) or (kind == "readiness" and one.ready)
+    return kind == "startup" or (kind == "readiness" and not one.ready)
+
+
+def _look(life: Life, one: Container, kind: str, known: Findings, fails: bool, kill: Kill) -> Callable[[], Steps]:
+    probe = one.spec[f"{kind}Probe"]
+
+    def look() -> Steps:
+        known.next_ms = life.now_ms + _period_ms(probe)
+        known.good, known.bad = (0, known.bad + 1) if fails else (known.good + 1, 0)
+        if fails:
+            life.say(says.PROBE_FAILED, one, why=f"{kind.capitalize()} probe failed: {_why(probe, life)}")
+            if known.bad >= _threshold(probe):
+                yield from (
+                    _found(life, one, kind, False) if kind == "readiness" else kill(life, one, says.UNHEALTHY, kind)
+                )
+        elif known.good >= int(probe.get("successThreshold") or 1):
+            yield from _found(life, one, kind, True)
+
+    return look
+
+
+def _setting(life: Life, one: Container, kind: str, good: bool) -> Callable[[], Steps]:
+    return lambda: _found(life, one, kind, good)
+
+
+def _found(life: Life, one: Container, kind: str, good: bool) -> Steps:
+    """Take what a probe has found often enough."""
+    if kind == "startup":
+        one.started = good
+        if one.spec.get("readinessProbe") is None:
+            one.ready = life.orders.run != "unready"
+        yield Write(life.status())
+    elif one.ready != good:
+        one.ready = good
+        yield Write(life.status())
+
+
+def _begun(life: Life, one: Container, kind: str, probe: Mapping[str, Any], *, fails: bool) -> Findings:
+    """Return what is known of a probe when a life begins anew: it is due each period after the delay that follows the
+    start.
+    """
+    started_ms = unix_ms_of(one.started_at) - life.home.tick.epoch_ms if one.started_at else life.now_ms
+    first_ms, period_ms = started_ms + 1000 * int(probe.get("initialDelaySeconds") or 0), _period_ms(probe)
+    # Until it takes connections nothing is found, but that it is to succeed is known.
+    listens_ms = 0 if fails else started_ms + 1000 * life.orders.listen_after
+    passed = max(0, -(-(max(life.now_ms, listens_ms) - first_ms) // period_ms))
+    # Who is not ready for so long has been told why.
+    bad = passed if fails and kind == "readiness" and not one.ready else 0
+    return Findings(first_ms + passed * period_ms, bad=bad)
+
+
+def _period_ms(probe: Mapping[str, Any]) -> int:
+    return 1000 * int(probe.get("periodSeconds") or 10)
+
+
+def _threshold(probe: Mapping[str, Any]) -> int:
+    return int(probe.get("failureThreshold") or 3)
+
+
+def _why(probe: Mapping[str, Any], life: Life) -> str:
+    if "httpGet" in probe:
+        return "HTTP probe failed with statuscode: 500"
+    if "tcpSocket" in probe:
+        place = (life.pod.get("status") or {}).get("podIP", "")
+        return f"dial tcp {place}:{probe['tcpSocket'].get('port')}: connect: connection refused"
+    if "grpc" in probe:
+        return 'service unhealthy (responded with "NOT_SERVING")'
+    return ""
