@@ -39,7 +39,7 @@ def change(call: Call, namespace: str, name: str) -> HttpResponse:
         Cause(kind, f"give one of {', '.join(FINDINGS)}") for kind, found in findings.items() if found not in FINDINGS
     ]
     if not findings:
-        causes.append(Cause("", f"name a probe: {', '.join(_KINDS)}"))
+        causes = [Cause(kind, f"say of a probe what it finds: {', '.join(FINDINGS)}") for kind in _KINDS]
     if causes:
         raise refuse(*causes)
     for left in reversed(range(TRIES)):

@@ -73,7 +73,7 @@ async def test_students_click_at_home_alone(room: Class) -> None:
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({}, ""),
+        ({}, "liveness"),
         ({"liveness": "maybe"}, "liveness"),
         ({"liveness": None}, "liveness"),
         ({"container": "side", "readiness": "fail"}, "readiness"),
