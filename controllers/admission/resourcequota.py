@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from controllers.quota.evaluator import Evaluator, evaluator_of
-from controllers.quota.usage import NONE, Usage, add, equal, only, read, subtract, written
+from controllers.quota.evaluator import Evaluator, counted_for, evaluator_of
+from controllers.quota.usage import NONE, Usage, add, equal, only, raise_to, read, subtract, written
 from controllers.registry.admission import Attempt, Charge, Plugin, Verb
 from controllers.registry.kind import Kind
 
@@ -18,10 +18,40 @@ QUOTAS: Final = "resourcequotas"
 
 
 def _watches(verb: Verb, kind: Kind, subresource: str) -> bool:
-    return kind.namespaced and (verb, subresource) in evaluator_of(kind.resource).charged
+    charged = kind.namespaced and (verb, subresource) in evaluator_of(kind.resource).charged
+    return charged or _is_count(verb, kind, subresource)
+
+
+def _is_count(verb: Verb, kind: Kind, subresource: str) -> bool:
+    """Return whether a write says what a quota's namespace uses."""
+    return kind.resource == QUOTAS and (verb, subresource) == ("update", "status")
+
+
+def _count_anew(attempt: Attempt) -> str:
+    """Let a quota's status say at least what is there, where it begins to limit it or says less than before.
+
+    Whoever wrote it may have counted before others came: those that it did not limit by then changed no quota, so it
+    is no conflict.
+    """
+    assert attempt.old is not None, "an update has a state before"
+    quota, status = attempt.document, attempt.document.get("status") or {}
+    before = attempt.old.get("status") or {}
+    told, known = read(status.get("used")), only(read(before.get("used")), before.get("hard") or ())
+    names = [name for name in status.get("hard") or () if name in told]
+    names = [name for name in names if name not in known or told[name].nano < known[name].nano]
+    used = dict(told)
+    for resource in counted_for(names):
+        evaluator = evaluator_of(resource)
+        raise_to(used, _counted(attempt, evaluator, quota, resource, evaluator.matching(names)))
+    if used == told:
+        return ""
+    quota["status"] = {**status, "used": written(used)}
+    return "counted anew"
 
 
 def _charge(attempt: Attempt) -> Sequence[Charge]:
+    if _is_count(attempt.verb, attempt.kind, attempt.subresource):
+        return ()
     quotas = attempt.lookup.list(QUOTAS, attempt.namespace)
     if not quotas:
         return ()
@@ -76,7 +106,10 @@ def _pay(attempt: Attempt, evaluator: Evaluator, quota: Mapping[str, Any], delta
     exceeded = _beyond(total, hard, requested)
     if exceeded:
         # What was given back may not have been recounted yet: upstream's controller does it within milliseconds.
-        total = {**total, **add(_counted(attempt, evaluator, quota, exceeded), only(requested, exceeded))}
+        total = {
+            **total,
+            **add(_counted(attempt, evaluator, quota, attempt.kind.resource, exceeded), only(requested, exceeded)),
+        }
         exceeded = _beyond(total, hard, requested)
     if exceeded and attempt.subresource != "status":
         raise attempt.refuse(
@@ -92,10 +125,12 @@ def _beyond(total: Usage, hard: Usage, requested: Usage) -> list[str]:
     return sorted(name for name in requested if total[name].nano > hard[name].nano)
 
 
-def _counted(attempt: Attempt, evaluator: Evaluator, quota: Mapping[str, Any], names: list[str]) -> Usage:
+def _counted(
+    attempt: Attempt, evaluator: Evaluator, quota: Mapping[str, Any], resource: str, names: list[str]
+) -> Usage:
     """Return what the objects that are there count for, under these names; the one that changes as it was."""
     counted: Usage = dict.fromkeys(names, NONE)
-    for one in attempt.lookup.list(attempt.kind.resource, attempt.namespace):
+    for one in attempt.lookup.list(resource, attempt.namespace):
         if evaluator.concerns(quota, one):
             counted = add(counted, only(evaluator.usage(one, attempt.context.unix_ms), names))
     return counted
@@ -109,5 +144,7 @@ PLUGIN: Final = Plugin(
     "ResourceQuota",
     "Charges what is made to the quotas of its namespace, and refuses what is beyond them.",
     watches=_watches,
+    mutate=_count_anew,
+    mutates=_is_count,
     charge=_charge,
 )

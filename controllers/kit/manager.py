@@ -141,7 +141,7 @@ RESYNC_KEY: Final = "\x00resync"
 class _Runner:
     """One controller with its queue, as the manager drives it."""
 
-    __slots__ = ("active", "controller", "entry", "flags", "queue", "recent", "recorder")
+    __slots__ = ("_listed", "_on", "active", "controller", "entry", "flags", "queue", "recent", "recorder")
 
     def __init__(
         self, entry: ControllerEntry, informers: Informers, identity: str, flags: InForce, sign: Sign | None
@@ -152,6 +152,8 @@ class _Runner:
         self.recorder = Recorder(entry.source or f"{entry.name}-controller", instance=identity)
         self.controller = entry.make(Setup(informers, self.queue, self.recorder, flags, sign))
         self.active = 0
+        self._listed: Sequence[str] | None = None
+        self._on = True
         self.recent: deque[Reconciled] = deque(maxlen=RECENT_MAX)
         """The newest reconciliations, under way or over; the newest is the last."""
 
@@ -167,7 +169,13 @@ class _Runner:
 
     def _is_on(self) -> bool:
         """Return what the flag `controllers` says of this one, by its name with and without `-controller`."""
-        listed, name = self.flags[CONTROLLERS_FLAG], self.entry.name
+        listed = self.flags[CONTROLLERS_FLAG]
+        if listed is not self._listed:
+            self._listed, self._on = listed, self._is_among(listed)
+        return self._on
+
+    def _is_among(self, listed: Sequence[str]) -> bool:
+        name = self.entry.name
         names = {name, f"{name}-controller"}
         if any(one in names for one in listed):
             return True
@@ -359,7 +367,7 @@ class ControllerManager:
         if not self._leading:
             return
         for name, runner in self._runners.items():
-            if runner.active >= runner.workers:
+            if runner.queue.idle or runner.active >= runner.workers:
                 continue
             at_ms = runner.queue.next_ms(tick.now_ms)
             if at_ms is not None:

@@ -21,8 +21,11 @@ SHOWN_MAX: Final = 20
 """Keys of each part of a queue that its panel shows."""
 
 SPINS_MAX: Final = 100
-"""How often a key may be worked on within one simulated millisecond; past it the key waits for the next one, so that a
-controller that undoes its own work cannot stop time."""
+"""How often a key may be worked on within one simulated millisecond; past it the key rests, so that a controller that
+undoes its own work, or another leader's, cannot stop time."""
+
+REST_MS_MAX: Final = 1_000
+"""Such a key rests 1 ms, 2 ms, 4 ms … and at most this long, until it has been quiet for twice its last rest."""
 
 
 class RateLimiter:
@@ -71,10 +74,17 @@ class Workqueue:
         """Keys that became ready, ever (workqueue_adds_total)."""
         self.retries = 0
         """Keys that were put off after a failure, ever (workqueue_retries_total)."""
+        self._rests: dict[str, tuple[int, int]] = {}
+        """Key that has spun → (when its rest ends, how long it is)."""
 
     def __len__(self) -> int:
         """Return how many keys are ready."""
         return len(self._ready)
+
+    @property
+    def idle(self) -> bool:
+        """Return whether no key is ready or waits to be."""
+        return not (self._ready or self._waiting or self._after)
 
     def add(self, key: str) -> None:
         """Make the key ready; once however often it is added; after the present work where it is worked on."""
@@ -115,13 +125,23 @@ class Workqueue:
             key = next(iter(self._ready))
             del self._ready[key]
             spins = self._spins.get(key, 0)
-            if spins >= SPINS_MAX:
-                self.add_at(key, now_ms + 1)
+            rested_ms = self._rests[key][0] if key in self._rests else now_ms
+            if rested_ms <= now_ms and spins >= SPINS_MAX:
+                rested_ms = self._rest(key, now_ms)
+            if rested_ms > now_ms:
+                self.add_at(key, rested_ms)
                 continue
             self._spins[key] = spins + 1
             self._working.add(key)
             return key
         return None
+
+    def _rest(self, key: str, now_ms: int) -> int:
+        """Let a key that spins wait, twice as long as it did a moment ago; return until when."""
+        self._rests = {one: rest for one, rest in self._rests.items() if now_ms <= rest[0] + 2 * rest[1]}
+        length_ms = min(REST_MS_MAX, 2 * self._rests[key][1]) if key in self._rests else 1
+        self._rests[key] = (now_ms + length_ms, length_ms)
+        return now_ms + length_ms
 
     def done(self, key: str) -> None:
         """The work on the key is over; it is ready again if it was added meanwhile."""

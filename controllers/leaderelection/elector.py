@@ -204,7 +204,8 @@ class Elector:
         was_leading = self.leading
         held = self.observed
         self._stop()
-        if not was_leading or held is None or not self.settings.release_on_cancel:
+        # Another may hold it by now, as who leads by a slow clock has just read: that one's is not given up.
+        if not was_leading or held is None or not self.is_holder() or not self.settings.release_on_cancel:
             return None
         self.branch = "release"
         wire_ms = self.epoch_ms + now_ms

@@ -98,6 +98,13 @@ def evaluator_of(resource: str) -> Evaluator:
     return _OWN.get(resource) or _counter(resource)
 
 
+def counted_for(names: Iterable[str]) -> list[str]:
+    """Return the group resources whose objects have a part in some of these names of a quota."""
+    asked = list(names)
+    single = {name.removeprefix("count/") for name in asked if name.startswith("count/") or name in LEGACY_NAMES}
+    return sorted(resource for resource in single | _OWN.keys() if evaluator_of(resource).matching(asked))
+
+
 def _counter(resource: str) -> Evaluator:
     """Return the evaluator of a kind that is only counted."""
     names = {f"count/{resource}"} | ({resource} & LEGACY_NAMES)

@@ -71,6 +71,10 @@ def _watches_nothing(verb: Verb, kind: Kind, subresource: str) -> bool:
     return False
 
 
+def _every(verb: Verb, kind: Kind, subresource: str) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Plugin:
     """One admission plugin, named as upstream's.
@@ -80,6 +84,7 @@ class Plugin:
         does: what it does, a sentence.
         watches: (verb, kind, subresource) → whether it looks at such writes.
         mutate: changes the document and returns what it changed, in few words; empty: nothing.
+        mutates: which of the writes that it watches it may change.
         validate: refuses, or returns.
         charge: refuses, or returns what is to be stored with the write.
         by_default: whether it is on unless a flag says otherwise.
@@ -89,6 +94,7 @@ class Plugin:
     does: str
     watches: Callable[[Verb, Kind, str], bool] = _watches_nothing
     mutate: Callable[[Attempt], str] | None = None
+    mutates: Callable[[Verb, Kind, str], bool] = _every
     validate: Callable[[Attempt], None] | None = None
     charge: Callable[[Attempt], Sequence[Charge]] | None = None
     by_default: bool = True
@@ -155,7 +161,7 @@ class Passing:
             return
         attempt = self._attempt(document, title)
         for plugin in self.plugins:
-            if plugin.mutate is not None:
+            if plugin.mutate is not None and plugin.mutates(self.verb, self.kind, self.subresource):
                 with self.context.step("mutating", plugin.name) as mark:
                     changed = plugin.mutate(attempt)
                     if mark is not None and changed:

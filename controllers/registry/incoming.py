@@ -134,7 +134,9 @@ def changed_document(
         raise bad_request("the body is not an object")
     _check_preconditions(kind, stored, changed)
     if subresource is not None:
-        return _changed_part(kind, old, changed, subresource, context)
+        document = _changed_part(kind, old, changed, subresource, context)
+        mutate(document, stored.name)
+        return document
     with context.step("registry", "decode"):
         document, missing = _decoded(kind, changed, old, context)
     # What is equal is shared with the stored document, which others hold: never write into it.

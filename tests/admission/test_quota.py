@@ -69,6 +69,41 @@ def test_what_a_container_must_say_is_asked_for(cluster: Cluster) -> None:
     assert used(cluster) == {"pods": "1", "requests.cpu": "1", "requests.memory": "1Gi"}
 
 
+def test_a_count_that_was_taken_before_others_came_does_not_let_more_in(cluster: Cluster) -> None:
+    """The controller has counted none, pods come that the quota does not limit yet, then its count is written."""
+    cluster.create(QUOTAS, "q", {"spec": {"hard": {"pods": "2", "count/configmaps": "1"}}})
+    read = cluster.get(QUOTAS, "q")
+    assert read is not None
+    cluster.pod("web-0")
+    cluster.pod("web-1")
+    cluster.create("configmaps", "c", {})
+    status = {"hard": read["spec"]["hard"], "used": {"pods": "0", "count/configmaps": "0"}}
+    version = {"resourceVersion": read["metadata"]["resourceVersion"]}
+    cluster.patch(QUOTAS, "q", {"metadata": version, "status": status}, subresource="status")
+    assert used(cluster) == {"count/configmaps": "1", "pods": "2"}
+    assert refusal(cluster.pod, "web-2").code == 403
+
+
+def test_a_count_that_became_too_low_while_another_took_its_place_is_counted_anew(cluster: Cluster) -> None:
+    quota(cluster, {"pods": "1"})
+    cluster.pod("web-0")
+    cluster.delete("pods", "web-0", grace_period_seconds=0)
+    # Used says 1 until the controller has counted; meanwhile another pod is that one.
+    cluster.pod("web-1")
+    cluster.patch(QUOTAS, "q", {"status": {"used": {"pods": "0"}}}, subresource="status")
+    assert used(cluster) == {"pods": "1"}
+    assert refusal(cluster.pod, "web-2").code == 403
+
+
+def test_what_is_written_of_what_a_quota_uses_stands_where_there_is_not_more(cluster: Cluster) -> None:
+    quota(cluster, {"pods": "5", "requests.cpu": "2"})
+    cluster.pod("web-0", spec=asking({"cpu": "1"}))
+    cluster.patch(QUOTAS, "q", {"status": {"used": {"pods": "3", "requests.cpu": "1500m"}}}, subresource="status")
+    assert used(cluster) == {"pods": "3", "requests.cpu": "1500m"}
+    cluster.patch(QUOTAS, "q", {"status": {"used": {"pods": "2"}}}, subresource="status")
+    assert used(cluster) == {"pods": "2", "requests.cpu": "1500m"}
+
+
 def test_a_dry_run_is_checked_and_charges_nothing(cluster: Cluster) -> None:
     quota(cluster, {"pods": "1"})
     body = {"spec": {"containers": [CONTAINER]}}

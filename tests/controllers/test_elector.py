@@ -184,6 +184,17 @@ def test_cancelling_releases_what_is_held() -> None:
     assert (one.branch, one.leading, one.notices[-1]) == ("release", False, "stopped leading")
 
 
+def test_cancelling_gives_up_no_lease_of_somebody_else() -> None:
+    """A slow clock lets it believe that it leads; what it has read says that another does."""
+    one = leading()
+    assert isinstance(one.poll(2_000), Update)
+    assert one.answer(2_000, Failed(conflict=True)) == Get()
+    assert one.answer(2_000, Found(record("b", acquired=1_000, renewed=1_000, transitions=1), "2")) is None
+    assert one.leading
+    assert one.cancel(3_000) is None
+    assert not one.leading
+
+
 def test_cancelling_a_follower_writes_nothing() -> None:
     assert elector().cancel(0) is None
 

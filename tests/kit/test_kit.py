@@ -328,6 +328,33 @@ def test_a_key_that_is_added_without_end_cannot_stop_time() -> None:
     assert queue.next_ms(7) == 8
 
 
+def spun(queue: Workqueue, until_ms: int) -> int:
+    """Return how often a key is worked on until then that is added anew each time."""
+    worked, now_ms = 0, 0
+    queue.add("a")
+    while now_ms < until_ms:
+        while queue.get(now_ms) is not None:
+            worked += 1
+            queue.done("a")
+            queue.add("a")
+        now_ms += 1
+        queue.add("a")
+    return worked
+
+
+def test_a_key_that_spins_rests_longer_and_longer_whoever_adds_it() -> None:
+    """Two leaders with clocks of their own undo each other's work: that must not fill the log."""
+    queue = Workqueue()
+    assert spun(queue, 10_000) <= 20 * SPINS_MAX
+    # It has been quiet for long: its first rest is short again.
+    for _ in range(SPINS_MAX):
+        assert queue.get(60_000) == "a"
+        queue.done("a")
+        queue.add("a")
+    assert queue.get(60_000) is None
+    assert queue.get(60_001) == "a"
+
+
 # -- events -------------------------------------------------------------------------------------------------------
 
 

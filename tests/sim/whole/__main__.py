@@ -1,0 +1,68 @@
+"""`python -m tests.sim.whole`: random lives of a whole cluster, as many as are asked for (CONTRIBUTING.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+
+def one(seed: int, rows: int, again: bool) -> dict[str, Any]:
+    """Run a seed; return what came of it."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clustersim.settings")
+    import django
+
+    django.setup()
+    from tests.sim.whole.shrink import Failure, log_of, run
+
+    try:
+        world = run(seed, rows)
+    except Failure as failure:
+        return {"seed": seed, "failed": str(failure)}
+    told: dict[str, Any] = {
+        "seed": seed,
+        "events": world.store.revision,
+        "simTime": world.cluster.now_ms / 1000,
+        "writes": world.writes,
+        "faults": world.faults,
+        "owners": world.owners,
+        "leaders": world.books.changes,
+        "logSha256": world.books.log_sha256,
+    }
+    if again:
+        first, second = log_of(seed, rows), log_of(seed, rows)
+        told["rerun"] = "equal" if first == second else "differs"
+    return told
+
+
+def seeds_of(text: str) -> list[int]:
+    """Return the seeds that `1-20,33` names."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def main() -> int:
+    """Run the seeds that are asked for, a line of JSON each; 1 where one failed."""
+    parser = ArgumentParser(prog="python -m tests.sim.whole", description=__doc__)
+    parser.add_argument("--seeds", type=seeds_of, default=seeds_of("1-20"), help="as 1-20 or 3,5,8 (default 1-20)")
+    parser.add_argument("--events", type=int, default=20_000, help="rows of the log a run (default 20000)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    parser.add_argument("--again", action="store_true", help="run each seed twice more and compare logSha256")
+    asked = parser.parse_args()
+    failed = 0
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        for told in pool.map(one, asked.seeds, [asked.events] * len(asked.seeds), [asked.again] * len(asked.seeds)):
+            wrong = told.pop("failed", None)
+            failed += wrong is not None or told.get("rerun") == "differs"
+            print(wrong or json.dumps(told), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""What components keep of objects that are long gone: nothing that grows."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from types import FunctionType, GeneratorType, MethodType, ModuleType
+from typing import Any
+
+from controllers.cluster import Cluster
+from controllers.kit.recorder import Recorder
+from controllers.kit.reporting import Reconciled
+from controllers.log.memory import MemoryStore
+from controllers.loop.component import Slot, Tick
+from controllers.loop.loop import Loop
+from scheduler_core.framework.metrics import Metrics
+
+BESIDE = (FunctionType, GeneratorType, MethodType, ModuleType, type, MemoryStore, Loop, Slot, Tick, Metrics)
+"""What is no memory of a component's own."""
+
+BOUNDED = (Recorder, Reconciled)
+"""What keeps a bounded number of the newest things, whatever becomes of them."""
+
+
+def memories(cluster: Cluster) -> Iterator[tuple[str, Any]]:
+    """Yield the components that live, by name."""
+    for name, slot in cluster._loop.slots.items():
+        if slot.component is not None:
+            yield name, slot.component
+
+
+def kept(root: Any, dead: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield (where, text) of each key of a table and each member of a set that names something dead."""
+    seen: set[int] = set()
+    waiting: list[tuple[str, Any]] = [("", root)]
+    while waiting:
+        path, value = waiting.pop()
+        if id(value) in seen or isinstance(value, (str, bytes, int, float, *BESIDE, *BOUNDED)):
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from ((path, text) for text in _texts(key) if text in dead)
+                waiting.append((f"{path}[]", inner))
+        elif isinstance(value, (set, frozenset)):
+            yield from ((path, text) for one in value for text in _texts(one) if text in dead)
+        elif isinstance(value, (list, tuple, deque)):
+            waiting.extend((f"{path}[]", one) for one in value)
+        else:
+            waiting.extend((f"{path}.{name}", inner) for name, inner in _members(value))
+
+
+def _texts(key: Any) -> Iterable[str]:
+    if isinstance(key, str):
+        return (key,)
+    return tuple(one for one in key if isinstance(one, str)) if isinstance(key, tuple) else ()
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    yield from getattr(value, "__dict__", {}).items()
+    for kind in type(value).__mro__:
+        slots = getattr(kind, "__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if hasattr(value, name):
+                yield name, getattr(value, name)
