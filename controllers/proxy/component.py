@@ -61,6 +61,8 @@ class _Sending:
     state: str = ""
     message: str = ""
     told: tuple[object, ...] = ()
+    home: str = ""
+    """The node that it sends from."""
     sticky: Sticky | None = None
     """Where sessionAffinity has sent it last."""
     reminds: bool = False
@@ -218,10 +220,11 @@ class Traffic:
 
     def _send_one(self, one: _Sending, exchange: Exchange, tick: Tick) -> None:
         assert one.target is not None, "a client without a target has nothing due"
-        source = exchange.source(one.spec.source, one.spec.namespace)
+        source = exchange.source(one.spec.source, one.spec.namespace, one.home)
         if isinstance(source, Absent):
             one.state, one.message = "Waiting", source.message
             return
+        one.home = source.node
         if not source.address:
             host = 2 + draw(tick.seed, "client-address", one.uid, below=250)
             source = source._replace(address=f"10.255.255.{host}")

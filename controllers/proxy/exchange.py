@@ -78,8 +78,14 @@ class Exchange:
         """Send nothing yet."""
         self._network, self._rules_of = network, rules_of
 
-    def source(self, place: str, namespace: str) -> Source | Absent:
-        """Return who sends for a client; `place` is what its `from` says."""
+    def source(self, place: str, namespace: str, home: str = "") -> Source | Absent:
+        """Return who sends for a client.
+
+        Args:
+            place: what its `from` says.
+            namespace: that of the pod that sends.
+            home: where a pod of the client's own is; empty: nowhere yet.
+        """
         kind, _, name = place.partition("/")
         network = self._network
         if kind == "outside":
@@ -90,8 +96,8 @@ class Exchange:
             return Source("node", name, network.address_of_node(name), None)
         if kind == "pod":
             return self._source_of_pod(namespace, name)
-        nodes = network.running_nodes()
-        return Source("pod", nodes[0], "", namespace) if nodes else Absent("no node runs that a pod could send from")
+        node = home if home and network.is_running(home) else network.first_running()
+        return Source("pod", node, "", namespace) if node else Absent("no node runs that a pod could send from")
 
     def _source_of_pod(self, namespace: str, name: str) -> Source | Absent:
         pod = self._network.pods.get(namespace, name)

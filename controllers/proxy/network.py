@@ -36,6 +36,7 @@ class Network:
         self.pods.add_index("host", _node_of_listening)
         self._services.add_index("address", _addresses_of_service)
         self._slices.add_index("service", _service_of)
+        self.nodes.add_handler(self._node_changed)
         self.pods.add_handler(self._pod_changed)
         self._services.add_handler(self._service_changed)
         self._slices.add_handler(self._slice_changed)
@@ -45,6 +46,9 @@ class Network:
         self.listed = False
         """Whether it has been: then what is new happens now."""
         self._ends: dict[str, int] = {}
+        self._ports: dict[str, tuple[ServicePort, ...]] = {}
+        self._behind: dict[str, list[tuple[Endpoint, str]]] = {}
+        self._balanced: list[str] | None = None
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
         pod = new or old
@@ -57,13 +61,21 @@ class Network:
             told_ms = unix_ms_of(metadata["deletionTimestamp"]) - grace_ms
             self._ends[metadata["uid"]] = self.unix_ms if self.listed else told_ms
 
+    def _node_changed(self, old: Document | None, new: Document | None) -> None:
+        self._balanced = None
+
     def _service_changed(self, old: Document | None, new: Document | None) -> None:
-        self.changed[key_of(new or old or {})] = None
+        self._note(key_of(new or old or {}))
 
     def _slice_changed(self, old: Document | None, new: Document | None) -> None:
         for document in (old, new):
             for key in () if document is None else _service_of(document):
-                self.changed[key] = None
+                self._note(key)
+
+    def _note(self, service: str) -> None:
+        self.changed[service] = None
+        self._ports.pop(service, None)
+        self._behind.pop(service, None)
 
     # -- Services -----------------------------------------------------------------------------------------------
 
@@ -78,16 +90,23 @@ class Network:
 
     def ports(self, service: str) -> tuple[ServicePort, ...]:
         """Return a Service's ports as they are now."""
-        return ports_of(self._services.get(*split_key(service)), self._slices.indexed("service", service))
+        known = self._ports.get(service)
+        if known is None:
+            slices = self._slices.indexed("service", service)
+            known = self._ports[service] = ports_of(self._services.get(*split_key(service)), slices)
+        return known
 
     def behind(self, service: str) -> Sequence[tuple[Endpoint, str]]:
         """Return (endpoint, host name) of each address of a Service's slices."""
-        return [
-            (endpoint, str(entry.get("hostname") or ""))
-            for one in self._slices.indexed("service", service)
-            for entry in one.get("endpoints") or ()
-            for endpoint in endpoints_of([{**one, "endpoints": [entry]}], None)
-        ]
+        known = self._behind.get(service)
+        if known is None:
+            known = self._behind[service] = [
+                (endpoint, str(entry.get("hostname") or ""))
+                for one in self._slices.indexed("service", service)
+                for entry in one.get("endpoints") or ()
+                for endpoint in endpoints_of([{**one, "endpoints": [entry]}], None)
+            ]
+        return known
 
     def of_address(self, address: str) -> list[Document]:
         """Return the Services that have an address, whichever kind of address it is."""
@@ -121,24 +140,27 @@ class Network:
         """Return a node's own address; empty where it has told none."""
         return next(iter(_addresses_of_node(self.nodes.get("", node) or {})), "")
 
-    def running_nodes(self) -> list[str]:
-        """Return the names of the machines that answer, in order."""
-        names = [str(node["metadata"]["name"]) for node in self.nodes.all()]
-        return [name for name in names if self.is_running(name)]
+    def first_running(self) -> str:
+        """Return the first of the machines that answer, by name; empty: none does."""
+        names = (str(node["metadata"]["name"]) for node in self.nodes.all())
+        return next((name for name in names if self.is_running(name)), "")
 
     def balanced_nodes(self, local_to: Iterable[str] | None) -> list[str]:
         """Return the nodes that a load balancer sends to, in order.
 
         `local_to`: the nodes that have endpoints of their own, where the Service wants to keep to those.
         """
-        wanted = None if local_to is None else set(local_to)
-        return [
-            str(node["metadata"]["name"])
-            for node in self.nodes.all()
-            if (condition(node, "Ready") or {}).get("status") == "True"
-            and EXCLUDED not in (node["metadata"].get("labels") or {})
-            and (wanted is None or node["metadata"]["name"] in wanted)
-        ]
+        if self._balanced is None:
+            self._balanced = [
+                str(node["metadata"]["name"])
+                for node in self.nodes.all()
+                if (condition(node, "Ready") or {}).get("status") == "True"
+                and EXCLUDED not in (node["metadata"].get("labels") or {})
+            ]
+        if local_to is None:
+            return self._balanced
+        wanted = set(local_to)
+        return [name for name in self._balanced if name in wanted]
 
     def pod_of_address(self, address: str) -> Document | None:
         """Return the pod that has an address of its own."""

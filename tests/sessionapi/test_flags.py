@@ -78,7 +78,7 @@ def test_what_is_set_is_in_force_and_the_rest_has_upstreams_defaults(session: Se
         ({MANAGER: {"concurrent-gc-syncs": 2.5}}, f"{MANAGER}.concurrent-gc-syncs", "invalid syntax"),
         ({MANAGER: {"concurrent-gc-syncs": [3]}}, f"{MANAGER}.concurrent-gc-syncs", "give a text"),
         ({MANAGER: "x"}, MANAGER, "give an object"),
-        ({"kube-proxy": {}}, "kube-proxy", "no such field"),
+        ({"kube-dns": {}}, "kube-dns", "no such field"),
         ({"kubelet": {"annotation-prefix": "Not/That"}}, "kubelet.annotation-prefix", "RFC 1123 subdomain"),
     ],
 )
