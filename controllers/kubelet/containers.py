@@ -23,6 +23,8 @@ class Container:
 
     spec: Mapping[str, Any]
     init: bool = False
+    ephemeral: bool = False
+    """Whether it was added to look into the pod: it is started once, and counts for nothing."""
     state: State = "waiting"
     known: bool = False
     """Whether the status tells of it."""
@@ -71,7 +73,7 @@ class Container:
         self.state, self.exit_code = "terminated", code
         self.reason, self.finished_at = reason or ("Error" if code else "Completed"), now
         self.started_at = self.started_at or now
-        self.ready = self.init and not self.sidecar and code == 0
+        self.ready = self.init and not self.sidecar and code == 0 and not self.ephemeral
         self.started = False
 
     def wait(self, reason: str, message: str = "") -> None:
@@ -100,7 +102,7 @@ class Containers:
         self.uid = str(pod["metadata"]["uid"])
         told = {
             (key, one.get("name")): one
-            for key in ("initContainerStatuses", "containerStatuses")
+            for key in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
             for one in status.get(key) or ()
         }
         self.inits = [
@@ -108,12 +110,17 @@ class Containers:
             for one in spec.get("initContainers") or ()
         ]
         self.mains = [_read(one, told.get(("containerStatuses", one.get("name")))) for one in spec["containers"]]
+        self.ephemerals = [
+            _read(one, told.get(("ephemeralContainerStatuses", one.get("name"))), ephemeral=True)
+            for one in spec.get("ephemeralContainers") or ()
+        ]
 
     @property
     def all(self) -> Iterable[Container]:
-        """Yield init containers, then the others."""
+        """Yield init containers, then the others, then those that were added to look into the pod."""
         yield from self.inits
         yield from self.mains
+        yield from self.ephemerals
 
     @property
     def initialized(self) -> bool:
@@ -176,6 +183,8 @@ class Containers:
             "state": {},
             "lastState": one.last,
         }
+        if one.ephemeral:
+            del entry["started"]
         if one.state != "waiting" or one.last:
             entry["imageID"] = f"sha256:{sha256(normalised(image).encode()).hexdigest()}"
             place = f"{self.uid}/{one.name}/{one.restarts}" if one.restarts else f"{self.uid}/{one.name}"
@@ -204,8 +213,10 @@ def merged_conditions(before: Iterable[Mapping[str, Any]], after: Iterable[Docum
     return [*fresh, *(dict(entry) for entry in known.values() if entry["type"] not in named)]
 
 
-def _read(spec: Mapping[str, Any], status: Mapping[str, Any] | None, *, init: bool = False) -> Container:
-    one = Container(spec, init)
+def _read(
+    spec: Mapping[str, Any], status: Mapping[str, Any] | None, *, init: bool = False, ephemeral: bool = False
+) -> Container:
+    one = Container(spec, init, ephemeral)
     if status is None:
         return one
     one.known = True

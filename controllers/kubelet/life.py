@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
+from controllers.kinds.metrics.usage import over_limit
 from controllers.kubelet import says
 from controllers.kubelet.containers import Container, Containers, merged_conditions
 from controllers.kubelet.images import CHECK_MS, normalised, seconds_text, size_bytes
@@ -25,6 +26,9 @@ FINAL: Final = ("Succeeded", "Failed")
 KILLED: Final = 137
 ENDED: Final = 143
 """Exit codes of containers that are killed, and of those that end when they are asked to."""
+
+OOM_MS: Final = 2_000
+"""After so long a container is killed that uses more memory than its limit."""
 
 LATE: Final = "Pod was active on the node longer than the specified deadline"
 
@@ -175,10 +179,14 @@ class Life:
 
     def outcome(self, container: Container) -> Outcome | None:
         """Return what becomes of a container that runs."""
+        if over_limit(self.pod, container.spec):
+            return Outcome(OOM_MS, KILLED, "OOMKilled")
         init = container.init and not container.sidecar
         init_ms = self.drawn(self.home.stages.waits.init, f"complete/{container.name}") if init else 0
         task = self.policy != "Always" and not container.sidecar
-        free = Orders() if container.init else self.orders
+        if container.ephemeral:
+            task = not container.spec.get("stdin")
+        free = Orders() if container.init or container.ephemeral else self.orders
         orders = Orders() if free.run else free
         return outcome_of(container.spec, orders, self.home.stages, task=task, init=init, init_ms=init_ms)
 
@@ -202,6 +210,8 @@ class Life:
         status["containerStatuses"] = containers.statuses(containers.mains)
         if containers.inits:
             status["initContainerStatuses"] = containers.statuses(containers.inits)
+        if containers.ephemerals:
+            status["ephemeralContainerStatuses"] = containers.statuses(containers.ephemerals)
         status["observedGeneration"] = pod["metadata"].get("generation", 1)
         return status
 
@@ -345,7 +355,7 @@ class Life:
             if outcome.ms > self.home.stages.waits.tell.base:
                 yield Write(self.status("Pending"))
             yield from self.sleep(unix_ms_of(one.started_at) - self.home.tick.epoch_ms + outcome.ms)
-            one.end(self.now, outcome.code)
+            one.end(self.now, outcome.code, outcome.reason)
             yield Write(self.status())
         return True
 

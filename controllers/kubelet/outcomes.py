@@ -23,10 +23,11 @@ _PARTS: Final = re.compile(r";|&&|\n")
 
 
 class Outcome(NamedTuple):
-    """A container ends with `code` after `ms` of running."""
+    """A container ends with `code` after `ms` of running; `reason` where the code does not say why."""
 
     ms: int
     code: int
+    reason: str = ""
 
 
 def outcome_of(
@@ -47,7 +48,7 @@ def outcome_of(
         return Outcome(1000 * seconds, orders.exit_code or 0)
     rule = stages.of_image(str(container.get("image", "")))
     if rule is not None and rule.exit is not None:
-        return Outcome(1000 * rule.seconds, rule.exit)
+        return Outcome(1000 * rule.seconds, rule.exit, rule.reason)
     words = [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
     known, endless = _of_command(words)
     if known is not None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from controllers.kubelet import probing, says
 from controllers.kubelet.containers import Container, merged_conditions
 from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Act, Late, Life, Steps, Write
+from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.probing import Told
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.document import Document
@@ -92,8 +93,29 @@ def _acts(life: Life, told: Told) -> Iterator[Act]:
             yield from _of_running(life, one, told)
         elif one.state == "waiting" or _starts_again(life, one):
             yield _of_ended(life, one)
+    for one in life.containers.ephemerals:
+        if one.state == "waiting":
+            yield Act(life.now_ms, lambda one=one: _look_in(life, one))  # type: ignore[misc]
+        elif one.state == "running":
+            yield from _of_ephemeral(life, one)
     if _conditions_differ(life):
         yield Act(life.now_ms + life.home.stages.waits.recover.base, lambda: _write(life))
+
+
+def _look_in(life: Life, one: Container) -> Steps:
+    """Start a container that was added to look into the pod."""
+    if not one.known:
+        one.wait("PodInitializing" if life.containers.inits else "ContainerCreating")
+        one.known = True
+        yield Write(life.status())
+    if (yield from life.begin_again(one)):
+        yield Write(life.status())
+
+
+def _of_ephemeral(life: Life, one: Container) -> Iterator[Act]:
+    outcome = life.outcome(one)
+    if outcome is not None:
+        yield Act(_started_ms(life, one) + outcome.ms, lambda: _exit(life, one, outcome))
 
 
 def _of_ended(life: Life, one: Container) -> Act:
@@ -112,7 +134,7 @@ def _of_running(life: Life, one: Container, told: Told) -> Iterator[Act]:
         return
     outcome = life.outcome(one)
     if outcome is not None:
-        yield Act(begun_ms + outcome.ms, lambda: _exit(life, one, outcome.code))
+        yield Act(begun_ms + outcome.ms, lambda: _exit(life, one, outcome))
     yield from probing.acts(life, one, told, _kill)
 
 
@@ -130,8 +152,8 @@ def _write(life: Life) -> Steps:
     yield Write(life.status())
 
 
-def _exit(life: Life, one: Container, code: int) -> Steps:
-    one.end(life.now, code)
+def _exit(life: Life, one: Container, outcome: Outcome) -> Steps:
+    one.end(life.now, outcome.code, outcome.reason)
     if life.containers.phase(life.policy) not in FINAL:
         yield Write(life.status())
 

@@ -8,8 +8,6 @@ import pytest
 
 from tests.registry.registry_tool import CONTAINER, Cluster, refusal
 
-WARNING = "ephemeral containers are kept, but the simulated kubelets do not run them"
-
 
 def sized(**amounts: Any) -> dict[str, Any]:
     return {"containers": [{**CONTAINER, "resources": amounts}]}
@@ -86,7 +84,7 @@ def test_what_is_not_added(cluster: Cluster, container: dict[str, Any], causes: 
 
 def test_a_container_to_look_into_a_pod_stays(cluster: Cluster) -> None:
     added = look(cluster, image="x:1", targetContainerName="c")
-    assert cluster.warnings == [WARNING]
+    assert cluster.warnings == []
     assert added["spec"]["ephemeralContainers"][0]["imagePullPolicy"] == "IfNotPresent"
     refused = refusal(look, cluster, image="y:1")
     assert [cause.message for cause in refused.causes] == [

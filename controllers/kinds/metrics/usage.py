@@ -54,6 +54,13 @@ def container_usage(pod: Mapping[str, Any], container: Mapping[str, Any], unix_m
     return Usage(_used(pod, container, "cpu", unix_ms), _used(pod, container, "memory", unix_ms))
 
 
+def over_limit(pod: Mapping[str, Any], container: Mapping[str, Any]) -> bool:
+    """Return whether a container is told to use more memory than its limit: it is killed for it."""
+    told = _amount((pod["metadata"].get("annotations") or {}).get(MEMORY), "memory")
+    limit = _amount(((container.get("resources") or {}).get("limits") or {}).get("memory"), "memory")
+    return told is not None and limit is not None and told > limit
+
+
 def running_containers(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the containers that run, sidecars among them, in the spec's order."""
     status, spec = pod.get("status") or {}, pod.get("spec") or {}

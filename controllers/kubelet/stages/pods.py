@@ -65,6 +65,7 @@ class Image(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pull: str = ""
     exit: int | None = None
     seconds: int = 0
+    reason: str = ""
 
 
 class Stages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

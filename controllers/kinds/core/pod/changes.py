@@ -178,5 +178,4 @@ EPHEMERAL: Final = Subresource(
     change=_looked_into,
     rules=_ephemeral_rules,
     students=True,
-    warning="ephemeral containers are kept, but the simulated kubelets do not run them",
 )
