@@ -17,6 +17,7 @@ from controllers.garbagecollector import GarbageCollector
 from controllers.job import JobController
 from controllers.kit.manager import ControllerEntry
 from controllers.namespace import NamespaceController
+from controllers.nodeera.controller import NodeController
 from controllers.nodelifecycle import NodeLifecycleController
 from controllers.persistentvolume.binder import PersistentVolumeController
 from controllers.persistentvolume.ephemeral import EphemeralVolumes
@@ -109,6 +110,14 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
             flags.UNHEALTHY_ZONE_THRESHOLD,
             flags.LARGE_CLUSTER_SIZE_THRESHOLD,
         ),
+    ),
+    ControllerEntry(
+        NodeController,
+        NodeController.NAME,
+        NodeController.RESOURCES,
+        source="controllermanager",
+        looks_on_flags=True,
+        flags=(flags.ERA, flags.POD_EVICTION_TIMEOUT),
     ),
     ControllerEntry(CloudNodeController, CloudNodeController.NAME, CloudNodeController.RESOURCES, looks_on_flags=True),
     ControllerEntry(TaintEvictionController, TaintEvictionController.NAME, TaintEvictionController.RESOURCES),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from controllers.flags.election import election
-from controllers.flags.flag import Component, Flag, duration, fraction, listed, whole, workers
+from controllers.flags.flag import Component, Flag, duration, era, fraction, listed, whole, workers
 
 _MANAGER: Final[Component] = "kube-controller-manager"
 
@@ -82,6 +82,17 @@ LARGE_CLUSTER_SIZE_THRESHOLD: Final = whole(
     _MANAGER, "large-cluster-size-threshold", 50, "Nodes of a zone above which it is large."
 )
 
+ERA: Final = era(
+    _MANAGER,
+    "`v1.2`: nodes have phases, the node controller deletes the pods of dead nodes after `pod-eviction-timeout` and "
+    "orphans every 30 s, and pods of ReplicaSets and ReplicationControllers are made all at once.",
+)
+POD_EVICTION_TIMEOUT: Final = duration(
+    _MANAGER,
+    "pod-eviction-timeout",
+    "5m0s",
+    "In the era `v1.2`: for how long a node must not be ready until its pods are deleted. (Upstream's until 1.26.)",
+)
 TERMINATED_POD_GC_THRESHOLD: Final = whole(
     _MANAGER,
     "terminated-pod-gc-threshold",
@@ -149,6 +160,8 @@ TABLE: Final[tuple[Flag[Any], ...]] = (
     HPA_SYNCS,
     EPHEMERAL_VOLUME_SYNCS,
     BURST_REPLICAS,
+    ERA,
+    POD_EVICTION_TIMEOUT,
     NODE_MONITOR_PERIOD,
     NODE_MONITOR_GRACE_PERIOD,
     NODE_STARTUP_GRACE_PERIOD,

@@ -234,6 +234,21 @@ def word(
     return Flag(component, name, "string", default, does, parse, default, ours)
 
 
+ERA_NOW: Final = "v1.34"
+ERA_THEN: Final = "v1.2"
+"""The time of the first document: node phases, OutOfDisk, pods deleted by the node controller, pods made in bulk."""
+
+
+def _era(text: str) -> None:
+    if text not in (ERA_NOW, ERA_THEN):
+        raise ValueError(f"must be one of {ERA_NOW}, {ERA_THEN}")
+
+
+def era(component: Component, does: str) -> Flag[str]:
+    """Return the flag of a component by which it behaves as it did at an earlier time."""
+    return word(component, "era", ERA_NOW, does, check=_era, ours=True)
+
+
 def listed(
     component: Component, name: str, default: str, does: str, *, check: Callable[[str], None] | None = None
 ) -> Flag[tuple[str, ...]]:

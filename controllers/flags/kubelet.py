@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from controllers.flags.flag import Flag, word
+from controllers.flags.flag import Flag, era, word
 
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
@@ -25,4 +25,8 @@ ANNOTATION_PREFIX: Final = word(
     ours=True,
 )
 
-TABLE: Final[tuple[Flag[Any], ...]] = (ANNOTATION_PREFIX,)
+ERA: Final = era(
+    "kubelet", "`v1.2`: nodes have the condition OutOfDisk; the annotation `pressure: out-of-disk` makes it true."
+)
+
+TABLE: Final[tuple[Flag[Any], ...]] = (ANNOTATION_PREFIX, ERA)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Final
 
+from controllers.flags.controllermanager import ERA
+from controllers.flags.flag import ERA_THEN
 from controllers.kit.expectations import Expectations
 from controllers.kit.manager import Work, must
 from controllers.log.operations import Create, Delete, Operation, Result
@@ -33,7 +35,8 @@ class PodControl:
 
     def create(self, key: str, owner: Document, pods: Sequence[Document], work: Work) -> Step:
         """Make pods, which are expected already; what a refused batch leaves over is not expected any more."""
-        done, size = 0, SLOW_START_FIRST
+        done = 0
+        size = len(pods) if work.flags[ERA] == ERA_THEN else SLOW_START_FIRST
         while done < len(pods):
             batch = pods[done : done + size]
             results = yield [Create(self._resource, owner["metadata"]["namespace"], pod) for pod in batch]

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Final
 
 from controllers.flags.flag import InForce
-from controllers.flags.kubelet import ANNOTATION_PREFIX
+from controllers.flags.kubelet import ANNOTATION_PREFIX, ERA
 from controllers.kinds.coordination.heartbeat import is_running, stopped_unix_ms
 from controllers.kinds.core.node import SILENCED
 from controllers.kit.informer import RELIST_TIMER, Informers
@@ -17,7 +17,7 @@ from controllers.kubelet.machine import Machine, index_of
 from controllers.kubelet.mounting import csi_node
 from controllers.kubelet.orders import is_off
 from controllers.kubelet.pressure import EVERY_MS, asked, changes, victim, why
-from controllers.kubelet.render import is_ready, node_status
+from controllers.kubelet.render import is_ready, node_status, with_era
 from controllers.kubelet.stages.node import NODE_LABELS
 from controllers.log.operations import Create, Patch, Update
 from controllers.log.stamps import wire_time
@@ -181,10 +181,15 @@ class Kubelets:
             follow = {"status": {"allocatable": resized}}
             tick.emit(Patch("nodes", "", machine.name, follow, "merge", "status"), actor=machine.actor)
         wanted = asked(node, self._flags[ANNOTATION_PREFIX])
+        unix_ms = tick.epoch_ms + tick.now_ms
+        known = (node.get("status") or {}).get("conditions") or ()
+        listed = with_era(known, self._flags[ERA], unix_ms)
+        if len(listed) != len(known):
+            status: Document = {"status": {"conditions": listed}}
+            tick.emit(Patch("nodes", "", machine.name, status, "merge", "status"), actor=machine.actor)
+            return
         changed = changes(node, wanted)
         if changed:
-            unix_ms = tick.epoch_ms + tick.now_ms
-            known = (node.get("status") or {}).get("conditions") or ()
             fresh = {one["type"]: one for one in merged_conditions(known, [one for one, _ in changed], unix_ms)}
             status = {"status": {"conditions": [fresh.get(one["type"], one) for one in known]}}
             tick.emit(Patch("nodes", "", machine.name, status, "merge", "status"), actor=machine.actor)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from controllers.kinds.metrics.usage import container_usage, running_containers
-from controllers.kubelet.stages.node import NODE_CONDITIONS
+from controllers.kubelet.stages.node import ENOUGH_DISK, NODE_CONDITIONS
 from scheduler_core.api.document import Document, condition
 from scheduler_core.api.quantity import QuantityError, amount
 
@@ -20,6 +20,10 @@ EVERY_MS: Final = 10_000
 
 CRITICAL: Final = 2_000_000_000
 """Pods of this priority and above stay (SystemCriticalPriority)."""
+
+
+OUT_OF_DISK: Final = "out-of-disk"
+"""In an earlier era: a node that gets no new pods; none is evicted for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,17 @@ _ALL: Final = (
         "NodeHasInsufficientPID",
         "NodeHasSufficientPID",
     ),
+    Pressure(
+        OUT_OF_DISK,
+        "OutOfDisk",
+        "",
+        "KubeletOutOfDisk",
+        "out of disk space",
+        "",
+        "",
+        "NodeOutOfDisk",
+        "NodeHasSufficientDisk",
+    ),
 )
 
 
@@ -82,7 +97,7 @@ def asked(node: Mapping[str, Any], prefix: str) -> Pressure | None:
 
 def changes(node: Mapping[str, Any], wanted: Pressure | None) -> list[tuple[Document, str]]:
     """Return (condition without its time, reason of the event) of each condition of a node that is to change."""
-    healthy = {one["type"]: one for one in NODE_CONDITIONS}
+    healthy = {one["type"]: one for one in (*NODE_CONDITIONS, ENOUGH_DISK)}
     found: list[tuple[Document, str]] = []
     for one in _ALL:
         known = condition(node, one.condition)
@@ -97,10 +112,10 @@ def changes(node: Mapping[str, Any], wanted: Pressure | None) -> list[tuple[Docu
 
 
 def victim(pods: Sequence[Document], pressure: Pressure, unix_ms: int) -> Document | None:
-    """Return the pod that goes first: one that uses more than it asked for, of low priority, by how much."""
+    """Return who goes first (None: nobody): one that uses more than it asked for, of low priority, by how much."""
     candidates = [
         pod
-        for pod in pods
+        for pod in ([] if pressure.kind == OUT_OF_DISK else pods)
         if "deletionTimestamp" not in pod["metadata"]
         and (pod.get("status") or {}).get("phase") == "Running"
         and int(pod["spec"].get("priority") or 0) < CRITICAL

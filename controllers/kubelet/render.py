@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from controllers.flags.flag import ERA_THEN
 from controllers.kubelet.containers import merged_conditions
-from controllers.kubelet.stages.node import DEFAULT_CAPACITY, KUBELET_PORT, NODE_CONDITIONS, NODE_INFO
+from controllers.kubelet.stages.node import DEFAULT_CAPACITY, ENOUGH_DISK, KUBELET_PORT, NODE_CONDITIONS, NODE_INFO
 from controllers.log.stamps import wire_time
 from scheduler_core.api.document import Document, condition
 
@@ -17,6 +18,14 @@ def is_ready(document: Mapping[str, Any]) -> bool:
     """Return whether the object's Ready condition is true."""
     ready = condition(document, "Ready")
     return ready is not None and ready.get("status") == "True"
+
+
+def with_era(conditions: Sequence[Document], era: str, unix_ms: int) -> list[Document]:
+    """Return conditions with OutOfDisk, which kubelets of the earlier era report, or without it."""
+    if era == ERA_THEN:
+        has = any(one["type"] == ENOUGH_DISK["type"] for one in conditions)
+        return list(conditions) if has else merged_conditions(conditions, [ENOUGH_DISK], unix_ms)
+    return [one for one in conditions if one.get("reason") not in (ENOUGH_DISK["reason"], "KubeletOutOfDisk")]
 
 
 def node_status(node: Mapping[str, Any], unix_ms: int, address: str) -> Document:

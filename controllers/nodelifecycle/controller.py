@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 
 from controllers.admission.taintnodesbycondition import NOT_READY
 from controllers.flags.controllermanager import (
+    ERA,
     LARGE_CLUSTER_SIZE_THRESHOLD,
     NODE_EVICTION_RATE,
     NODE_MONITOR_GRACE_PERIOD,
@@ -21,6 +22,7 @@ from controllers.flags.controllermanager import (
     SECONDARY_NODE_EVICTION_RATE,
     UNHEALTHY_ZONE_THRESHOLD,
 )
+from controllers.flags.flag import ERA_THEN
 from controllers.kinds.coordination.heartbeat import is_running, renewed_unix_ms
 from controllers.kit.informer import by_node
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
@@ -204,6 +206,10 @@ class NodeLifecycleController:
         status = _ready(was)
         if not _ready(node):
             return None
+        if work.flags[ERA] == ERA_THEN:
+            # Pods are deleted by the era's node controller, after its own wait.
+            emptying.waiting.pop(name, None)
+            return swapped(node, work.unix_ms, remove=(NOT_READY, UNREACHABLE))
         if status == "True":
             emptying.waiting.pop(name, None)
             return swapped(node, work.unix_ms, remove=(NOT_READY, UNREACHABLE))

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from controllers.flags.controllermanager import TERMINATED_POD_GC_THRESHOLD
+from controllers.flags.controllermanager import ERA, TERMINATED_POD_GC_THRESHOLD
+from controllers.flags.flag import ERA_THEN
 from controllers.kit.informer import by_node
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work
 from controllers.kit.pods import disrupted
@@ -105,6 +106,9 @@ class PodGCController:
         waiting = [until_ms for name, until_ms in self._missing_until_ms.items() if name not in gone]
         if waiting:
             work.queue.add_at(_LOOK, self._look_at_ms(min(waiting)))
+        if work.flags[ERA] == ERA_THEN:
+            # The node controller removes them.
+            return
         orphans = [pod for name in sorted(gone) for pod in self._pods.indexed("node", name)]
         yield from self._remove(orphans, work, orphaned=True)
 

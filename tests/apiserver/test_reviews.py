@@ -72,6 +72,17 @@ def test_only_who_may_do_all_asks_about_others(sqlite_api: Any) -> None:
         assert (status, refused["reason"]) == (403, "Forbidden")
 
 
+def test_a_scheduler_has_others_requests_to_itself_reviewed(sqlite_api: Any) -> None:
+    status, answer, _ = sqlite_api.request(
+        "POST", f"{AUTHENTICATION}/tokenreviews", {"spec": {"token": "nothing"}}, role="component"
+    )
+    assert (status, answer["status"]["error"]) == (201, "invalid bearer token")
+    asked = {"user": "nobody", "nonResourceAttributes": {"path": "/metrics", "verb": "get"}}
+    path = f"{AUTHORIZATION}/subjectaccessreviews"
+    status, answer, _ = sqlite_api.request("POST", path, {"spec": asked}, role="component")
+    assert (status, answer["status"]["allowed"]) == (201, False)
+
+
 def test_the_rules_of_the_owner_are_all(sqlite_api: Any) -> None:
     _, answer, _ = sqlite_api.request("POST", f"{AUTHORIZATION}/selfsubjectrulesreviews", {"spec": {}})
     assert {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]} in answer["status"]["resourceRules"]

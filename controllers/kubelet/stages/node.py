@@ -16,6 +16,11 @@ NODE_CONDITIONS: Final[tuple[dict[str, str], ...]] = (
     _healthy("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
 )
 
+ENOUGH_DISK: Final = _healthy(
+    "OutOfDisk", "False", "KubeletHasSufficientDisk", "kubelet has sufficient disk space available"
+)
+"""The condition that kubelets of an earlier era report besides."""
+
 DEFAULT_CAPACITY: Final[dict[str, str]] = {"cpu": "4", "memory": "16Gi", "pods": "110"}
 """The machine of a node that says nothing about itself."""
 
