@@ -63,7 +63,11 @@ def _may(principal: Principal, verb: str, resource: str, namespace: str, name: s
         return (
             at_home and kind.namespaced and kind.students and (not subresource or (part is not None and part.students))
         )
-    return principal.role == COMPONENT and (kind.components or (part is not None and part.components))
+    if principal.role != COMPONENT:
+        return False
+    if subresource:
+        return kind.components or (part is not None and part.components)
+    return kind.components or verb in kind.component_verbs
 
 
 def _denied(principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str) -> ApiError:

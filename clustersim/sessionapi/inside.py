@@ -87,6 +87,7 @@ def endpoint(call: Call, identity: str, path: str) -> HttpResponse:
 
 
 def _document(call: Call, identity: str) -> Document:
+    _ = call.principal
     stored = call.store.get(REPLICAS, "", identity)
     if stored is None:
         raise ApiError(404, "NotFound", f"there is no replica {identity[:80]!r}; …/replicas lists them")

@@ -283,6 +283,8 @@ class Kind:
     they read alone, whatever stands here."""
     components: bool = False
     """Whether components write it whole (Leases, Events)."""
+    component_verbs: frozenset[str] = frozenset()
+    """What else components may do to it, as upstream's role of kube-scheduler has it (Pods: delete)."""
     secret: bool = False
     """Whether students read it in their own namespace alone, and viewers nowhere (Secrets)."""
     replicas: Callable[[Mapping[str, Any]], int] | None = None

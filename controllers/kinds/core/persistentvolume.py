@@ -128,6 +128,7 @@ def _spec(*path: str, otherwise: str = "") -> Any:
 KIND: Final = Kind(
     "PersistentVolume",
     "persistentvolumes",
+    component_verbs=frozenset({"update", "patch"}),
     short_names=("pv",),
     namespaced=False,
     subresources=(STATUS,),

@@ -90,6 +90,7 @@ def class_name(document: Mapping[str, Any], age: Any = None) -> str:
 KIND: Final = Kind(
     "PersistentVolumeClaim",
     "persistentvolumeclaims",
+    component_verbs=frozenset({"update", "patch"}),
     short_names=("pvc",),
     subresources=(STATUS,),
     keeper="persistentvolume",

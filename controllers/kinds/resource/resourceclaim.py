@@ -44,6 +44,7 @@ def _state(document: Mapping[str, Any], age: Any) -> str:
 KIND: Final = Kind(
     "ResourceClaim",
     "resourceclaims",
+    component_verbs=frozenset({"update", "patch"}),
     group=claims.GROUP,
     subresources=(STATUS,),
     rank=30,

@@ -123,6 +123,7 @@ _PROCESS: Final = (
 KIND: Final = Kind(
     "Pod",
     "pods",
+    component_verbs=frozenset({"delete"}),
     short_names=("po",),
     categories=("all",),
     subresources=(STATUS, BINDING, EVICTION, EPHEMERAL, RESIZE, *_PROCESS),
