@@ -28,6 +28,7 @@ from controllers.log.store import Store
 from controllers.loop.loop import Loop, Slot
 from controllers.obeying import Obeying
 from controllers.outside import CarryOut, Outside, refuse
+from controllers.proxy import Traffic
 from controllers.replicatelling import ReplicaTeller
 from controllers.scheduler.telling import StandIn
 from controllers.stepping import Stepper
@@ -193,9 +194,12 @@ class Cluster:
         return found
 
     def insides(self) -> dict[str, Document]:
-        """Return what the replicas that live are at, by identity, and how the other components started (`""`)."""
+        """Return what the replicas that live are at, by identity, and how the others are, proxies too (`""`)."""
         found = {name: replica_inside(self._loop, slot, self.flags) for name, slot in self._replicas.items()}
-        others: Document = {"components": others_started(self._loop, self.flags)}
+        slot = self._loop.slots.get("kube-proxy")
+        traffic = None if slot is None else slot.component
+        proxies = traffic.proxies() if isinstance(traffic, Traffic) else []
+        others: Document = {"components": others_started(self._loop, self.flags), "proxies": proxies}
         return {"": others, **{name: one for name, one in found.items() if one is not None}}
 
     def metrics(self) -> Mapping[str, Metrics]:

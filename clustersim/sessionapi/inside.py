@@ -61,6 +61,11 @@ def components(call: Call) -> HttpResponse:
     return answer([*others, *replicas])
 
 
+def proxies(call: Call) -> HttpResponse:
+    """Answer `GET …/proxies`: the rules of the proxies that clients use."""
+    return answer(_told(call).get("", {"proxies": []})["proxies"])
+
+
 def replica(call: Call, identity: str) -> HttpResponse:
     """Answer `GET …/replicas/<identity>`: as in the list, with what it is at, or null for that while it is down."""
     document = _document(call, identity)

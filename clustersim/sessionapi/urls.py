@@ -54,6 +54,7 @@ urlpatterns = [
     path("sessions/<str:code>/model", route(GET=model.show)),
     path("sessions/<str:code>/model/optimum", route(GET=model.optimum)),
     path("sessions/<str:code>/replicas", route(GET=engine.replicas)),
+    path("sessions/<str:code>/proxies", route(GET=inside.proxies)),
     path("sessions/<str:code>/components", route(GET=inside.components)),
     path("sessions/<str:code>/replicas/<str:identity>", route(GET=inside.replica)),
     path("sessions/<str:code>/replicas/<str:identity>/fault", route(POST=engine.fault)),

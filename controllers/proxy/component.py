@@ -149,6 +149,10 @@ class Traffic:
             step, node = timer
             self._sync(network, step, node, tick)
 
+    def proxies(self) -> list[Document]:
+        """Return the rules of the proxies that clients use, in order of their nodes."""
+        return [self._rules[node].told() for node in sorted(self._rules)]
+
     # -- clients ------------------------------------------------------------------------------------------------
 
     def _note(self, old: Document | None, new: Document | None) -> None:

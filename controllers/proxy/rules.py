@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from controllers.proxy.endpoints import Endpoint, ServicePort, Usable, is_allowed, usable
+from scheduler_core.api.document import Document
 
 Origin = Literal["pod", "node", "outside"]
 """Who sends, for a node's rules: a pod of the cluster, the node itself, or anybody else."""
 
 STICKY_MAX: Final = 200
 """Clients that a proxy remembers for sessionAffinity; those it has not seen for longest are forgotten."""
+
+
+SHOWN_MAX: Final = 100
+"""Rules of a proxy that are told, and addresses of each."""
 
 
 class Refusal(NamedTuple):
@@ -83,10 +88,27 @@ class Rules:
                 if port.node_port:
                     self._by_node_port[port.node_port] = chain
 
-    @property
-    def services(self) -> Mapping[str, tuple[ServicePort, ...]]:
-        """Return what is in force, by Service."""
-        return self._held
+    def told(self) -> Document:
+        """Return the rules that are in force, and which Services have changed since; the first `SHOWN_MAX` of them."""
+        chains = [(port, usable(port, self.node, self.zone)) for key in sorted(self._held) for port in self._held[key]][
+            :SHOWN_MAX
+        ]
+        return {
+            "node": self.node,
+            "zone": self.zone,
+            "behind": sorted({*self.pending, *(self.syncing or ())})[:SHOWN_MAX],
+            "rules": [
+                {
+                    "service": port.service,
+                    "port": port.name,
+                    "address": f"{port.address}:{port.port}",
+                    "nodePort": port.node_port or None,
+                    "cluster": [one.place for one in may.cluster[:SHOWN_MAX]],
+                    "local": [one.place for one in may.local[:SHOWN_MAX]],
+                }
+                for port, may in chains
+            ],
+        }
 
     def knows_address(self, address: str, port: int) -> Chain | None:
         """Return the rules of an address of a Service."""

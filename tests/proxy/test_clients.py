@@ -323,6 +323,30 @@ def test_a_proxy_that_was_stopped_goes_on_by_what_it_knew() -> None:
     assert newest(lab)["pod"] == "default/two"
 
 
+def test_a_proxy_tells_its_rules_and_what_it_has_not_taken_yet() -> None:
+    lab = Lab([node("n1"), service(type="NodePort"), behind("one")])
+    lab.run(20)
+    assert lab.cluster.insides()[""]["proxies"] == []
+    lab.create(client())
+    lab.run(5)
+    (proxy,) = lab.cluster.insides()[""]["proxies"]
+    assert (proxy["node"], proxy["behind"]) == ("n1", [])
+    found = lab.get("services", "web")["spec"]
+    assert next(rule for rule in proxy["rules"] if rule["service"] == "default/web") == {
+        "service": "default/web",
+        "port": "",
+        "address": f"{found['clusterIP']}:80",
+        "nodePort": found["ports"][0]["nodePort"],
+        "cluster": [f"{lab.get('pods', 'one')['status']['podIP']}:80"],
+        "local": [],
+    }
+    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {"clustersim.io/kube-proxy": "off"}}}))
+    lab.do(Delete("pods", "default", "one"))
+    lab.run(10)
+    (stopped,) = lab.cluster.insides()[""]["proxies"]
+    assert (stopped["behind"], stopped["rules"]) == (["default/web"], proxy["rules"])
+
+
 def test_a_client_stops_after_its_count_and_a_changed_one_begins_anew() -> None:
     lab = Lab([node("n1"), service(), behind("one")])
     lab.run(20)

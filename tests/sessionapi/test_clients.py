@@ -8,6 +8,9 @@ import pytest
 
 from controllers.cluster import Cluster
 from tests.sessionapi.test_roles import SIM, Class, room
+from tests.tools.application import bearer
+from tests.tools.http import PatientClient
+from tests.tools.server import Server, wait_for
 
 __all__ = ["room"]
 
@@ -142,3 +145,28 @@ async def test_kubectl_makes_none(room: Class) -> None:
     }
     for role in ("teacher", "ann"):
         assert (await room.call(role, "POST", f"{SIM}/clients", document)).status_code == 403
+
+
+def test_a_client_sends_while_time_runs_and_its_page_is_told(live_server_up: Server) -> None:
+    with PatientClient(live_server_up.url) as client:
+        opened = client.post("/api/sessions", json={"title": "Clients", "template": "three-nodes"}).json()
+        client.headers.update(bearer(opened["token"]))
+        client.cookies.clear()
+        path = f"/api/sessions/{opened['code']}"
+        assert client.patch(f"{path}/clock", json={"paused": True, "rate": 20}).status_code == 200
+        # It is taken while time stands, too.
+        made = client.post(f"{path}/clients", json={"target": "https://kubernetes/", "rate": 5, "count": 40})
+        assert made.status_code == 201, made.text
+        name = made.json()["name"]
+        assert name.startswith("client-")
+        assert client.patch(f"{path}/clock", json={"paused": False}).status_code == 200
+
+        def done() -> Any:
+            told = client.get(f"{path}/clients/{name}").json()
+            return told if told["state"] == "Done" else None
+
+        told = wait_for(done, what="all requests to be sent")
+        assert (told["sent"], told["results"]["ok"], told["success"]) == (40, 40, 1.0)
+        assert told["newest"][0]["message"] == "the API server answers"
+        (proxy,) = client.get(f"{path}/proxies").json()
+        assert {rule["service"] for rule in proxy["rules"]} >= {"default/kubernetes"}
