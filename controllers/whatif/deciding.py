@@ -10,7 +10,7 @@ import msgspec
 from controllers.log.store import Gone
 from controllers.scheduler.past import Past
 from controllers.whatif.changes import Change, refused
-from controllers.whatif.world import World
+from controllers.whatif.world import Documents, World
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 from scheduler_core.framework.profile import ProfileError
@@ -37,6 +37,7 @@ class Decision:
             raise Gone
         if all(info.uid != envelope["uid"] for info in self._then.pods):
             raise Gone
+        self._documents = Documents(self._then)
 
     def world(self, changes: Sequence[Change] = ()) -> World:
         """Return what the attempt saw, with changes.
@@ -44,7 +45,7 @@ class Decision:
         Raises:
             ApiError: 422, one cannot be; fields as `changes[i]`.
         """
-        world = World(self._then, self.envelope["uid"], self.envelope["input"]["profile"])
+        world = World(self._documents, self.envelope["uid"], self.envelope["input"]["profile"])
         for index, change in enumerate(changes):
             world.apply(change, f"changes[{index}]")
         return world

@@ -59,14 +59,35 @@ Spot = tuple[str, str]
 """(namespace, name)."""
 
 
+class Documents:
+    """The objects of one revision by place, each kind read once; the worlds of one decision share it."""
+
+    def __init__(self, past: Past) -> None:
+        """Read nothing yet."""
+        self.past = past
+        self._read: dict[str, Mapping[Spot, Stored]] = {}
+
+    def of(self, resource: str) -> Mapping[Spot, Stored]:
+        """Return the objects of a resource, in order of place.
+
+        Raises:
+            Gone: the revision is compacted.
+        """
+        found = self._read.get(resource)
+        if found is None:
+            stored = self.past.store.list_at(resource, self.past.revision)
+            found = self._read[resource] = {(one.namespace, one.name): one for one in stored}
+        return found
+
+
 class World:
     """`framework.Listers`, nodes, pods and the scheduler's configuration, each as of the revision until changed."""
 
-    def __init__(self, past: Past, uid: str, profile: str) -> None:
+    def __init__(self, kept: Documents, uid: str, profile: str) -> None:
         """Change nothing yet.
 
         Args:
-            past: the session at the revision that the attempt saw.
+            kept: the session at the revision that the attempt saw.
             uid: the pod in hand.
             profile: the scheduler name that the attempt ran under.
 
@@ -74,12 +95,12 @@ class World:
             ApiError: 422, the plugins that are installed now cannot run its configuration.
             Gone: the revision is compacted.
         """
-        self.past = past
+        past = self.past = kept.past
+        self.kept = kept
         self.settings = past.settings
         self.configuration = self.settings.configuration
         self._profile = profile
         self._changed: dict[str, dict[Spot, Document | None]] = {}
-        self._uid = uid
         self._pod: Spot = next(((info.pod.namespace, info.pod.name) for info in past.pods if info.uid == uid), ("", ""))
 
     def apply(self, change: Change, path: str) -> None:
@@ -109,6 +130,10 @@ class World:
                 self._remove(place, f"{path}.remove")
             case Patch(place, patch):
                 self._patch(place, patch, f"{path}.patch")
+
+    def changed(self, resource: str) -> Mapping[Spot, Document | None]:
+        """Return the objects of a resource that are others, None where one is not there."""
+        return self._changed.get(resource, {})
 
     @property
     def has_another_pod(self) -> bool:
@@ -153,8 +178,8 @@ class World:
         changed = self._changed.get(resource, {})
         if spot in changed:
             return changed[spot]
-        found = self.past.store.list_at(resource, self.past.revision, spot[0] or None)
-        return next((copy_object(one.object) for one in found if (one.namespace, one.name) == spot), None)
+        found = self.kept.of(resource).get(spot)
+        return None if found is None else copy_object(found.object)
 
     def _put(self, kind: Kind, spot: Spot, document: Document | None) -> None:
         if document is None:
@@ -274,13 +299,16 @@ class _Reading:
         self.read = 0
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
-        return next((one for one in self.list(resource, namespace) if one.name == name), None)
+        spot = namespace, name
+        return None if spot in self._world.changed(resource) else self._world.kept.of(resource).get(spot)
 
     def list(self, resource: str, namespace: str | None = None) -> Sequence[Stored]:
-        world = self._world
-        changed = world._changed.get(resource, {})
-        found = world.past.store.list_at(resource, world.past.revision, namespace or None)
-        return [one for one in found if (one.namespace, one.name) not in changed]
+        changed = self._world.changed(resource)
+        return [
+            one
+            for spot, one in self._world.kept.of(resource).items()
+            if spot not in changed and namespace in (None, "", spot[0])
+        ]
 
 
 @contextmanager
