@@ -89,7 +89,9 @@ class DaemonSetController:
         assert document is not None, "a change has a state before or after"
         owner = _owner_key(document)
         if owner is not None:
-            self._queue.add(owner)
+            # One that comes with its owner calls for nothing (addHistory): the look that made it goes on.
+            if old is not None:
+                self._queue.add(owner)
         elif new is not None and controller_of(new) is None:
             self._queue_matching(new)
 

@@ -123,6 +123,11 @@ class Containers:
         yield from self.ephemerals
 
     @property
+    def is_new(self) -> bool:
+        """Return whether the kubelet has told nothing of them yet."""
+        return not any(one.known for one in self.mains)
+
+    @property
     def initialized(self) -> bool:
         """Return whether the containers proper may run."""
         return all(one.done for one in self.inits) or any(one.state != "waiting" or one.last for one in self.mains)

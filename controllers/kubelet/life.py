@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from controllers.kinds.metrics.usage import over_limit
 from controllers.kubelet import says
+from controllers.kubelet.admitting import Refusal, asks_for_host_ports, refusal
 from controllers.kubelet.containers import Container, Containers, merged_conditions
 from controllers.kubelet.images import CHECK_MS, normalised, seconds_text, size_bytes
 from controllers.kubelet.machine import Machine
@@ -77,6 +78,9 @@ class Home(Protocol):
 
     def address(self, machine: Machine) -> str:
         """Return the node's address."""
+
+    def taken(self, pod: Document) -> list[Document]:
+        """Return the other pods that its node has taken and that are not over."""
 
     def not_mounted(self, pod: Document) -> str:
         """Return why its volumes are not there; empty where they are. The pod is looked at again when that changes."""
@@ -227,19 +231,17 @@ class Life:
 
     # -- the beginning ------------------------------------------------------------------------------------------
 
-    def refused(self) -> str:
-        """Return why the pod is not admitted; empty where it is."""
-        asked = (self.pod["spec"].get("securityContext") or {}).get("sysctls") or ()
-        for one in asked:
-            if str(one.get("name")).replace("/", ".") not in self.home.stages.sysctls:
-                return f'forbidden sysctl: "{one.get("name")}" not allowlisted'
-        return ""
+    def refused(self) -> Refusal | None:
+        """Return why the pod is not taken; None where it is, or was before."""
+        if (self.pod.get("status") or {}).get("startTime"):
+            return None
+        taken = self.home.taken(self.pod) if asks_for_host_ports(self.pod) else ()
+        return refusal(self.pod, taken, self.home.stages.sysctls)
 
     def set_up(self) -> Generator[Sleep | Write | Remove, None, bool]:
         """Bring the containers up; whether they are."""
         containers, stages = self.containers, self.home.stages
-        if not any(one.known for one in containers.mains):
-            yield from self.wait(stages.waits.admit, "pod-admitted")
+        if containers.is_new:
             reason = "PodInitializing" if containers.inits else "ContainerCreating"
             for one in containers.all:
                 one.wait(reason)

@@ -16,7 +16,7 @@ from controllers.kit.informer import Informers, by_node
 from controllers.kit.manager import key_of
 from controllers.kit.pods import claims_of_pod
 from controllers.kit.recorder import Recorder
-from controllers.kubelet.life import Life, Remove, Sleep, Steps, Write, revision_of
+from controllers.kubelet.life import FINAL, Life, Remove, Sleep, Steps, Write, revision_of
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
 from controllers.kubelet.orders import Orders, orders_of
@@ -240,6 +240,14 @@ class Lives:
         """Return a node's address."""
         return _node_address(self._nodes.get("", machine.name), machine)
 
+    def taken(self, pod: Document) -> list[Document]:
+        """Return the other pods that a pod's node has taken and that are not over."""
+        return [
+            one
+            for one in self._pods.indexed("node", pod["spec"]["nodeName"])
+            if one["metadata"]["uid"] != pod["metadata"]["uid"] and _is_taken(one)
+        ]
+
     def not_mounted(self, pod: Document) -> str:
         """Return why a pod's volumes are not there."""
         why = why_not_mounted(pod, self._claims)
@@ -330,6 +338,11 @@ def _matters(pod: Mapping[str, Any]) -> Any:
         pod["spec"],
         pod.get("status"),
     )
+
+
+def _is_taken(pod: Mapping[str, Any]) -> bool:
+    status = pod.get("status") or {}
+    return bool(status.get("startTime")) and status.get("phase") not in FINAL
 
 
 def _by_uid(pod: Mapping[str, Any]) -> list[str]:

@@ -5,11 +5,11 @@ Source: pkg/kubelet/prober (worker.go), pkg/kubelet/kuberuntime (computePodActio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from controllers.kubelet import probing, says
 from controllers.kubelet.containers import Container, merged_conditions
-from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Act, Late, Life, Steps, Write
+from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Act, Late, Life, Remove, Sleep, Steps, Write
 from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.probing import Told
 from controllers.log.stamps import unix_ms_of
@@ -29,10 +29,7 @@ def live(life: Life) -> Steps:
         life.kill(KILLED)
         yield Write(_evicted(life, evicted))
         return
-    refused = life.refused()
-    if refused:
-        life.say(says.REFUSED, why=refused)
-        yield Write(life.status("Failed", "SysctlForbidden", f"Pod was rejected: {refused}"))
+    if (yield from _is_refused(life)):
         return
     try:
         if (yield from life.set_up()):
@@ -43,6 +40,18 @@ def live(life: Life) -> Steps:
         life.say(says.LATE, why=LATE)
         life.kill(KILLED)
         yield Write(life.status("Failed", "DeadlineExceeded", LATE))
+
+
+def _is_refused(life: Life) -> Generator[Sleep | Write | Remove, None, bool]:
+    """Look whether the node takes the pod; say so where it does not."""
+    if life.containers.is_new:
+        yield from life.wait(life.home.stages.waits.admit, "pod-admitted")
+    refused = life.refused()
+    if refused is None:
+        return False
+    life.say(says.REFUSED._replace(reason=refused.reason), why=refused.message)
+    yield Write(life.status("Failed", refused.reason, f"Pod was rejected: {refused.message}"))
+    return True
 
 
 def _evicted(life: Life, why: str) -> Document:

@@ -79,7 +79,8 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
     elif place in SETS:
         merged_set = [*(existing or [])]
         merged_set += [item for item in value if item not in merged_set]
-        current[key] = _ordered(merged_set, order)
+        merged_set = _arranged(merged_set, value, existing or [])
+        current[key] = _arranged(merged_set, order, existing or []) if isinstance(order, list) else merged_set
     else:
         current[key] = [_stripped(item) if isinstance(item, dict) else item for item in value]
 
@@ -89,6 +90,7 @@ def _merge_list(existing: list[Any], patch: list[Any], merge_key: str, inner: Mo
         kept = [item for item in patch if not (isinstance(item, dict) and item.get(_DIRECTIVE) == "replace")]
         return [_stripped(item) if isinstance(item, dict) else item for item in kept]
     result = list(existing)
+    plain = [item for item in patch if isinstance(item, dict) and item.get(_DIRECTIVE) != "delete"]
     for item in patch:
         if not isinstance(item, dict) or (merge_key not in item):
             raise bad_request(f"map: {item!r:.200} does not contain declared merge key: {merge_key}")
@@ -99,7 +101,8 @@ def _merge_list(existing: list[Any], patch: list[Any], merge_key: str, inner: Mo
             result[where[0]] = _merge_struct(result[where[0]], item, inner)
         else:
             result.append(_merge_struct({}, item, inner))
-    return _ordered(result, order, merge_key)
+    result = _arranged(result, plain, existing, merge_key)
+    return _arranged(result, order, existing, merge_key) if isinstance(order, list) else result
 
 
 def _positions(items: list[Any], item: dict[str, Any], merge_key: str, inner: Model) -> list[int]:
@@ -119,17 +122,35 @@ def _positions(items: list[Any], item: dict[str, Any], merge_key: str, inner: Mo
     return found
 
 
-def _ordered(items: list[Any], order: Any, merge_key: str = "") -> list[Any]:
-    """Return the items in `$setElementOrder`'s order; those it does not name keep their places."""
-    if not isinstance(order, list):
-        return items
+def _arranged(items: list[Any], order: list[Any], before: list[Any], merge_key: str = "") -> list[Any]:
+    """Return the items of a list in the order that upstream gives them (normalizeElementOrder).
+
+    Those that `order` names stand in its order, the others in that of `before`; where the two meet, what is in front in
+    `before` stays in front, and what was not there comes first.
+
+    Args:
+        items: the merged list.
+        order: the patch's items, or what its `$setElementOrder` says.
+        before: the list as it was.
+        merge_key: the name of the field that tells structs apart; empty for scalars.
+    """
 
     def name_of(item: Any) -> str:
         return repr(item.get(merge_key) if isinstance(item, dict) else item)
 
-    rank = {name_of(entry): index for index, entry in reversed(list(enumerate(order)))}
-    named = iter(sorted((item for item in items if name_of(item) in rank), key=lambda item: rank[name_of(item)]))
-    return [next(named) if name_of(item) in rank else item for item in items]
+    def ranks(of: list[Any]) -> dict[str, int]:
+        return {name_of(item): index for index, item in reversed(list(enumerate(of)))}
+
+    asked, known = ranks(order), ranks(before)
+    named = sorted((item for item in items if name_of(item) in asked), key=lambda item: asked[name_of(item)])
+    others = [item for item in items if name_of(item) not in asked]
+    others.sort(key=lambda item: known.get(name_of(item), len(known)))
+    result: list[Any] = []
+    while named and others:
+        one, other = known.get(name_of(named[0])), known.get(name_of(others[0]))
+        other_first = one is not None and other is not None and other < one
+        result.append((others if other_first else named).pop(0))
+    return [*result, *named, *others]
 
 
 def _delete_scalars(current: dict[str, Any], key: str, values: Any) -> None:

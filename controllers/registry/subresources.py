@@ -12,7 +12,11 @@ from controllers.registry.kind import Subresource
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause, bad_request, conflict, invalid
 
-STATUS: Final = Subresource("status", part="status", components=True)
+STATUS: Final = Subresource("status", part="status", carries=("labels", "annotations"), components=True)
+"""Upstream's strategies for it restore the spec and leave most metadata as it was sent."""
+
+STATUS_ONLY: Final = Subresource("status", part="status", components=True)
+"""Of the kinds whose strategies restore the metadata too (ResetObjectMetaForStatus)."""
 
 
 def scale(labels_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Subresource:

@@ -92,7 +92,7 @@ def _containers(patch: dict[str, Any], document: dict[str, Any] = POD) -> list[d
 
 def test_items_merge_by_their_key() -> None:
     merged = _containers({"containers": [{"name": "a", "image": "2"}, {"name": "c"}]})
-    assert merged == [{"name": "a", "image": "2", "env": [{"name": "X", "value": "1"}]}, {"name": "b"}, {"name": "c"}]
+    assert merged == [{"name": "a", "image": "2", "env": [{"name": "X", "value": "1"}]}, {"name": "c"}, {"name": "b"}]
 
 
 def test_items_are_deleted_replaced_and_ordered_by_directives() -> None:
@@ -116,7 +116,7 @@ def test_retained_keys_drop_the_others() -> None:
 def test_finalizers_merge_as_a_set_and_are_deleted_by_a_list() -> None:
     document = {"metadata": {"finalizers": ["a/b", "c/d"]}}
     added = strategic_merge(document, {"metadata": {"finalizers": ["e/f", "a/b"]}}, "core_v1.Pod")
-    assert added["metadata"]["finalizers"] == ["a/b", "c/d", "e/f"]
+    assert added["metadata"]["finalizers"] == ["e/f", "a/b", "c/d"]
     patch = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a/b"]}}
     assert strategic_merge(document, patch, "core_v1.Pod")["metadata"]["finalizers"] == ["c/d"]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -92,7 +92,7 @@ KIND: Final = Kind(
     "validatingadmissionpolicies",
     group=GROUP,
     namespaced=False,
-    subresources=(STATUS,),
+    subresources=(STATUS_ONLY,),
     rank=9,
     generation=True,
     asks=False,

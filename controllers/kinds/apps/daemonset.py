@@ -134,7 +134,7 @@ _COUNTS: Final = counts.rules(
         "collisionCount",
     )
 )
-_STATUS_PART: Final = replace(STATUS, carries=("labels", "annotations"), part_rules=_COUNTS)
+_STATUS_PART: Final = replace(STATUS, part_rules=_COUNTS)
 
 KIND: Final = Kind(
     "DaemonSet",

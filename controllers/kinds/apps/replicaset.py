@@ -52,7 +52,7 @@ _SELECTOR: Final = (
 )
 """From extensions/v1beta1, whose words upstream's printer still has."""
 
-_STATUS: Final = replace(STATUS, carries=("labels", "annotations"), part_rules=counts.REPLICAS)
+_STATUS: Final = replace(STATUS, part_rules=counts.REPLICAS)
 
 KIND: Final = Kind(
     "ReplicaSet",

@@ -131,7 +131,7 @@ _COUNTS: Final = counts.rules(
     ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
     "status.readyReplicas",
 )
-_STATUS: Final = replace(STATUS, carries=("labels", "annotations"), part_rules=_COUNTS)
+_STATUS: Final = replace(STATUS, part_rules=_COUNTS)
 
 KIND: Final = Kind(
     "StatefulSet",

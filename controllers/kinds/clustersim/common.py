@@ -10,7 +10,7 @@ import msgspec
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry.kind import CLUSTERSIM_GROUP, Column, Kind, Mask
 from controllers.registry.structs import beyond
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at, child
 
 
@@ -35,7 +35,7 @@ def command(
         group=CLUSTERSIM_GROUP,
         categories=("clustersim",),
         namespaced=False,
-        subresources=(STATUS,),
+        subresources=(STATUS_ONLY,),
         keeper="session",
         generation=True,
         columns=(NAME, *columns, AGE),

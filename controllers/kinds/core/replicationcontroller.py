@@ -63,7 +63,7 @@ def _selector(document: Mapping[str, Any], age: Any) -> str:
 _SCALE: Final = scale(lambda spec: {"matchLabels": spec.get("selector", {})})
 """Its selector is plain labels."""
 
-_STATUS: Final = replace(STATUS, carries=("labels", "annotations"), part_rules=counts.REPLICAS)
+_STATUS: Final = replace(STATUS, part_rules=counts.REPLICAS)
 
 KIND: Final = Kind(
     "ReplicationController",

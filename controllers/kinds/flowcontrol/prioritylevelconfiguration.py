@@ -12,7 +12,7 @@ from controllers.kinds.columns import AGE, NAME, NONE, text_of
 from controllers.kinds.flowcontrol.flowschema import GROUP
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -106,7 +106,7 @@ KIND: Final = Kind(
     "prioritylevelconfigurations",
     group=GROUP,
     namespaced=False,
-    subresources=(STATUS,),
+    subresources=(STATUS_ONLY,),
     rank=8,
     generation=True,
     whole_rules=True,

@@ -9,7 +9,7 @@ from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.resource import claims
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -46,7 +46,7 @@ KIND: Final = Kind(
     "resourceclaims",
     component_verbs=frozenset({"update", "patch"}),
     group=claims.GROUP,
-    subresources=(STATUS,),
+    subresources=(STATUS_ONLY,),
     rank=30,
     whole_rules=True,
     returned_when_deleted=True,

@@ -12,7 +12,7 @@ from controllers.kinds.columns import AGE, NAME, text_of
 from controllers.kinds.storage.common import driver_name
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
 
@@ -49,7 +49,7 @@ KIND: Final = Kind(
     "volumeattachments",
     group="storage.k8s.io",
     namespaced=False,
-    subresources=(STATUS,),
+    subresources=(STATUS_ONLY,),
     prepare=_attachment_prepare,
     validate=_attachment,
     validate_update=_attachment_update,

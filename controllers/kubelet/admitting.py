@@ -1,0 +1,52 @@
+"""Whether a kubelet takes a pod: what it refuses, with upstream's reasons.
+
+Source: pkg/kubelet/lifecycle (predicate.go) and pkg/kubelet/sysctl (allowlist.go), v1.34. A pod that a scheduler placed
+passes; one that was put on a node by name, or by two schedulers at once, may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from scheduler_core.plugins.node_ports import conflicts
+
+
+class Refusal(NamedTuple):
+    """Why a pod is not taken."""
+
+    reason: str
+    message: str
+
+
+def asks_for_host_ports(pod: Mapping[str, Any]) -> bool:
+    """Return whether a pod needs ports of its node."""
+    return next(_host_ports(pod), None) is not None
+
+
+def refusal(pod: Mapping[str, Any], taken: Iterable[Mapping[str, Any]], sysctls: Iterable[str]) -> Refusal | None:
+    """Return why a node does not take a pod; None where it does.
+
+    Args:
+        pod: the pod.
+        taken: pods that the node has taken and that are not over.
+        sysctls: names that pods may set there.
+    """
+    for one in (pod["spec"].get("securityContext") or {}).get("sysctls") or ():
+        if str(one.get("name")).replace("/", ".") not in sysctls:
+            return Refusal("SysctlForbidden", f'forbidden sysctl: "{one.get("name")}" not allowlisted')
+    wanted = list(_host_ports(pod))
+    if wanted and conflicts(wanted, (port for one in taken for port in _host_ports(one))):
+        text = "node(s) didn't have free ports for the requested pod ports"
+        return Refusal("NodePorts", f"Predicate NodePorts failed: {text}")
+    return None
+
+
+def _host_ports(pod: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """Yield (protocol, host IP, port) of what containers and sidecars take."""
+    spec = pod["spec"]
+    sidecars = (one for one in spec.get("initContainers") or () if one.get("restartPolicy") == "Always")
+    for container in (*sidecars, *spec["containers"]):
+        for port in container.get("ports") or ():
+            if port.get("hostPort"):
+                yield str(port.get("protocol") or "TCP"), str(port.get("hostIP") or "0.0.0.0"), int(port["hostPort"])
