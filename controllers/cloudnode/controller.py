@@ -47,7 +47,9 @@ class CloudNodeController:
             return
         node = self._nodes.get("", key)
         if node is None or not self._is_lost(node):
+            work.tell("nothing to do", desired={"nodes": node is not None}, actual={"machines": "not lost"})
             return
+        work.tell("its machine is lost: the Node goes", desired={"machines": None}, actual={"nodes": key})
         text = f"Deleting node {key} because it does not exist in the cloud provider"
         work.event(node, "Node", "DeletingNode", text)
         (result,) = yield [Delete("nodes", "", key, uid=node["metadata"]["uid"])]

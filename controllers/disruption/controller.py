@@ -87,6 +87,7 @@ class DisruptionController:
             return
         budget = self._budgets.get(*split_key(key))
         if budget is None:
+            work.tell("the budget has gone", desired={}, actual={})
             return
         namespace = budget["metadata"]["namespace"]
         pods = [pod for pod in self._pods.indexed("namespace", namespace) if _is_about(budget, pod)]
@@ -100,6 +101,11 @@ class DisruptionController:
         disrupted = _disrupted(budget, pods, work)
         healthy = sum(1 for pod in pods if _is_healthy(pod) and pod["metadata"]["name"] not in disrupted)
         allowed = max(0, healthy - desired) if expected > 0 else 0
+        work.tell(
+            "as many pods may go as are healthy beyond those wanted" if pods else "no matching pods",
+            desired={"healthy pods": desired, "expected pods": expected},
+            actual={"healthy pods": healthy, "disruptions allowed": allowed, "evictions under way": len(disrupted)},
+        )
         if disrupted:
             soonest = min(unix_ms_of(since) for since in disrupted.values())
             work.queue.add_at(key, work.now_ms + max(1, soonest + DISRUPTED_MS - work.unix_ms + 1))

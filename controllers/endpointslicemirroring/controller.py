@@ -72,6 +72,11 @@ class MirroringController:
         else:
             changes = _changes(endpoints, existing)
             changes.recycle(lambda one: True)
+        work.tell(
+            "slices differ from the Endpoints" if changes.create or changes.update or changes.delete else "as asked",
+            desired={"endpoints": 0 if endpoints is None else len(endpoints.get("subsets") or ())},
+            actual={"slices": len(existing)},
+        )
         operations: list[Operation] = []
         if endpoints is None or "deletionTimestamp" not in endpoints["metadata"]:
             operations += [Create(SLICES, namespace, one) for one in changes.create]

@@ -128,10 +128,16 @@ class GarbageCollector:
         resource, namespace, name = key.split("|")
         document = self._listers[resource].get(namespace, name)
         if document is None:
+            work.tell("the object has gone", desired={}, actual={})
             return
         metadata = document["metadata"]
         finalizers = metadata.get("finalizers") or []
         if "deletionTimestamp" in metadata:
+            work.tell(
+                "being deleted: its dependents are settled first",
+                desired={"metadata.deletionTimestamp": metadata["deletionTimestamp"]},
+                actual={"metadata.finalizers": list(finalizers)},
+            )
             if ORPHAN in finalizers:
                 yield from self._orphan(resource, document)
             elif FOREGROUND in finalizers:
@@ -139,12 +145,18 @@ class GarbageCollector:
             return
         references = metadata.get("ownerReferences") or []
         if not references:
+            work.tell("no owners: it stays", desired={"metadata.ownerReferences": 0}, actual={})
             return
         self._tell_of_strangers(resource, document, references, work)
         owners = self._classify(references, namespace, work)
         if owners is None:
             return
         operations = self._verdict(resource, document, owners)
+        work.tell(
+            "owners are gone" if operations else "an owner is there: it stays",
+            desired={"metadata.ownerReferences": len(references)},
+            actual={"owners there": len(owners.solid), "owners gone": len(owners.dangling)},
+        )
         for operation in operations:
             (result,) = yield [operation]
             if result.error is not None:

@@ -90,6 +90,7 @@ class NamespaceController:
             return
         namespace = self._namespaces.get("", key)
         if namespace is None or "deletionTimestamp" not in namespace["metadata"]:
+            work.tell("not being deleted: nothing to do", desired={}, actual={})
             return
         finalizers: list[str] = (namespace.get("spec") or {}).get("finalizers") or []
         if not finalizers:
@@ -101,6 +102,11 @@ class NamespaceController:
         for resource in () if pods_first else CONTENT:
             if resource != PODS and not left.more:
                 yield from _remove(resource, namespace, left, work)
+        work.tell(
+            "pods are left: nothing else goes before them" if pods_first else "what is left is deleted",
+            desired={"objects": 0},
+            actual=dict(sorted(left.counts.items())),
+        )
         if left.more:
             work.queue.add_at(key, work.now_ms + 1)
             return

@@ -95,11 +95,13 @@ class PersistentVolumeController:
         if what == "volume":
             volume = self._volumes.get("", name)
             if volume is not None:
+                _tell(work, "volume", volume)
                 yield from self._sync_volume(volume, work)
             return
         claim = self._claims.get(*split_key(name))
         if claim is None or "deletionTimestamp" in claim["metadata"]:
             return
+        _tell(work, "claim", claim)
         if BIND_COMPLETED in notes_of(claim):
             yield from self._sync_bound(claim, work)
         else:
@@ -300,3 +302,11 @@ def _some(operation: Patch | None) -> Reconcile:
     operations: Sequence[Operation] = () if operation is None else (operation,)
     if operations:
         must((yield operations)[0])
+
+
+def _tell(work: Work, what: str, document: Document) -> None:
+    """Say what is known of a claim or volume before it is moved on."""
+    spec, phase = document["spec"], (document.get("status") or {}).get("phase")
+    partner = spec.get("volumeName") if what == "claim" else (spec.get("claimRef") or {}).get("name")
+    reason = f"the {what} has its partner" if partner else f"the {what} has no partner yet"
+    work.tell(reason, desired={"partner": partner}, actual={"status.phase": phase})

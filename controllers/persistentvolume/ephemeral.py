@@ -45,7 +45,11 @@ class EphemeralVolumes:
         if pod is None or "deletionTimestamp" in pod["metadata"]:
             return
         namespace = pod["metadata"]["namespace"]
-        for name, template in _templates(pod).items():
+        wanted = _templates(pod)
+        there = [name for name in wanted if self._claims.get(namespace, name) is not None]
+        reason = "claims are missing" if len(there) < len(wanted) else "as many claims as volumes"
+        work.tell(reason, desired={"ephemeral volumes": len(wanted)}, actual={"claims": len(there)})
+        for name, template in wanted.items():
             if self._claims.get(namespace, name) is not None:
                 # Another's claim stays another's: the scheduler says so of the pod.
                 continue

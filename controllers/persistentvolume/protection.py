@@ -49,11 +49,14 @@ class ClaimProtection:
         """Protect a claim, or let it go."""
         claim = self._claims.get(*split_key(key))
         if claim is None or not _is_due(claim, CLAIM_PROTECTION):
+            _tell(work, claim, "nothing to do")
             return
         # Pods without a node do not count: no kubelet starts one with a claim that is going.
         in_use = any(pod["spec"].get("nodeName") for pod in self._pods.indexed("claim", key))
         if in_use and "deletionTimestamp" in claim["metadata"]:
+            _tell(work, claim, "a pod uses it: it stays")
             return
+        _tell(work, claim, "the finalizer is set or taken off")
         must((yield [claim_patch(claim, _toggled(claim, CLAIM_PROTECTION))])[0])
 
 
@@ -77,9 +80,12 @@ class VolumeProtection:
         """Protect a volume, or let it go."""
         volume = self._volumes.get("", key)
         if volume is None or not _is_due(volume, VOLUME_PROTECTION):
+            _tell(work, volume, "nothing to do")
             return
         if "deletionTimestamp" in volume["metadata"] and (volume.get("status") or {}).get("phase") == _BOUND:
+            _tell(work, volume, "it is bound: it stays")
             return
+        _tell(work, volume, "the finalizer is set or taken off")
         must((yield [volume_patch(volume, _toggled(volume, VOLUME_PROTECTION))])[0])
 
 
@@ -112,9 +118,12 @@ class ClassProtection:
         """Protect a class, or let it go."""
         found = self._classes.get("", key)
         if found is None or not _is_due(found, CLASS_PROTECTION):
+            _tell(work, found, "nothing to do")
             return
         if "deletionTimestamp" in found["metadata"] and any(users.indexed("attributes", key) for users in self._users):
+            _tell(work, found, "a claim or volume has it: it stays")
             return
+        _tell(work, found, "the finalizer is set or taken off")
         must((yield [Patch(ATTRIBUTES_CLASSES, "", key, _toggled(found, CLASS_PROTECTION))])[0])
 
 
@@ -122,6 +131,13 @@ def _classes_of(document: Document) -> list[str]:
     spec, status = document.get("spec") or {}, document.get("status") or {}
     names = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"))
     return sorted({name for name in names if name})
+
+
+def _tell(work: Work, document: Document | None, reason: str) -> None:
+    """Say what was found; a finalizer is wanted as long as the object is not being deleted."""
+    metadata = {} if document is None else document["metadata"]
+    wanted = document is not None and "deletionTimestamp" not in metadata
+    work.tell(reason, desired={"finalizer": wanted}, actual={"metadata.finalizers": metadata.get("finalizers") or []})
 
 
 def _is_due(document: Document, finalizer: str) -> bool:

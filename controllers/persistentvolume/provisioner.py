@@ -72,12 +72,19 @@ class VolumeProvisioner:
         """Make a claim's volume, let it grow, or delete a volume that is not needed any more."""
         what, _, name = key.partition(" ")
         if what == "volume":
+            work.tell("released: deleted if its policy says so", desired={"volumes": None}, actual={"volumes": name})
             yield from self._delete(key, self._volumes.get("", name), work)
             return
         claim = self._claims.get(*split_key(name))
+        bound = "" if claim is None else str(claim["spec"].get("volumeName") or "")
+        work.tell(
+            "bound: it may grow" if bound else "a volume is made if its class asks for it",
+            desired={"spec.resources": None if claim is None else claim["spec"].get("resources")},
+            actual={"spec.volumeName": bound},
+        )
         if claim is None or "deletionTimestamp" in claim["metadata"]:
             self._due_ms.pop(key, None)
-        elif claim["spec"].get("volumeName"):
+        elif bound:
             yield from self._grow(key, claim, work)
         else:
             yield from self._make(key, claim, work)

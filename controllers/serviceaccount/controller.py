@@ -65,7 +65,10 @@ class ServiceAccounts(_PerNamespace):
 
     def reconcile(self, key: str, work: Work) -> Reconcile:
         """Make the account that is missing."""
-        if not self._is_active(key) or self._objects.get(key, ACCOUNT) is not None:
+        present = self._objects.get(key, ACCOUNT) is not None
+        missing = self._is_active(key) and not present
+        work.tell("made" if missing else "as asked", desired={ACCOUNTS: ACCOUNT}, actual={"present": present})
+        if not missing:
             return
         document: Document = {
             "apiVersion": "v1",
@@ -89,10 +92,16 @@ class RootCertificates(_PerNamespace):
 
     def reconcile(self, key: str, work: Work) -> Reconcile:
         """Make the bundle that is missing, and put right the one that was changed."""
-        if not self._is_active(key):
-            return
         wanted = {"ca.crt": CERTIFICATE}
         present = self._objects.get(key, BUNDLE)
+        good = present is not None and present.get("data") == wanted
+        work.tell(
+            "as asked" if good else "missing" if present is None else "changed by somebody: put right",
+            desired={MAPS: BUNDLE},
+            actual={"present": present is not None},
+        )
+        if not self._is_active(key):
+            return
         if present is None:
             metadata = {"name": BUNDLE, "namespace": key, "annotations": dict(_ANNOTATIONS)}
             document: Document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": wanted}

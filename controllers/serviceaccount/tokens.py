@@ -79,8 +79,16 @@ class Tokens:
         """Bring one Secret, or one account's list of Secrets, to what it should be."""
         what, namespace, name, *secret = key.split("/")
         if what == _REFERENCE:
+            work.tell("the Secret has gone: its account names it no longer", desired={"secrets": 0}, actual={})
             yield from self._drop_reference(namespace, name, secret[0])
-        elif (found := self._secrets.get(namespace, name)) is not None:
+            return
+        found = self._secrets.get(namespace, name)
+        account = "" if found is None else account_named(found)
+        known = bool(account) and self._accounts.get(namespace, account) is not None
+        reason = "filled with a token" if known else "it is of no account that is there"
+        told = {"data": sorted((found or {}).get("data") or ())}
+        work.tell(reason, desired={"serviceaccounts": account}, actual={"account there": known, **told})
+        if found is not None:
             yield from self._fill(found)
 
     def _fill(self, secret: Document) -> Reconcile:

@@ -37,8 +37,14 @@ class TTLAfterFinishedController:
         job = self._jobs.get(*split_key(key))
         ended_ms = None if job is None else _ended_ms(job)
         if job is None or ended_ms is None or "deletionTimestamp" in job["metadata"]:
+            work.tell("not to be removed, or not over", desired={}, actual={})
             return
         left_ms = ended_ms + 1000 * int(job["spec"]["ttlSecondsAfterFinished"]) - work.unix_ms
+        work.tell(
+            "its time is not over yet" if left_ms > 0 else "its time is over: it goes",
+            desired={"spec.ttlSecondsAfterFinished": job["spec"]["ttlSecondsAfterFinished"]},
+            actual={"seconds left": max(0, left_ms) // 1000},
+        )
         if left_ms > 0:
             work.queue.add_at(key, work.now_ms + left_ms)
             return

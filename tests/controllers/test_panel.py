@@ -152,3 +152,96 @@ def test_quotas_lost_nodes_and_finished_pods_tell_their_reasons() -> None:
     lab.run(70)
     told = recent(lab, "node-lifecycle", "silent for too long, not ready any more: n1")
     assert told["actual"] == {"ready": 1, "nodeStore": 2}
+
+
+def everything() -> list[Document]:
+    """Return objects that give each controller something to look at."""
+    meta = {"namespace": "default"}
+    template = {"metadata": {"labels": {"app": "task"}}, "spec": {"restartPolicy": "Never", "containers": [TASK]}}
+    claim = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "fast",
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    daemon = workload("DaemonSet", "agent", 1)
+    del daemon["spec"]["replicas"]
+    scratch = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}
+    uid = "11111111-2222-3333-4444-555555555555"
+    stray = {"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": uid}
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "leaving"}},
+        workload("Deployment", "web", 2),
+        workload("ReplicationController", "rc", 1),
+        workload("StatefulSet", "db", 1, serviceName="db"),
+        daemon,
+        made("batch/v1", "Job", "task", {"template": template, "ttlSecondsAfterFinished": 5}),
+        made("batch/v1", "CronJob", "tick", {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": template}}}),
+        made("autoscaling/v2", "HorizontalPodAutoscaler", "web", {"maxReplicas": 3, "scaleTargetRef": target}),
+        made("v1", "ResourceQuota", "quota", {"hard": {"pods": "50"}}),
+        made("v1", "Service", "web", {"selector": {"app": "web"}, "ports": [{"port": 80}]}),
+        made("v1", "Service", "manual", {"ports": [{"port": 80}]}),
+        {
+            "apiVersion": "v1",
+            "kind": "Endpoints",
+            "metadata": {**meta, "name": "manual"},
+            "subsets": [{"addresses": [{"ip": "192.0.2.1"}], "ports": [{"port": 80}]}],
+        },
+        made(
+            "policy/v1", "PodDisruptionBudget", "web", {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+        ),
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {"name": "fast"},
+            "provisioner": "example.dev/fast",
+        },
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "VolumeAttributesClass",
+            "metadata": {"name": "gold"},
+            "driverName": "example.dev/fast",
+            "parameters": {"iops": "100"},
+        },
+        made("v1", "PersistentVolumeClaim", "data", claim),
+        pod("writer", volumes=[scratch]),
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**meta, "name": "stray", "ownerReferences": [stray]}},
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {**meta, "name": "token", "annotations": {"kubernetes.io/service-account.name": "default"}},
+            "type": "kubernetes.io/service-account-token",
+        },
+    ]
+
+
+TASK: Document = {"name": "task", "image": "task:1", "command": ["sh", "-c", "exit 0"]}
+
+
+def made(version: str, kind: str, name: str, spec: Document) -> Document:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+
+def test_every_controller_tells_what_it_found() -> None:
+    lab = Lab([node("n1"), node("n2"), *everything()])
+    told: set[str] = set()
+
+    def listen(seconds: int) -> None:
+        lab.run(seconds)
+        manager = manager_of(lab)
+        for name in manager.controllers:
+            recent = manager.panel(name, lab.cluster.now_ms)["recent"]
+            if any(one["reason"] and (one["desired"] or one["actual"]) for one in recent):
+                told.add(name)
+
+    listen(5)
+    listen(85)
+    lab.do(Patch("nodes", "", "n1", {"spec": {"taints": [{"key": "down", "effect": "NoExecute"}]}}))
+    lab.do(Patch("nodes", "", "n2", {"metadata": {"annotations": {"clustersim.io/kubelet": "gone"}}}))
+    lab.do(Delete("deployments.apps", "default", "web", propagation="Foreground"))
+    lab.do(Delete("namespaces", "", "leaving"))
+    lab.do(Delete("persistentvolumeclaims", "default", "data"))
+    lab.do(Delete("volumeattributesclasses.storage.k8s.io", "", "gold"))
+    listen(5)
+    listen(120)
+    assert told == {entry.name for entry in CONTROLLERS}
