@@ -10,7 +10,8 @@ from typing import ClassVar, Final
 
 from controllers.job.backoff import Failures
 from controllers.job.facts import TRACKING, is_finished, is_managed_here, is_tracked
-from controllers.job.sync import JOBS, Sync, untracked
+from controllers.job.sync import Sync
+from controllers.job.tracking import JOBS, untracked
 from controllers.kit.expectations import Expectations
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.kit.ownership import claim, index_ownership, labels_of, requirements_of
