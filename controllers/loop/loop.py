@@ -27,27 +27,20 @@ drops the object with all its memory and everything that was on its way to it; r
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from heapq import heappop, heappush
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from heapq import heappop
+from typing import Any, Final
 
 from controllers.log.operations import Result
-from controllers.log.store import DELETED, Event, Gone, Store
-from controllers.loop.clock import LocalClock
+from controllers.log.store import Event, Gone, Store
+from controllers.loop.agenda import Agenda, Entry
+from controllers.loop.batches import TICK_OPERATIONS_MAX, first_gone, transactions, with_lost
 from controllers.loop.component import Answer, Call, Commit, Component, Elected, Emission, Slot, Tick
-from controllers.loop.link import Link, unreachable
 
 __all__ = ["Answer", "Commit", "Component", "Elected", "Emission", "Loop", "Slot", "Tick"]
 
 TICK_EVENTS_MAX: Final = 64
 """Events that share one transaction; past it the tick is committed and the rest of that time runs in the next one."""
-
-TICK_OPERATIONS_MAX: Final = 100
-"""Operations after which a tick is committed early, and operations that one transaction holds: keeps it near 10 ms, so
-that a person's write waits little. Traces do not count."""
-
-TICK_OPERATIONS_MORE: Final = 10
-"""Operations past the maximum that still go with it: a transaction of their own would cost more than they do."""
 
 PULL_ROWS_MAX: Final = 5_000
 """Rows read from the store at once; more are read in the next round."""
@@ -59,20 +52,8 @@ store when its watch goes on (or lists again, if they are compacted by then)."""
 _REST: Final = "rest"
 """Payload of a delivery that takes everything: what the one before it had left."""
 
-_Kind = Literal["mend", "recover", "start", "observe", "gone", "settle", "fire"]
 
-
-class _Entry(NamedTuple):
-    time_ms: int
-    priority: int
-    sequence: int
-    slot: Slot
-    incarnation: int
-    kind: _Kind
-    payload: Any
-
-
-class Loop:
+class Loop(Agenda):
     """Runs components over one store; see the module's text."""
 
     def __init__(self, store: Store, commit: Commit, *, now_ms: int, advance_horizon: Callable[[int], None]) -> None:
@@ -84,9 +65,8 @@ class Loop:
             now_ms: simulated time to begin at, the store's horizon.
             advance_horizon: commits that simulated time has come to the argument, writing no row.
         """
+        super().__init__(now_ms, store.revision)
         self.store = store
-        self.now_ms = now_ms
-        self.position = store.revision
         self.emitted: list[Emission] = []
         self.called: list[Call] = []
         """Calls of the tick under way, made once it is committed."""
@@ -95,7 +75,6 @@ class Loop:
         self.events_run = 0
         self.single_events = False
         """One event a tick: what stepping asks for."""
-        self.slots: dict[str, Slot] = {}
         self.on_failure: Callable[[Slot, Exception], None] | None = None
         """Told of an exception that a component raised; it is stopped then, and what it emitted in that call is
         dropped. None: the exception goes on to the caller."""
@@ -103,112 +82,18 @@ class Loop:
         """Called after each event within its tick; the session's own reporting hangs here."""
         self._commit = commit
         self._advance_horizon = advance_horizon
-        self._heap: list[_Entry] = []
-        self._sequence = 0
         self._outstanding: dict[int, Call] = {}
         self._calls_made = 0
-        self._watchers: dict[str, list[Slot]] = {}
         self.horizon_ms = now_ms
         """Rows from elsewhere are stamped at or after this."""
         self.ahead_ms: int | None = None
         """The stamp of the first row that is not taken yet because its time has not come."""
-
-    # -- components ---------------------------------------------------------------------------------------------
 
     def promise(self, horizon_ms: int) -> None:
         """Let writes from elsewhere be stamped at or after this time from now on."""
         if horizon_ms > self.horizon_ms:
             self.horizon_ms = horizon_ms
             self._advance_horizon(horizon_ms)
-
-    def add(self, name: str, make: Callable[[], Component], *, priority: int = 1, start: bool = True) -> Slot:
-        """Add a component under its actor's name. `priority` 0 runs before others of the same time."""
-        slot = Slot(name, make, priority=priority)
-        self.slots[name] = slot
-        if start:
-            self.recover(slot)
-        return slot
-
-    def crash(self, slot: Slot) -> None:
-        """Stop a component: its memory and all that was on its way to it are lost."""
-        if slot.component is None:
-            return
-        for resource in slot.watched:
-            self._watchers[resource].remove(slot)
-        slot.component = None
-        self.forget_all(slot)
-
-    def forget_all(self, slot: Slot) -> None:
-        """Void everything that is on its way to a component."""
-        slot.incarnation += 1
-        slot.timers.clear()
-        slot.inbox.clear()
-        slot.behind = False
-        slot.position = self.position
-
-    def recover(self, slot: Slot) -> None:
-        """Start a stopped component anew, with an entry at the present time."""
-        if slot.component is not None:
-            return
-        component = slot.make()
-        slot.component = component
-        slot.watched = component.resources
-        slot.position = self.position
-        for resource in sorted(slot.watched):
-            self._watchers.setdefault(resource, []).append(slot)
-        self._push(self.now_ms, slot, "start", None)
-
-    def recover_at(self, slot: Slot, at_ms: int) -> None:
-        """Start a stopped component anew at a later time, unless it is started before."""
-        self._push(max(at_ms, self.now_ms), slot, "recover", None)
-
-    def mend_at(self, slot: Slot, at_ms: int, mend: Callable[[], None]) -> None:
-        """Call `mend` at a time, whatever becomes of the component until then; a later one replaces it."""
-        slot.mend = mend
-        self._push(max(at_ms, self.now_ms), slot, "mend", mend)
-
-    def connect(self, slot: Slot, link: Link) -> None:
-        """Change how a component is connected. What waited for it goes on now."""
-        was, slot.link = slot.link, link
-        if was.watch and not link.watch:
-            # Read again from the log when the watch goes on.
-            slot.inbox.clear()
-        elif link.watch and not was.watch:
-            slot.behind = True
-        if slot.running and (slot.behind or (slot.inbox and link.late_ms < was.late_ms)):
-            self._push(self.now_ms, slot, "observe", None)
-        if link.runs and not was.runs:
-            self._unpark(slot)
-
-    def end_watch(self, slot: Slot) -> None:
-        """Let the component's watch end, with a 410: it lists again."""
-        slot.inbox.clear()
-        slot.behind = False
-        slot.stale = True
-        if slot.running:
-            self._push(self.now_ms, slot, "gone", None)
-
-    def set_clock(self, slot: Slot, clock: LocalClock) -> None:
-        """Give a component another clock, which shows now what the old one shows; timers go by it from now on."""
-        was, slot.clock = slot.clock, clock
-        for timer, (at_ms, _) in list(slot.timers.items()):
-            self.plan(slot, timer, clock.world(was.local(at_ms)))
-
-    def _unpark(self, slot: Slot) -> None:
-        parked, slot.parked = slot.parked, []
-        for entry in parked:
-            if not self._is_valid(entry):
-                continue
-            again = self._push(self.now_ms, slot, entry.kind, entry.payload)
-            if entry.kind == "fire":
-                slot.timers[entry.payload] = (self.now_ms, again)
-
-    def plan(self, slot: Slot, timer: Hashable, at_ms: int) -> None:
-        """Plan a component's timer at the loop's time `at_ms`."""
-        at_ms = max(at_ms, self.now_ms)
-        known = slot.timers.get(timer)
-        if known is None or known[0] != at_ms:
-            slot.timers[timer] = (at_ms, self._push(at_ms, slot, "fire", timer))
 
     # -- running ------------------------------------------------------------------------------------------------
 
@@ -218,12 +103,6 @@ class Loop:
         if due_ms is None or self.ahead_ms is None:
             return self.ahead_ms if due_ms is None else due_ms
         return min(due_ms, self.ahead_ms)
-
-    def _due_ms(self) -> int | None:
-        heap = self._heap
-        while heap and not self._is_valid(heap[0]):
-            heappop(heap)
-        return heap[0].time_ms if heap else None
 
     def run_urgent(self) -> int:
         """Run the entries of priority 0 that are due at the present time; return how many there were."""
@@ -374,20 +253,7 @@ class Loop:
                 slot.inbox.clear()
                 slot.behind = True
 
-    def _push(self, time_ms: int, slot: Slot, kind: _Kind, payload: Any) -> int:
-        self._sequence += 1
-        heappush(self._heap, _Entry(time_ms, slot.priority, self._sequence, slot, slot.incarnation, kind, payload))
-        return self._sequence
-
-    def _is_valid(self, entry: _Entry) -> bool:
-        slot = entry.slot
-        if entry.kind == "mend":
-            return slot.mend is entry.payload
-        if entry.incarnation != slot.incarnation:
-            return False
-        return entry.kind != "fire" or slot.timers.get(entry.payload) == (entry.time_ms, entry.sequence)
-
-    def _dispatch(self, entry: _Entry) -> None:
+    def _dispatch(self, entry: Entry) -> None:
         slot = entry.slot
         if entry.kind == "recover":
             self.recover(slot)
@@ -417,7 +283,7 @@ class Loop:
         if self.after_event is not None:
             self.after_event(slot, tick)
 
-    def _call(self, entry: _Entry, slot: Slot, component: Component, tick: Tick) -> None:
+    def _call(self, entry: Entry, slot: Slot, component: Component, tick: Tick) -> None:
         match entry.kind:
             case "recover" | "mend":
                 raise AssertionError("a recovery is not a call")
@@ -442,7 +308,7 @@ class Loop:
         rows, slot.inbox = self._arrived(slot, slot.inbox)
         if slot.inbox:
             self._push(slot.inbox[0].now_ms + slot.link.late_ms, slot, "observe", None)
-        gone = 0 if rest else _first_gone(rows)
+        gone = 0 if rest else first_gone(rows)
         if gone:
             slot.inbox[:0] = rows[gone:]
             del rows[gone:]
@@ -491,9 +357,9 @@ class Loop:
         before = self.position
         results: list[Result] = []
         last = 0
-        for chunk in _transactions(emissions):
+        for chunk in transactions(emissions):
             committed, written = self._commit([one for one in chunk if not one.lost], self.now_ms, before)
-            results.extend(_with_lost(chunk, committed))
+            results.extend(with_lost(chunk, committed))
             last = written or last
         self.horizon_ms = max(self.horizon_ms, self.now_ms)
         answers: dict[str, list[Answer]] = {}
@@ -506,35 +372,3 @@ class Loop:
         # are taken with these, whatever their stamp, so that a person need not wait for the end of a burst.
         if last:
             self._take_rows(last)
-
-
-def _first_gone(rows: Sequence[Event]) -> int:
-    """Return the place of the first deletion of an object that an earlier row is about; 0: there is none."""
-    if not any(row.verb == DELETED for row in rows):
-        return 0
-    seen: set[str] = set()
-    for place, row in enumerate(rows):
-        if row.verb == DELETED and row.uid in seen:
-            return place
-        seen.add(row.uid)
-    return 0
-
-
-def _transactions(emissions: Sequence[Emission]) -> Iterator[Sequence[Emission]]:
-    """Yield what goes into one transaction each; a trace goes with the operation after it."""
-    numbers = [index for index, one in enumerate(emissions) if one.operation is not None]
-    start = done = 0
-    while len(numbers) - done > TICK_OPERATIONS_MAX + TICK_OPERATIONS_MORE:
-        done += TICK_OPERATIONS_MAX
-        end = numbers[done - 1] + 1
-        yield emissions[start:end]
-        start = end
-    yield emissions[start:]
-
-
-def _with_lost(emissions: Sequence[Emission], committed: Sequence[Result]) -> Iterator[Result]:
-    """Yield the result of each operation among the emissions, refusals of those that were lost included."""
-    results = iter(committed)
-    for emission in emissions:
-        if emission.operation is not None:
-            yield Result(emission.operation, None, unreachable(), 0) if emission.lost else next(results)

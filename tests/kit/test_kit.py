@@ -17,16 +17,10 @@ from controllers.log.memory import MemoryStore
 from controllers.log.operations import Create, Delete, Patch, Result
 from controllers.log.stamps import unix_ms_of, wire_micro_time, wire_time
 from controllers.log.store import Event
+from controllers.loop.batches import TICK_OPERATIONS_MAX, TICK_OPERATIONS_MORE
 from controllers.loop.clock import LocalClock
 from controllers.loop.component import Emission
-from controllers.loop.loop import (
-    BACKLOG_ROWS_MAX,
-    TICK_OPERATIONS_MAX,
-    TICK_OPERATIONS_MORE,
-    Answer,
-    Loop,
-    Tick,
-)
+from controllers.loop.loop import BACKLOG_ROWS_MAX, Answer, Loop, Tick
 from scheduler_core.api.document import Document
 
 
