@@ -1,7 +1,7 @@
 """Whether a kubelet takes a pod: what it refuses, with upstream's reasons.
 
-Source: pkg/kubelet/lifecycle (predicate.go) and pkg/kubelet/sysctl (allowlist.go), v1.34. A pod that a scheduler placed
-passes; one that was put on a node by name, or by two schedulers at once, may not.
+Source: pkg/kubelet/lifecycle (predicate.go) and pkg/kubelet/sysctl (allowlist.go), v1.34. What a
+scheduler placed is not judged again for its ports.
 """
 
 from __future__ import annotations

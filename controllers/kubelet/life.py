@@ -20,7 +20,7 @@ from controllers.kubelet.outcomes import Outcome, outcome_of
 from controllers.kubelet.stages.pods import Stages, Wait
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.loop.loop import Tick
-from scheduler_core.api.document import Document
+from scheduler_core.api.document import Document, condition
 from scheduler_core.api.draw import draw
 
 FINAL: Final = ("Succeeded", "Failed")
@@ -235,7 +235,9 @@ class Life:
         """Return why the pod is not taken; None where it is, or was before."""
         if (self.pod.get("status") or {}).get("startTime"):
             return None
-        taken = self.home.taken(self.pod) if asks_for_host_ports(self.pod) else ()
+        # What a scheduler placed stays where it was put: what an old scheduler overlooks is to be seen.
+        placed = condition(self.pod, "PodScheduled") is not None
+        taken = () if placed or not asks_for_host_ports(self.pod) else self.home.taken(self.pod)
         return refusal(self.pod, taken, self.home.stages.sysctls)
 
     def set_up(self) -> Generator[Sleep | Write | Remove, None, bool]:

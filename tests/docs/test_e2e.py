@@ -17,7 +17,7 @@ HEAD: Final = """# Upstream's end-to-end tests
 Kubernetes' own end-to-end tests of workloads that need no real container (`test/e2e/apps`, v1.34), and the test of ours
 that asks the same of a session: same objects, same changes in the same order, same things expected. They run in memory
 with simulated kubelets (`pytest tests/upstream`), and all of them hold. What upstream tests by running a process of its
-own (serving a page, reading a file) has no place here. `pytest tests/docs/test_e2e.py --update-golden` writes this page.
+own (serving a page, reading a file) has no place here.
 
 | upstream: `[sig-apps]` … | ours, in `tests/upstream/` |
 |---|---|
