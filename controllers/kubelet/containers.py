@@ -39,6 +39,9 @@ class Container:
     started: bool = False
     image: str = ""
     """What runs, or ran last."""
+    held: Document | None = None
+    allocated: Document | None = None
+    """What it has and was promised of cpu and memory, told once that was changed while it ran."""
 
     @property
     def name(self) -> str:
@@ -194,6 +197,8 @@ class Containers:
             entry["imageID"] = f"sha256:{sha256(normalised(image).encode()).hexdigest()}"
             place = f"{self.uid}/{one.name}/{one.restarts}" if one.restarts else f"{self.uid}/{one.name}"
             entry["containerID"] = f"containerd://{sha256(place.encode()).hexdigest()}"
+        if one.held is not None:
+            entry["resources"], entry["allocatedResources"] = one.held, one.allocated or {}
         if one.state == "running":
             entry["state"] = {"running": {"startedAt": one.started_at}}
         elif one.state == "terminated":
@@ -229,6 +234,7 @@ def _read(
     one.last = dict(status.get("lastState") or {})
     one.ready, one.started = bool(status.get("ready")), bool(status.get("started"))
     one.image = str(status.get("image") or "")
+    one.held, one.allocated = status.get("resources"), status.get("allocatedResources")
     state = status.get("state") or {}
     if state.get("running") is not None:
         one.state, one.started_at = "running", str(state["running"].get("startedAt") or "")

@@ -94,6 +94,18 @@ class Home(Protocol):
     def evicted(self, uid: str) -> str:
         """Return why the pod has to go; empty: it may stay."""
 
+    def resized(self, uid: str) -> Mapping[str, Document]:
+        """Return container → its resources before a change that is not in force yet."""
+
+    def resize_told(self, uid: str, retry_ms: int, *, keep: bool) -> None:
+        """A resize was looked at; `keep`: it waits, and is looked at again at `retry_ms`."""
+
+    def retry_ms(self, uid: str) -> int:
+        """Return when a resize that waits is looked at again."""
+
+    def room(self, machine: Machine, uid: str) -> tuple[Mapping[str, Any], list[Document]]:
+        """Return (what a node can give, the pods that it gives to besides this one)."""
+
     def asked_ms(self, uid: str) -> int | None:
         """Return since when the pod is asked to end; None: just now, and that is remembered."""
 

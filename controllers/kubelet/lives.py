@@ -20,6 +20,7 @@ from controllers.kubelet.life import FINAL, Life, Remove, Sleep, Steps, Write, r
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
 from controllers.kubelet.orders import Orders, orders_of
+from controllers.kubelet.resizing import changed_resources, counts
 from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
 from controllers.kubelet.watching import live
 from controllers.log.operations import Delete, Update
@@ -89,6 +90,10 @@ class Lives:
         """Uid of a pod that is to end → since when its containers know."""
         self._evicted: dict[str, str] = {}
         """Uid of a pod that has to go → why."""
+        self._resized: dict[str, dict[str, Document]] = {}
+        """Uid of a pod → container → its resources before a change that is not in force yet."""
+        self._retries: dict[str, int] = {}
+        """Uid of a pod whose resize waits for room → when its node is looked at again."""
         self._stages_changed = False
         self.stages: Stages = STAGES
         self.tick: Tick
@@ -124,13 +129,29 @@ class Lives:
             return
         if new is None:
             uid = pod["metadata"]["uid"]
-            for known in (self._living, self._wanted, self._asked, self._evicted):
+            for known in (self._living, self._wanted, self._asked, self._evicted, self._resized, self._retries):
                 known.pop(uid, None)
             machine = self._machines.get(node)
             if machine is not None:
                 machine.release(uid)
         else:
+            if old is not None and old["metadata"].get("generation") != new["metadata"].get("generation"):
+                self._note_resize(old, new)
             self._touched[(pod["metadata"]["namespace"], pod["metadata"]["name"])] = None
+
+    def _note_resize(self, old: Document, new: Document) -> None:
+        """Keep what containers had before somebody changed it."""
+        changed = changed_resources(old, new)
+        if changed:
+            uid = new["metadata"]["uid"]
+            told = {
+                one["name"]: one["resources"]
+                for key in ("initContainerStatuses", "containerStatuses")
+                for one in (old.get("status") or {}).get(key) or ()
+                if one.get("resources") is not None
+            }
+            self._resized[uid] = {**changed, **{name: told[name] for name in changed if name in told}}
+            self._retries.pop(uid, None)
 
     def _claim_changed(self, old: Document | None, new: Document | None) -> None:
         claim = new or old
@@ -282,6 +303,28 @@ class Lives:
     def evicted(self, uid: str) -> str:
         """Return why a pod has to go; empty: it may stay."""
         return self._evicted.get(uid, "")
+
+    def resized(self, uid: str) -> Mapping[str, Document]:
+        """Return container → its resources before a change that is not in force yet."""
+        return self._resized.get(uid, {})
+
+    def resize_told(self, uid: str, retry_ms: int, *, keep: bool) -> None:
+        """A resize was looked at; `keep`: it waits, and is looked at again at `retry_ms`."""
+        if keep:
+            self._retries[uid] = retry_ms
+        else:
+            self._resized.pop(uid, None)
+            self._retries.pop(uid, None)
+
+    def retry_ms(self, uid: str) -> int:
+        """Return when a resize that waits is looked at again."""
+        return self._retries.get(uid, self.tick.now_ms)
+
+    def room(self, machine: Machine, uid: str) -> tuple[Mapping[str, Any], list[Document]]:
+        """Return (what a node can give, the pods that it gives to besides this one)."""
+        node = self._nodes.get("", machine.name)
+        others = [pod for pod in self._pods.indexed("node", machine.name) if pod["metadata"]["uid"] != uid]
+        return ((node or {}).get("status") or {}).get("allocatable") or {}, [pod for pod in others if counts(pod)]
 
     def asked_ms(self, uid: str) -> int | None:
         """Return since when a pod is asked to end."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from controllers.kubelet import probing, says
+from controllers.kubelet import probing, resizing, says
 from controllers.kubelet.containers import Container, merged_conditions
 from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Act, Late, Life, Remove, Sleep, Steps, Write
 from controllers.kubelet.outcomes import Outcome
@@ -102,6 +102,7 @@ def _acts(life: Life, told: Told) -> Iterator[Act]:
             yield from _of_running(life, one, told)
         elif one.state == "waiting" or _starts_again(life, one):
             yield _of_ended(life, one)
+    yield from resizing.acts(life, _resized)
     for one in life.containers.ephemerals:
         if one.state == "waiting":
             yield Act(life.now_ms, lambda one=one: _look_in(life, one))  # type: ignore[misc]
@@ -174,6 +175,12 @@ def _kill(life: Life, one: Container, say: says.Say, why: str) -> Steps:
     one.end(life.now, KILLED if why else ENDED)
     if life.containers.phase(life.policy) not in FINAL:
         yield Write(life.status())
+
+
+def _resized(life: Life, one: Container) -> Steps:
+    """Start a container again whose resize asks for that."""
+    yield from _kill(life, one, says.RESTARTED, "")
+    yield from _restart(life, one)
 
 
 def _restart(life: Life, one: Container) -> Steps:

@@ -60,6 +60,9 @@ class Home:
     def evicted(self, uid: str) -> str:
         return ""
 
+    def resized(self, uid: str) -> dict[str, Document]:
+        return {}
+
     def asked_ms(self, uid: str) -> int | None:
         return None
 
