@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from controllers.apiserver import ApiServers
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER
 from controllers.commands import REPLICAS, SESSION, ClockView
 from controllers.flags.flag import InForce
 from controllers.flags.table import ELECTIONS
+from controllers.kinds.coordination.apiservers import API_SERVER
 from controllers.kit.manager import ControllerManager, Sign
 from controllers.kubelet import Kubelets
 from controllers.leaderelection.elector import Settings
@@ -98,6 +100,7 @@ class Assembly:
         """Add what is no replica."""
         if self._given.kubelets:
             self._loop.add("kubelet", lambda: Kubelets(self._flags))
+        self._loop.add(API_SERVER, ApiServers)
         self._loop.add("replay", ReplayComponent)
         self._loop.add("kube-proxy", lambda: Traffic(self._flags))
 

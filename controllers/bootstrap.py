@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from controllers.kinds.core.service_addresses import API_SERVER_ADDRESS, API_SERVICE_ADDRESS
+from controllers.apiserver.documents import api_server
 from controllers.registry.kind import CLUSTERSIM_GROUP
 from scheduler_core.api.document import Document
 from scheduler_core.framework.rules import CURRENT_ERA
@@ -69,39 +69,6 @@ def initial_objects(*, replicas: int = 1, pace: int = 0, scheduler: Document | N
         documents.append(_command("Queue", identity_of(SCHEDULER, number), None))
     documents.append(_command("SchedulerConfig", "default", dict(scheduler or {"era": CURRENT_ERA})))
     return documents
-
-
-def api_server() -> list[Document]:
-    """Return the Service under which pods find the API server, with its address, as kube-apiserver makes them.
-
-    Source: k8s.io/kubernetes/pkg/controlplane (controller/kubernetesservice, reconcilers).
-    """
-    port = {"name": "https", "port": 6443, "protocol": "TCP"}
-    metadata: Document = {"name": "kubernetes", "namespace": "default"}
-    service: Document = {
-        "metadata": {**metadata, "labels": {"component": "apiserver", "provider": "kubernetes"}},
-        "spec": {
-            "clusterIP": API_SERVICE_ADDRESS,
-            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
-            "sessionAffinity": "None",
-            "type": "ClusterIP",
-        },
-    }
-    endpoints: Document = {
-        "metadata": {**metadata, "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}},
-        "subsets": [{"addresses": [{"ip": API_SERVER_ADDRESS}], "ports": [port]}],
-    }
-    slices: Document = {
-        "metadata": {**metadata, "labels": {"kubernetes.io/service-name": "kubernetes"}},
-        "addressType": "IPv4",
-        "endpoints": [{"addresses": [API_SERVER_ADDRESS], "conditions": {"ready": True}}],
-        "ports": [port],
-    }
-    return [
-        {"apiVersion": "v1", "kind": "Service", **service},
-        {"apiVersion": "v1", "kind": "Endpoints", **endpoints},
-        {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", **slices},
-    ]
 
 
 def _command(kind: str, name: str, spec: Document | None) -> Document:

@@ -12,7 +12,7 @@ from clustersim.classroom.requests import REQUESTS
 from clustersim.store import open_store, sessions
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.table import NAME, RESOURCE, read_flags
-from controllers.registry.marks import Marks
+from controllers.registry.marks import Mark, Marks, StepName
 from scheduler_core.api.errors import ApiError
 
 _READS = ("GET", "HEAD", "OPTIONS")
@@ -32,8 +32,16 @@ class Noted:
 
     def refused(self, error: ApiError) -> None:
         """Keep a request that was refused; one for what is not there is no news where it only reads."""
+        if not any(mark.result == "refused" for mark in self.marks.steps):
+            self.marks.steps.append(Mark(self._step_of(error), result="refused", message=error.message))
         if self.request.method not in _READS or error.code in (401, 403):
             self._keep(error.code, error.message, error.name)
+
+    def _step_of(self, error: ApiError) -> StepName:
+        """Return where a request was refused that no step has noted: between two of them, or before the registry."""
+        if error.code in (401, 403, 429):
+            return "authentication" if self.principal is None else "authorization"
+        return "store" if self.target is not None and error.code in (404, 409) else "registry"
 
     def answered(self, code: int) -> None:
         """Keep a request that has changed something."""

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from clustersim.classroom.systempods import system_objects
+from controllers.kinds.coordination.apiservers import STATIC_PODS
 from scheduler_core.api.document import Document
 
 PODS_PER_NODE: Final = "110"
@@ -37,6 +39,8 @@ class NodeGroup:
     gpus: int = 0
     taints: tuple[Mapping[str, str], ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    static_pods: tuple[str, ...] = ()
+    """Components of the control plane that run on each, from files of its kubelet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ class Template:
     replicas: int = 1
     nodes: tuple[NodeGroup, ...] = ()
     workloads: tuple[Workload, ...] = ()
+    system: bool = False
+    """Whether kube-proxy and the cluster's DNS run in kube-system."""
 
     def objects(self) -> Iterator[Document]:
         """Yield the documents to create, nodes first."""
@@ -71,6 +77,8 @@ class Template:
         for group in self.nodes:
             for number in range(group.first, group.first + group.count):
                 yield node(group, group.name.format(n=number))
+        if self.system:
+            yield from system_objects()
         for workload in self.workloads:
             yield deployment(workload)
 
@@ -104,11 +112,14 @@ def node(group: NodeGroup, name: str) -> Document:
         **({ZONE_LABEL: group.zone, "topology.kubernetes.io/region": "local"} if group.zone else {}),
         **group.labels,
     }
+    metadata: Document = {"name": name, "labels": labels}
+    if group.static_pods:
+        metadata["annotations"] = {STATIC_PODS: ",".join(group.static_pods)}
     spec: Document = {"taints": [dict(taint) for taint in group.taints]} if group.taints else {}
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": labels},
+        "metadata": metadata,
         "spec": spec,
         "status": {"capacity": resources, "allocatable": dict(resources)},
     }
@@ -214,10 +225,12 @@ TEMPLATES: Final[Mapping[str, Template]] = {
                     name="master-{n}",
                     taints=(MASTER_TAINT,),
                     labels={"node-role.kubernetes.io/control-plane": ""},
+                    static_pods=("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"),
                 ),
                 NodeGroup(3, 4, 8, name="worker-{n}"),
             ),
             workloads=(Workload("web", 3, "500m", "512Mi", "nginx:1.27"),),
+            system=True,
         ),
         Template(
             "zones",

@@ -19,6 +19,7 @@ from controllers.kubelet.orders import is_off
 from controllers.kubelet.pressure import EVERY_MS, asked, changes, victim, why
 from controllers.kubelet.render import is_ready, node_status, with_era
 from controllers.kubelet.stages.node import NODE_LABELS
+from controllers.kubelet.staticpods import MIRROR, missing_pods
 from controllers.log.operations import Create, Patch, Update
 from controllers.log.stamps import wire_time
 from controllers.log.store import Event
@@ -38,6 +39,7 @@ class Kubelets:
         self._nodes = self._informers["nodes"]
         self._pods = self._informers["pods"]
         self._nodes.add_handler(self._node_changed)
+        self._pods.add_handler(self._pod_changed)
         self._machines: dict[str, Machine] = {}
         self._lives = Lives(flags, self._informers, self._machines, self._is_running)
         self._taken: set[int] = set()
@@ -120,6 +122,11 @@ class Kubelets:
             self._note_resize(old, new)
         machine.learn(new)
 
+    def _pod_changed(self, old: Document | None, new: Document | None) -> None:
+        """A mirror pod that was deleted is made anew: what it shows still runs."""
+        if new is None and old is not None and MIRROR in (old["metadata"].get("annotations") or {}):
+            self._unregistered[old["spec"].get("nodeName") or ""] = None
+
     def _note_resize(self, old: Document, new: Document) -> None:
         before, after = old.get("status") or {}, new.get("status") or {}
         changed = {
@@ -164,6 +171,8 @@ class Kubelets:
             tick.emit(Create(_CSI_NODES, "", drivers), actor=machine.actor)
         if patch:
             tick.emit(Patch("nodes", "", name, patch), actor=machine.actor)
+        for pod in missing_pods(node, lambda home, own: self._pods.get(home, own) is not None, unix_ms):
+            tick.emit(Create("pods", pod["metadata"]["namespace"], pod), actor=machine.actor)
         if is_ready(node) and at(node, "status", "nodeInfo", "kubeletVersion"):
             self._follow(node, machine, tick)
             return

@@ -93,3 +93,34 @@ def test_autoscalers_are_served_in_both_versions(room: Room) -> None:
     assert (status, missing["message"]) == (404, 'horizontalpodautoscalers.autoscaling "none" not found')
     assert room.ask("DELETE", f"{v1}/web")[0] == 200
     assert room.ask("GET", f"{v2}/web")[0] == 404
+
+
+def test_a_control_plane_of_two_masters_is_there_to_be_looked_at(own_database: None) -> None:
+    room = Room("two-masters")
+    room.run(120)
+    _, found = room.ask("GET", "/api/v1/namespaces/kube-system/pods")
+    running = [one["metadata"]["name"] for one in found["items"] if one["status"]["phase"] == "Running"]
+    names = sorted(name for name in running if "-master-" in name)
+    assert names == [
+        f"{component}-master-{number}"
+        for component in ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+        for number in (1, 2)
+    ]
+    assert len([name for name in running if name.startswith("kube-proxy-")]) == 5
+    assert len([name for name in running if name.startswith("coredns-")]) == 2
+    _, dns = room.ask("GET", "/api/v1/namespaces/kube-system/endpoints/kube-dns")
+    assert len(dns["subsets"][0]["addresses"]) == 2
+    _, service = room.ask("GET", "/api/v1/namespaces/kube-system/services/kube-dns")
+    assert service["spec"]["clusterIP"] == "10.96.0.10"
+    _, api = room.ask("GET", "/api/v1/namespaces/default/endpoints/kubernetes")
+    assert len(api["subsets"][0]["addresses"]) == 2
+    path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+    _, leases = room.ask("GET", path)
+    own = [one for one in leases["items"] if one["metadata"]["name"].startswith("apiserver-")]
+    assert [one["metadata"]["labels"]["kubernetes.io/hostname"] for one in own] in (
+        ["master-1", "master-2"],
+        ["master-2", "master-1"],
+    )
+    assert {"kube-scheduler", "kube-controller-manager"} <= {one["metadata"]["name"] for one in leases["items"]}
+    status, refused = room.ask("DELETE", f"{path}/{own[0]['metadata']['name']}")
+    assert (status, "is computed" in refused["message"]) == (405, True)

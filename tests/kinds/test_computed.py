@@ -61,14 +61,20 @@ def cells(resource: str, stored: Stored) -> list[Any]:
 
 def test_leases_of_nodes_lie_in_their_namespace_and_end_with_the_kubelet() -> None:
     leases = "leases.coordination.k8s.io"
-    assert [(one.namespace, one.name) for one in computed(leases)] == [
-        ("kube-node-lease", "n1"),
-        ("kube-node-lease", "silent"),
-    ]
-    assert computed(leases, "kube-system") == computed(leases, "kube-node-lease", "none") == []
+    assert [one.namespace for one in computed(leases)] == ["kube-node-lease"] * 2 + ["kube-system"]
+    assert [one.name for one in computed(leases, "kube-node-lease")] == ["n1", "silent"]
+    assert computed(leases, "default") == computed(leases, "kube-node-lease", "none") == []
     renewed = [one.object["spec"]["renewTime"] for one in computed(leases, "kube-node-lease")]
     assert renewed == ["2026-01-01T00:01:00.000000Z", "2026-01-01T00:00:30.000000Z"]
     assert [one.name for one in computed(leases, "kube-node-lease", "silent")] == ["silent"]
+
+
+def test_the_api_server_of_every_session_has_a_lease() -> None:
+    leases = "leases.coordination.k8s.io"
+    (found,) = computed(leases, "kube-system")
+    assert found.object["metadata"]["labels"]["apiserver.kubernetes.io/identity"] == "kube-apiserver"
+    assert [one.data for one in computed(leases, "kube-system", found.name)] == [found.data]
+    assert computed(leases, "kube-system", "kube-scheduler") == []
 
 
 def test_metrics_of_pods_are_those_of_running_containers() -> None:

@@ -23,8 +23,8 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 class Room:
     """An open session with its control plane, asked in this process."""
 
-    def __init__(self) -> None:
-        opened = open_session("t", "three-nodes", 5, "Teacher")
+    def __init__(self, template: str = "three-nodes") -> None:
+        opened = open_session("t", template, 5, "Teacher")
         self.session, self.code, self.teacher = opened.session, opened.session.code, opened.token
         epoch = sessions.claim(self.session.id, "w", epoch=self.session.epoch)
         self.store = open_store(self.session.id, owner=True)

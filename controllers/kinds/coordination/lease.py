@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from controllers.kinds.columns import AGE, NAME
+from controllers.kinds.coordination.apiservers import NAMESPACE, api_servers, lease_of
 from controllers.kinds.coordination.heartbeat import LEASE_NAMESPACE, node_lease
 from controllers.log.store import Stored
 from controllers.registry import fields
@@ -42,8 +43,25 @@ def _of_nodes(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored
         yield Stored(KIND.resource, LEASE_NAMESPACE, one.name, lease["metadata"]["uid"], one.revision, data)
 
 
+def _of_api_servers(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
+    """Yield the Leases by which API servers say that they are there."""
+    if namespace not in (None, NAMESPACE) or (name and not name.startswith("apiserver-")):
+        return
+    nodes = [stored.object for stored in facts.list("nodes")[0]]
+    for server in api_servers(nodes, facts.epoch_ms):
+        if name in ("", server.lease):
+            lease = lease_of(server, facts.unix_ms())
+            data = msgspec.json.encode(lease)
+            yield Stored(KIND.resource, NAMESPACE, server.lease, lease["metadata"]["uid"], 1, data)
+
+
+def _computed(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
+    yield from _of_nodes(facts, namespace, name)
+    yield from _of_api_servers(facts, namespace, name)
+
+
 _FIXED: Final = (
-    "the Lease of node {name} is computed from its kubelet's state and cannot be written; stop the kubelet "
+    "the Lease {name} is computed from the state of the machine that holds it and cannot be written; stop the kubelet "
     "with the annotation clustersim.io/kubelet-stopped-at on the node"
 )
 
@@ -52,7 +70,7 @@ KIND: Final = Kind(
     "leases",
     group="coordination.k8s.io",
     components=True,
-    computed=Computed(_of_nodes, _FIXED),
+    computed=Computed(_computed, _FIXED),
     exported=False,
     defaults=_defaults,
     validate=_validate,
