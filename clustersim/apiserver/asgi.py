@@ -19,6 +19,7 @@ from clustersim.apiserver.containers import ExecPlan, LogPlan
 from clustersim.apiserver.executing import PROTOCOLS, Execution
 from clustersim.apiserver.flow import gate
 from clustersim.apiserver.handling import Watch, handle, still_allowed, watches
+from clustersim.apiserver.impersonating import GROUPS_BETWEEN
 from clustersim.apiserver.messages import Request, Response, error_response, parse_query, parse_values
 from clustersim.apiserver.watching import WatchPlan
 from clustersim.store import sessions
@@ -134,8 +135,11 @@ def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = 
         ApiError: 400.
     """
     headers: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        headers.setdefault(name.decode("latin-1").lower(), value.decode("latin-1"))
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        if name == "impersonate-group" and name in headers:
+            headers[name] += GROUPS_BETWEEN + value
+        headers.setdefault(name, value)
     code, slash, rest = scope["path"].removeprefix(_PREFIX).partition("/")
     try:
         text = scope.get("query_string", b"").decode("utf-8")

@@ -10,6 +10,7 @@ from django.db import close_old_connections
 
 from clustersim.apiserver import containers, deleting, discovery, openapi, reviews, tokens, writing
 from clustersim.apiserver.containers import ExecPlan, LogPlan
+from clustersim.apiserver.impersonating import acting
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
@@ -22,13 +23,9 @@ from clustersim.classroom import limits as person_limits
 from clustersim.classroom.auth import Principal, authenticate, token_in
 from clustersim.feed import hints
 from clustersim.store import SqlStore, open_store, sessions
-from scheduler_core.api.errors import ApiError, forbidden, method_not_allowed, unauthorized
+from scheduler_core.api.errors import ApiError, method_not_allowed, unauthorized
 
 watches: Final = Watches()
-
-_IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
-"""Headers of `kubectl --as` and its sisters, and what they name."""
-
 
 _ANSWERED: Final = {("serviceaccounts", "token"): tokens.create}
 """(resource, subresource) that is answered here and stores nothing."""
@@ -67,7 +64,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
                 raise ApiError(404, "NotFound", f"there is no session {request.code[:20]!r}; check the code")
             raise unauthorized()
         noted.principal = principal
-        _refuse_impersonation(request, principal)
+        noted.principal = principal = acting(request, principal)
     person_limits.spend(person_limits.REQUESTS, principal.participant_id)
     if request.method != "GET":
         person_limits.check_write(principal)
@@ -113,21 +110,6 @@ def _authenticated(request: Request) -> Principal | None:
         return None
 
 
-def _refuse_impersonation(request: Request, principal: Principal) -> None:
-    """Nobody acts as somebody else here; to pass over the header would answer for the wrong person.
-
-    Raises:
-        ApiError: 403, worded as upstream words that of a user without the verb.
-    """
-    for header, resource in _IMPERSONATED.items():
-        if header in request.headers:
-            name = request.headers[header][:253]
-            why = (
-                f'User "{principal.slug}" cannot impersonate resource "{resource}" in API group "" at the cluster scope'
-            )
-            raise forbidden(resource, name, why)
-
-
 def _way(request: Request) -> str:
     """Return by what a request comes, for the rules on cookies."""
     return "WEBSOCKET" if request.websocket else request.method
@@ -143,7 +125,7 @@ def still_allowed(watch: Watch) -> bool:
     close_old_connections()
     request = watch.request
     principal = _authenticated(request)
-    if principal is None or principal.participant_id != watch.principal.participant_id:
+    if principal is None or acting(request, principal).participant_id != watch.principal.participant_id:
         return False
     hints.touch(principal.session_id)
     return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.log.store import Stored
@@ -17,6 +18,9 @@ STATUS: Final = Subresource("status", part="status", carries=("labels", "annotat
 
 STATUS_ONLY: Final = Subresource("status", part="status", components=True)
 """Of the kinds whose strategies restore the metadata too (ResetObjectMetaForStatus)."""
+
+STATUS_AND_METADATA: Final = replace(STATUS, carries=("labels", "annotations"))
+"""Of kinds whose labels and annotations upstream takes along with a status."""
 
 
 def scale(labels_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Subresource:

@@ -207,3 +207,34 @@ def test_tokens_of_one_session_are_nothing_in_another_and_stay_out_of_the_logs(
     assert other.review(token) == {"user": {}, "error": "invalid bearer token"}
     assert room.ask("GET", PODS, token=token)[0] == 403
     assert token not in caplog.text
+
+
+def test_a_teacher_acts_as_anybody_and_nobody_else_does(room: Room) -> None:
+    room.account("web")
+    who = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+    def told(**headers: str) -> Any:
+        return json.loads(room.answer("POST", who, {}, **headers).body)["status"]["userInfo"]
+
+    account = "system:serviceaccount:default:web"
+    assert told(**{"impersonate-user": account})["groups"][0] == "system:serviceaccounts"
+    stranger = told(**{"impersonate-user": "jane", "impersonate-group": "dev\nops"})
+    assert (stranger["username"], stranger["groups"]) == ("jane", ["dev", "ops", "system:authenticated"])
+    assert room.answer("GET", PODS, **{"impersonate-user": "jane"}).status == 403
+    rule = {"verbs": ["list"], "apiGroups": [""], "resources": ["pods"]}
+    room.made(f"{RBAC}/namespaces/default/roles", {"metadata": {"name": "lists"}, "rules": [rule]})
+    binding = {
+        "metadata": {"name": "jane"},
+        "roleRef": {"kind": "Role", "name": "lists"},
+        "subjects": [{"kind": "Group", "name": "ops"}],
+    }
+    room.made(f"{RBAC}/namespaces/default/rolebindings", binding)
+    assert room.answer("GET", PODS, **{"impersonate-user": "jane", "impersonate-group": "dev\nops"}).status == 200
+    assert told(**{"impersonate-user": "teacher"})["groups"] == ["clustersim:teacher", "system:authenticated"]
+    assert room.answer("GET", PODS, **{"impersonate-group": "dev"}).status == 500
+    token = room.token("web")
+    refused = json.loads(room.answer("GET", PODS, token=token, **{"impersonate-user": "jane"}).body)
+    assert refused["message"] == (
+        f'users "jane" is forbidden: User "{account}" cannot impersonate resource "users" in API group "" '
+        "at the cluster scope"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from clustersim.apiserver.handling import handle
@@ -35,18 +36,26 @@ class Room:
         self.cluster.pull()
         self.cluster.advance(self.cluster.now_ms + round(seconds * 1000))
 
-    def answer(self, method: str, path: str, body: Any = None, token: str = "", **headers: str) -> Response:
+    def answer(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        token: str = "",
+        query: Mapping[str, str] | None = None,
+        **headers: str,
+    ) -> Response:
         told = {"authorization": f"Bearer {token or self.teacher}", "content-type": "application/json", **headers}
         data = b"" if body is None else json.dumps(body).encode()
         try:
-            answer = handle(Request(method, self.code, path, {}, told, data))
+            answer = handle(Request(method, self.code, path, query or {}, told, data))
         except ApiError as error:
             answer = error_response(error)
         assert isinstance(answer, Response)
         return answer
 
-    def ask(self, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
-        answer = self.answer(method, path, body, token)
+    def ask(self, method: str, path: str, body: Any = None, token: str = "", **query: str) -> tuple[int, Any]:
+        answer = self.answer(method, path, body, token, query)
         return answer.status, json.loads(answer.body)
 
     def table(self, path: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry.kind import Column, Kind, Subresource
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_AND_METADATA
 from scheduler_core.api.document import Document, at, child
 
 NAMESPACE_FINALIZER: Final = "kubernetes"
@@ -46,7 +46,7 @@ KIND: Final = Kind(
     "namespaces",
     short_names=("ns",),
     namespaced=False,
-    subresources=(STATUS, FINALIZE),
+    subresources=(STATUS_AND_METADATA, FINALIZE),
     keeper="namespace",
     rank=0,
     prepare=_prepare,

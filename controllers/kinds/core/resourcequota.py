@@ -8,7 +8,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.core import resources
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_AND_METADATA
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -39,7 +39,7 @@ KIND: Final = Kind(
     "ResourceQuota",
     "resourcequotas",
     short_names=("quota",),
-    subresources=(STATUS,),
+    subresources=(STATUS_AND_METADATA,),
     keeper="resourcequota",
     rank=2,
     students=False,

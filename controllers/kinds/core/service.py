@@ -9,7 +9,7 @@ from controllers.kinds.columns import AGE, NAME, NONE, pairs
 from controllers.kinds.core import service_addresses
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind, Lookup
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_AND_METADATA
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -161,7 +161,7 @@ KIND: Final = Kind(
     key="services/specs",
     short_names=("svc",),
     categories=("all",),
-    subresources=(STATUS,),
+    subresources=(STATUS_AND_METADATA,),
     keeper="endpoint",
     rank=10,
     prepare=_prepare,

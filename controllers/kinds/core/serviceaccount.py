@@ -25,7 +25,13 @@ KIND: Final = Kind(
     returned_when_deleted=True,
     columns=(
         NAME,
-        Column("Secrets", "integer", "Secrets it names.", lambda doc, age: len(doc.get("secrets") or ())),
+        Column(
+            "Secrets",
+            "string",
+            "Secrets it names.",
+            lambda doc, age: len(doc.get("secrets") or ()),
+            source="core_v1.ServiceAccount#secrets",
+        ),
         AGE,
     ),
 )

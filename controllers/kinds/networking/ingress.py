@@ -12,7 +12,7 @@ from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.networking.references import local_object
 from controllers.registry import addresses, fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS
+from controllers.registry.subresources import STATUS_AND_METADATA
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -159,7 +159,7 @@ KIND: Final = Kind(
     key="ingress",
     group="networking.k8s.io",
     short_names=("ing",),
-    subresources=(STATUS,),
+    subresources=(STATUS_AND_METADATA,),
     rank=32,
     generation=True,
     whole_rules=True,

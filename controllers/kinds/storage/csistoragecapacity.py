@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controllers.kinds.columns import AGE, NAME, text_of
+from controllers.kinds.columns import CREATED_AT, NAME
 from controllers.registry import fields
-from controllers.registry.kind import Column, Kind
+from controllers.registry.kind import Kind
 from scheduler_core.api import quantity
 from scheduler_core.api.errors import Cause
 
@@ -40,8 +40,6 @@ KIND: Final = Kind(
     validate_update=_capacity_update,
     columns=(
         NAME,
-        Column("StorageClassName", "string", "The class.", text_of("storageClassName")),
-        Column("Capacity", "string", "How much there is.", text_of("capacity")),
-        AGE,
+        CREATED_AT,
     ),
 )

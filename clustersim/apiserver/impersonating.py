@@ -1,0 +1,56 @@
+"""Acting as somebody else (`kubectl --as`): a teacher may, as any person of the session, account or name.
+
+Source: k8s.io/apiserver/pkg/endpoints/filters/impersonation.go, v1.34. A name that nobody has may what bindings
+give it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from clustersim.apiserver.messages import Request
+from clustersim.classroom import people
+from clustersim.classroom.accounttokens import PREFIX, account_principal, user_named
+from clustersim.classroom.auth import TEACHER, Principal
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError, forbidden
+
+GROUPS_BETWEEN: Final = "\n"
+"""What stands between several values of one header: no value has a line's end."""
+
+_IMPERSONATED: Final = {"impersonate-user": "users", "impersonate-group": "groups", "impersonate-uid": "uids"}
+"""Headers of `kubectl --as` and its sisters, and what they name."""
+
+
+def acting(request: Request, principal: Principal) -> Principal:
+    """Return as whom a request acts: who sends it, unless its headers say otherwise.
+
+    Raises:
+        ApiError: 403, worded as upstream words that of a user without the verb; 500, groups without a user.
+    """
+    named = {header: request.headers[header] for header in _IMPERSONATED if header in request.headers}
+    if not named:
+        return principal
+    if principal.role != TEACHER:
+        header, value = next(iter(named.items()))
+        resource = _IMPERSONATED[header]
+        why = f'User "{principal.slug}" cannot impersonate resource "{resource}" in API group "" at the cluster scope'
+        raise forbidden(resource, value[:253], why)
+    name = named.get("impersonate-user", "")[:512]
+    if not name:
+        why = "Internal error occurred: requested groups or a uid without impersonating a user"
+        raise ApiError(500, "InternalError", why)
+    return find(principal, name, named.get("impersonate-uid", ""), named.get("impersonate-group", ""))
+
+
+def find(principal: Principal, name: str, uid: str = "", groups: str = "") -> Principal:
+    """Return the principal of a name: a person of the session, an account, or somebody of whom nothing is known."""
+    for person in people.of_session(principal.session_id):
+        if person.slug == name:
+            return people.principal_for(people.find(principal.session_id, str(person.id)), principal.code)
+    if name.startswith(PREFIX) and name.count(":") == 3:
+        return account_principal(principal.code, principal.session_id, user_named(name, uid))
+    listed = [group for group in groups.split(GROUPS_BETWEEN) if group]
+    user: Document = {"username": name, **({"uid": uid} if uid else {})}
+    user["groups"] = list(dict.fromkeys([*listed, "system:authenticated"]))
+    return account_principal(principal.code, principal.session_id, user)
