@@ -100,6 +100,7 @@ class JobController:
             self._failures.pop(key, None)
             if job is None:
                 self._expectations.forget(key)
+                self._released.pop(key, None)
             if job is None or is_managed_here(job):
                 yield from self._let_go(key, work)
             return

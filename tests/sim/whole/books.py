@@ -38,6 +38,8 @@ class Books:
         """Rows read, by resource."""
         self.mirror: dict[str, dict[Place, Event]] = {resource: {} for resource in RESOURCES}
         self.uids: set[str] = set()
+        self.gone: dict[str, int] = {}
+        """When what is named so went: uids, and `namespace/name` of what has such a place."""
         self.node_of: dict[str, str] = {}
         self.holders: dict[str, tuple[str, int]] = {}
         """Component → (who leads by its Lease, that leadership's number)."""
@@ -96,6 +98,7 @@ class Books:
             assert known is None, f"{what} was there"
             assert row.uid not in self.uids, f"{what} has the uid of another"
             self.uids.add(row.uid)
+            self.gone.pop(f"{row.namespace}/{row.name}", None)
             self.mirror[row.resource][row.namespace, row.name] = row
         else:
             assert known is not None, f"{what} was not there"
@@ -105,6 +108,9 @@ class Books:
             else:
                 del self.mirror[row.resource][row.namespace, row.name]
                 assert not document["metadata"].get("finalizers"), f"{what} is still held"
+                self.gone[row.uid] = row.now_ms
+                if row.namespace and row.resource != "events":
+                    self.gone[f"{row.namespace}/{row.name}"] = row.now_ms
             self._kept(known.object["metadata"], document["metadata"], what)
         if row.resource == "pods":
             self._pod(row, None if known is None else known.object, what)

@@ -11,6 +11,7 @@ from scheduler_core.api.document import Document, condition
 from tests.sim.whole import documents
 from tests.sim.whole.books import COMPONENTS, ENDED, RESOURCES
 from tests.sim.whole.documents import PREFIX
+from tests.sim.whole.leaks import leaks
 from tests.sim.whole.world import NODES, PEOPLE, REPLICAS, ZONES, World
 
 TEACHER = PEOPLE[0]
@@ -66,6 +67,8 @@ def settle(world: World) -> None:
         found = list(complaints(world))
         if not found:
             world.books.level()
+            found = leaks(world)
+            assert not found, f"{len(found)} things are kept for ever: " + "; ".join(found[:8])
             return
     raise AssertionError(f"{len(found)} things do not come to rest: " + "; ".join(found[:8]))
 

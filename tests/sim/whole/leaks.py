@@ -14,12 +14,33 @@ from controllers.log.memory import MemoryStore
 from controllers.loop.component import Slot, Tick
 from controllers.loop.loop import Loop
 from scheduler_core.framework.metrics import Metrics
+from tests.sim.whole.world import World
 
 BESIDE = (FunctionType, GeneratorType, MethodType, ModuleType, type, MemoryStore, Loop, Slot, Tick, Metrics)
 """What is no memory of a component's own."""
 
+LATE_MS = 60_000
+
 BOUNDED = (Recorder, Reconciled)
 """What keeps a bounded number of the newest things, whatever becomes of them."""
+
+
+PASSING = ("queue._ready", "queue._after", "queue._due", "queue._spins", "._kept_kin[]")
+"""Keys that wait to be looked at once more, if only by whoever leads one day; what goes with the pod it is about."""
+
+
+def leaks(world: World) -> list[str]:
+    """Return what components still keep of what went more than a minute ago."""
+    mirror, now_ms = world.books.mirror, world.cluster.now_ms
+    live = {row.uid for rows in mirror.values() for row in rows.values()}
+    live |= {f"{namespace}/{name}" for rows in mirror.values() for namespace, name in rows}
+    dead = frozenset(text for text, ms in world.books.gone.items() if ms < now_ms - LATE_MS and text not in live)
+    return [
+        f"{name}{path} keeps {text}"
+        for name, component in memories(world.cluster)
+        for path, text in kept(component, dead)
+        if not path.endswith(PASSING)
+    ]
 
 
 def memories(cluster: Cluster) -> Iterator[tuple[str, Any]]:

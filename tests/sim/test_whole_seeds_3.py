@@ -1,0 +1,12 @@
+"""Random lives of the whole cluster (`tests.sim.whole`), seeds 9 to 12; a file a handful, to be run side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sim.whole.seeds import check
+
+
+@pytest.mark.parametrize("seed", range(9, 13))
+def test_what_was_asked_is_reached_whatever_happened(seed: int) -> None:
+    check(seed)

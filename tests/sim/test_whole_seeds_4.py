@@ -1,0 +1,12 @@
+"""Random lives of the whole cluster (`tests.sim.whole`), seeds 13 to 16; a file a handful, to be run side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sim.whole.seeds import check
+
+
+@pytest.mark.parametrize("seed", range(13, 17))
+def test_what_was_asked_is_reached_whatever_happened(seed: int) -> None:
+    check(seed)
