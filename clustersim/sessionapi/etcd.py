@@ -1,0 +1,77 @@
+"""Routes of the store browser: which keys the store holds, as etcd would have them, and what lies under one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.http import HttpResponse
+
+from clustersim.classroom import roles
+from clustersim.sessionapi.http import Call, answer, refuse
+from controllers.flags.apiserver import ETCD_PREFIX
+from controllers.flags.table import NAME, RESOURCE, read_flags
+from controllers.kinds.table import COMPUTED, KINDS
+from controllers.log.store import Stored
+from controllers.registry.kind import Kind
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError, Cause
+
+KEYS_MAX: Final = 1_000
+"""Keys of one answer; more are refused with 422."""
+
+KEYS_DEFAULT: Final = 200
+
+
+def show(call: Call) -> HttpResponse:
+    """Answer `GET …/store?prefix=&limit=`: keys in order; or, with `key=`, what lies under one."""
+    principal = call.principal
+    stored = call.store.get(RESOURCE, "", NAME)
+    root = read_flags(None if stored is None else stored.object.get("spec"))[ETCD_PREFIX]
+    wanted = call.request.GET.get("key") or ""
+    prefix = wanted or call.request.GET.get("prefix") or root
+    text = call.request.GET.get("limit", str(KEYS_DEFAULT))
+    if not text.isdecimal() or not 1 <= int(text) <= KEYS_MAX:
+        raise refuse(Cause("limit", f"give a whole number from 1 to {KEYS_MAX}"))
+    found: list[tuple[str, Stored]] = []
+    for kind in KINDS:
+        if kind in COMPUTED or kind.stored_as is not None or not _overlap(_root(kind, root), prefix):
+            continue
+        try:
+            roles.check(principal, "list", kind.resource, None)
+        except ApiError:
+            # Such as others' Secrets: who may not list them does not see their keys.
+            continue
+        for one in call.store.list(kind.resource)[0]:
+            key = kind.key_of(root, one.namespace, one.name)
+            if key == wanted or (not wanted and key.startswith(prefix)):
+                found.append((key, one))
+    if wanted:
+        if not found:
+            raise ApiError(
+                404, "NotFound", f"there is no key {wanted[:200]!r}, or not with this role", name=wanted[:200]
+            )
+        return answer({**_row(*found[0]), "value": found[0][1].object})
+    found.sort(key=lambda pair: pair[0])
+    limit = int(text)
+    rows = [_row(key, one) for key, one in found[:limit]]
+    return answer({"prefix": root, "revision": call.store.revision, "count": len(found), "keys": rows})
+
+
+def _root(kind: Kind, root: str) -> str:
+    """Return what all keys of a kind begin with."""
+    return kind.key_of(root, "", "").rstrip("/") + "/"
+
+
+def _overlap(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
+
+
+def _row(key: str, stored: Stored) -> Document:
+    return {
+        "key": key,
+        "resourceVersion": str(stored.revision),
+        "bytes": stored.size,
+        "resource": stored.resource,
+        "namespace": stored.namespace,
+        "name": stored.name,
+    }
