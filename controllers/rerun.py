@@ -60,6 +60,8 @@ class RerunStore(MemoryStore):
         while self._next_is_foreign():
             self._inject()
         with super().transaction(actor, now_ms=now_ms, fence=fence) as transaction:
+            # It ended where somebody else had a turn.
+            transaction.others_wait = lambda: not self._is_own(transaction.revision + 1)
             yield transaction
 
     def _is_own(self, revision: int) -> bool:

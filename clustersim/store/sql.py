@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -27,6 +28,9 @@ from scheduler_core.framework.registry import PluginRegistry
 
 COMPACT_STEP: Final = 500
 """Revisions dropped per transaction: about 5 ms, so that a person's write does not wait behind a compaction."""
+
+LONG_SECONDS: Final = 0.02
+"""Real seconds after which the engine ends a transaction: a person's write waits for one of them at most."""
 
 FETCH_ROWS: Final = 5_000
 """Rows of the log fetched by one statement: databases bound how many values one may name."""
@@ -375,9 +379,11 @@ class SqlStore:
             # The owner may be on its way to a horizon that it has promised already; its rows keep their own time.
             reader = self._mirror if self._mirror is not None else _Committed(self)
             stamp = self._present(counters) if now_ms is None else max(counters.last_ms, now_ms)
+            ends = perf_counter() + LONG_SECONDS
             buffer = BufferedTransaction(
                 reader, revision=counters.revision, now_ms=stamp, actor=actor, plugins=self.plugins
             )
+            buffer.others_wait = lambda: perf_counter() > ends
             yield buffer
             self._write(buffer, counters)
         if self._mirror is not None:

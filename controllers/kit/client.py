@@ -1,4 +1,4 @@
-"""How the loop writes: one transaction a tick, every operation through the registry with its own result.
+"""How the loop writes: few transactions a tick, every operation through the registry with its own result.
 
 Names and uids that the engine makes are keyed draws over what they are for: the kind and place of the new object, its
 controller's uid, and the simulated time. So a row more or less elsewhere in the log changes no name.
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Create, Operation, Result
-from controllers.log.store import Store
+from controllers.log.store import Store, Transaction
 from controllers.loop.loop import Emission
 from controllers.registry.context import Context
 from controllers.registry.repeats import Draws, Repeats
@@ -35,27 +35,42 @@ class Client:
         self._made_ms = -1
 
     def commit(self, emissions: Sequence[Emission], now_ms: int, read: int) -> tuple[list[Result], int]:
-        """Write one tick's emissions in one transaction.
+        """Write one tick's emissions: in one transaction, or in more where others wait.
 
         Returns:
             The operations' results, in order; the last revision written, 0 where nothing was.
 
         Raises:
-            Fenced: another owner has taken over; nothing was written.
+            Fenced: another owner has taken over; nothing was written from then on.
         """
         results: list[Result] = []
-        with self._store.transaction("session", now_ms=now_ms, fence=self._fence) as transaction:
-            transaction.read = read
-            before = transaction.revision
-            repeats = Repeats()
-            for emission in emissions:
-                if emission.trace is not None:
-                    transaction.trace(*emission.trace)
-                if emission.operation is not None:
-                    context = self._context(emission.operation, emission.actor, now_ms, repeats)
-                    results.append(REGISTRY.attempt(transaction, emission.operation, context))
-            after = transaction.revision
-        return results, after if after > before else 0
+        last = done = 0
+        while True:
+            with self._store.transaction("session", now_ms=now_ms, fence=self._fence) as transaction:
+                transaction.read = read
+                before = transaction.revision
+                done += self._write(transaction, emissions[done:], now_ms, results)
+                if transaction.revision > before:
+                    last = transaction.revision
+            if done == len(emissions):
+                return results, last
+
+    def _write(
+        self, transaction: Transaction, emissions: Sequence[Emission], now_ms: int, results: list[Result]
+    ) -> int:
+        """Write emissions until others should have their turn; return how many were written."""
+        repeats = Repeats()
+        for number, emission in enumerate(emissions, 1):
+            if emission.trace is not None:
+                transaction.trace(*emission.trace)
+            if emission.operation is None:
+                # A trace goes with the operation after it.
+                continue
+            context = self._context(emission.operation, emission.actor, now_ms, repeats)
+            results.append(REGISTRY.attempt(transaction, emission.operation, context))
+            if transaction.others_wait():
+                return number
+        return len(emissions)
 
     def apply(self, operation: Operation, actor: str) -> Result:
         """Write one operation outside the loop's ticks, as a row from elsewhere, stamped at the store's horizon."""

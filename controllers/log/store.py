@@ -8,7 +8,7 @@ them to the same behaviour (`tests/contract/`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Literal, Protocol
 
@@ -157,6 +157,9 @@ class Transaction(Protocol):
 
     plugins: PluginRegistry | None
     """The store's."""
+
+    others_wait: Callable[[], bool]
+    """Whether it should end, with more to write: it has been open for so long that others should have their turn."""
 
     @property
     def revision(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -54,6 +54,11 @@ class TraceRow:
     blob: bytes
 
 
+def _never() -> bool:
+    """Nobody waits for a store in memory."""
+    return False
+
+
 class BufferedTransaction:
     """A write transaction in memory, over any `Reader`.
 
@@ -68,6 +73,7 @@ class BufferedTransaction:
         self.actor = actor
         self.read = 0
         self.plugins = plugins
+        self.others_wait: Callable[[], bool] = _never
         self.first_revision = revision + 1
         self.rows: list[Event] = []
         self.traces: list[TraceRow] = []

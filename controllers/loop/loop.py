@@ -10,7 +10,7 @@ kubelets. It never calls the store and never waits. The loop calls it with a `Ti
 
 The loop is a heap of (time, priority, sequence) entries. Entries of the same time run in batches, the *ticks*: at most
 `TICK_EVENTS_MAX` events or `TICK_OPERATIONS_MAX` operations. What a tick emitted is committed in one transaction (in
-several, where one event asks for more), each operation with its own result. The results come back to whoever asked as
+several, where one event asks for more or others wait), each operation with its own result. The results come back to whoever asked as
 an entry of the same time (`settle`), and the rows come back to everybody through the watch (`observe`), the writer
 included. A refusal is a result like any other.
 

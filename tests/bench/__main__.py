@@ -20,13 +20,13 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    """Run what the arguments name (scheduling, control-plane, browsers, decisions, past, extender, idle), or all."""
+    """Run what the arguments name (scheduling, control-plane, browsers, decisions, past, takeup, …), or all."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clustersim.settings")
     os.environ.setdefault("CLUSTERSIM_DATA", tempfile.mkdtemp(prefix="clustersim-bench-"))
     import django
 
     django.setup()
-    from tests.bench import browsers, control_plane, decisions, extender, idle, past, scheduling
+    from tests.bench import browsers, control_plane, decisions, extender, idle, imports, past, scheduling, takeup
 
     benches: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "scheduling": scheduling.run,
@@ -34,6 +34,8 @@ def main() -> int:
         "browsers": browsers.run,
         "decisions": decisions.run,
         "past": past.run,
+        "takeup": takeup.run,
+        "imports": imports.run,
         "extender": extender.run,
         "idle": idle.run,
     }
