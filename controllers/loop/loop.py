@@ -10,9 +10,9 @@ kubelets. It never calls the store and never waits. The loop calls it with a `Ti
 
 The loop is a heap of (time, priority, sequence) entries. Entries of the same time run in batches, the *ticks*: at most
 `TICK_EVENTS_MAX` events or `TICK_OPERATIONS_MAX` operations. What a tick emitted is committed in one transaction (in
-several, where one event asks for more or others wait), each operation with its own result. The results come back to whoever asked as
-an entry of the same time (`settle`), and the rows come back to everybody through the watch (`observe`), the writer
-included. A refusal is a result like any other.
+several, where one event asks for more or others wait), each operation with its own result. The results come back to
+whoever asked as an entry of the same time (`settle`), and the rows come back to everybody through the watch
+(`observe`), the writer included. A refusal is a result like any other.
 
 Time moves only from entry to entry. Before the loop leaves a time it raises the store's horizon past it, so that every
 later write from elsewhere is stamped after it. A foreign row is taken when its stamp's time comes, or, in the middle of
