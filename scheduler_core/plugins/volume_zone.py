@@ -66,8 +66,10 @@ class VolumeZone:
             places = self._places(pod.pod)
         except (MissingError, NoVolumeError) as missing:
             return None, unresolvable(str(missing))
+        if not places:
+            return None, SKIP
         state.write(NAME, places)
-        return None, SUCCESS if places else SKIP
+        return None, SUCCESS
 
     def _places(self, pod: Pod) -> list[Place]:
         places: list[Place] = []

@@ -44,6 +44,7 @@ PLAIN_PODS = [
     pod(requests={"cpu": "1", "memory": "1Gi"}),
     pod(requests={}),
     pod(labels={"app": "web"}, requests={"memory": "1Gi"}, tolerations=[{"operator": "Exists"}]),
+    pod(volumes=[{"name": "token", "projected": {"sources": []}}]),
 ]
 
 
@@ -109,6 +110,7 @@ def test_a_plugin_that_is_not_asked_would_have_had_nothing_to_say(one: PodInfo) 
                 "preBind": lambda asked=asked, state=state: not list(asked.pre_bind(state, one, "n")),
             }
             assert answers[point](), (plugin.name, point)
+            assert not list(state.items()), "where it is timed it is asked, and the trace shows what it writes"
     assert {("VolumeBinding", "preFilter"), ("NodePorts", "preFilter"), ("NodeAffinity", "preScore")} <= left_out
     state = CycleState()
     framework.run_pre_filter(state, one, snapshot)
