@@ -31,7 +31,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", 
 UPSTREAMS_OWN = "couldn't get version/kind; json parse error"
 """What upstream itself answers with 500: options of a deletion that are cut off or an array."""
 
-NEEDS_A_WORKER = ("/metrics", "/controllers", "/components", "/replicas/")
+NEEDS_A_WORKER = ("/metrics", "/controllers", "/components", "/proxies", "/replicas/")
 """Routes that answer 503 without the session's owner, who has the numbers in memory."""
 
 GOOD: dict[str, Any] = {
