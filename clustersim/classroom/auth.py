@@ -72,8 +72,11 @@ class Principal:
 
 
 def new_secret() -> str:
-    """Return a token or link secret that has never been given out."""
-    return secrets.token_urlsafe(TOKEN_BYTES)
+    """Return a token or link secret that has never been given out; never one that a command reads as an option."""
+    while True:
+        secret = secrets.token_urlsafe(TOKEN_BYTES)
+        if secret[0].isalnum():
+            return secret
 
 
 def digest(secret: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import Server
@@ -96,8 +97,13 @@ class Classroom:
 
 
 def state(page: Page) -> dict[str, Any]:
-    """Return `window.clustersim.state()`; empty before the page has one."""
-    return page.evaluate("() => window.clustersim ? window.clustersim.state() : {connection: '', revision: 0}")
+    """Return `window.clustersim.state()`; empty before the page has one, and while it goes from one to the next."""
+    try:
+        return page.evaluate("() => window.clustersim ? window.clustersim.state() : {connection: '', revision: 0}")
+    except PlaywrightError as gone:
+        if "Execution context was destroyed" not in gone.message:
+            raise
+        return {"connection": "", "revision": 0}
 
 
 def wait_state(
