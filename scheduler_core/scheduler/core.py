@@ -329,9 +329,14 @@ class Scheduler:
             self.start_row = (run.given.start + run.outcome.processed) % len(run.snapshot)
 
     def assume(self, run: Run) -> None:
-        """Count the pod on its chosen node; a nomination has served its purpose."""
-        run.assumed = run.info.placed(run.chosen)
-        self.cache.assume_pod(run.assumed, run.chosen)
+        """Count the pod on its chosen node; a nomination has served its purpose.
+
+        Raises:
+            CacheError: the watch has shown it on a node meanwhile.
+        """
+        assumed = run.info.placed(run.chosen)
+        self.cache.assume_pod(assumed, run.chosen)
+        run.assumed = assumed
         self.assumed[run.uid] = run.chosen
         self.nominator.delete(run.uid)
 

@@ -24,13 +24,14 @@ from scheduler_core.framework.events import ASSIGNED_POD_DELETE
 from scheduler_core.framework.fit_error import event_note
 from scheduler_core.framework.interface import PreFilterResult, Steps
 from scheduler_core.framework.metrics import PERMIT_WAIT, POD_ATTEMPTS, SCHEDULE_ATTEMPTS
-from scheduler_core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
+from scheduler_core.framework.status import SUCCESS, Code, Status, error, unresolvable, unschedulable
 from scheduler_core.framework.verdicts import ABSENT, FilterOutcome
 from scheduler_core.preemption.evaluator import why_not_eligible
 from scheduler_core.preemption.steps import read_afresh
 from scheduler_core.scheduler.peers import Core
 from scheduler_core.scheduler.run import Point, Run
 from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.state.cache import CacheError
 
 _Came = TypeVar("_Came")
 
@@ -63,7 +64,13 @@ def scheduling_cycle(core: Core, run: Run) -> Cycle:
     if run.result != "scheduled":
         yield from _give_up(core, run)
         return
-    core.assume(run)
+    try:
+        core.assume(run)
+    except CacheError as known:
+        # Meanwhile the watch has shown the pod bound, by another scheduler: upstream's assume fails as well.
+        _break(run, error(str(known)))
+        yield from _give_up(core, run)
+        return
     status = run.framework.run_reserve(run.state, run.info, run.chosen)
     yield run.passed("Reserve")
     if not status.ok:

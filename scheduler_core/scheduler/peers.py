@@ -88,7 +88,11 @@ class Core(Protocol):
         ...
 
     def assume(self, run: Run) -> None:
-        """Count the pod on its chosen node."""
+        """Count the pod on its chosen node.
+
+        Raises:
+            CacheError: the watch has shown it on a node meanwhile.
+        """
         ...
 
     def forget(self, run: Run) -> None:

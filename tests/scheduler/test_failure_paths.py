@@ -14,7 +14,9 @@ from scheduler_core.framework.interface import Steps
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unschedulable
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.scheduler.core import Scheduler
+from scheduler_core.scheduler.cycle import scheduling_cycle
 from scheduler_core.scheduler.replay import outcome_of
+from scheduler_core.scheduler.run import Point
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import ALL_ROWS, Rows, Snapshot
 from scheduler_core.state.queued import Lane
@@ -271,3 +273,25 @@ def test_bind_stops_at_the_first_that_does_not_skip(
     assert (heard, run.bound) == (asked, not message)
     if message:
         assert hand.message == message
+
+
+def test_a_pod_that_another_scheduler_binds_during_the_attempt_is_left_to_it() -> None:
+    """Two may lead at once for a while: what the watch shows bound is not assumed, put back or bound again."""
+    core = scheduler()
+    core.observe_node(node("a"))
+    core.observe_node(node("b"))
+    core.observe_pod(pod("p"))
+    hand = Hand(core)
+    run = core.begin(0)
+    assert run is not None
+    steps = scheduling_cycle(core, run)
+    for item in steps:
+        if isinstance(item, Point) and item.name == "Filter":
+            break
+    core.observe_pod(pod("p", on="a"))
+    hand.drive(steps, lambda ask: Reply())
+    assert (run.result, run.message) == ("error", "pod default/p is in the cache, so can't be assumed")
+    assert hand.asks == []
+    assert core.cache.node_of("uid-p") == "a"
+    assert not core.cache.is_assumed("uid-p")
+    assert core.queue.get("uid-p") is None
