@@ -76,6 +76,9 @@ def test_orphans_go_at_the_next_look_of_thirty_seconds() -> None:
     assert [one["metadata"]["name"] for one in lab.list("pods")] == ["web"]
     lab.run(10)
     assert lab.list("pods") == []
+    panels = lab.cluster.panels()["kube-controller-manager-0"]
+    reasons = [one["reason"] for one in next(one for one in panels if one["name"] == "node")["recent"]]
+    assert "orphans are removed" in reasons
 
 
 def test_out_of_disk_beside_running() -> None:

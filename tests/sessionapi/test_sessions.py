@@ -48,7 +48,7 @@ async def test_every_template_opens_with_its_nodes_and_workloads(name: str) -> N
         session = await opened(client, name)
         api = f"/clusters/{session['code']}"
         nodes = (await client.get(f"{api}/api/v1/nodes")).json()["items"]
-        deployments = (await client.get(f"{api}/apis/apps/v1/deployments")).json()["items"]
+        deployments = (await client.get(f"{api}/apis/apps/v1/namespaces/default/deployments")).json()["items"]
         clock = (await client.get(f"{api}/apis/clustersim.io/v1/clocks/clock")).json()
         replicas = (await client.get(f"/api/sessions/{session['code']}/replicas")).json()
     assert len(nodes) == sum(group.count for group in template.nodes)

@@ -57,6 +57,7 @@ export const KINDS = [
   define("Lease", "coordination.k8s.io/v1", "leases", true, []),
   define("Clock", "clustersim.io/v1", "clocks", false, []),
   define("Replica", "clustersim.io/v1", "replicas", false, []),
+  define("Client", "clustersim.io/v1", "clients", false, []),
   define("Queue", "clustersim.io/v1", "queues", false, []),
   define("SchedulerConfig", "clustersim.io/v1", "schedulerconfigs", false, []),
   define("Flags", "clustersim.io/v1", "flags", false, []),
