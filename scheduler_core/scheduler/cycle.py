@@ -67,6 +67,8 @@ def scheduling_cycle(core: Core, run: Run) -> Cycle:
     try:
         core.assume(run)
     except CacheError as known:
+        if core.cache.is_assumed(run.uid):
+            raise
         # Meanwhile the watch has shown the pod bound, by another scheduler: upstream's assume fails as well.
         _break(run, error(str(known)))
         yield from _give_up(core, run)

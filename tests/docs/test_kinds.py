@@ -50,7 +50,7 @@ REST = """
 - For two simulated seconds after a namespace was made pods may count on its account `default`: upstream asks for it ten
   times in that time. The bundle in `kube-root-ca.crt` is a stand-in: simulated pods open no connection.
 - Admission plugins that have nothing to act on here (webhooks, certificates, NodeRestriction) are not there.
-- Services get the lowest free address of 10.96.0.0/16, node ports the lowest free one from 30000.
+- Service addresses come from 10.96.0.0/16, node ports from 30000: from the upper part of each, as upstream.
 - A node whose `status.allocatable` is missing gets it from `status.capacity`.
 - Node Leases in `kube-node-lease` are computed when they are read, and are not told by a watch.
 - `metrics.k8s.io/v1beta1` (`kubectl top`) is computed when it is read: containers use a share of what they ask for,
