@@ -8,6 +8,7 @@ from scheduler_core.scheduler.core import Scheduler
 from tests.scheduler.simulation.books import Books
 from tests.scheduler.simulation.steps import Step, steps_of
 from tests.scheduler.simulation.world import World
+from tests.tools.shrinking import fewest
 
 STEPS_MAX = 60_000
 """Steps that shrinking may run before it is content with what it has."""
@@ -34,24 +35,12 @@ def failing_step(steps: Sequence[Step], make: Make = Scheduler) -> tuple[int, Ex
 
 def shrunk(steps: Sequence[Step], make: Make = Scheduler) -> list[Step]:
     """Return fewer steps that fail as well, by taking out ever smaller parts."""
-    left, spent = list(steps), 0
-    part = max(1, len(left) // 2)
-    while True:
-        begin = 0
-        before = len(left)
-        while begin < len(left):
-            candidate = left[:begin] + left[begin + part :]
-            spent += len(candidate)
-            if spent > STEPS_MAX:
-                return left
-            failed = failing_step(candidate, make)
-            if failed is None:
-                begin += part
-            else:
-                left = candidate[: failed[0] + 1]
-        if part == 1 and len(left) == before:
-            return left
-        part = max(1, part // 2)
+
+    def failing(candidate: Sequence[Step]) -> int | None:
+        failed = failing_step(candidate, make)
+        return None if failed is None else failed[0]
+
+    return fewest(steps, failing, steps_max=STEPS_MAX)
 
 
 def run(seed: int, count: int, make: Make = Scheduler) -> tuple[World, Books]:

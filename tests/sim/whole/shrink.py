@@ -9,6 +9,7 @@ from tests.sim.whole.actions import do
 from tests.sim.whole.ends import settle
 from tests.sim.whole.steps import Step, steps_of
 from tests.sim.whole.world import World
+from tests.tools.shrinking import fewest
 
 ROWS = 20_000
 """Rows of the log after which a run comes to its end."""
@@ -53,24 +54,12 @@ def failing_step(
 
 def shrunk(steps: Sequence[Step], seed: int, wanted: str, make: Make = World, *, rest: bool = True) -> list[Step]:
     """Return fewer steps that fail in the same way, by taking out ever smaller parts; `rest` as in `failing_step`."""
-    left, spent = list(steps), 0
-    part = max(1, len(left) // 2)
-    while True:
-        begin = 0
-        before = len(left)
-        while begin < len(left):
-            candidate = left[:begin] + left[begin + part :]
-            spent += len(candidate)
-            if spent > STEPS_MAX:
-                return left
-            failed = failing_step(candidate, seed, make, rest=rest)
-            if failed is None or kind_of(failed[1]) != wanted:
-                begin += part
-            else:
-                left = candidate[: failed[0] + 1]
-        if part == 1 and len(left) == before:
-            return left
-        part = max(1, part // 2)
+
+    def failing(candidate: Sequence[Step]) -> int | None:
+        failed = failing_step(candidate, seed, make, rest=rest)
+        return None if failed is None or kind_of(failed[1]) != wanted else failed[0]
+
+    return fewest(steps, failing, steps_max=STEPS_MAX)
 
 
 def run(seed: int, rows: int = ROWS, make: Make = World) -> World:
