@@ -59,9 +59,14 @@ def decision(call: Call, decision: str) -> HttpResponse:
     """Answer `GET …/decisions/<id>`."""
     _ = call.principal
     found = find(call.past(), decision)
-    if found is not None:
-        return answer(found)
-    raise ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")
+    if found is None:
+        raise unknown(decision)
+    return answer(found)
+
+
+def unknown(decision: str) -> ApiError:
+    """Return the 404 of an id that names no decision."""
+    return ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")
 
 
 def shown(call: Call, document: Document) -> Document:

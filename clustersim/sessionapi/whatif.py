@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from django.http import HttpResponse
 
 from clustersim.classroom import limits, opening
+from clustersim.sessionapi.engine import unknown
 from clustersim.sessionapi.http import Call, answer
 from controllers.log.store import Gone
-from controllers.scheduler.decisions import ATTEMPT_DIGITS_MAX
+from controllers.scheduler.decisions import locate
 from controllers.whatif.changes import read_changes
 from controllers.whatif.deciding import Decision, difference
 from controllers.whatif.fits import fits
-from scheduler_core.api.errors import ApiError
 
 
 def what_if(call: Call, decision: str) -> HttpResponse:
@@ -38,27 +38,15 @@ def what_fits(call: Call, decision: str) -> HttpResponse:
 
 @contextmanager
 def _taking(call: Call, decision: str) -> Iterator[Decision]:
-    """Give a kept decision to be taken again.
+    """Give a decision, kept or in hand, to be taken again.
 
     Raises:
         ApiError: 404, there is none; 410, the log no longer reaches back to what it saw.
     """
-    kept = call.store.trace(*_parts(decision))
-    if kept is None:
-        raise _unknown(decision)
+    located = locate(call.store, decision)
+    if located is None:
+        raise unknown(decision)
     try:
-        yield Decision(call.past(), kept[0])
+        yield Decision(call.past(), located.envelope)
     except Gone as error:
-        raise opening.past_gone(kept[0]["input"]["seenRevision"], call.store.compacted) from error
-
-
-def _parts(decision: str) -> tuple[str, int]:
-    """Return (uid, attempt) of a decision's id."""
-    uid, _, attempt = decision.rpartition("-")
-    if not uid or not attempt.isdecimal() or len(attempt) > ATTEMPT_DIGITS_MAX:
-        raise _unknown(decision)
-    return uid, int(attempt)
-
-
-def _unknown(decision: str) -> ApiError:
-    return ApiError(404, "NotFound", f"there is no decision {decision[:80]!r}, or it is no longer kept")
+        raise opening.past_gone(located.envelope["input"]["seenRevision"], call.store.compacted) from error

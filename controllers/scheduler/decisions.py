@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from controllers.commands import REPLICAS
-from controllers.log.store import Gone
+from controllers.log.store import Gone, Store
 from controllers.scheduler.past import Past
 from controllers.scheduler.reporting import cycle_of, envelope_of
-from scheduler_core.scheduler.replay import replay
+from scheduler_core.framework.interface import Listers
+from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.profiles.configuration import SchedulerConfiguration
+from scheduler_core.scheduler.replay import Seen, replay
 
 ATTEMPT_DIGITS_MAX: Final = 9
 """Digits of an attempt's number in an id; no pod is tried a thousand million times."""
@@ -43,23 +46,43 @@ def whole(past: Past, envelope: Mapping[str, Any], blob: bytes) -> dict[str, Any
     return {**envelope, **replayed}
 
 
+class Located(NamedTuple):
+    """A decision. `until` is the point at which a cycle in hand stands, empty where the attempt was decided."""
+
+    envelope: Mapping[str, Any]
+    blob: bytes
+    until: str = ""
+
+
+def locate(store: Store, decision: str) -> Located | None:
+    """Return a decision by its id: a kept one, or the cycle in some replica's hand.
+
+    None: there is none, or it is no longer kept.
+    """
+    uid, _, attempt = decision.rpartition("-")
+    if uid and attempt.isdecimal() and len(attempt) <= ATTEMPT_DIGITS_MAX:
+        kept = store.trace(uid, int(attempt))
+        if kept is not None:
+            return Located(*kept)
+    for stored in store.list(REPLICAS)[0]:
+        cycle = cycle_of(stored.object)
+        if cycle is not None and cycle["traceId"] == decision:
+            envelope = envelope_of(cycle, stored.name, stored.revision, cycle["startedAtMs"])
+            return Located(envelope, b"", cycle["point"])
+    return None
+
+
 def find(past: Past, decision: str) -> dict[str, Any] | None:
     """Return one trace by its id: a kept one, or that of the cycle in some replica's hand as far as it has come.
 
     None: there is none, or it is no longer kept.
     """
-    store = past.store
-    uid, _, attempt = decision.rpartition("-")
-    if uid and attempt.isdecimal() and len(attempt) <= ATTEMPT_DIGITS_MAX:
-        kept = store.trace(uid, int(attempt))
-        if kept is not None:
-            return whole(past, *kept)
-    for stored in store.list(REPLICAS)[0]:
-        cycle = cycle_of(stored.object)
-        if cycle is not None and cycle["traceId"] == decision:
-            envelope = envelope_of(cycle, stored.name, stored.revision, cycle["startedAtMs"])
-            return {**envelope, **_replayed(past, envelope, cycle["point"])}
-    return None
+    located = locate(past.store, decision)
+    if located is None:
+        return None
+    if located.until:
+        return {**located.envelope, **_replayed(past, located.envelope, located.until)}
+    return whole(past, located.envelope, located.blob)
 
 
 def _replayed(past: Past, envelope: Mapping[str, Any], until: str) -> dict[str, Any]:
@@ -70,21 +93,32 @@ def _replayed(past: Past, envelope: Mapping[str, Any], until: str) -> dict[str, 
         settings = then.settings
         if settings.hash != given["configuration"]:
             return {"detail": "compacted"}
-        result, explained = replay(
-            then.seen,
-            envelope["uid"],
-            given,
-            settings.configuration,
-            settings.registry(),
-            seed=past.store.seed,
-            listers=then,
-            until=until,
+        shown = taken_again(
+            then.seen, envelope["uid"], given, settings.configuration, settings.registry(), then, past.store.seed, until
         )
     except (Gone, KeyError):
         return {"detail": "compacted"}
-    shown: dict[str, Any] = {"result": result | dict(envelope.get("undone", {}))}
-    if explained:
-        shown["explanation"] = explained
+    shown["result"] |= envelope.get("undone", {})
+    return shown
+
+
+def taken_again(
+    seen: Seen,
+    uid: str,
+    given: Mapping[str, Any],
+    configuration: SchedulerConfiguration,
+    registry: PluginRegistry,
+    listers: Listers,
+    seed: int,
+    until: str = "",
+) -> dict[str, Any]:
+    """Return the `result` (and `explanation`) of an attempt that is run again; see `replay` for what it takes.
+
+    Raises:
+        KeyError: the pod is not there.
+    """
+    result, explained = replay(seen, uid, given, configuration, registry, seed=seed, listers=listers, until=until)
+    shown = {"result": result, "explanation": explained} if explained else {"result": result}
     # By way of JSON, so that a replayed result is told apart from a kept one by nothing.
     decoded: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(shown))
     return decoded

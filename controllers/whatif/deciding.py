@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
 from controllers.log.store import Gone
+from controllers.scheduler.decisions import taken_again
 from controllers.scheduler.past import Past
 from controllers.whatif.changes import Change, refused
 from controllers.whatif.world import Documents, World
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 from scheduler_core.framework.profile import ProfileError
-from scheduler_core.scheduler.replay import replay
+
+_OF_WHAT_WAS: Final = frozenset({"explanation", "undone", "undoneBy"})
+"""What an envelope tells of the attempt as it went."""
 
 
 class Decision:
@@ -53,26 +54,24 @@ class Decision:
     def taken(self, world: World) -> Document:
         """Return the decision's trace as it would be in a world: `result`, and `explanation` where there is one.
 
+        What came after the choice (a Permit, a binding, a preemption's steps) is no part of it.
+
         Raises:
             ApiError: 422, its profile cannot run.
         """
         try:
-            result, explained = replay(
+            shown = taken_again(
                 world.seen,
                 self.envelope["uid"],
                 self._given(world),
                 world.configuration,
                 world.settings.registry(),
-                seed=world.past.store.seed,
-                listers=world,
+                world,
+                world.past.store.seed,
             )
         except ProfileError as wrong:
             raise refused(Cause("changes", f"the scheduler cannot run so: {wrong}")) from wrong
-        shown: dict[str, Any] = {"result": result}
-        if explained:
-            shown["explanation"] = explained
-        taken: Document = {**self.envelope, **msgspec.json.decode(msgspec.json.encode(shown))}
-        return taken
+        return {key: value for key, value in self.envelope.items() if key not in _OF_WHAT_WAS} | shown
 
     def _given(self, world: World) -> Mapping[str, Any]:
         """Return the attempt's input, without what is not there any more."""

@@ -8,6 +8,9 @@ import pytest
 
 from controllers.cluster import found
 from controllers.log.memory import MemoryStore
+from controllers.log.operations import Create
+from controllers.log.store import Gone
+from controllers.scheduler.decisions import locate
 from controllers.scheduler.past import Past
 from controllers.whatif.changes import read_changes
 from controllers.whatif.deciding import Decision, difference
@@ -22,6 +25,9 @@ BIG = {
     "metadata": {"name": "big", "labels": {"kubernetes.io/hostname": "big"}},
     "status": {"capacity": {"cpu": "16", "memory": "64Gi", "pods": "110"}},
 }
+
+
+URGENT = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 9}
 
 
 @pytest.fixture
@@ -156,10 +162,7 @@ def test_a_pod_that_is_gone_makes_room_and_one_that_comes_takes_it(plane: Plane)
 
 
 def test_a_class_gives_the_pod_its_priority_and_so_victims(plane: Plane) -> None:
-    urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 9}
-    from controllers.log.operations import Create
-
-    plane.write(Create("priorityclasses.scheduling.k8s.io", "", urgent))
+    plane.write(Create("priorityclasses.scheduling.k8s.io", "", URGENT))
     plane.node("a", cpu="2")
     plane.pod("holder", "2", nodeName="a")
     uid = plane.pod("p", "1")
@@ -168,6 +171,39 @@ def test_a_class_gives_the_pod_its_priority_and_so_victims(plane: Plane) -> None
     before, after, _ = asked(plane, uid, {"patch": patch})
     assert before["preemption"].get("victims") in (None, [])
     assert after["preemption"]["code"] == "Success"
+
+
+def test_what_came_of_a_choice_is_no_part_of_the_decision_taken_again(plane: Plane) -> None:
+    """A preemptor that would have fitted has no victims left over from the attempt as it went."""
+    plane.write(Create("priorityclasses.scheduling.k8s.io", "", URGENT))
+    plane.node("a", cpu="2")
+    plane.pod("holder", "2", nodeName="a")
+    uid = plane.pod("p", "1", priorityClassName="urgent")
+    plane.run(plane.loop.now_ms)
+    taken = decision(plane, uid)
+    assert taken.envelope["explanation"]["preemption"]["steps"]
+    after = taken.taken(taken.world(read_changes([{"remove": {"kind": "Pod", "name": "holder"}}])))
+    assert after["result"]["chosen"] == "a"
+    assert "preemption" not in after.get("explanation", {})
+    refused = Decision(Past(plane.store), {**taken.envelope, "undone": {"result": "error"}, "undoneBy": "X"})
+    assert {"undone", "undoneBy"} & refused.taken(refused.world()).keys() == set()
+
+
+def test_a_cycle_in_hand_can_be_asked_about() -> None:
+    store = MemoryStore(seed=7)
+    found(store)
+    held = Plane(store, hold=True)
+    held.node("a", cpu="1")
+    held.pod("p", "2")
+    held.run(held.loop.now_ms)
+    held.step_to("Filter")
+    cycle = held.cycle()
+    assert cycle is not None
+    located = locate(store, cycle["traceId"])
+    assert located is not None
+    taken = Decision(Past(store), located.envelope)
+    assert taken.taken(taken.world())["result"]["result"] == "unschedulable"
+    assert taken.taken(taken.world(read_changes([{"request": {"cpu": "1"}}])))["result"]["chosen"] == "a"
 
 
 @pytest.mark.parametrize(
@@ -234,8 +270,6 @@ def test_every_change_that_is_wrong_is_told(plane: Plane, stuck: str) -> None:
 
 
 def test_a_decision_whose_configuration_is_gone_cannot_be_taken_again(plane: Plane, stuck: str) -> None:
-    from controllers.log.store import Gone
-
     (envelope, _), *_ = plane.store.traces(stuck, 1)
     with pytest.raises(Gone):
         Decision(Past(plane.store), {**envelope, "input": {**envelope["input"], "configuration": "another"}})
