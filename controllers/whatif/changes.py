@@ -119,18 +119,19 @@ def _read(value: Any, path: str) -> Change:
     return reader(body, f"{path}.{name}")
 
 
-def _fields(body: Any, path: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Document:
+def _fields(body: Any, path: str, texts: tuple[str, ...], others: tuple[str, ...] = ()) -> Document:
+    """Return an object that has these texts, and of other fields none but those of `others`."""
     if not isinstance(body, dict):
-        raise refused(Cause(path, f"give an object with {', '.join(required)}", "FieldValueTypeInvalid"))
+        raise refused(Cause(path, f"give an object with {', '.join((*texts, *others))}", "FieldValueTypeInvalid"))
     causes = [
         Cause(f"{path}.{name}", "give a text that is not empty", "FieldValueRequired")
-        for name in required
-        if name not in ("patch", "weight") and not (isinstance(body.get(name), str) and body[name])
+        for name in texts
+        if not (isinstance(body.get(name), str) and body[name])
     ]
     causes += [
         Cause(f"{path}.{name}", "is not known here; leave it out", "FieldValueNotSupported")
         for name in body
-        if name not in (*required, *optional)
+        if name not in (*texts, *others)
     ]
     if causes:
         raise refused(*causes)
@@ -138,7 +139,7 @@ def _fields(body: Any, path: str, required: tuple[str, ...], optional: tuple[str
 
 
 def _weight(body: Any, path: str) -> Weight:
-    _fields(body, path, ("plugin", "weight"))
+    _fields(body, path, ("plugin",), ("weight",))
     weight = body.get("weight")
     if not isinstance(weight, int) or isinstance(weight, bool) or not 1 <= weight <= WEIGHT_MAX:
         raise refused(Cause(f"{path}.weight", f"give a whole number from 1 to {WEIGHT_MAX}"))
@@ -193,7 +194,7 @@ def _remove(body: Any, path: str) -> Remove:
 
 
 def _patch(body: Any, path: str) -> Patch:
-    _fields(body, path, ("kind", "name", "patch"), ("namespace",))
+    _fields(body, path, ("kind", "name"), ("patch", "namespace"))
     if not isinstance(body.get("patch"), dict):
         raise refused(Cause(f"{path}.patch", "give a merge patch, an object", "FieldValueTypeInvalid"))
     return Patch(_place(body, path), body["patch"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from controllers.admission import priority
 from controllers.admission.table import CHAIN
@@ -55,6 +55,7 @@ _ADDING: Final = Registry(TABLE, CHAIN)
 _PATCHING: Final = Registry(TABLE, Chain())
 _PROMOTING: Final = Registry(TABLE, Chain((priority.PLUGIN,)))
 
+_View = TypeVar("_View")
 Spot = tuple[str, str]
 """(namespace, name)."""
 
@@ -252,7 +253,9 @@ class World:
 
     # -- the scheduler ------------------------------------------------------------------------------------------
 
-    def _reprofile(self, plugin: str, path: str, change: Any) -> None:
+    def _reprofile(
+        self, plugin: str, path: str, change: Callable[[ProfileConfiguration], ProfileConfiguration]
+    ) -> None:
         profiles = self.configuration.profiles
         index = next((i for i, one in enumerate(profiles) if one.scheduler_name == self._profile), None)
         if index is None:
@@ -358,7 +361,12 @@ def _readable(document: Mapping[str, Any]) -> None:
     _ = PodInfo.of(document).requests
 
 
-def _overlaid(kept: Sequence[Any], changed: Mapping[Spot, Document | None], spot: Any, read: Any) -> Sequence[Any]:
+def _overlaid(
+    kept: Sequence[_View],
+    changed: Mapping[Spot, Document | None],
+    spot: Callable[[_View], Spot],
+    read: Callable[[Document], _View],
+) -> Sequence[_View]:
     if not changed:
         return kept
     found = [one for one in kept if spot(one) not in changed]
