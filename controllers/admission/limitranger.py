@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from controllers.admission.common import on
-from controllers.quota.usage import Usage, add, raise_to, read
+from controllers.quota.pods import asked_in_all
+from controllers.quota.usage import Usage, read
 from controllers.registry.admission import Attempt, Plugin, Verb
 from controllers.registry.kind import Kind
 from scheduler_core.api.document import Document, at, child
 from scheduler_core.api.quantity import Amount
-from scheduler_core.api.requests import is_pod_level
 
 RANGES: Final = "limitranges"
 PODS: Final = "pods"
@@ -102,7 +102,7 @@ def _wrong_in_pod(pod: Mapping[str, Any], limits: list[Document]) -> Iterator[st
                 for container in spec.get(part) or ():
                     yield from _wrong(of, limit, *(read(at(container, "resources", what)) for what in _WHATS))
         elif of == "Pod":
-            yield from _wrong(of, limit, _sum(spec, "requests"), _sum(spec, "limits"))
+            yield from _wrong(of, limit, asked_in_all(spec, "requests"), asked_in_all(spec, "limits"))
 
 
 _WHATS: Final = ("requests", "limits")
@@ -182,26 +182,6 @@ def _too_far(of: str, name: str, bound: Amount, requests: Usage, limits: Usage) 
     # Small ratios are compared in thousandths, large ones in whole units.
     allowed = -(-bound.nano // 10**6) / 1000 if bound.nano <= 1000 * 10**9 else -(-bound.nano // 10**9)
     return f"{start}, but provided ratio is {ratio:f}" if ratio > allowed else ""
-
-
-def _sum(spec: Mapping[str, Any], what: str) -> Usage:
-    """Return what a pod asks for in all: containers and sidecars, or the peak while it starts."""
-    total: Usage = {}
-    for container in spec.get("containers") or ():
-        total = add(total, read(at(container, "resources", what)))
-    peak: Usage = {}
-    sidecars: Usage = {}
-    for container in spec.get("initContainers") or ():
-        asked = read(at(container, "resources", what))
-        if container.get("restartPolicy") == "Always":
-            total, sidecars = add(total, asked), add(sidecars, asked)
-            asked = sidecars
-        else:
-            asked = add(asked, sidecars)
-        raise_to(peak, asked)
-    raise_to(total, peak)
-    total.update({name: one for name, one in read(at(spec, "resources", what)).items() if is_pod_level(name)})
-    return total
 
 
 PLUGIN: Final = Plugin(

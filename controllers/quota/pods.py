@@ -21,6 +21,7 @@ _NAMES: Final = frozenset(
 )
 _MUST_BE_SAID: Final = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
 """Names of a quota that every container of a pod must say something about."""
+_NOTHING_GIVEN: Final[Mapping[str, Usage]] = {}
 
 
 def is_counted(name: str) -> bool:
@@ -95,27 +96,44 @@ def _named(requests: Usage, limits: Usage) -> Usage:
     return counted
 
 
-def _sum(pod: Mapping[str, Any], what: Literal["requests", "limits"]) -> Usage:
-    """Return a pod's requests or limits: containers and sidecars, or the peak while it starts, and the overhead."""
-    spec = pod.get("spec") or {}
-    given = _given(pod) if what == "requests" else {}
+def asked_in_all(
+    spec: Mapping[str, Any],
+    what: Literal["requests", "limits"],
+    given: Mapping[str, Usage] = _NOTHING_GIVEN,
+) -> Usage:
+    """Return what a pod asks for: containers and sidecars, or the peak while it starts; then what it says as a whole.
+
+    Args:
+        spec: the pod's.
+        what: of which.
+        given: by name, what containers and sidecars hold at least, whatever they ask for.
+
+    Source: k8s.io/component-helpers/resource, PodRequests and PodLimits, without the overhead.
+    """
     total: Usage = {}
     for container in spec.get("containers") or ():
         total = add(total, _of(container, what, given))
     peak: Usage = {}
     sidecars: Usage = {}
     for container in spec.get("initContainers") or ():
-        asked = _of(container, what, given if container.get("restartPolicy") == "Always" else {})
         if container.get("restartPolicy") == "Always":
+            asked = _of(container, what, given)
             total, sidecars = add(total, asked), add(sidecars, asked)
             asked = sidecars
         else:
-            asked = add(asked, sidecars)
+            asked = add(_of(container, what, _NOTHING_GIVEN), sidecars)
         raise_to(peak, asked)
     raise_to(total, peak)
     for name, amount in read((spec.get("resources") or {}).get(what)).items():
         if is_pod_level(name):
             total[name] = amount
+    return total
+
+
+def _sum(pod: Mapping[str, Any], what: Literal["requests", "limits"]) -> Usage:
+    """Return a pod's requests or limits, the overhead included."""
+    spec = pod.get("spec") or {}
+    total = asked_in_all(spec, what, _given(pod) if what == "requests" else _NOTHING_GIVEN)
     overhead = read(spec.get("overhead"))
     # The overhead raises limits that are there, and makes none.
     return add(total, overhead if what == "requests" else {name: overhead[name] for name in overhead if name in total})
