@@ -24,6 +24,8 @@ export function mountBanner(element, onZoom) {
   });
   slider.addEventListener("input", () => onZoom(ZOOM_MAX ** (Number(slider.value) / SLIDER_STEPS)));
   const detail = h("div", { class: "st-banner" }, icon("eye", 16), h("p", {}, level, " ", rule), factor, slider);
+  // Nothing is shown, nor read out, before it has its words.
+  detail.hidden = true;
   element.append(detail);
 
   /** @param {{layout: Layout, count: number, lang: Lang}} input */

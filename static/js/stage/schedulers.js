@@ -39,6 +39,8 @@ export function mountSchedulers(element, dispatch) {
     h("ul", { class: "st-binding-list" }));
   const controllers = h("section", { class: "st-card st-controllers" }, h("h3", {}, h("span"), h("span")), h("ul"));
   const narrated = h("p", { class: "st-card st-narrated", "data-testid": "stage-narrated" });
+  // Nothing is shown, nor read out, before it has its words.
+  for (const card of [narrated, binding, controllers]) card.hidden = true;
   element.append(list, narrated, binding, controllers);
   /** @type {readonly ReplicaSlim[]} */
   let shown = [];
