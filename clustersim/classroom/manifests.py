@@ -25,14 +25,14 @@ def read(data: bytes) -> list[Document]:
     return list(objects(data))
 
 
-def objects(data: bytes) -> Iterator[Document]:
+def objects(data: bytes, *, bytes_max: int = MANIFEST_BYTES_MAX, objects_max: int = OBJECTS_MAX) -> Iterator[Document]:
     """Yield the objects of a file in order, `List` objects taken apart, one document of it after another.
 
     Raises:
         ApiError: 400 with line and column, or 413.
     """
-    if len(data) > MANIFEST_BYTES_MAX:
-        raise _too_large(f"the file has {len(data):,} bytes, at most {MANIFEST_BYTES_MAX:,} are read; split it")
+    if len(data) > bytes_max:
+        raise _too_large(f"the file has {len(data):,} bytes, at most {bytes_max:,} are read; split it")
     text = documents.text_of(data)
     found: Iterable[Any] | None = documents.json_values(text)
     if found is None:
@@ -41,8 +41,8 @@ def objects(data: bytes) -> Iterator[Document]:
     for number, document in enumerate(found):
         for one in _objects(document, f"document {number + 1}"):
             count += 1
-            if count > OBJECTS_MAX:
-                raise _too_large(f"the file has more than {OBJECTS_MAX:,} objects; split it")
+            if count > objects_max:
+                raise _too_large(f"the file has more than {objects_max:,} objects; split it")
             yield one
     if not count:
         raise bad_request("the file holds no object; send YAML or JSON with apiVersion and kind")

@@ -1,0 +1,263 @@
+"""Why a pod of any cluster finds no node: its objects as documents in, one decision taken apart out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, cast
+
+from controllers.kinds.table import find_kind
+from controllers.log.memory import MemoryStore
+from controllers.log.store import Store
+from controllers.registry.context import SESSION
+from controllers.scheduler.past import Past
+from controllers.scheduler.settings import NAME, RESOURCE, Settings, spec_of
+from controllers.scheduler.watching import WATCHED
+from controllers.whatif.deciding import Decision
+from controllers.whatif.fits import fits
+from controllers.whatif.wishes import RESOURCES, Stuck, written
+from controllers.whatif.world import PODS, World
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.framework.profile import ProfileError
+from scheduler_core.framework.registry import PluginRegistry
+from scheduler_core.framework.runtime import Framework
+from scheduler_core.profiles.era import refused
+from scheduler_core.scheduler.run import CycleInput
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+
+ATTEMPT: Final = 1
+"""The attempt that is made in thought; chance is drawn for it."""
+
+
+def load(
+    documents: Iterable[Document],
+    *,
+    seed: int,
+    scheduler: Document | None = None,
+    plugins: PluginRegistry | None = None,
+) -> MemoryStore:
+    """Return a store with those of the objects that a scheduler reads, as they are: a cluster's API has checked them.
+
+    Args:
+        documents: objects of a cluster, in any order; what no scheduler reads (a Secret, say) is left out.
+        seed: chance is drawn from it.
+        scheduler: what `PUT …/scheduler` takes; None: kube-scheduler's defaults, under every scheduler name asked for.
+        plugins: those of installed packages.
+
+    Raises:
+        ApiError: 400, an object is none; 422, the configuration is wrong.
+    """
+    store = MemoryStore(seed=seed, plugins=plugins)
+    names: set[str] = set()
+    with store.transaction(SESSION) as transaction:
+        for document in documents:
+            metadata = document.get("metadata")
+            name = metadata.get("name") if isinstance(metadata, dict) else None
+            kind = find_kind(str(document.get("apiVersion")), str(document.get("kind")))
+            if kind is None or kind.resource not in WATCHED or kind.resource == RESOURCE:
+                continue
+            if not isinstance(name, str) or not name:
+                raise bad_request(f"a {kind.kind} has no metadata.name")
+            metadata = cast("dict[str, Any]", metadata)
+            namespace = str(metadata.get("namespace") or "default") if kind.namespaced else ""
+            if kind.resource == PODS:
+                spec = document.get("spec")
+                names.add(str((spec if isinstance(spec, dict) else {}).get("schedulerName") or ""))
+            kept = {key: value for key, value in metadata.items() if key != "managedFields"}
+            kept |= {"uid": metadata.get("uid") or f"{kind.resource}/{namespace}/{name}"}
+            kept |= {"namespace": namespace} if kind.namespaced else {}
+            transaction.put(kind.resource, namespace, name, {**document, "metadata": kept})
+        spec_given = _spec(scheduler, names - {""})
+        if spec_given is not None:
+            Settings.of(spec_given, plugins)
+            configured = {"metadata": {"name": NAME, "uid": NAME}, "spec": spec_given}
+            transaction.put(RESOURCE, "", NAME, configured)
+    return store
+
+
+def _spec(scheduler: Document | None, names: set[str]) -> Document | None:
+    """Return the spec to run: as given, else the defaults for each scheduler name that pods ask for."""
+    if scheduler is not None:
+        return spec_of(scheduler)[0]
+    others = sorted(names - {"default-scheduler"})
+    if not others:
+        return None
+    return {"configuration": {"profiles": [{"schedulerName": name} for name in ("default-scheduler", *others)]}}
+
+
+def why(store: Store, wanted: str = "") -> Document:
+    """Return why a pending pod finds no node, or where it would go.
+
+    Args:
+        store: as `load` made it.
+        wanted: the pod, as `namespace/name` or its name alone; empty: the pending pod of the highest priority that
+            waits longest.
+
+    Returns:
+        `pod`, `priority`, `requests`, `pending` (how many pods wait in all), `result`, `message` (upstream's sentence),
+        `chosen`, `gated` (what holds it back before any node is looked at), `nodes` (each that refused: `plugin`,
+        `reasons`, and by resource what it has too little: `asked`, `free`, `short`; the nearest first), `reasons` (how
+        many nodes say what), `preemption` (what it would do; who eliminated whom) and `fits` (as `GET …/fits`).
+
+    Raises:
+        ApiError: 404, there is no such pod, or none waits; 422, the pod is not pending, or no profile runs it.
+    """
+    past = Past(store)
+    waiting = [info for info in past.pods if _is_pending(info)]
+    pod = _find(past, waiting, wanted)
+    decision = Decision(past, _envelope(past, pod))
+    world = decision.world()
+    try:
+        gate = _gate(world, pod)
+        trace = {"result": {"result": "gated"}} if gate else decision.taken(world)
+    except KeyError as error:
+        profiles = ", ".join(one.scheduler_name for one in world.configuration.profiles)
+        text = f"no profile is named {pod.pod.spec.scheduler_name!r}; these are: {profiles}"
+        raise refused(Cause("profiles", text)) from error
+    except ProfileError as error:
+        raise refused(Cause("configuration", str(error))) from error
+    result = trace["result"]
+    asked = {name: written(name, amount) for name, amount in sorted(pod.sums.asked.items()) if amount}
+    nodes = _refusals(Stuck.of(decision, world, result), result)
+    return {
+        "pod": pod.key,
+        "uid": pod.uid,
+        "priority": pod.priority,
+        "requests": asked,
+        "pending": len(waiting),
+        "result": result.get("result", ""),
+        "message": result.get("fitError") or "",
+        "chosen": result.get("chosen") or None,
+        "gated": gate,
+        "nodes": nodes,
+        "reasons": _counted(nodes),
+        "preemption": _preemption(trace, world),
+        "fits": [] if gate else fits(decision),
+    }
+
+
+def _gate(world: World, pod: PodInfo) -> str:
+    """Return what PreEnqueue says against a pod, empty where it lets it pass.
+
+    Raises:
+        KeyError: no profile has its scheduler name.
+        ProfileError: its profile cannot run.
+    """
+    profiles = {one.scheduler_name: one for one in world.configuration.profiles}
+    framework = Framework(profiles[pod.pod.spec.scheduler_name], world.settings.registry())
+    return "; ".join(framework.run_pre_enqueue(pod).reasons)
+
+
+def _is_pending(info: PodInfo) -> bool:
+    pod = info.pod
+    return not (pod.spec.node_name or pod.is_finished or pod.metadata.deletion_timestamp)
+
+
+def _find(past: Past, waiting: Sequence[PodInfo], wanted: str) -> PodInfo:
+    if not wanted:
+        if not waiting:
+            raise ApiError(404, "NotFound", f"no pod is pending: all of {len(past.pods):,} pods have a node")
+        ungated = [info for info in waiting if not info.pod.spec.scheduling_gates]
+        return min(ungated or waiting, key=_turn)
+    found = [info for info in past.pods if wanted in (info.key, info.pod.name)]
+    if not found:
+        raise ApiError(404, "NotFound", f"there is no pod {wanted!r} among {len(past.pods):,}; write namespace/name")
+    if len(found) > 1:
+        known = ", ".join(info.key for info in found[:5])
+        raise ApiError(404, "NotFound", f"several pods are named {wanted!r} ({known}); write namespace/name")
+    if not _is_pending(found[0]):
+        node = found[0].pod.spec.node_name
+        state = f"is on node {node}" if node else "has finished or is being deleted"
+        raise refused(Cause("pod", f"{found[0].key} {state}: name a pod that waits for a node"))
+    return found[0]
+
+
+def _turn(info: PodInfo) -> tuple[int, str, str]:
+    return -info.priority, str(info.pod.metadata.creation_timestamp or ""), info.key
+
+
+def _envelope(past: Past, pod: PodInfo) -> Document:
+    """Return an attempt on the cluster as it stands."""
+    given = CycleInput(
+        seen_revision=past.revision,
+        attempt=ATTEMPT,
+        assumed={},
+        nominations={
+            info.uid: info.pod.status.nominated_node_name
+            for info in past.pods
+            if _is_pending(info) and info.pod.status.nominated_node_name
+        },
+        waiting=(),
+        start=0,
+        order=(),
+        configuration=past.settings.hash,
+        profile=pod.pod.spec.scheduler_name,
+        now_ms=0,
+    )
+    return {"id": f"{pod.uid}-{ATTEMPT}", "pod": pod.key, "uid": pod.uid, "attempt": ATTEMPT, "input": given.as_dict()}
+
+
+def _refusals(stuck: Stuck, result: Mapping[str, Any]) -> list[Document]:
+    """Return the nodes that refused, those with the least missing first."""
+    refusals = result.get("firstFail") or {}
+    rows = [(stuck.nodes.get(name), name, said) for name, said in refusals.items()]
+    shown = [
+        {
+            "node": name,
+            "plugin": said.get("plugin", ""),
+            "reasons": said.get("reasons") or [],
+            "short": _short(stuck, info) if info is not None and said.get("plugin") == RESOURCES else {},
+            "distance": _distance(stuck, info) if info is not None else 0.0,
+            "others": len(stuck.refusals.get(name, ())),
+        }
+        for info, name, said in rows
+    ]
+    shown.sort(key=lambda row: (row["others"], row["distance"], row["node"]))
+    return [{key: value for key, value in row.items() if key not in ("distance", "others")} for row in shown]
+
+
+def _short(stuck: Stuck, info: NodeInfo) -> Document:
+    asked = {**stuck.pod.sums.asked, "pods": 1}
+    return {
+        name: {
+            "asked": written(name, asked.get(name, 0)),
+            "free": written(name, max(asked.get(name, 0) - amount, 0)),
+            "short": written(name, amount),
+        }
+        for name, amount in sorted(stuck.short_of(info).items())
+    }
+
+
+def _distance(stuck: Stuck, info: NodeInfo) -> float:
+    """Return what the node has too little, as parts of what is asked."""
+    asked = stuck.pod.sums.asked
+    return sum(amount / max(asked.get(name, 1), 1) for name, amount in stuck.short_of(info).items())
+
+
+def _counted(nodes: Sequence[Document]) -> Document:
+    count = Counter(reason for row in nodes for reason in row["reasons"])
+    return dict(sorted(count.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _preemption(trace: Mapping[str, Any], world: World) -> Document | None:
+    """Return what preemption would do, None where nothing triggered it; pods by their names."""
+    found = trace["result"].get("preemption")
+    if not found:
+        return None
+    keys = {info.uid: info.key for info in world.pods}
+    named: Callable[[Iterable[str]], list[str]] = lambda uids: [keys.get(uid, uid) for uid in uids]  # noqa: E731
+    account = (trace.get("explanation") or {}).get("preemption") or {}
+    return {
+        "eligible": bool(found.get("eligible")),
+        "whyNot": account.get("whyNot", ""),
+        "node": found.get("nominatedNode") or None,
+        "victims": named(found.get("victims") or ()),
+        "candidates": {
+            name: {"victims": named(one["victims"]), "numPDBViolations": one["numPDBViolations"]}
+            for name, one in sorted((found.get("candidates") or {}).items())
+        },
+        "eliminated": {
+            one["node"]: one["eliminatedBy"] for one in account.get("candidates") or () if one.get("eliminatedBy")
+        },
+    }
