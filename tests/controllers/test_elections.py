@@ -19,7 +19,7 @@ from tests.tools.lab import Lab, node, pod
 
 REPLICAS = "replicas.clustersim.io"
 STARTS = {name: scenario.Start(tuple(one.objects()), one.replicas, one.pace) for name, one in TEMPLATES.items()}
-SCENARIOS = Path(scenario.__file__).resolve().parents[1] / "clustersim" / "runtime" / "scenarios"
+SCENARIOS = Path(scenario.__file__).resolve().parents[2] / "clustersim" / "runtime" / "scenarios"
 LEADER = "control-plane.alpha.kubernetes.io/leader"
 
 

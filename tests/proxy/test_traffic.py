@@ -183,7 +183,7 @@ def test_in_the_end_requests_are_answered_again() -> None:
     assert told(lab)["success"] == 1.0
 
 
-ROLLING = Path(scenario.__file__).resolve().parents[1] / "clustersim" / "runtime" / "scenarios" / "rolling-update.yaml"
+ROLLING = Path(scenario.__file__).resolve().parents[2] / "clustersim" / "runtime" / "scenarios" / "rolling-update.yaml"
 
 
 def test_the_scenario_of_a_rolling_update_shows_who_is_careful() -> None:

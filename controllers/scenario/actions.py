@@ -1,0 +1,103 @@
+"""What a step of a scenario asks of the API."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from controllers.flags.table import NAME as FLAGS_NAME
+from controllers.flags.table import RESOURCE as FLAGS
+from controllers.kinds.clustersim.client import RESOURCE as CLIENTS
+from controllers.kinds.table import find_kind
+from controllers.kit.client import Client
+from controllers.log.memory import MemoryStore
+from controllers.log.operations import Create, Delete, Operation, Patch
+from controllers.registry.kind import Kind
+from controllers.scenario.reading import named_kind
+from controllers.scenario.shape import Action
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError
+
+ACTOR: Final = "user:scenario"
+"""Who writes what a scenario says."""
+
+
+def act(store: MemoryStore, action: Action) -> None:
+    """Carry out one action.
+
+    Raises:
+        ApiError: it was refused; the message names the step.
+    """
+    client = Client(store)
+    for operation in _operations(store, action):
+        result = client.apply(operation, ACTOR)
+        if result.error is not None:
+            raise ApiError(
+                result.error.code,
+                result.error.reason,
+                f"{action.path} at {action.at_ms / 1000:g} s was refused: {result.error.message}",
+                causes=result.error.causes,
+            )
+
+
+def _operations(store: MemoryStore, action: Action) -> list[Operation]:
+    argument = action.argument
+    match action.what:
+        case "apply":
+            return [_apply(store, document) for document in argument]
+        case "delete":
+            kind, namespace = _place(argument)
+            grace = argument.get("gracePeriodSeconds")
+            propagation = argument.get("propagation", "Background")
+            name = argument["name"]
+            return [Delete(kind.resource, namespace, name, grace_period_seconds=grace, propagation=propagation)]
+        case "patch":
+            kind, namespace = _place(argument)
+            how = argument.get("type", "strategic")
+            return [Patch(kind.resource, namespace, argument["name"], argument["patch"], how)]
+        case "scale":
+            namespace = argument.get("namespace", "default")
+            resource = "deployments.apps" if "deployment" in argument else "replicasets.apps"
+            name = argument.get("deployment") or argument["replicaset"]
+            return [Patch(resource, namespace, name, {"spec": {"replicas": argument["replicas"]}}, "merge", "scale")]
+        case "fault":
+            name = argument["replica"]
+            stored = store.get("replicas.clustersim.io", "", name)
+            known = (stored.object["spec"].get("fault") or {}) if stored is not None else {}
+            fault = {key: value for key, value in argument.items() if key != "replica"}
+            patch = {"spec": {"fault": {**fault, "id": int(known.get("id") or 0) + 1}}}
+            return [Patch("replicas.clustersim.io", "", name, patch)]
+        case "scheduler":
+            # The whole spec: what the new one does not name is gone.
+            patch_spec = [{"op": "add", "path": "/spec", "value": argument}]
+            return [Patch("schedulerconfigs.clustersim.io", "", "default", patch_spec, "json")]
+        case "client":
+            metadata = {"name": argument["name"]}
+            spec = {key: value for key, value in argument.items() if key != "name"}
+            if store.get(CLIENTS, "", argument["name"]) is not None:
+                return [Patch(CLIENTS, "", argument["name"], {"spec": spec})]
+            made_client = {"apiVersion": "clustersim.io/v1", "kind": "Client", "metadata": metadata, "spec": spec}
+            return [Create(CLIENTS, "", made_client)]
+        case "flags":
+            document = {"apiVersion": "clustersim.io/v1", "kind": "Flags", "metadata": {"name": FLAGS_NAME}}
+            there = store.get(FLAGS, "", FLAGS_NAME) is not None
+            made: list[Operation] = [] if there else [Create(FLAGS, "", document)]
+            return [*made, Patch(FLAGS, "", FLAGS_NAME, {"spec": argument})]
+        case _:
+            return [Patch("clocks.clustersim.io", "", "clock", {"spec": argument})]
+
+
+def _apply(store: MemoryStore, document: Document) -> Operation:
+    """Create the object, or merge what is written into the one that is there."""
+    kind = find_kind(document["apiVersion"], document["kind"])
+    assert kind is not None, "kinds were checked when the scenario was read"
+    name = document["metadata"]["name"]
+    namespace = (document["metadata"].get("namespace") or "default") if kind.namespaced else ""
+    if store.get(kind.resource, namespace, name) is None:
+        return Create(kind.resource, namespace, document)
+    return Patch(kind.resource, namespace, name, document, "strategic")
+
+
+def _place(argument: Document) -> tuple[Kind, str]:
+    kind = named_kind(argument)
+    assert kind is not None, "kinds were checked when the scenario was read"
+    return kind, argument.get("namespace", "default") if kind.namespaced else ""
