@@ -26,7 +26,7 @@ come from the generated models of v1.34 (own kinds: `controllers/registry/models
 checks, unknown-field checks, OpenAPI and `kubectl explain`.
 
 All verbs are served for every kind: create, get, list, watch, update, patch (merge, strategic merge, JSON patch),
-delete, deletecollection. Server-side apply answers 415, which kubectl explains.
+delete, deletecollection (not of Namespaces). Server-side apply answers 415, which kubectl explains.
 
 | kind | resource | short | scope | subresources | selectable fields |
 |---|---|---|---|---|---|

@@ -10,11 +10,15 @@ import pytest
 
 from clustersim.apiserver.messages import Request
 from clustersim.apiserver.openapi import answer
+from clustersim.apiserver.tables import definitions
 from controllers.kinds.table import COMPUTED, KINDS, SERVED
 from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
+from controllers.registry.schema import model
 
 UPSTREAM: Final[dict[str, dict[str, Any]]] = json.loads((Path(__file__).parent / "upstream.json").read_text())
-"""What a v1.34 API server says in discovery and in tables: `<apiVersion>/<plural>` → how it is called, its columns."""
+"""What a v1.34 API server says in discovery and in tables: `<apiVersion>/<plural>` → how it is called, its columns.
+
+What describes a column is a text or `<struct>#<field>` of the schema; empty: that is not compared."""
 
 
 def _id(kind: Kind) -> str:
@@ -30,6 +34,21 @@ def test_a_kind_is_called_and_printed_as_upstream_does(kind: Kind) -> None:
         assert called == tuple(told[key] for key in wanted)
     if "columns" in told:
         assert [[column.name, column.type, column.priority] for column in kind.columns] == told["columns"]
+    if "described" in told:
+        here = [column["description"] for column in definitions(kind)]
+        assert here == [_text(one) or mine for one, mine in zip(told["described"], here, strict=True)]
+
+
+def _text(described: str) -> str:
+    """Return what a column is described with: the text, or what the schema says of `<struct>#<field>`."""
+    struct, _, field = described.partition("#")
+    return model(struct).descriptions[field] if field else described
+
+
+def test_namespaces_are_not_deleted_together() -> None:
+    assert [kind.plural for kind in SERVED if "delete" in kind.verbs and "deletecollection" not in kind.verbs] == [
+        "namespaces"
+    ]
 
 
 @pytest.mark.parametrize("kind", SERVED, ids=_id)

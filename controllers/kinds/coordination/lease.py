@@ -76,7 +76,13 @@ KIND: Final = Kind(
     validate=_validate,
     columns=(
         NAME,
-        Column("Holder", "string", "Who holds it.", lambda doc, age: at(doc, "spec", "holderIdentity") or ""),
+        Column(
+            "Holder",
+            "string",
+            "",
+            lambda doc, age: at(doc, "spec", "holderIdentity") or "",
+            source="coordination_v1.LeaseSpec#holderIdentity",
+        ),
         AGE,
     ),
     page={"spec": True},

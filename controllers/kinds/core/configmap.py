@@ -52,8 +52,9 @@ KIND: Final = Kind(
         Column(
             "Data",
             "integer",
-            "How many keys.",
+            "",
             lambda doc, age: len(doc.get("data") or ()) + len(doc.get("binaryData") or ()),
+            source="core_v1.ConfigMap#data",
         ),
         AGE,
     ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
-from controllers.registry.kind import Column, Kind, Subresource
+from controllers.registry.kind import VERBS, Column, Kind, Subresource
 from controllers.registry.subresources import STATUS_AND_METADATA
 from scheduler_core.api.document import Document, at, child
 
@@ -46,6 +46,7 @@ KIND: Final = Kind(
     "namespaces",
     short_names=("ns",),
     namespaced=False,
+    verbs=tuple(verb for verb in VERBS if verb != "deletecollection"),
     subresources=(STATUS_AND_METADATA, FINALIZE),
     keeper="namespace",
     rank=0,
@@ -57,7 +58,7 @@ KIND: Final = Kind(
     returned_when_deleted=True,
     columns=(
         NAME,
-        Column("Status", "string", "Active or Terminating.", lambda doc, age: at(doc, "status", "phase") or ""),
+        Column("Status", "string", "The status of the namespace", lambda doc, age: at(doc, "status", "phase") or ""),
         AGE,
     ),
     selectable={"status.phase": lambda doc: at(doc, "status", "phase") or ""},

@@ -109,20 +109,30 @@ KIND: Final = Kind(
     validate_update=_validate_update,
     columns=(
         NAME,
-        Column("Status", "string", "Ready, NotReady or Unknown, and SchedulingDisabled when cordoned.", _status),
-        Column("Roles", "string", "From labels node-role.kubernetes.io/…", _roles),
+        Column("Status", "string", "The status of the node", _status),
+        Column("Roles", "string", "The roles of the node", _roles),
         AGE,
         Column(
             "Version",
             "string",
-            "Kubelet version.",
+            "",
             lambda doc, age: at(doc, "status", "nodeInfo", "kubeletVersion") or "",
+            source="core_v1.NodeSystemInfo#kubeletVersion",
         ),
-        Column("Internal-IP", "string", "Address of type InternalIP.", _address("InternalIP"), 1),
-        Column("External-IP", "string", "Address of type ExternalIP.", _address("ExternalIP"), 1),
-        Column("OS-Image", "string", "Operating system.", _info("osImage"), 1),
-        Column("Kernel-Version", "string", "Kernel.", _info("kernelVersion"), 1),
-        Column("Container-Runtime", "string", "Runtime.", _info("containerRuntimeVersion"), 1),
+        Column("Internal-IP", "string", "", _address("InternalIP"), 1, source="core_v1.NodeStatus#addresses"),
+        Column("External-IP", "string", "", _address("ExternalIP"), 1, source="core_v1.NodeStatus#addresses"),
+        Column("OS-Image", "string", "", _info("osImage"), 1, source="core_v1.NodeSystemInfo#osImage"),
+        Column(
+            "Kernel-Version", "string", "", _info("kernelVersion"), 1, source="core_v1.NodeSystemInfo#kernelVersion"
+        ),
+        Column(
+            "Container-Runtime",
+            "string",
+            "",
+            _info("containerRuntimeVersion"),
+            1,
+            source="core_v1.NodeSystemInfo#containerRuntimeVersion",
+        ),
     ),
     selectable={
         "spec.unschedulable": lambda doc: "true" if at(doc, "spec", "unschedulable") else "false",

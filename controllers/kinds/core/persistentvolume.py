@@ -141,28 +141,39 @@ KIND: Final = Kind(
     returned_when_deleted=True,
     columns=(
         NAME,
-        Column("Capacity", "string", "Its size.", _spec("capacity", "storage")),
+        Column("Capacity", "string", "", _spec("capacity", "storage"), source="core_v1.PersistentVolumeSpec#capacity"),
         Column(
             "Access Modes",
             "string",
-            "How it can be mounted.",
+            "",
             lambda doc, age: storage.shortened(at(doc, "spec", "accessModes")),
+            source="core_v1.PersistentVolumeSpec#accessModes",
         ),
         Column(
-            "Reclaim Policy", "string", "What becomes of it without its claim.", _spec("persistentVolumeReclaimPolicy")
+            "Reclaim Policy",
+            "string",
+            "",
+            _spec("persistentVolumeReclaimPolicy"),
+            source="core_v1.PersistentVolumeSpec#persistentVolumeReclaimPolicy",
         ),
-        Column("Status", "string", "Pending, Available, Bound, Released, Failed or Terminating.", _status),
-        Column("Claim", "string", "The claim it is bound to or kept for.", _claim),
-        Column("StorageClass", "string", "Its class.", class_name),
+        Column("Status", "string", "", _status, source="core_v1.PersistentVolumeStatus#phase"),
+        Column("Claim", "string", "", _claim, source="core_v1.PersistentVolumeSpec#claimRef"),
+        Column("StorageClass", "string", "StorageClass of the pv", class_name),
         Column(
             "VolumeAttributesClass",
             "string",
-            "Its attributes class.",
+            "VolumeAttributesClass of the pv",
             _spec("volumeAttributesClassName", otherwise=UNSET),
         ),
-        Column("Reason", "string", "Why it failed.", lambda doc, age: at(doc, "status", "reason") or ""),
+        Column(
+            "Reason",
+            "string",
+            "",
+            lambda doc, age: at(doc, "status", "reason") or "",
+            source="core_v1.PersistentVolumeStatus#reason",
+        ),
         AGE,
-        Column("VolumeMode", "string", "Block or Filesystem.", _spec("volumeMode"), 1),
+        Column("VolumeMode", "string", "", _spec("volumeMode"), 1, source="core_v1.PersistentVolumeSpec#volumeMode"),
     ),
     page={
         "spec": {

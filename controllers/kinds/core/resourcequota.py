@@ -49,8 +49,19 @@ KIND: Final = Kind(
     returned_when_deleted=True,
     columns=(
         NAME,
-        Column("Request", "string", "Used of allowed, requests and counts.", _used("")),
-        Column("Limit", "string", "Used of allowed, limits.", _used("limits.")),
+        Column(
+            "Request",
+            "string",
+            "Request represents a minimum amount of cpu/memory that a container may consume.",
+            _used(""),
+        ),
+        Column(
+            "Limit",
+            "string",
+            "Limits control the maximum amount of cpu/memory that a container may use independent of contention on "
+            "the node.",
+            _used("limits."),
+        ),
         AGE,
     ),
 )

@@ -62,12 +62,19 @@ KIND: Final = Kind(
     generation=True,
     columns=(
         NAME,
-        Column("Min Available", "string", "Pods that must stay.", _number("minAvailable")),
-        Column("Max Unavailable", "string", "Pods that may be missing.", _number("maxUnavailable")),
+        Column(
+            "Min Available", "string", "The minimum number of pods that must be available.", _number("minAvailable")
+        ),
+        Column(
+            "Max Unavailable",
+            "string",
+            "The maximum number of pods that may be unavailable.",
+            _number("maxUnavailable"),
+        ),
         Column(
             "Allowed Disruptions",
             "integer",
-            "How many may go now.",
+            "Calculated number of pods that may be disrupted at this time.",
             lambda doc, age: at(doc, "status", "disruptionsAllowed") or 0,
         ),
         AGE,

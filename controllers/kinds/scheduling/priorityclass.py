@@ -64,16 +64,21 @@ KIND: Final = Kind(
     generation=True,
     columns=(
         NAME,
-        Column("Value", "integer", "The priority.", lambda doc, age: doc["value"]),
+        Column("Value", "integer", "", lambda doc, age: doc["value"], source="scheduling_v1.PriorityClass#value"),
         Column(
             "Global-Default",
             "boolean",
-            "Used by pods that name no class.",
+            "",
             lambda doc, age: bool(doc.get("globalDefault")),
+            source="scheduling_v1.PriorityClass#globalDefault",
         ),
         AGE,
         Column(
-            "PreemptionPolicy", "string", "Whether its pods preempt.", lambda doc, age: doc.get("preemptionPolicy", "")
+            "PreemptionPolicy",
+            "string",
+            "",
+            lambda doc, age: doc.get("preemptionPolicy", ""),
+            source="scheduling_v1.PriorityClass#preemptionPolicy",
         ),
     ),
     page={

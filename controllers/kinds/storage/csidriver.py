@@ -63,9 +63,19 @@ KIND: Final = Kind(
     returned_when_deleted=True,
     columns=(
         NAME,
-        Column("AttachRequired", "boolean", "Whether volumes are attached first.", _spec("attachRequired")),
-        Column("PodInfoOnMount", "boolean", "Whether it is told of the pod.", _spec("podInfoOnMount")),
-        Column("StorageCapacity", "boolean", "Whether it tells how much there is.", _spec("storageCapacity")),
+        Column(
+            "AttachRequired", "boolean", "", _spec("attachRequired"), source="storage_v1.CSIDriverSpec#attachRequired"
+        ),
+        Column(
+            "PodInfoOnMount", "boolean", "", _spec("podInfoOnMount"), source="storage_v1.CSIDriverSpec#podInfoOnMount"
+        ),
+        Column(
+            "StorageCapacity",
+            "boolean",
+            "",
+            _spec("storageCapacity"),
+            source="storage_v1.CSIDriverSpec#storageCapacity",
+        ),
         Column(
             "TokenRequests",
             "string",

@@ -60,7 +60,10 @@ KIND: Final = Kind(
     columns=(
         NAME,
         Column(
-            "Drivers", "integer", "How many drivers run there.", lambda doc, age: len(at(doc, "spec", "drivers") or ())
+            "Drivers",
+            "integer",
+            "Drivers indicates the number of CSI drivers registered on the node",
+            lambda doc, age: len(at(doc, "spec", "drivers") or ()),
         ),
         AGE,
     ),

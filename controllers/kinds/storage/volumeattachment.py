@@ -56,10 +56,24 @@ KIND: Final = Kind(
     returned_when_deleted=True,
     columns=(
         NAME,
-        Column("Attacher", "string", "The driver.", text_of("spec", "attacher")),
-        Column("PV", "string", "The volume.", text_of("spec", "source", "persistentVolumeName")),
-        Column("Node", "string", "Where to.", text_of("spec", "nodeName")),
-        Column("Attached", "boolean", "Whether it is there.", lambda doc, age: bool(at(doc, "status", "attached"))),
+        Column(
+            "Attacher", "string", "", text_of("spec", "attacher"), source="storage_v1.VolumeAttachmentSpec#attacher"
+        ),
+        Column(
+            "PV",
+            "string",
+            "",
+            text_of("spec", "source", "persistentVolumeName"),
+            source="storage_v1.VolumeAttachmentSource#persistentVolumeName",
+        ),
+        Column("Node", "string", "", text_of("spec", "nodeName"), source="storage_v1.VolumeAttachmentSpec#nodeName"),
+        Column(
+            "Attached",
+            "boolean",
+            "",
+            lambda doc, age: bool(at(doc, "status", "attached")),
+            source="storage_v1.VolumeAttachmentStatus#attached",
+        ),
         AGE,
     ),
 )
