@@ -19,7 +19,7 @@ from clustersim.apiserver.containers import ExecPlan
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.feed.hub import in_thread
 from clustersim.store import open_store
-from controllers.kubelet.shell.interpreter import MISSING, Exit, Running, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import MISSING, Exit, Running, TooLong, Waits, Wrote
 from controllers.kubelet.shell.terminal import Terminal
 from scheduler_core.api.document import Document
 

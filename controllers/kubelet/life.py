@@ -6,20 +6,20 @@ all that matters stands in the status.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Generator, Mapping
+from typing import Any, Final
 
 from controllers.kinds.metrics.usage import over_limit
 from controllers.kubelet import says
 from controllers.kubelet.admitting import Refusal, asks_for_host_ports, refusal
 from controllers.kubelet.containers import Container, Containers, merged_conditions
+from controllers.kubelet.home import Home, Late, Remove, Sleep, Steps, Write
 from controllers.kubelet.images import CHECK_MS, normalised, seconds_text, size_bytes
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import Orders
 from controllers.kubelet.outcomes import Outcome, outcome_of
-from controllers.kubelet.stages.pods import Stages, Wait
+from controllers.kubelet.stages.pods import Wait
 from controllers.log.stamps import unix_ms_of, wire_time
-from controllers.loop.loop import Tick
 from scheduler_core.api.document import Document, condition
 from scheduler_core.api.draw import draw
 
@@ -32,82 +32,6 @@ OOM_MS: Final = 2_000
 """After so long a container is killed that uses more memory than its limit."""
 
 LATE: Final = "Pod was active on the node longer than the specified deadline"
-
-
-class Sleep(NamedTuple):
-    """Go on at `at_ms`."""
-
-    at_ms: int
-
-
-class Write(NamedTuple):
-    """Write this status, then go on."""
-
-    status: Document
-
-
-class Remove(NamedTuple):
-    """The pod is over: take it away."""
-
-
-Steps = Generator[Sleep | Write | Remove, None, None]
-
-
-class Act(NamedTuple):
-    """Something that happens at `due_ms`."""
-
-    due_ms: int
-    do: Callable[[], Steps]
-
-
-class Late(Exception):
-    """spec.activeDeadlineSeconds is over."""
-
-
-class Home(Protocol):
-    """What a pod's life needs of its kubelet."""
-
-    tick: Tick
-    stages: Stages
-
-    def pod(self, uid: str) -> Document | None:
-        """Return the pod as it is now."""
-
-    def orders(self, pod: Mapping[str, Any]) -> Orders:
-        """Return what annotations tell it."""
-
-    def address(self, machine: Machine) -> str:
-        """Return the node's address."""
-
-    def taken(self, pod: Document) -> list[Document]:
-        """Return the other pods that its node has taken and that are not over."""
-
-    def not_mounted(self, pod: Document) -> str:
-        """Return why its volumes are not there; empty where they are. The pod is looked at again when that changes."""
-
-    def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:
-        """Return what a container's environment lacks; empty: nothing. The pod is looked at again when it comes."""
-
-    def arrived(self, machine: Machine) -> None:
-        """An image was pulled: the node's status will list it."""
-
-    def evicted(self, uid: str) -> str:
-        """Return why the pod has to go; empty: it may stay."""
-
-    def resized(self, uid: str) -> Mapping[str, Document]:
-        """Return container → its resources before a change that is not in force yet."""
-
-    def resize_told(self, uid: str, retry_ms: int, *, keep: bool) -> None:
-        """A resize was looked at; `keep`: it waits, and is looked at again at `retry_ms`."""
-
-    def retry_ms(self, uid: str) -> int:
-        """Return when a resize that waits is looked at again."""
-
-    def room(self, machine: Machine, uid: str) -> tuple[Mapping[str, Any], list[Document]]:
-        """Return (what a node can give, the pods that it gives to besides this one)."""
-
-    def asked_ms(self, uid: str) -> int | None:
-        """Return since when the pod is asked to end; None: just now, and that is remembered."""
 
 
 class Life:

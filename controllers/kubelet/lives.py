@@ -16,7 +16,8 @@ from controllers.kit.informer import Informers, by_node
 from controllers.kit.manager import key_of
 from controllers.kit.pods import claims_of_pod
 from controllers.kit.recorder import Recorder
-from controllers.kubelet.life import FINAL, Life, Remove, Sleep, Steps, Write, revision_of
+from controllers.kubelet.home import Remove, Sleep, Steps, Write
+from controllers.kubelet.life import FINAL, Life, revision_of
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
 from controllers.kubelet.orders import Orders, orders_of

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
-from controllers.kubelet.shell.interpreter import Exit, Running, Shell, TooLong, Waits
+from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
+from controllers.kubelet.shell.running import Exit, Running, TooLong, Waits
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.errors import ApiError, bad_request

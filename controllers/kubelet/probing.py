@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from controllers.kubelet import says
 from controllers.kubelet.containers import Container
-from controllers.kubelet.life import Act, Life, Steps, Write
+from controllers.kubelet.home import Act, Steps, Write
+from controllers.kubelet.life import Life
 from controllers.log.stamps import unix_ms_of
 
 Kill = Callable[[Life, Container, says.Say, str], Steps]

@@ -12,7 +12,8 @@ import msgspec
 
 from controllers.kubelet import says
 from controllers.kubelet.containers import Container, merged_conditions
-from controllers.kubelet.life import FINAL, Act, Life, Steps, Write
+from controllers.kubelet.home import Act, Steps, Write
+from controllers.kubelet.life import FINAL, Life
 from scheduler_core.api.document import Document
 from scheduler_core.api.quantity import QuantityError, amount
 

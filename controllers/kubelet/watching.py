@@ -9,7 +9,8 @@ from collections.abc import Generator, Iterator
 
 from controllers.kubelet import probing, resizing, says
 from controllers.kubelet.containers import Container, merged_conditions
-from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Act, Late, Life, Remove, Sleep, Steps, Write
+from controllers.kubelet.home import Act, Late, Remove, Sleep, Steps, Write
+from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Life
 from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.probing import Told
 from controllers.log.stamps import unix_ms_of

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from controllers.kubelet.life import Life, Remove, Sleep, Write
+from controllers.kubelet.home import Remove, Sleep, Write
+from controllers.kubelet.life import Life
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import orders_of
 from controllers.kubelet.stages.pods import STAGES, read

@@ -7,74 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from typing import Final, NamedTuple
+from typing import Final
 
-from controllers.kubelet.shell.arithmetic import value_of
+from controllers.kubelet.shell.disk import Disk
+from controllers.kubelet.shell.expanding import fields_of, text_of
 from controllers.kubelet.shell.inside import Inside
-from controllers.kubelet.shell.syntax import (
+from controllers.kubelet.shell.running import MISSING, STEPS_MAX, VALUE_LENGTH_MAX, Exit, Running, TooLong, Waits, Wrote
+from controllers.kubelet.shell.syntax import parse
+from controllers.kubelet.shell.tree import (
     Choice,
     Command,
     Each,
     Group,
     Loop,
-    Output,
-    Part,
     Pipeline,
     Redirect,
     Script,
     Simple,
-    Sum,
     SyntaxProblem,
-    Text,
-    Variable,
-    Word,
-    parse,
 )
-
-STEPS_MAX: Final = 20_000
-"""Commands of one run; a script that has not ended by then is stopped."""
-
-VALUE_LENGTH_MAX: Final = 64 * 1024
-"""Characters of a variable, of what a pipe holds and of a file written here; the rest is cut."""
 
 NESTED_MAX: Final = 16
 """Shells within shells."""
-
-FOREVER_MS: Final = 1000 * 3600 * 24 * 365 * 100
-"""How long waits what never goes on."""
-
-MISSING: Final = 127
-"""The exit code of a command that there is not."""
-
-
-class Wrote(NamedTuple):
-    """A text on standard output (1) or standard error (2)."""
-
-    fd: int
-    text: str
-
-
-class Waits(NamedTuple):
-    """Nothing happens for so many simulated milliseconds."""
-
-    ms: int
-
-
-Running = Generator[Wrote | Waits, None, int]
-"""What a command does; its exit code at the end."""
-
-
-class Exit(Exception):
-    """The shell ends."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
-class TooLong(Exception):
-    """The script did more than is simulated."""
 
 
 class _Leave(Exception):
@@ -113,7 +67,7 @@ Program = Callable[[Call], Running]
 
 
 @dataclass(slots=True)
-class Shell:
+class Shell(Disk):
     """A shell in a container: variables, folder and written files live as long as it does."""
 
     inside: Inside
@@ -134,44 +88,6 @@ class Shell:
     """Whether a program that is not known is taken to run well and print nothing."""
     input: str = ""
     """What `read` has not read yet."""
-
-    # -- files ------------------------------------------------------------------------------------------------------
-
-    def path(self, name: str) -> str:
-        """Return a name as a path from the root."""
-        parts: list[str] = []
-        for part in (name if name.startswith("/") else f"{self.folder}/{name}").split("/"):
-            if part == "..":
-                parts = parts[:-1]
-            elif part not in ("", "."):
-                parts.append(part)
-        return "/" + "/".join(parts)
-
-    def files(self) -> dict[str, str]:
-        """Return path → text of all files that are there."""
-        found = {**self.inside.files, **self.written}
-        return {path: text for path, text in found.items() if path not in self.removed}
-
-    def read(self, name: str) -> str | None:
-        """Return a file's text; None where there is none."""
-        path = self.path(name)
-        if path in ("/dev/null", "/dev/stdin"):
-            return ""
-        if path in self.removed:
-            return None
-        return self.written.get(path, self.inside.files.get(path))
-
-    def write(self, name: str, text: str, *, more: bool) -> str:
-        """Write a file; return what is wrong, else nothing."""
-        path = self.path(name)
-        if path.startswith("/dev/"):
-            return ""
-        if self.inside.is_read_only(path):
-            return f"can't create {name}: Read-only file system"
-        self.removed.discard(path)
-        before = (self.read(name) or "") if more else ""
-        self.written[path] = (before + text)[:VALUE_LENGTH_MAX]
-        return ""
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -295,7 +211,7 @@ class Shell:
                     code = self.code
             case Each(name, words, body):
                 self.code = 0
-                for value in (yield from self._fields(words)):
+                for value in (yield from fields_of(self, words)):
                     self.variables[name] = value
                     if (yield from self._body(body)):
                         return 0
@@ -329,10 +245,10 @@ class Shell:
         return False
 
     def _simple(self, command: Simple, stdin: str) -> Running:
-        words = yield from self._fields(command.words)
+        words = yield from fields_of(self, command.words)
         sets: dict[str, str] = {}
         for name, word in command.sets:
-            sets[name] = (yield from self._text(word))[:VALUE_LENGTH_MAX]
+            sets[name] = (yield from text_of(self, word))[:VALUE_LENGTH_MAX]
         if not words:
             self.variables.update(sets)
             return (yield from self._redirected(command.redirects, _nothing()))
@@ -356,7 +272,7 @@ class Shell:
         given: str | None = stdin
         for redirect in redirects:
             if redirect.how == "<":
-                target = yield from self._text(redirect.word)
+                target = yield from text_of(self, redirect.word)
                 given = self.read(target)
                 if given is None:
                     yield Wrote(2, f"sh: can't open {target}: no such file\n")
@@ -405,7 +321,7 @@ class Shell:
         for redirect in redirects:
             if redirect.how == "<":
                 continue
-            word = yield from self._text(redirect.word)
+            word = yield from text_of(self, redirect.word)
             targets[redirect.fd] = targets.get(int(word[1:]), word) if word[:1] == "&" and word[1:].isdigit() else word
             if not word.startswith("&"):
                 wrong = self.write(word, "", more=redirect.how == ">>")
@@ -451,25 +367,12 @@ class Shell:
             case _:
                 return self.variables.get(name, "")
 
-    def _text(self, word: Word) -> Generator[Wrote | Waits, None, str]:
-        texts: list[str] = []
-        for part in word:
-            texts.append((yield from self._part(part)))
-        return "".join(texts)
-
-    def _part(self, part: Part) -> Generator[Wrote | Waits, None, str]:
-        match part:
-            case Text(text, _):
-                return text
-            case Variable(name, _, default):
-                return self.variable(name) or default
-            case Output(script, _):
-                kept = dict(self.variables)
-                text = yield from self._collected(self._inner(script))
-                self.variables = kept
-                return text.rstrip("\n")
-            case Sum(expression, _):
-                return str(value_of(expression, self.variable))
+    def output(self, script: Script) -> Generator[Wrote | Waits, None, str]:
+        """Run a script; return what it prints, without the last line's end."""
+        kept = dict(self.variables)
+        text = yield from self._collected(self._inner(script))
+        self.variables = kept
+        return text.rstrip("\n")
 
     def _inner(self, script: Script) -> Running:
         try:
@@ -477,43 +380,6 @@ class Shell:
         except Exit as end:
             self.code = end.code
             return end.code
-
-    def _fields(self, words: Sequence[Word]) -> Generator[Wrote | Waits, None, list[str]]:
-        """Return words expanded: what is not quoted is split at blanks, and stars stand for files."""
-        found: list[str] = []
-        for word in words:
-            fields: list[str] = []
-            fresh = True
-            star = False
-            for part in word:
-                text = yield from self._part(part)
-                if part.quoted or isinstance(part, Text):
-                    star = star or (not part.quoted and any(letter in text for letter in "*?["))
-                    if fresh or not fields:
-                        fields.append(text)
-                    else:
-                        fields[-1] += text
-                    fresh = False
-                    continue
-                pieces = text.split()
-                if pieces:
-                    if not fresh and fields and not text[0].isspace():
-                        fields[-1] += pieces.pop(0)
-                    fields += pieces
-                    fresh = text[-1].isspace()
-            for one in fields:
-                found += (self._matching(one) if star else None) or [one]
-        return found
-
-    def _matching(self, pattern: str) -> list[str]:
-        """Return the files and folders that a pattern names."""
-        whole = self.path(pattern)
-        depth = whole.count("/")
-        names = {"/".join(path.split("/")[: depth + 1]) for path in self.files() if path.count("/") >= depth}
-        found = sorted(name for name in names if fnmatchcase(name, whole))
-        if pattern.startswith("/"):
-            return found
-        return [name.removeprefix(self.folder.rstrip("/") + "/") for name in found]
 
 
 def _nothing() -> Running:

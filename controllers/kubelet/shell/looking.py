@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from controllers.kubelet.shell.inside import DOMAIN
-from controllers.kubelet.shell.interpreter import Call, Program, Running, Wrote
+from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.programs import TEXT, is_folder, options, wrong
+from controllers.kubelet.shell.running import Running, Wrote
 
 SIMULATED: Final = "this container is simulated: no process runs in it"
 

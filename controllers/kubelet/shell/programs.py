@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from controllers.kubelet.shell.interpreter import FOREVER_MS, MISSING, Call, Program, Running, Wrote
+from controllers.kubelet.shell.interpreter import Call, Program
+from controllers.kubelet.shell.running import FOREVER_MS, MISSING, Running, Wrote
 
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _DURATION: Final = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?([smhd]?)", re.ASCII)

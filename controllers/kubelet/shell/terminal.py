@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from controllers.kubelet.shell.interpreter import STEPS_MAX, Running, Shell, Wrote
-from controllers.kubelet.shell.syntax import SyntaxProblem, parse
+from controllers.kubelet.shell.interpreter import Shell
+from controllers.kubelet.shell.running import STEPS_MAX, Running, Wrote
+from controllers.kubelet.shell.syntax import parse
+from controllers.kubelet.shell.tree import SyntaxProblem
 
 GREETING: Final = "clustersim: this container is simulated, no process runs in it; `help` lists what is known here\n"
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from controllers.kubelet.shell.inside import expanded, look_inside
-from controllers.kubelet.shell.interpreter import Shell, TooLong, Waits
+from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
+from controllers.kubelet.shell.running import TooLong, Waits
 from controllers.kubelet.stages.pods import STAGES
 from tests.tools.lab import Document
 

@@ -1,0 +1,88 @@
+"""What a pod's life asks for, step by step, and what its kubelet gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from controllers.kubelet.machine import Machine
+from controllers.kubelet.orders import Orders
+from controllers.kubelet.stages.pods import Stages
+from controllers.loop.loop import Tick
+from scheduler_core.api.document import Document
+
+
+class Sleep(NamedTuple):
+    """Go on at `at_ms`."""
+
+    at_ms: int
+
+
+class Write(NamedTuple):
+    """Write this status, then go on."""
+
+    status: Document
+
+
+class Remove(NamedTuple):
+    """The pod is over: take it away."""
+
+
+Steps = Generator[Sleep | Write | Remove, None, None]
+
+
+class Act(NamedTuple):
+    """Something that happens at `due_ms`."""
+
+    due_ms: int
+    do: Callable[[], Steps]
+
+
+class Late(Exception):
+    """spec.activeDeadlineSeconds is over."""
+
+
+class Home(Protocol):
+    """What a pod's life needs of its kubelet."""
+
+    tick: Tick
+    stages: Stages
+
+    def pod(self, uid: str) -> Document | None:
+        """Return the pod as it is now."""
+
+    def orders(self, pod: Mapping[str, Any]) -> Orders:
+        """Return what annotations tell it."""
+
+    def address(self, machine: Machine) -> str:
+        """Return the node's address."""
+
+    def taken(self, pod: Document) -> list[Document]:
+        """Return the other pods that its node has taken and that are not over."""
+
+    def not_mounted(self, pod: Document) -> str:
+        """Return why its volumes are not there; empty where they are. The pod is looked at again when that changes."""
+
+    def not_configured(self, pod: Document, container: Mapping[str, Any]) -> str:
+        """Return what a container's environment lacks; empty: nothing. The pod is looked at again when it comes."""
+
+    def arrived(self, machine: Machine) -> None:
+        """An image was pulled: the node's status will list it."""
+
+    def evicted(self, uid: str) -> str:
+        """Return why the pod has to go; empty: it may stay."""
+
+    def resized(self, uid: str) -> Mapping[str, Document]:
+        """Return container → its resources before a change that is not in force yet."""
+
+    def resize_told(self, uid: str, retry_ms: int, *, keep: bool) -> None:
+        """A resize was looked at; `keep`: it waits, and is looked at again at `retry_ms`."""
+
+    def retry_ms(self, uid: str) -> int:
+        """Return when a resize that waits is looked at again."""
+
+    def room(self, machine: Machine, uid: str) -> tuple[Mapping[str, Any], list[Document]]:
+        """Return (what a node can give, the pods that it gives to besides this one)."""
+
+    def asked_ms(self, uid: str) -> int | None:
+        """Return since when the pod is asked to end; None: just now, and that is remembered."""

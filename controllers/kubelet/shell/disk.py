@@ -1,0 +1,65 @@
+"""The files that a shell sees: those of its container, and what was written and removed meanwhile."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from controllers.kubelet.shell.inside import Inside
+from controllers.kubelet.shell.running import VALUE_LENGTH_MAX
+
+
+class Disk:
+    """What a shell does with files; who is one has these."""
+
+    __slots__ = ()
+
+    inside: Inside
+    folder: str
+    written: dict[str, str]
+    removed: set[str]
+
+    def path(self, name: str) -> str:
+        """Return a name as a path from the root."""
+        parts: list[str] = []
+        for part in (name if name.startswith("/") else f"{self.folder}/{name}").split("/"):
+            if part == "..":
+                parts = parts[:-1]
+            elif part not in ("", "."):
+                parts.append(part)
+        return "/" + "/".join(parts)
+
+    def files(self) -> dict[str, str]:
+        """Return path → text of all files that are there."""
+        found = {**self.inside.files, **self.written}
+        return {path: text for path, text in found.items() if path not in self.removed}
+
+    def read(self, name: str) -> str | None:
+        """Return a file's text; None where there is none."""
+        path = self.path(name)
+        if path in ("/dev/null", "/dev/stdin"):
+            return ""
+        if path in self.removed:
+            return None
+        return self.written.get(path, self.inside.files.get(path))
+
+    def write(self, name: str, text: str, *, more: bool) -> str:
+        """Write a file; return what is wrong, else nothing."""
+        path = self.path(name)
+        if path.startswith("/dev/"):
+            return ""
+        if self.inside.is_read_only(path):
+            return f"can't create {name}: Read-only file system"
+        self.removed.discard(path)
+        before = (self.read(name) or "") if more else ""
+        self.written[path] = (before + text)[:VALUE_LENGTH_MAX]
+        return ""
+
+    def matching(self, pattern: str) -> list[str]:
+        """Return the files and folders that a pattern names."""
+        whole = self.path(pattern)
+        depth = whole.count("/")
+        names = {"/".join(path.split("/")[: depth + 1]) for path in self.files() if path.count("/") >= depth}
+        found = sorted(name for name in names if fnmatchcase(name, whole))
+        if pattern.startswith("/"):
+            return found
+        return [name.removeprefix(self.folder.rstrip("/") + "/") for name in found]

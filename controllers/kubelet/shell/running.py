@@ -1,0 +1,47 @@
+"""What a command does: it prints, it waits, it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Final, NamedTuple
+
+STEPS_MAX: Final = 20_000
+"""Commands of one run; a script that has not ended by then is stopped."""
+
+VALUE_LENGTH_MAX: Final = 64 * 1024
+"""Characters of a variable, of what a pipe holds and of a file written here; the rest is cut."""
+
+FOREVER_MS: Final = 1000 * 3600 * 24 * 365 * 100
+"""How long waits what never goes on."""
+
+MISSING: Final = 127
+"""The exit code of a command that there is not."""
+
+
+class Wrote(NamedTuple):
+    """A text on standard output (1) or standard error (2)."""
+
+    fd: int
+    text: str
+
+
+class Waits(NamedTuple):
+    """Nothing happens for so many simulated milliseconds."""
+
+    ms: int
+
+
+Running = Generator[Wrote | Waits, None, int]
+"""What a command does; its exit code at the end."""
+
+
+class Exit(Exception):
+    """The shell ends."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class TooLong(Exception):
+    """The script did more than is simulated."""
