@@ -49,12 +49,24 @@ class Lister:
         self._handlers: list[Handler] = []
 
     def add_index(self, name: str, keys_of: Callable[[Document], Iterable[str]]) -> None:
-        """Keep an index; before the first object arrives, and once a name."""
-        self._indexes.setdefault(name, (keys_of, {}))
+        """Keep an index; once a name."""
+        if name in self._indexes:
+            return
+        table: dict[str, dict[tuple[str, str], None]] = {}
+        self._indexes[name] = (keys_of, table)
+        for place, document in self._objects.items():
+            for key in keys_of(document):
+                table.setdefault(key, {})[place] = None
 
     def add_handler(self, handler: Handler) -> None:
-        """Call `handler` at every change, in order of addition."""
+        """Call `handler` at every change from now on, in order of addition."""
         self._handlers.append(handler)
+
+    def tell_all(self) -> None:
+        """Tell the handlers of every object as one that was added: they are younger than the copy."""
+        for place in sorted(self._objects):
+            for handler in self._handlers:
+                handler(None, self._objects[place])
 
     def get(self, namespace: str, name: str) -> Document | None:
         """Return the object."""
@@ -161,6 +173,11 @@ class Informers:
         self._seed = tick.seed
         self._list_due(tick)
         self._plan(tick)
+
+    def tell_all(self) -> None:
+        """Tell all handlers of what there is; see `Lister.tell_all`."""
+        for lister in self.listers.values():
+            lister.tell_all()
 
     def poll(self, every_ms: int, tick: Tick) -> None:
         """Poll from now on, or watch again (0): then all that is polled is listed at once."""

@@ -4,6 +4,9 @@ A controller is told what changed by its informers' handlers, which do nothing b
 is a generator: it yields the operations that it wants and is sent their results, so that a step may follow from
 another's outcome without anybody waiting.
 
+As upstream's, controllers are made by who begins to lead, and are told of all that there is then: a follower keeps
+copies, and remembers nothing of what comes and goes meanwhile.
+
     class ThingController:
         NAME = "thing"
         RESOURCES = ("things", "pods")
@@ -143,19 +146,22 @@ class _Runner:
 
     __slots__ = ("_listed", "_on", "active", "controller", "entry", "flags", "queue", "recent", "recorder")
 
-    def __init__(
-        self, entry: ControllerEntry, informers: Informers, identity: str, flags: InForce, sign: Sign | None
-    ) -> None:
+    def __init__(self, entry: ControllerEntry, identity: str, flags: InForce) -> None:
         self.entry = entry
         self.flags = flags
         self.queue = Workqueue()
         self.recorder = Recorder(entry.source or f"{entry.name}-controller", instance=identity)
-        self.controller = entry.make(Setup(informers, self.queue, self.recorder, flags, sign))
+        self.controller: Controller | None = None
+        """None: it does not lead."""
         self.active = 0
         self._listed: Sequence[str] | None = None
         self._on = True
         self.recent: deque[Reconciled] = deque(maxlen=RECENT_MAX)
         """The newest reconciliations, under way or over; the newest is the last."""
+
+    def begin(self, informers: Informers, sign: Sign | None) -> None:
+        """Make the controller."""
+        self.controller = self.entry.make(Setup(informers, self.queue, self.recorder, self.flags, sign))
 
     @property
     def resync_ms(self) -> int:
@@ -208,7 +214,7 @@ class ControllerManager:
         flags: InForce | None = None,
         sign: Sign | None = None,
     ) -> None:
-        """Make every controller of the table; nothing runs before `start`.
+        """Name every controller of the table; nothing runs before `start`, and none is made before `lead`.
 
         Args:
             identity: who it is among the replicas.
@@ -220,7 +226,8 @@ class ControllerManager:
         resources = [resource for entry in entries for resource in entry.resources]
         self.identity = identity
         self.informers = Informers(resources, identity=identity)
-        self._runners = {entry.name: _Runner(entry, self.informers, identity, flags, sign) for entry in entries}
+        self._runners = {entry.name: _Runner(entry, identity, flags) for entry in entries}
+        self._sign = sign
         self._leading = False
 
     @property
@@ -271,8 +278,11 @@ class ControllerManager:
         self.informers.start(tick)
 
     def lead(self, tick: Tick) -> None:
-        """Begin to reconcile."""
+        """Make the controllers and begin to reconcile."""
         self._leading = True
+        for runner in self._runners.values():
+            runner.begin(self.informers, self._sign)
+        self.informers.tell_all()
         for name, runner in self._runners.items():
             if runner.resync_ms:
                 runner.queue.add(RESYNC_KEY)
@@ -328,7 +338,7 @@ class ControllerManager:
 
     def _work(self, runner: _Runner, tick: Tick) -> None:
         key = runner.queue.get(tick.now_ms) if runner.active < runner.workers else None
-        if key is None:
+        if key is None or runner.controller is None:
             return
         runner.active += 1
         report = Reconciled(key, tick.now_ms)

@@ -25,8 +25,8 @@ BOUNDED = (Recorder, Reconciled)
 """What keeps a bounded number of the newest things, whatever becomes of them."""
 
 
-PASSING = ("queue._ready", "queue._after", "queue._due", "queue._spins", "._kept_kin[]")
-"""Keys that wait to be looked at once more, if only by whoever leads one day; what goes with the pod it is about."""
+PASSING = ("queue._due", "queue._spins", "._kept_kin[]")
+"""Keys that wait for their time; what goes with the pod it is about."""
 
 
 def leaks(world: World) -> list[str]:
