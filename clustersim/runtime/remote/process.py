@@ -77,7 +77,7 @@ class RemoteReplica:
 
         def inner() -> Elected:
             if component == SCHEDULER:
-                return SchedulerComponent(identity, realtime.timer_ns)
+                return SchedulerComponent(identity, realtime.timer_ns, self._flags)
             return ControllerManager(identity, CONTROLLERS, self._flags)
 
         def make() -> Replica:
