@@ -143,6 +143,12 @@ class Cluster:
             return 0
         return self._loop.run_tick(until_ms)
 
+    def run_starts(self) -> None:
+        """Run the ticks in which components start, which list all that they watch; nothing else that is due."""
+        if not (self.clock.paused and self.obeys_pause):
+            while self._loop.starts_are_due and self._loop.run_tick(self._loop.now_ms):
+                pass
+
     def run_to(self, place: Document) -> None:
         """Run to the place at which a command took effect in an earlier run (`engine` of a command object's status)."""
         at_ms: int = place["atMs"]

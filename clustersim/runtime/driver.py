@@ -76,6 +76,11 @@ class Driver:
             self.cluster.tell_clock(realtime.unix_ms(), self._anchor_sim_ms)
         self._tell()
 
+    def take_up(self) -> None:
+        """Let all components list what is there; they do so later where the clock is paused."""
+        self.cluster.run_starts()
+        self._tell()
+
     def hint(self, revision: int) -> None:
         """Note that the log has reached `revision`; an echo of own writes is none."""
         if revision > self.store.seen_revision:

@@ -23,6 +23,7 @@ from clustersim.runtime.ownership import Claim, Ownership
 from clustersim.runtime.shares import Shares
 from clustersim.store import sessions
 from controllers.log.store import Fenced
+from scheduler_core.kernels.collecting import leaving, staying
 
 logger = logging.getLogger(__name__)
 
@@ -144,8 +145,10 @@ class Worker:
         # A worker without a session asks the database nothing, and does not notice that it was restarted.
         close_old_connections()
         try:
-            driver = self._drivers[claim.session_id] = Driver(claim.session_id, claim.epoch, self._wake.set)
-            driver.is_read = realtime.monotonic_ms() < self._read_until_ms.get(claim.session_id, 0)
+            with staying():
+                driver = self._drivers[claim.session_id] = Driver(claim.session_id, claim.epoch, self._wake.set)
+                driver.is_read = realtime.monotonic_ms() < self._read_until_ms.get(claim.session_id, 0)
+                driver.take_up()
         except (Fenced, sessions.NoSession):
             self._drop(claim.session_id)
         except DatabaseFailure as error:
@@ -203,6 +206,7 @@ class Worker:
         driver = self._drivers.pop(session_id, None)
         if driver is not None:
             driver.close()
+            leaving()
         self._housekeeping.forget(session_id)
         self._shares.forget(session_id)
         if release_epoch is not None:

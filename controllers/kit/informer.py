@@ -82,7 +82,9 @@ class Lister:
     def indexed(self, index: str, key: str) -> list[Document]:
         """Return the objects under an index key, in order of (namespace, name)."""
         places = self._indexes[index][1].get(key)
-        return [self._objects[place] for place in sorted(places)] if places else []
+        if not places:
+            return []
+        return [self._objects[place] for place in (sorted(places) if len(places) > 1 else places)]
 
     def has_indexed(self, index: str, key: str) -> bool:
         """Return whether any object is under an index key."""

@@ -51,7 +51,7 @@ class Life:
     def pod(self) -> Document:
         """Return the pod as it is now."""
         seen = self.home.pod(self.uid)
-        if seen is not None and revision_of(seen) >= revision_of(self._pod):
+        if seen is not None and seen is not self._pod and revision_of(seen) >= revision_of(self._pod):
             self._pod = seen
         return self._pod
 

@@ -118,6 +118,13 @@ class Loop(Agenda):
         at_ms = self._due_ms()
         return at_ms is not None and at_ms <= self.now_ms and self._heap[0].priority == 0
 
+    @property
+    def starts_are_due(self) -> bool:
+        """Return whether components that were added have not started yet, though they may."""
+        return any(
+            entry.kind == "start" and entry.time_ms <= self.now_ms and self._is_valid(entry) for entry in self._heap
+        )
+
     def pull(self) -> int:
         """Look for new rows; return how many were taken.
 

@@ -1,6 +1,7 @@
 """Taking sessions up after everything was killed: six of 1,000 nodes with 10,000 pods, by one worker, one a round.
 
-In this process, as the worker does it: a `Driver` for each session in turn, then its components' first lists.
+In this process, as the worker does it: a `Driver` for each session in turn, then its components' first lists. By
+then the kubelets had written what they say of the pods, as those of a session that was killed have.
 `maxCpuMs` is the steadier number on a machine that others use too.
 """
 
@@ -43,7 +44,7 @@ def _pod(number: int) -> dict[str, Any]:
 
 
 def _fill(session_id: int, epoch: int) -> None:
-    """Let 1,000 nodes come up, then write pods that run on them."""
+    """Let 1,000 nodes come up, then write pods that run on them, and let their kubelets say the rest of them."""
     from clustersim.classroom.writing import write
     from clustersim.store import open_store
     from controllers.cluster import Cluster
@@ -61,18 +62,22 @@ def _fill(session_id: int, epoch: int) -> None:
         with store.transaction("bench") as transaction:
             for number in range(start, start + BATCH):
                 transaction.put("pods", "default", f"web-{number}", _pod(number))
+    cluster.advance(cluster.now_ms + UP_MS)
 
 
 def _taken_up(session_id: int, epoch: int) -> tuple[float, float]:
-    """Take a session up until its components have listed; return seconds by the clock and of the processor."""
+    """Take a session up until all that is due at once is done; return seconds by the clock and of the processor."""
     from clustersim.runtime.driver import Driver
+    from scheduler_core.kernels.collecting import leaving, staying
 
     began, spent = perf_counter(), process_time()
-    driver = Driver(session_id, epoch, lambda: None)
-    cluster = driver.cluster
-    cluster.advance(cluster.now_ms)
+    with staying():
+        driver = Driver(session_id, epoch, lambda: None)
+        driver.take_up()
+    driver.cluster.advance(driver.cluster.now_ms)
     taken = perf_counter() - began, process_time() - spent
     driver.close()
+    leaving()
     return taken
 
 

@@ -197,3 +197,25 @@ def test_a_session_in_which_nothing_is_planned_says_that_it_lives(wall):
     wall.run(60_000)
     assert abs(wall.shown_ms() - 120_000) <= 50
     assert wall.slices <= 60_000 // 2_000
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_session_that_is_taken_up_has_listed_and_done_nothing_else(wall):
+    wall.own()
+    wall.run(60_000)
+    write(open_store(wall.session_id), [Create("pods", "default", POD)])
+    wall.driver.close()
+    wall.take()
+    revision = open_store(wall.session_id).revision
+    started_ms = wall.driver.cluster.now_ms
+    wall.driver.take_up()
+    told = wall.driver.cluster.insides()
+    assert {name: inside["synced"] for name, inside in told.items() if name} == dict.fromkeys(set(told) - {""}, True)
+    assert len(told) > 1
+    assert wall.driver.cluster.now_ms == started_ms
+    assert not open_store(wall.session_id).get("pods", "default", "late").object["spec"].get("nodeName")
+    wall.run(10_000)
+    assert open_store(wall.session_id).revision > revision
+    bound = open_store(wall.session_id).get("pods", "default", "late")
+    assert bound is not None
+    assert bound.object["spec"].get("nodeName")
