@@ -73,6 +73,8 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
 function guest(className, redraw, load) {
   const element = document.createElement("div");
   element.className = className;
+  // What has come is shown, and read out, with its words: whoever gets it renders it at once.
+  element.hidden = true;
   /** @type {T | null} */
   let loaded = null;
   let asked = false;
@@ -93,6 +95,7 @@ function guest(className, redraw, load) {
         asked = true;
         void begin();
       }
+      element.hidden = !loaded;
       return loaded;
     },
   };

@@ -47,12 +47,14 @@ let ui = {
 };
 /** Server time minus this browser's, so that simulated time agrees on every screen. */
 let serverOffsetMs = 0;
-let dirty = true;
+/** How often what is shown has changed; the last of these changes that the page shows. */
+let changes = 1;
+let painted = 0;
 
 /** @param {Partial<Ui>} change */
 const setUi = (change) => {
   ui = { ...ui, ...change };
-  dirty = true;
+  changes += 1;
 };
 
 /**
@@ -61,7 +63,7 @@ const setUi = (change) => {
  */
 function fold(message) {
   view = applyMessage(view, message);
-  dirty = true;
+  changes += 1;
 }
 
 const toast = mountToast(region("toasts"));
@@ -137,7 +139,7 @@ function connect() {
   });
 }
 
-const probe = installProbe(() => view, () => ui);
+const probe = installProbe(() => view, () => ui, () => changes);
 function paint() {
   requestAnimationFrame(paint);
   probe.frame();
@@ -146,14 +148,15 @@ function paint() {
   topbar.tick(view, nowMs);
   const second = Math.floor(nowMs / 1000) !== Math.floor(ui.nowMs / 1000);
   ui = { ...ui, nowMs };
-  if (!dirty && !second) return;
-  dirty = false;
+  if (changes === painted && !second) return;
+  painted = changes;
   hand.follow(view);
   decisions.follow(view, ui.selected?.resource === "pods" && inspector.tab === "decision" ? ui.selected.key : "");
   model.follow(view, ui.selected?.resource === "pods" && desktop?.dockTab === "model" ? ui.selected.key : "");
   renderFrame();
   stage?.render(view, ui);
-  probe.painted(view.revision);
+  // Without its stage a desk shows next to nothing of a change.
+  if (ui.phone || stage) probe.painted(view.revision, painted);
 }
 
 function renderFrame() {

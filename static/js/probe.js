@@ -9,9 +9,11 @@ const FPS_WINDOW_MS = 1_000;
 /**
  * @param {() => View} view
  * @param {() => Ui} ui
+ * @param {() => number} changes how often what is shown has changed
  */
-export function installProbe(view, ui) {
+export function installProbe(view, ui, changes) {
   let paintedRevision = 0;
+  let paintedChange = 0;
   let frames = 0;
   let since = performance.now();
   let fps = 0;
@@ -20,6 +22,8 @@ export function installProbe(view, ui) {
     return {
       revision: current.revision,
       paintedRevision,
+      change: changes(),
+      paintedChange,
       nodes: nodes(current).map(({ name, ready, zone, unschedulable, taints, pods }) => ({
         name, ready, zone, unschedulable, taints: [...taints], pods: pods.length,
       })),
@@ -49,9 +53,13 @@ export function installProbe(view, ui) {
       frames = 0;
       since = now;
     },
-    /** @param {number} revision */
-    painted(revision) {
+    /**
+     * @param {number} revision
+     * @param {number} change the last one that the page shows now
+     */
+    painted(revision, change) {
       paintedRevision = revision;
+      paintedChange = change;
     },
   };
 }

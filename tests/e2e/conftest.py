@@ -99,26 +99,39 @@ class Classroom:
 def state(page: Page) -> dict[str, Any]:
     """Return `window.clustersim.state()`; empty before the page has one, and while it goes from one to the next."""
     try:
-        return page.evaluate("() => window.clustersim ? window.clustersim.state() : {connection: '', revision: 0}")
+        return page.evaluate("() => window.clustersim ? window.clustersim.state() : {}")
     except PlaywrightError as gone:
         if "Execution context was destroyed" not in gone.message:
             raise
-        return {"connection": "", "revision": 0}
+        return {}
 
 
 def wait_state(
     page: Page, condition: Callable[[dict[str, Any]], Any], what: str, seconds: float = PATIENCE_SECONDS
 ) -> dict[str, Any]:
-    """Return the first state of a page for which the condition holds."""
+    """Return the first state of a page for which the condition holds, once the page has drawn it.
+
+    A page knows of the session before it has drawn it, and of a change up to a frame before it shows it.
+    """
     deadline = time.monotonic() + seconds
+    found: dict[str, Any] = {}
     while True:
         # Evaluating from outside works under the page's own content security policy; waiting inside it would not.
         current = state(page)
-        if condition(current):
-            return current
+        if not found and current.get("revision") and condition(current):
+            found = current
+        if found and found["change"] <= current.get("paintedChange", 0):
+            return found
+        if found and current.get("change", 0) < found["change"]:
+            found = {}  # Loaded anew meanwhile.
         if time.monotonic() > deadline:
             raise AssertionError(f"{what}: not within {seconds:g} s; the page shows {json.dumps(current)[:2000]}")
         page.wait_for_timeout(20)
+
+
+def drawn(page: Page) -> None:
+    """Wait until a session's page shows all that it knows now."""
+    wait_state(page, lambda now: True, "the page is drawn")
 
 
 def picture(page: Page, name: str) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.e2e.conftest import VIEWPORT, Classroom, state, wait_state
+from tests.e2e.conftest import VIEWPORT, Classroom, drawn, state, wait_state
 from tests.tools import axe
 from tests.tools.server import Server
 
@@ -30,6 +30,8 @@ class Judge:
 
     def look(self, page: Page, screen: str) -> None:
         self.screens.append(screen)
+        if state(page):
+            drawn(page)
         for problem in axe.problems(page):
             self.found.setdefault(problem, screen)
 
@@ -90,6 +92,8 @@ def test_the_session_page(open_classroom: Callable[[str], Classroom], theme: str
     for tab in ("decision", "summary", "yaml", "events"):
         page.get_by_test_id(f"inspector-tab-{tab}").click()
         page.locator(f'[data-testid="inspector-tab-{tab}"][aria-selected=true]').wait_for()
+        if tab == "yaml":
+            page.get_by_test_id("yaml-save").wait_for()
         judge.look(page, f"inspector {tab}")
     for tab in ("events", "log", "scheduler", "model"):
         page.get_by_test_id(f"dock-{tab}").click()

@@ -160,10 +160,9 @@ def open_from(page: Page, button: str) -> None:
 
 def node_under_pointer(page: Page) -> str:
     """Click the first tile of the canvas where it is seen; return the node that this selected."""
-    box = page.get_by_test_id("stage").locator(".st-field").bounding_box()
-    assert box is not None
     zoom = page.evaluate("() => document.getElementById('stage').currentCSSZoom ?? 1")
-    page.mouse.click(box["x"] + 40 * zoom, box["y"] + 45 * zoom)
+    # A click of a locator waits until what stands above the field has come to rest.
+    page.get_by_test_id("stage").locator(".st-field").click(position={"x": 40 * zoom, "y": 45 * zoom})
     return wait_state(page, lambda now: now["selected"], "something is selected")["selected"]["key"]
 
 
@@ -206,8 +205,7 @@ def test_reduced_motion_shows_the_end_at_once(open_classroom: Callable[[str], Cl
     trace = classroom.cluster("GET", "/apis/clustersim.io/v1/replicas/kube-scheduler-0")["status"]["cycle"]["trace"]
     totals = dict(zip(trace["scores"]["nodes"], trace["scores"]["total"], strict=True))
     for node, total in totals.items():
-        row = teacher.locator(f'.st-outline tr[data-key="{node}"]')
-        assert f"{total} pts" in row.inner_text()
+        expect(teacher.locator(f'.st-outline tr[data-key="{node}"]')).to_contain_text(f"{total} pts")
 
 
 def test_the_dock_is_as_high_as_somebody_drags_it(open_classroom: Callable[[str], Classroom]) -> None:

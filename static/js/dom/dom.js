@@ -115,9 +115,30 @@ export function syncList(parent, items, keyOf, create, update) {
  * @param {Element | null} before
  */
 export function returnFocus(before) {
-  for (let at = before; at; at = at.parentElement)
-    if (at instanceof HTMLElement && at.checkVisibility() && (at === before || at.tabIndex >= 0 || at.hasAttribute("tabindex")))
+  for (let at = sameAs(before); at; at = at.parentElement)
+    if (at instanceof HTMLElement && at.checkVisibility() && (at.tabIndex >= 0 || at.hasAttribute("tabindex")))
       return at.focus();
+}
+
+/**
+ * The element itself, or the one that stands for it since its surroundings were told anew.
+ * @param {Element | null} element
+ * @returns {Element | null}
+ */
+function sameAs(element) {
+  const id = element instanceof HTMLElement && !element.isConnected ? element.dataset["testid"] : undefined;
+  return (id && document.querySelector(`[data-testid="${CSS.escape(id)}"]`)) || element;
+}
+
+/**
+ * Tell a region anew; what held the keyboard in it holds it again.
+ * @param {Element} root
+ * @param {() => void} tell
+ */
+export function keepFocus(root, tell) {
+  const held = root.contains(document.activeElement) ? document.activeElement : null;
+  tell();
+  if (held && !held.isConnected) returnFocus(held);
 }
 
 /**

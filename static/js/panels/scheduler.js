@@ -1,7 +1,7 @@
 /** The scheduler tab of the dock: which era runs, its profiles' plugins in running order, and what does not run and why. */
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
-import { append, element, icon, setAttribute } from "../dom/dom.js";
+import { append, element, icon, keepFocus, setAttribute } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { refusedCluster } from "../state/roles.js";
 import { leader, objectAt } from "../state/selectors.js";
@@ -78,7 +78,7 @@ export function schedulerPanel(list, view, ui, dispatch) {
     ]),
   ]);
   for (const profile of /** @type {Profile[]} */ (status["profiles"])) append(panel, profileSection(profile, ui));
-  list.replaceChildren(panel);
+  keepFocus(list, () => list.replaceChildren(panel));
 }
 
 /**
