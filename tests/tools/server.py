@@ -9,8 +9,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -24,9 +26,15 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tests.tools.patience import PATIENCE_SECONDS
+
+PORTS = range(20_000, 30_000)
+"""Below `net.ipv4.ip_local_port_range`: whoever connects somewhere is given a port above."""
+
+_claimed: list[IO[str]] = []
+"""Locked files of the ports that this process was given; the system unlocks them when it ends."""
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -35,10 +43,29 @@ _PAUSE = threading.Event()
 
 
 def free_port() -> int:
-    """Return a TCP port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a TCP port for a server that a test starts: nobody listens on it, nor will before the server does.
+
+    It is none of those that the system gives to outgoing connections, and other test processes are given others.
+    """
+    for port in random.sample(PORTS, len(PORTS)):
+        claim = (_claims() / str(port)).open("w")
+        try:
+            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(("0.0.0.0", port))
+        except OSError:
+            claim.close()
+            continue
+        _claimed.append(claim)
+        return port
+    raise AssertionError("no port is free")
+
+
+def _claims() -> Path:
+    folder = Path(tempfile.gettempdir()) / f"clustersim-ports-{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def wait_for(condition: Callable[[], Any], *, what: str = "the condition") -> Any:
