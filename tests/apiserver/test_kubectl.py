@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools.apiserver import Api
-from tests.tools.kubectl import binaries
+from tests.tools.kubectl import binaries, until
 from tests.tools.server import wait_for
 
 SHOP = Path(__file__).with_name("shop.yaml")
@@ -170,8 +170,8 @@ def test_scale_label_annotate_expose_and_patch(kubectl: Kubectl) -> None:
 
 def test_rollout_status_waits_until_the_controller_has_been_there(kubectl: Kubectl, api: Api, namespace: str) -> None:
     kubectl("create", "deployment", "web", "--image=nginx")
-    waiting = kubectl("rollout", "status", "deployment/web", "--timeout=1s", fails=True)
-    assert "Waiting for deployment" in waiting
+    waiting = [api.kubectl_binary, "-n", namespace, "rollout", "status", "deployment/web"]
+    until("Waiting for deployment", waiting, api.kubectl_environment())
     path = f"/apis/apps/v1/namespaces/{namespace}/deployments/web"
     status = {
         "observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1,

@@ -67,12 +67,13 @@ def kubectl(server: Server, session: dict[str, Any], tmp_path: Path, request: py
 
 
 def test_a_manifest_runs_and_goes_away_again(kubectl: Kubectl) -> None:
+    kubectl("wait", "--for=condition=Ready", "nodes", "--all", "--timeout=120s")
     assert kubectl("get", "nodes", "--no-headers").count(" Ready ") == 3
     assert kubectl("apply", "-f", str(SHOP)).count("created") == 5
     assert "successfully rolled out" in kubectl("rollout", "status", "deployment/front", "--timeout=120s")
     assert kubectl("apply", "-f", str(SHOP)).count("unchanged") == 5
     kubectl("scale", "deployment", "front", "--replicas=2")
-    kubectl("wait", "--for=condition=Ready", "pod", "-l", "app=front", "--timeout=120s")
+    assert "successfully rolled out" in kubectl("rollout", "status", "deployment/front", "--timeout=120s")
     pods = json.loads(kubectl("get", "pods", "-l", "app=front", "-o", "json"))["items"]
     nodes = json.loads(kubectl("get", "nodes", "-o", "json"))["items"]
     assert {pod["spec"]["nodeName"] for pod in pods} <= {node["metadata"]["name"] for node in nodes}

@@ -54,7 +54,7 @@ def test_everything_goes_on_without_redis_and_recovers(redis):
         pods = f"/clusters/{code}/api/v1/namespaces/default/pods"
 
         def call(method: str, path: str, body=None):
-            status, answer = server.request(method, path, body, token=token)
+            status, answer = server.obeyed(method, path, body, token)
             assert status in (200, 201), answer
             return answer
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
-from clustersim.runtime.supervisor import STANDS_SECONDS
 from tests.tools.server import is_alive, running, wait_for
 from tests.tools.session import Session
 
@@ -37,12 +35,9 @@ def test_a_stopped_worker_is_ended_and_its_sessions_go_on_elsewhere():
         for number in range(40):
             session.create_pod(f"p{number}")
         _stop_while_writing(stopped, f"{server.data}/clustersim.sqlite3.turn")
-        began = time.monotonic()
         # The write of somebody else waits, but not for ever.
         wait_for(lambda: server.request("POST", "/api/sessions", {"title": "y", "template": "empty"})[0] == 201)
-        waited = time.monotonic() - began
-        wait_for(lambda: not is_alive(stopped), what="the stopped worker ended")
+        assert not is_alive(stopped), "the write was made while the worker held the turn: nothing was tried"
         names = {f"p{number}" for number in range(40)}
         wait_for(lambda: names <= session.bound().keys(), what="all bound by another worker")
         assert "stands still and is ended" in server.log.read_text()
-        assert waited >= STANDS_SECONDS, "the write was made while the worker held the turn: nothing was tried"

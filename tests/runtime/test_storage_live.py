@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.tools.kubectl import from_wheel
+from tests.tools.kubectl import from_wheel, until
 from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import Server, wait_for
 from tests.tools.session import Session
@@ -170,7 +171,7 @@ def test_storage_with_kubectl(kubectl: Kubectl) -> None:
 
 
 @pytest.mark.parametrize("session", ["three-nodes"], indirect=True)
-def test_a_budget_is_seen_by_preemption(session: Session, kubectl: Kubectl) -> None:
+def test_a_budget_is_seen_by_preemption(session: Session, kubectl: Kubectl, tmp_path: Path) -> None:
     """Every node is full; the pods of one app are protected, and one pod of the other goes."""
     nodes = [name.removeprefix("node/") for name in kubectl("get", "nodes", "-o", "name").split()]
     kubectl("delete", "deployments", "--all", "--wait=false")
@@ -190,8 +191,8 @@ def test_a_budget_is_seen_by_preemption(session: Session, kubectl: Kubectl) -> N
     wait_for(lambda: _of(kubectl, "pdb", "kept", ".status.currentHealthy") == str(len(nodes) - 1), what="the budget")
     assert kubectl("get", "pdb", "kept").splitlines()[1].split()[:4] == ["kept", str(len(nodes) - 1), "N/A", "0"]
     # Draining a node asks for evictions, and the budget refuses them.
-    drained = kubectl("drain", nodes[1], "--force", "--timeout=3s", fails=True)
-    assert "Cannot evict pod as it would violate the pod's disruption budget." in drained
+    draining = [from_wheel(), "--kubeconfig", str(tmp_path / "kubeconfig"), "drain", nodes[1], "--force"]
+    until("Cannot evict pod as it would violate the pod's disruption budget.", draining, os.environ)
     kubectl("uncordon", nodes[1])
     vip = "apiVersion: v1\nkind: Pod\nmetadata: {name: vip}\nspec:\n  priorityClassName: high\n  containers: "
     kubectl("apply", "-f", "-", stdin=vip + "[{name: c, image: nginx, resources: {requests: {cpu: '1'}}}]\n")

