@@ -17,15 +17,15 @@ from scheduler_core.api.errors import ApiError, Cause
 REVISION_DIGITS_MAX = 18
 
 
-def revision_of(text: str, newest: int) -> int:
-    """Return a revision that somebody wrote.
+def revision_of(text: str, newest: int, field: str = "revision") -> int:
+    """Return a revision that somebody wrote in a field.
 
     Raises:
         ApiError: 422, no number, or one that the log has not come to.
     """
     if text.isascii() and text.isdecimal() and len(text) <= REVISION_DIGITS_MAX and 1 <= int(text) <= newest:
         return int(text)
-    raise refuse(Cause("revision", f"give a whole number from 1 to {newest}, the newest revision"))
+    raise refuse(Cause(field, f"give a whole number from 1 to {newest}, the newest revision"))
 
 
 def show(call: Call, revision: str, resource: str) -> HttpResponse:

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 
 from clustersim.sessionapi import (
+    bookmarks,
     clients,
     clock,
     controllers,
@@ -21,6 +22,7 @@ from clustersim.sessionapi import (
     probes,
     requests,
     scheduler,
+    timeline,
     waiting,
     whatif,
 )
@@ -75,6 +77,13 @@ urlpatterns = [
     path("sessions/<str:code>/expressions", route(POST=expressions.try_it)),
     path("sessions/<str:code>/import", route(POST=imports.apply_file, body_bytes_max=IMPORT_BYTES_MAX)),
     path("sessions/<str:code>/at/<str:revision>/<path:resource>", route(GET=past.show)),
+    path("sessions/<str:code>/changes/<str:there>/<str:here>", route(GET=timeline.changes)),
+    path("sessions/<str:code>/timeline", route(GET=timeline.show)),
+    path("sessions/<str:code>/timeline/counts", route(GET=timeline.counts)),
+    path(
+        "sessions/<str:code>/bookmarks",
+        route(GET=bookmarks.show, POST=bookmarks.create, DELETE=bookmarks.remove),
+    ),
     path("sessions/<str:code>/fork", route(POST=opening.fork)),
     path("sessions/<str:code>/export", route(GET=exports.export)),
     path("sessions/<str:code>/replays", route(POST=imports.replay, body_bytes_max=REPLAY_BYTES_MAX)),

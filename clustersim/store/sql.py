@@ -258,7 +258,7 @@ class SqlStore:
                 *(self.session_id, revision, *names, revision, *place),
             ],
         )
-        rows = self._rows([row[3] for row in places if row[3] not in known])
+        rows = self.rows([row[3] for row in places if row[3] not in known])
         # Asked after the rows were read: a compaction that took any of them has moved the mark before it did.
         self._check_kept(revision, self.compacted)
         places.sort()
@@ -268,7 +268,7 @@ class SqlStore:
             found[resource].append(Stored(resource, home, name, uid, at, data))
         return found
 
-    def _rows(self, revisions: Sequence[int]) -> dict[int, tuple[str, bytes]]:
+    def rows(self, revisions: Sequence[int]) -> dict[int, tuple[str, bytes]]:
         """Return (uid, data) of rows of the log by revision."""
         found: dict[int, tuple[str, bytes]] = {}
         for start in range(0, len(revisions), FETCH_ROWS):
@@ -354,6 +354,14 @@ class SqlStore:
         while self._mirror.revision < counters.revision:
             self._mirror.extend(self._read_events(self._mirror.revision, 1000))
             self.foreign_revision = self._mirror.revision
+
+    def check_kept(self, revision: int) -> None:
+        """Refuse a revision that is no longer kept.
+
+        Raises:
+            Gone: it is compacted.
+        """
+        self._check_kept(revision, self.compacted)
 
     @staticmethod
     def _check_kept(revision: int, compacted: int) -> None:

@@ -10,7 +10,7 @@ from controllers.kinds.apiregistration import apiservice
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
 from controllers.kinds.autoscaling import horizontalpodautoscaler, horizontalpodautoscaler_v1
 from controllers.kinds.batch import cronjob, job
-from controllers.kinds.clustersim import client, clock, flags, queue, replay, replica, schedulerconfig
+from controllers.kinds.clustersim import bookmark, client, clock, flags, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
 from controllers.kinds.core import (
     componentstatus,
@@ -110,6 +110,7 @@ TABLE: Final = Table(
         flags.KIND,
         replay.KIND,
         client.KIND,
+        bookmark.KIND,
     ),
     versions=(events_event.KIND, horizontalpodautoscaler_v1.KIND),
     computed=(componentstatus.KIND, nodemetrics.KIND, podmetrics.KIND),

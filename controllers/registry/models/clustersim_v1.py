@@ -444,3 +444,17 @@ class Client(Shape, frozen=True):
 
     spec: ClientSpec = ClientSpec()
     status: ClientStatus = ClientStatus()
+
+
+class BookmarkSpec(Shape, frozen=True):
+    """BookmarkSpec names a moment of the session's log."""
+
+    name: Annotated[str, Meta(description="What people call the moment.")] = ""
+    revision: Annotated[int, Meta(ge=1, description="The resourceVersion that the session had then.")] = 1
+    at_ms: Annotated[int, Meta(ge=0, description="Simulated milliseconds of the moment.")] = 0
+
+
+class Bookmark(Shape, frozen=True):
+    """Bookmark is a moment of the log that somebody has given a name."""
+
+    spec: BookmarkSpec = BookmarkSpec()

@@ -58,6 +58,7 @@ export const KINDS = [
   define("Clock", "clustersim.io/v1", "clocks", false, []),
   define("Replica", "clustersim.io/v1", "replicas", false, []),
   define("Client", "clustersim.io/v1", "clients", false, []),
+  define("Bookmark", "clustersim.io/v1", "bookmarks", false, []),
   define("Queue", "clustersim.io/v1", "queues", false, []),
   define("SchedulerConfig", "clustersim.io/v1", "schedulerconfigs", false, []),
   define("Flags", "clustersim.io/v1", "flags", false, []),

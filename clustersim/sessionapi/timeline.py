@@ -1,0 +1,157 @@
+"""Routes of the timeline: marks of the log by lane, how many there are when, and what differs between two moments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+from django.http import HttpResponse
+
+from clustersim.classroom import opening, people, roles
+from clustersim.classroom.auth import COMPONENT, Principal
+from clustersim.feed.batch import encode
+from clustersim.feed.palette import Palette
+from clustersim.sessionapi.http import Call, answer, refuse
+from clustersim.sessionapi.past import revision_of
+from clustersim.store import history
+from clustersim.store.history import Key
+from clustersim.timeline.marks import Mark, counted, marks, thinned
+from clustersim.timeline.words import LANGUAGES, text_of
+from controllers.kinds.table import kind_of
+from controllers.log.store import Gone
+from scheduler_core.api.errors import ApiError, Cause
+
+MARKS_MAX: Final = 2_000
+"""Marks of one answer; more are refused with 422."""
+
+MARKS_DEFAULT: Final = 500
+
+SLOTS_MAX: Final = 600
+"""Parts into which a stretch of time is cut to count marks; more are refused with 422."""
+
+SLOTS_DEFAULT: Final = 120
+
+
+def show(call: Call) -> HttpResponse:
+    """Answer `GET …/timeline?from=&to=&limit=&language=`: marks in order."""
+    principal = call.principal
+    limit = _count(call, "limit", MARKS_DEFAULT, MARKS_MAX)
+    language = call.request.GET.get("language", LANGUAGES[0])
+    if language not in LANGUAGES:
+        raise refuse(Cause("language", f"give one of {', '.join(LANGUAGES)}"))
+    chosen = thinned(_marks(call, principal)[2], limit)
+    wanted = {mark.row.revision for mark in chosen} | {mark.row.previous_revision for mark in chosen}
+    documents = call.store.rows(sorted(wanted))
+    return answer([_told(mark, documents, language) for mark in chosen])
+
+
+def counts(call: Call) -> HttpResponse:
+    """Answer `GET …/timeline/counts?from=&to=&slots=`: how many marks of each lane fall into each part of the time."""
+    slots = _count(call, "slots", SLOTS_DEFAULT, SLOTS_MAX)
+    first, last, found = _marks(call, call.principal)
+    # A fork's log begins after the moment that it goes on from.
+    from_ms, to_ms = call.store.ms_at(min(first, last)), call.store.ms_at(last)
+    return answer(
+        {
+            "from": first,
+            "to": last,
+            "compacted": call.store.compacted,
+            "fromTime": from_ms / 1000,
+            "toTime": to_ms / 1000,
+            "lanes": counted(found, from_ms, to_ms, slots),
+        }
+    )
+
+
+def changes(call: Call, there: str, here: str) -> HttpResponse:
+    """Answer `GET …/changes/<there>/<here>`: what the cluster of one moment has other than that of another."""
+    _ = call.principal
+    newest = call.store.revision
+    one, other = revision_of(there, newest), revision_of(here, newest)
+    try:
+        found = history.changes(call.store, one, other)
+        at_ms = call.store.ms_at(other)
+    except Gone as error:
+        raise opening.past_gone(min(one, other), call.store.compacted) from error
+    palette = Palette(call.session.id)
+    palette.learn(stored for stored in found.objects if stored.resource == "pods")
+    objects = [msgspec.Raw(encode(stored.resource, stored.object, palette)) for stored in found.objects]
+    gone = [{"resource": key[0], "namespace": key[1], "name": key[2]} for key in found.gone]
+    return answer({"from": one, "to": other, "simTimeMs": at_ms, "objects": objects, "gone": gone})
+
+
+def _marks(call: Call, principal: Principal) -> tuple[int, int, list[Mark]]:
+    """Return (first revision, last revision, marks between them) as the request asks for them.
+
+    Raises:
+        ApiError: 410 or 422.
+    """
+    store = call.store
+    counters = store.counters()
+    newest = counters.revision
+    first = _revision(call, "from", newest, counters.compacted + 1)
+    last = _revision(call, "to", newest, newest)
+    if last < first <= newest:
+        raise refuse(Cause("to", f"give a revision not before from, {first}"))
+    try:
+        rows = history.log_rows(store, first - 1, last)
+    except Gone as error:
+        raise opening.past_gone(first, store.compacted) from error
+    components = {person.slug for person in people.of_session(principal.session_id) if person.role == COMPONENT}
+    hidden = _Hidden(principal)
+    return first, last, [mark for mark in marks(rows, components) if not hidden.hides(mark.row.key)]
+
+
+class _Hidden:
+    """What somebody may not list is not told of: others' Secrets."""
+
+    def __init__(self, principal: Principal) -> None:
+        self._may = lru_cache(maxsize=None)(lambda resource, namespace: _may_list(principal, resource, namespace))
+
+    def hides(self, key: Key) -> bool:
+        """Return whether a row of this object is left out."""
+        return not self._may(key[0], key[1])
+
+
+def _may_list(principal: Principal, resource: str, namespace: str) -> bool:
+    try:
+        roles.check(principal, "list", resource, namespace or None)
+    except ApiError:
+        return False
+    return True
+
+
+def _told(mark: Mark, documents: Mapping[int, tuple[str, bytes]], language: str) -> dict[str, Any]:
+    row = mark.row
+    name = f"{row.namespace}/{row.name}" if row.namespace else row.name
+    now, before = documents.get(row.revision), documents.get(row.previous_revision)
+    text = text_of(language, row.verb, row.resource, name, _document(now), _document(before) if before else None)
+    return {
+        "rv": row.revision,
+        "simTime": row.now_ms / 1000,
+        "lane": mark.lane,
+        "kind": kind_of(row.resource).kind,
+        "verb": row.verb,
+        "object": name,
+        "actor": row.actor,
+        "text": text,
+    }
+
+
+def _document(row: tuple[str, bytes] | None) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.json.decode(row[1]) if row is not None else {}
+    return found
+
+
+def _revision(call: Call, field: str, newest: int, default: int) -> int:
+    text = call.request.GET.get(field, "")
+    return revision_of(text, newest, field) if text else default
+
+
+def _count(call: Call, field: str, default: int, most: int) -> int:
+    text = call.request.GET.get(field, str(default))
+    if not text.isascii() or not text.isdecimal() or len(text) > len(str(most)) or not 1 <= int(text) <= most:
+        raise refuse(Cause(field, f"give a whole number from 1 to {most}"))
+    return int(text)

@@ -1,0 +1,83 @@
+"""What a session's log says of its own past: which rows it has, and what differs between two moments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from django.db import connection
+
+from clustersim.store.rows import VERBS
+from clustersim.store.sql import SqlStore
+from controllers.log.store import DELETED, Stored, Verb
+
+Key = tuple[str, str, str]
+"""(resource, namespace, name); the namespace is empty for what lies in none."""
+
+
+class LogRow(NamedTuple):
+    """A row of the log without its document."""
+
+    revision: int
+    verb: Verb
+    resource: str
+    namespace: str
+    name: str
+    previous_revision: int
+    now_ms: int
+    actor: str
+
+    @property
+    def key(self) -> Key:
+        """Return which object it is a row of."""
+        return self.resource, self.namespace, self.name
+
+
+class Changes(NamedTuple):
+    """What one moment has other than another."""
+
+    objects: Sequence[Stored]
+    """Objects that are not there at the other moment, or otherwise; as they are at this one."""
+    gone: Sequence[Key]
+    """Objects of the other moment that are not there at this one."""
+
+
+def log_rows(store: SqlStore, after: int, until: int) -> list[LogRow]:
+    """Return the rows after one kept revision and up to another, in order.
+
+    Raises:
+        Gone: rows after `after` are compacted.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT revision, verb, resource, namespace, name, previous_revision, now_ms, actor FROM store_revision "
+            "WHERE session_id = %s AND revision > %s AND revision <= %s ORDER BY revision",
+            [store.session_id, after, until],
+        )
+        rows = [LogRow(row[0], VERBS[row[1] - 1], *row[2:]) for row in cursor.fetchall()]
+    # Asked after the rows were read: a compaction that took any of them has moved the mark before it did.
+    store.check_kept(after)
+    return rows
+
+
+def changes(store: SqlStore, there: int, here: int) -> Changes:
+    """Return what the moment `here` has other than the moment `there`; either may be the earlier one.
+
+    Raises:
+        Gone: one of them is compacted.
+    """
+    found: dict[Key, int] = {}
+    rows = log_rows(store, min(there, here), max(there, here))
+    for row in rows:
+        if here > there:
+            # What an object's last change made of it.
+            found[row.key] = 0 if row.verb == DELETED else row.revision
+        else:
+            # What an object's first change found.
+            found.setdefault(row.key, row.previous_revision)
+    documents = store.rows(sorted({revision for revision in found.values() if revision}))
+    store.check_kept(min(there, here))
+    return Changes(
+        [Stored(*key, documents[at][0], at, documents[at][1]) for key, at in found.items() if at],
+        [key for key, at in found.items() if not at],
+    )
