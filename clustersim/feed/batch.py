@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -29,10 +29,12 @@ class Batch:
         events: Sequence[Event],
         encoded: list[Encoded] | None = None,
         palette: Palette | None = None,
+        decisions: Sequence[Decision] = (),
     ) -> None:
         self.from_ = from_
         self.to = to
         self.events = events
+        self.decisions = decisions
         self._encoded = encoded
         self._palette = palette
 
@@ -56,15 +58,20 @@ class Batch:
         """
         made: list[str] = []
         rows: list[bytes] = []
-        from_, size = self.from_, 0
+        told: list[bytes] = []
+        from_, size, next_ = self.from_, 0, 0
         for one in self.encoded:
             if rows and size + len(one.row) > FRAME_BYTES:
                 to = one.event.revision - 1
-                made.append(_frame(from_, to, rows))
-                from_, rows, size = to, [], 0
+                made.append(_frame(from_, to, rows, told))
+                from_, rows, told, size = to, [], [], 0
             rows.append(one.row)
             size += len(one.row)
-        made.append(_frame(from_, self.to, rows))
+            while next_ < len(self.decisions) and self.decisions[next_].revision <= one.event.revision:
+                told.append(self.decisions[next_].row)
+                size += len(told[-1])
+                next_ += 1
+        made.append(_frame(from_, self.to, rows, told + [one.row for one in self.decisions[next_:]]))
         return made
 
     def after(self, revision: int) -> Batch:
@@ -73,11 +80,36 @@ class Batch:
             return self
         start = bisect_right(self.events, revision, key=_revision)
         encoded = self._encoded[start:] if self._encoded is not None else None
-        return Batch(revision, self.to, self.events[start:], encoded, self._palette)
+        decisions = [one for one in self.decisions if one.revision > revision]
+        return Batch(revision, self.to, self.events[start:], encoded, self._palette, decisions)
 
 
-def _frame(from_: int, to: int, rows: list[bytes]) -> str:
-    return (b'{"type":"events","from":%d,"to":%d,"events":[%b]}' % (from_, to, b",".join(rows))).decode()
+def _frame(from_: int, to: int, rows: list[bytes], told: list[bytes]) -> str:
+    decisions = b',"decisions":[%b]' % b",".join(told) if told else b""
+    return (b'{"type":"events","from":%d,"to":%d,"events":[%b]%b}' % (from_, to, b",".join(rows), decisions)).decode()
+
+
+class Decision(NamedTuple):
+    """A scheduling attempt in a line, as the page gets it; `revision` is the log row that came with it."""
+
+    revision: int
+    row: bytes
+
+    @classmethod
+    def of(cls, revision: int, envelope: Mapping[str, Any]) -> Decision:
+        """Return what is told of a trace; its envelope is docs/trace.md's."""
+        return cls(revision, _encode(line(revision, envelope)))
+
+
+def line(revision: int, envelope: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `Decision` of docs/protocol.md."""
+    return {
+        "id": envelope["id"],
+        "revision": revision,
+        "simTimeMs": round(envelope["simTime"] * 1000),
+        **{member: envelope[member] for member in ("pod", "uid", "attempt", "replica")},
+        **envelope.get("summary", {}),
+    }
 
 
 def _revision(event: Event) -> int:

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 from django.db import close_old_connections
 
 from clustersim.feed import hints
-from clustersim.feed.batch import Batch
+from clustersim.feed.batch import Batch, Decision
 from clustersim.feed.palette import Palette
 from clustersim.feed.view import SlimView
 from clustersim.store import SqlStore, open_store, sessions
@@ -120,6 +120,7 @@ class Feed:
         self._floor = 0
         self._store: SqlStore | None = None
         self._view: SlimView | None = None
+        self._tells_decisions = False
         self._view_lock = asyncio.Lock()
         self._tail_lock = asyncio.Lock()
         self._readers: weakref.WeakSet[Subscription] = weakref.WeakSet()
@@ -153,8 +154,14 @@ class Feed:
                 self.revision = self._floor = await in_thread(lambda: store.revision)
                 self._store = store
 
-    def subscribe(self, after: int) -> Subscription:
-        """Return a reader of everything after the revision."""
+    def subscribe(self, after: int, *, decisions: bool = False) -> Subscription:
+        """Return a reader of everything after the revision; one that wants `decisions` gets them with the rows."""
+        if decisions and not self._tells_decisions:
+            # What was read so far has none: whoever is behind gets it from the database.
+            self._tells_decisions = True
+            self._batches.clear()
+            self._kept = self._kept_bytes = 0
+            self._floor = self.revision
         subscription = Subscription(self, after)
         self._readers.add(subscription)
         self._idle_since = None
@@ -181,14 +188,13 @@ class Feed:
 
     async def _read_on(self) -> bool:
         """Append one batch; return whether there may be more."""
-        position, view_wanted = self.revision, self._view is not None
+        position, view_wanted, telling = self.revision, self._view is not None, self._tells_decisions
 
         def read() -> Batch | None:
             rows = self.store.events(position, BATCH_EVENTS_MAX)
             if not rows:
                 return None
-            self._palette.learn(rows)
-            batch = Batch(position, rows[-1].revision, rows, palette=self._palette)
+            batch = self._batch(position, rows[-1].revision, rows)
             if view_wanted:
                 _ = batch.frames  # encoded here, off the event loop
             return batch
@@ -205,6 +211,8 @@ class Feed:
             return False
         if batch is None:
             return False
+        if telling is not self._tells_decisions:
+            return True  # a reader of decisions came meanwhile: read it again with them
         self._append(batch)
         return len(batch.events) == BATCH_EVENTS_MAX
 
@@ -233,16 +241,22 @@ class Feed:
                 if batch.to > position:
                     return batch.after(position)
 
-        def fetch() -> Sequence[Event]:
+        def fetch() -> Batch:
             rows = self.store.events(position, BATCH_EVENTS_MAX)
-            self._palette.learn(rows)
-            return rows
+            return self._batch(position, rows[-1].revision if rows else self.revision, rows)
 
         try:
-            rows = await in_thread(fetch)
+            return await in_thread(fetch)
         except Gone as gone:
             return gone
-        return Batch(position, rows[-1].revision if rows else self.revision, rows, palette=self._palette)
+
+    def _batch(self, position: int, to: int, rows: Sequence[Event]) -> Batch:
+        """Return rows of the log with what goes beside them. Blocks."""
+        self._palette.learn(rows)
+        decisions: list[Decision] = []
+        if self._tells_decisions and rows:
+            decisions = [Decision.of(*found) for found in self.store.envelopes(position, to)]
+        return Batch(position, to, rows, palette=self._palette, decisions=decisions)
 
     async def snapshot(self) -> tuple[int, list[str]]:
         """Return (revision, `list` frames): the whole cluster, to be followed by events after that revision."""

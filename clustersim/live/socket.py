@@ -215,7 +215,7 @@ class _Socket:
             if self._subscription is not None:
                 self._subscription.close()
             self._fresh = revision is None
-            self._subscription = feed.subscribe(revision or 0)
+            self._subscription = feed.subscribe(revision or 0, decisions=True)
             self._asked.set()
         elif kind == "pong":
             self._receipt(frame.get("id"))

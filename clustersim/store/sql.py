@@ -327,6 +327,15 @@ class SqlStore:
         )
         return (msgspec.json.decode(bytes(rows[0][0])), bytes(rows[0][1])) if rows else None
 
+    def envelopes(self, after: int, until: int, limit: int = 1000) -> Sequence[tuple[int, dict[str, Any]]]:
+        """Return (revision, envelope) of the newest `limit` traces written in a stretch of the log, oldest first."""
+        rows = _fetch(
+            "SELECT revision, envelope FROM store_trace WHERE session_id = %s AND revision > %s AND revision <= %s "
+            "ORDER BY revision DESC LIMIT %s",
+            [self.session_id, after, until, limit],
+        )
+        return [(revision, msgspec.json.decode(bytes(envelope))) for revision, envelope in reversed(rows)]
+
     def _read_events(self, after: int, limit: int) -> Sequence[Event]:
         rows = _fetch(
             f"SELECT s.compacted, {_ROW} FROM store_session s "

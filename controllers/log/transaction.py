@@ -165,8 +165,11 @@ class BufferedTransaction:
         return stored
 
     def trace(self, uid: str, attempt: int, envelope: dict[str, Any], blob: bytes) -> None:
-        """Keep a scheduling trace beside the log, at this transaction's revision; the same (uid, attempt) replaces."""
-        self.traces.append(TraceRow(self._revision, uid, attempt, envelope, blob))
+        """Keep a trace beside the log, at the revision of the row that follows; the same (uid, attempt) replaces.
+
+        So whoever has read the log up to a revision has not yet seen what is decided after it.
+        """
+        self.traces.append(TraceRow(self._revision + 1, uid, attempt, envelope, blob))
 
     def _append(self, verb: Verb, stored: Stored, previous: Stored | None) -> None:
         self._revision = stored.revision

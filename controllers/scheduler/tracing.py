@@ -8,6 +8,7 @@ import msgspec
 
 from controllers.loop.loop import Tick
 from controllers.scheduler.reporting import attempt_of, envelope_of
+from controllers.scheduler.summary import summary_of
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.replay import extenders_account, outcome_of, state_account
@@ -52,6 +53,9 @@ class Tracer:
             if run.status.plugin:
                 envelope["undoneBy"] = run.status.plugin
         result = self._result(run, tick.now_ms)
+        if run.summary is None:
+            run.summary = summary_of(run)
+        envelope["summary"] = {"result": run.result or "scheduled", **run.summary}
         explained = {**run.explanation, **extenders_account(run)}
         account = run.post_filter.detail if run.post_filter is not None else None
         if isinstance(account, Preemption):

@@ -186,6 +186,8 @@ class Run:
     """The outcome as a trace holds it, kept because later cycles use its arrays again; None: not worked out."""
     explanation: dict[str, Any] = field(default_factory=dict)
     """What a trace holds beside it, but for what extenders did."""
+    summary: dict[str, Any] | None = None
+    """The outcome in a line, kept for the same reason."""
     over_budget: bool = False
     """Its matrices are not kept: they are replayed when somebody asks."""
     _extending: Extending | None = None

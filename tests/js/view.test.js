@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { ROWS_KEPT, applyMessage, emptyView, foldRows, keyOf } from "../../static/js/state/view.js";
+import { DECISIONS_KEPT, ROWS_KEPT, applyMessage, emptyView, foldRows, keyOf } from "../../static/js/state/view.js";
 
 const GOLDEN = new URL("../golden/watch/", import.meta.url);
 const files = readdirSync(GOLDEN).filter((name) => name.endsWith(".json"));
@@ -108,4 +108,22 @@ test("the view knows the time of the newest row", () => {
   const events = [row(2, "ADDED", pod("a", 2)), row(3, "ADDED", pod("b", 3))];
   view = applyMessage(view, { type: "events", from: 1, to: 3, events });
   assert.equal(view.newestMs, 300);
+});
+
+test("decisions come with their rows, each once: what is told again takes the place of what it was", () => {
+  const line = (id, revision, result) => ({ id, revision, result, simTimeMs: 0, pod: "default/a", uid: "u", attempt: 1, replica: "r" });
+  let view = applyMessage(emptyView(), { type: "list", revision: 10, objects: [], last: true });
+  const frame = (from, to, ...decisions) =>
+    ({ type: "events", from, to, events: [row(to, "ADDED", pod(`p${to}`, to))], decisions });
+  view = applyMessage(view, frame(10, 11, line("a-1", 11, "scheduled"), line("b-1", 11, "unschedulable")));
+  const before = view.decisions;
+  view = applyMessage(view, { type: "events", from: 11, to: 12, events: [row(12, "ADDED", pod("p12", 12))] });
+  assert.equal(view.decisions, before, "nothing new, nothing to draw");
+  view = applyMessage(view, frame(12, 13, line("a-1", 13, "error")));
+  assert.deepEqual(view.decisions.map((one) => [one.id, one.result]), [["a-1", "error"], ["b-1", "unschedulable"]]);
+  assert.equal(applyMessage(view, frame(11, 13, line("c-1", 12, "scheduled"))).decisions, view.decisions, "seen already");
+  const many = Array.from({ length: DECISIONS_KEPT + 5 }, (_, index) => line(`m-${index}`, 14, "scheduled"));
+  view = applyMessage(view, frame(13, 14, ...many));
+  assert.equal(view.decisions.length, DECISIONS_KEPT);
+  assert.equal(view.decisions.at(-1).id, `m-${DECISIONS_KEPT + 4}`);
 });

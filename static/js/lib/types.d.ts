@@ -372,6 +372,26 @@ export interface LogRow {
   object: Slim;
 }
 
+/** A scheduling attempt in a line, as it came over the websocket: docs/protocol.md. */
+export interface DecisionLine {
+  id: string;
+  /** The log row that came with it. */
+  revision: number;
+  simTimeMs: number;
+  pod: string;
+  uid: string;
+  attempt: number;
+  replica: string;
+  result?: string;
+  feasible?: number;
+  node?: string;
+  points?: number;
+  /** How many nodes have those points, and up to 12 of their names. */
+  best?: number;
+  of?: string[];
+  preemption?: { node: string; candidates: number; criterion: string; victims: string[]; count: number };
+}
+
 export type Frame =
   | {
       type: "hello";
@@ -389,7 +409,7 @@ export type Frame =
       clock: Clock | null;
     }
   | { type: "list"; revision: number; objects: Slim[]; last: boolean }
-  | { type: "events"; from: number; to: number; events: LogRow[] }
+  | { type: "events"; from: number; to: number; events: LogRow[]; decisions?: DecisionLine[] }
   | { type: "gone" }
   | { type: "people"; people: Person[] }
   | { type: "ping"; id: number };
@@ -418,6 +438,8 @@ export interface View {
   people: readonly Person[];
   /** Newest log rows of this connection, oldest first, at most ROWS_KEPT. Empty after a fresh list. */
   rows: readonly LogRow[];
+  /** Newest decisions of this connection, oldest first, at most DECISIONS_KEPT. */
+  decisions: readonly DecisionLine[];
   /** False until the first list is whole. */
   ready: boolean;
   /**

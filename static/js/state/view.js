@@ -4,10 +4,13 @@
  * Old view + messages = fresh list; tests/golden/watch holds both sides.
  */
 
-/** @import { Clock, Frame, LogRow, Message, Objects, Slim, View } from "../lib/types.d.ts" */
+/** @import { Clock, DecisionLine, Frame, LogRow, Message, Objects, Slim, View } from "../lib/types.d.ts" */
 
 /** Newest log rows kept for the event list and for motion; older ones fall off the front. */
 export const ROWS_KEPT = 400;
+
+/** Newest decisions kept for the charts, a dot each. */
+export const DECISIONS_KEPT = 3_600;
 
 export const CLOCK_RESOURCE = "clocks.clustersim.io";
 export const CLOCK_KEY = "clock";
@@ -25,6 +28,7 @@ export function emptyView() {
     objects: new Map(),
     people: [],
     rows: [],
+    decisions: [],
     ready: false,
     hand: null,
     listing: null,
@@ -112,7 +116,25 @@ function applyEvents(view, frame) {
     newestMs: Math.max(view.newestMs, fresh[fresh.length - 1]?.simTimeMs ?? 0),
     objects: foldRows(view.objects, fresh),
     rows: [...view.rows, ...fresh].slice(-ROWS_KEPT),
+    decisions: foldDecisions(view, frame.decisions ?? []),
   });
+}
+
+/**
+ * The newest decisions, oldest first; one that comes again is told anew in its place.
+ * @param {View} view
+ * @param {readonly DecisionLine[]} told
+ * @returns {readonly DecisionLine[]}
+ */
+function foldDecisions({ decisions, revision }, told) {
+  const fresh = new Map(told.filter((one) => one.revision > revision).map((one) => [one.id, one]));
+  if (fresh.size === 0) return decisions;
+  const kept = decisions.map((one) => {
+    const again = fresh.get(one.id);
+    fresh.delete(one.id);
+    return again ?? one;
+  });
+  return [...kept, ...fresh.values()].slice(-DECISIONS_KEPT);
 }
 
 /**

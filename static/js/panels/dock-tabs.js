@@ -1,0 +1,88 @@
+/**
+ * The dock's tabs, in order: one line each. A tab's words are `tab_<name>`. It either draws from what it is given
+ * (`source` says what that is: where it is the same as before, nothing is drawn), or is fetched when it is first opened
+ * (`load`) and then draws itself.
+ */
+
+/** @import { Dispatch, Lang, LogRow, Ui, View } from "../lib/types.d.ts" */
+import { element, syncList } from "../dom/dom.js";
+import { clockTime, number, text } from "../lib/text.js";
+import { newestEvents } from "../state/events.js";
+import { keyOf } from "../state/view.js";
+import { eventRows } from "./events.js";
+import { renderModel } from "./model.js";
+import { schedulerPanel, schedulerSource } from "./scheduler.js";
+
+/** @typedef {{onlyWarnings: boolean}} Chosen */
+
+/**
+ * A tab with a place of its own in the dock.
+ * @typedef {{render: (view: View, ui: Ui, seen: boolean) => void}} Guest `seen`: the tab is open
+ */
+
+/**
+ * @typedef {object} Tab
+ * @property {string} name
+ * @property {(view: View, ui: Ui) => unknown} [source]
+ * @property {(list: HTMLElement, view: View, ui: Ui, dispatch: Dispatch, chosen: Chosen) => void} [draw]
+ * @property {(place: HTMLElement, dispatch: Dispatch, lang: Lang) => Promise<Guest>} [load]
+ */
+
+/** @type {readonly Tab[]} */
+export const TABS = [
+  { name: "events", source: (view) => view.objects.get("events"), draw: eventsTab },
+  { name: "log", source: (view) => view.rows, draw: logRows },
+  { name: "scheduler", source: schedulerSource, draw: schedulerPanel },
+  { name: "model", source: (_, ui) => ui.model, draw: (list, _, ui, dispatch) => renderModel(list, ui, dispatch) },
+];
+
+/** Kinds whose rows tell only that the machinery breathes: renewals, clock and queue status. */
+const QUIET = new Set([
+  "leases.coordination.k8s.io", "clocks.clustersim.io", "queues.clustersim.io", "replicas.clustersim.io", "events",
+]);
+/** Log rows drawn, newest first. */
+const LOG_ROWS_MAX = 150;
+const SIGNS = { ADDED: "●", MODIFIED: "◆", DELETED: "✕" };
+
+/** @type {NonNullable<Tab["draw"]>} */
+function eventsTab(list, view, ui, dispatch, { onlyWarnings }) {
+  const all = newestEvents(view);
+  eventRows(list, onlyWarnings ? all.filter((event) => event.type === "Warning") : all, view, ui, dispatch, true);
+}
+
+/**
+ * @param {HTMLElement} list
+ * @param {View} view
+ * @param {Ui} ui
+ * @param {Dispatch} dispatch
+ */
+function logRows(list, view, ui, dispatch) {
+  const rows = view.rows.filter((row) => !QUIET.has(row.resource)).slice(-LOG_ROWS_MAX).reverse();
+  if (rows.length === 0) {
+    list.replaceChildren(element("p", { class: "none" }, text(ui.lang, "log_none")));
+    return;
+  }
+  if (list.firstElementChild?.matches(".none")) list.replaceChildren();
+  syncList(list, rows, (row) => String(row.revision), (row) => logRow(row, view, ui, dispatch));
+}
+
+/**
+ * @param {LogRow} row
+ * @param {View} view
+ * @param {Ui} ui
+ * @param {Dispatch} dispatch
+ */
+function logRow(row, view, ui, dispatch) {
+  const name = element("button", { class: "link", type: "button" }, row.object.metadata.name);
+  name.addEventListener("click", () => dispatch({ type: "select", resource: row.resource, key: keyOf(row.object) }));
+  const slug = row.actor.startsWith("user:") ? row.actor.slice(5) : "";
+  const person = slug ? view.people.find((candidate) => candidate.slug === slug) : undefined;
+  return element("div", { class: `log-row verb-${row.verb.toLowerCase()}` }, [
+    element("time", {}, clockTime(view.epochMs + row.simTimeMs, true)),
+    element("span", { class: "revision" }, number(ui.lang, row.revision)),
+    element("span", { class: "sign", title: text(ui.lang, `verb_${row.verb}`) }, SIGNS[row.verb]),
+    element("span", {}, row.resource.split(".")[0]),
+    name,
+    element("span", { class: slug ? "actor person" : "actor" }, person?.name ?? (slug || row.actor)),
+  ]);
+}
