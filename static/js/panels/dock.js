@@ -1,10 +1,11 @@
 /** The dock: Events, the log of changes as they came with their authors, the scheduler that runs, the formal model. */
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
-/** @import { Guest, Tab } from "./dock-tabs.js" */
+/** @import { Tab } from "./dock-tabs.js" */
 import { arrowKeys, element, icon, setAttribute, setText } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { objectsOf } from "../state/selectors.js";
+import { dockGuests } from "./dock-guests.js";
 import { dockHandle } from "./dock-handle.js";
 import { TABS } from "./dock-tabs.js";
 
@@ -21,8 +22,7 @@ export function mount(root, dispatch) {
   const replay = element("span", { class: "chip accent", "data-testid": "replay-progress" });
   const fold = element("button", { class: "ghost", type: "button" }, icon("chevron-down"));
   const list = element("div", { class: "event-list", role: "tabpanel", tabindex: "0" });
-  /** @type {Map<Tab, {place: HTMLElement, guest: Guest | null}>} */
-  const guests = new Map();
+  const guests = dockGuests(root, dispatch);
   const { handle, show: showHandle } = dockHandle(root, dispatch);
   root.append(handle, element("div", { class: "dock-head" }, [tabs, replay, warnings, fold]), list);
 
@@ -56,35 +56,6 @@ export function mount(root, dispatch) {
     dispatch({ type: "tab", tab: `dock-${tab.name}` });
   }
 
-  /**
-   * Give the open tab its place, fetched when it is first opened.
-   * @param {Ui} ui
-   * @param {boolean} folded
-   */
-  function seat(ui, folded) {
-    list.hidden = Boolean(tab.load);
-    if (tab.load && !folded && !guests.has(tab)) {
-      const place = element("div", { class: "dock-guest", role: "tabpanel", "data-testid": `dock-panel-${tab.name}` });
-      root.append(place);
-      /** @type {{place: HTMLElement, guest: Guest | null}} */
-      const made = { place, guest: null };
-      guests.set(tab, made);
-      tab.load(place, dispatch, ui.lang).then((guest) => {
-        made.guest = guest;
-        dispatch({ type: "tab", tab: `dock-${tab.name}` });
-      }, (problem) => {
-        // The network was away: opening the tab again tries again.
-        console.warn(problem);
-        guests.forEach((other, key) => other === made && guests.delete(key));
-        place.remove();
-      });
-    }
-    for (const [one, { place }] of guests) {
-      place.hidden = one !== tab || folded;
-      setAttribute(place, "aria-label", text(ui.lang, `tab_${one.name}`));
-    }
-  }
-
   return {
     /** The tab that is open; "" while the dock is folded. */
     get tab() {
@@ -115,8 +86,8 @@ export function mount(root, dispatch) {
       setAttribute(fold, "aria-label", foldLabel);
       setAttribute(fold, "title", foldLabel);
       setAttribute(fold, "aria-expanded", String(!folded));
-      seat(ui, folded);
-      for (const [one, { guest }] of guests) guest?.render(view, ui, one === tab && !folded);
+      list.hidden = Boolean(tab.load);
+      guests.render(view, ui, tab, folded);
       const source = tab.source?.(view, ui);
       if (folded || !tab.draw || (shown === source && shownLang === ui.lang && source !== undefined)) return;
       shown = source;
