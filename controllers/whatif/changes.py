@@ -21,7 +21,7 @@ WEIGHT_MAX: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """A score plugin of the pod's profile counts as much."""
+    """A score plugin of the pod's profile counts as much; with 0 it does not score."""
 
     plugin: str
     weight: int
@@ -141,8 +141,8 @@ def _fields(body: Any, path: str, texts: tuple[str, ...], others: tuple[str, ...
 def _weight(body: Any, path: str) -> Weight:
     _fields(body, path, ("plugin",), ("weight",))
     weight = body.get("weight")
-    if not isinstance(weight, int) or isinstance(weight, bool) or not 1 <= weight <= WEIGHT_MAX:
-        raise refused(Cause(f"{path}.weight", f"give a whole number from 1 to {WEIGHT_MAX}"))
+    if not isinstance(weight, int) or isinstance(weight, bool) or not 0 <= weight <= WEIGHT_MAX:
+        raise refused(Cause(f"{path}.weight", f"give a whole number from 0 to {WEIGHT_MAX}"))
     return Weight(body["plugin"], weight)
 
 

@@ -392,6 +392,10 @@ def _asking(pod: Document | None, asked: Mapping[str, str]) -> Document | None:
 
 def _weighted(profile: ProfileConfiguration, plugin: str, weight: int) -> ProfileConfiguration:
     own = profile.sets.get("score", PluginSet())
+    if not weight:
+        # A profile has no weight of 0: what counts nothing does not score.
+        kept = tuple(one for one in own.enabled if one[0] != plugin)
+        return replace(profile, sets={**profile.sets, "score": PluginSet(kept, own.disabled | {plugin})})
     held = any(name == plugin for name, _ in own.enabled)
     enabled = [(name, weight if name == plugin else old) for name, old in own.enabled]
     changed = PluginSet(tuple(enabled if held else [*enabled, (plugin, weight)]), own.disabled)

@@ -1,10 +1,11 @@
-/** What main.js puts into two of the inspector's tabs: the YAML editor and the Decision panel, fetched when first shown. */
+/** What main.js puts into three of the inspector's tabs: YAML editor, Decision panel and What if, fetched when first shown. */
 
-/** @import { DecisionPanel, Dispatch, Slim, Ui, View } from "./lib/types.d.ts" */
+/** @import { DecisionPanel, Dispatch, PodSlim, Slim, Ui, View } from "./lib/types.d.ts" */
 /** @import { Actions } from "./act/actions.js" */
 /** @import { Guests } from "./panels/inspector-body.js" */
 import { refusalOf } from "./act/actions.js";
 import { forms } from "./act/forms.js";
+import { whatIfAsks } from "./act/whatif.js";
 import { addStyles } from "./dom/styles.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
 import { loadTexts, text } from "./lib/text.js";
@@ -43,6 +44,12 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
     ]);
     return /** @type {DecisionPanel} */ (mountDecision(root, dispatch));
   });
+  const whatif = guest("whatif-root", redraw, async (root) => {
+    const [{ mountWhatIf }] = await Promise.all([
+      import("./whatif/panel.js"), addStyles("whatif"), loadTexts(ui().lang, "whatif"),
+    ]);
+    return mountWhatIf(root, whatIfAsks(actions.api, () => text(ui().lang, "unreachable")));
+  });
 
   return {
     yaml: {
@@ -51,6 +58,13 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
         const refused = refusedWrite(me, object.metadata.namespace ?? "");
         const reason = refused ? text(current.lang, refused, { namespace: me?.namespace ?? "" }) : "";
         yaml.get()?.show(object, current, reason);
+      },
+    },
+    whatif: {
+      element: whatif.element,
+      show(object, { lang, decisions: { traces, selectedTraceId, loading } }, current) {
+        const pod = /** @type {PodSlim} */ (object);
+        whatif.get()?.render({ pod, view: current, traces, selectedTraceId, loading, lang, me: current.me });
       },
     },
     decision: {

@@ -151,7 +151,7 @@ function paint() {
   if (changes === painted && !second) return;
   painted = changes;
   hand.follow(view);
-  decisions.follow(view, ui.selected?.resource === "pods" && inspector.tab === "decision" ? ui.selected.key : "");
+  decisions.follow(view, ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "");
   model.follow(view, ui.selected?.resource === "pods" && desktop?.dockTab === "model" ? ui.selected.key : "");
   renderFrame();
   stage?.render(view, ui);

@@ -89,11 +89,14 @@ def test_the_session_page(open_classroom: Callable[[str], Classroom], theme: str
     judge = Judge()
     judge.look(page, "session")
     open_pod(page)
-    for tab in ("decision", "summary", "yaml", "events"):
+    for tab in ("decision", "whatif", "summary", "yaml", "events"):
         page.get_by_test_id(f"inspector-tab-{tab}").click()
         page.locator(f'[data-testid="inspector-tab-{tab}"][aria-selected=true]').wait_for()
         if tab == "yaml":
             page.get_by_test_id("yaml-save").wait_for()
+        if tab == "whatif":
+            page.get_by_test_id("weight-TaintToleration").fill("0")
+            page.get_by_test_id("whatif-verdict").wait_for()
         judge.look(page, f"inspector {tab}")
     for tab in ("events", "log", "scheduler", "model"):
         page.get_by_test_id(f"dock-{tab}").click()

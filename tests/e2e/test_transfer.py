@@ -9,7 +9,7 @@ from tests.e2e.conftest import Classroom, wait_state
 
 PHONE_BYTES_MAX = 150_000
 """With headers, as they come over the wire; the cluster's own state (the websocket) comes on top."""
-NOT_FOR_PHONES = ("/stage/", "/decision/", "plotly", "palette", "css/stage.css", "zh-hans", "/forms/")
+NOT_FOR_PHONES = ("/stage/", "/decision/", "/whatif/", "plotly", "palette", "css/stage.css", "zh-hans", "/forms/")
 
 
 def test_a_phone_fetches_little(open_classroom: Callable[[str], Classroom]) -> None:

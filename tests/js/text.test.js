@@ -7,6 +7,8 @@ import { EN } from "../../static/js/lib/text/page.en.js";
 import { ZH_HANS } from "../../static/js/lib/text/page.zh-hans.js";
 import { EN as STAGE_EN } from "../../static/js/lib/text/stage.en.js";
 import { ZH_HANS as STAGE_ZH_HANS } from "../../static/js/lib/text/stage.zh-hans.js";
+import { EN as WHATIF_EN } from "../../static/js/lib/text/whatif.en.js";
+import { ZH_HANS as WHATIF_ZH_HANS } from "../../static/js/lib/text/whatif.zh-hans.js";
 import { age, clockTime, loadTexts, number, text } from "../../static/js/lib/text.js";
 
 const slots = (pattern) => [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
@@ -14,11 +16,13 @@ const slots = (pattern) => [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) =>
 test("every text exists in both languages", () => {
   assert.deepEqual(Object.keys(EN).sort(), Object.keys(ZH_HANS).sort());
   assert.deepEqual(Object.keys(STAGE_EN).sort(), Object.keys(STAGE_ZH_HANS).sort());
+  assert.deepEqual(Object.keys(WHATIF_EN).sort(), Object.keys(WHATIF_ZH_HANS).sort());
 });
 
 test("both languages fill the same blanks", () => {
   for (const key of Object.keys(EN)) assert.deepEqual(slots(ZH_HANS[key]), slots(EN[key]), key);
   for (const key of Object.keys(STAGE_EN)) assert.deepEqual(slots(STAGE_ZH_HANS[key]), slots(STAGE_EN[key]), key);
+  for (const key of Object.keys(WHATIF_EN)) assert.deepEqual(slots(WHATIF_ZH_HANS[key]), slots(WHATIF_EN[key]), key);
 });
 
 test("every key that the page asks for by name is there", () => {
@@ -30,6 +34,13 @@ test("every key that the page asks for by name is there", () => {
       for (const [, key] of readFileSync(new URL(name, root), "utf8").matchAll(/\bt(?:ext)?\((?:[\w.]+lang(?: \?\? "en")?, )?"([\w-]+)"/g))
         if (!known.has(key)) missing.push(`${name}: ${key}`);
   assert.deepEqual(missing, []);
+});
+
+test("the What if tab says all of its texts, and asks for no other", () => {
+  const root = new URL("../../static/js/whatif/", import.meta.url);
+  const asked = readdirSync(root).flatMap((name) =>
+    [...readFileSync(new URL(name, root), "utf8").matchAll(/"(whatif\.\w+)"/g)].map(([, key]) => key));
+  assert.deepEqual([...new Set(asked)].sort(), Object.keys(WHATIF_EN).sort());
 });
 
 test("a language is learnt part by part, and a new one knows the parts of the old", async () => {

@@ -143,6 +143,18 @@ def test_weights_move_the_pod(plane: Plane) -> None:
         assert [one["plugin"] for one in told[name]["plugins"]] == ["NodeResourcesFit"]
 
 
+def test_a_weight_of_zero_takes_the_plugin_out_of_the_scores_and_leaves_its_filter(plane: Plane) -> None:
+    plane.node("full", cpu="8")
+    plane.node("empty", cpu="4")
+    plane.node("small", cpu="500m")
+    uid = plane.pod("p", "1")
+    plane.run(plane.loop.now_ms)
+    before, after, _ = asked(plane, uid, {"weight": {"plugin": "NodeResourcesFit", "weight": 0}})
+    assert after["scores"]["plugins"].keys() == before["scores"]["plugins"].keys() - {"NodeResourcesFit"}
+    assert after["firstFail"] == before["firstFail"]
+    assert set(after["firstFail"]) == {"small"}
+
+
 def test_a_pod_that_is_gone_makes_room_and_one_that_comes_takes_it(plane: Plane) -> None:
     plane.node("a", cpu="2")
     plane.pod("holder", "2", nodeName="a")

@@ -6,9 +6,10 @@
 const FILES = {
   page: { en: () => import("./text/page.en.js"), "zh-hans": () => import("./text/page.zh-hans.js") },
   stage: { en: () => import("./text/stage.en.js"), "zh-hans": () => import("./text/stage.zh-hans.js") },
+  whatif: { en: () => import("./text/whatif.en.js"), "zh-hans": () => import("./text/whatif.zh-hans.js") },
 };
 
-/** @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel */
+/** @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel, and the What if tab */
 
 /** @type {Record<Lang, Record<string, string>>} */
 const TEXTS = { en: {}, "zh-hans": {} };

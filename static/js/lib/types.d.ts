@@ -517,6 +517,40 @@ export interface ModelNode {
   engine: { feasible: boolean; plugin: string; reasons: string[]; total: number | null } | null;
 }
 
+/** One change of a what-if: docs/session-api.md. */
+export type Change =
+  | { weight: { plugin: string; weight: number } }
+  | { disable: string }
+  | { scheduler: Record<string, any> }
+  | { request: Record<string, string> }
+  | { add: Record<string, any> }
+  | { remove: { kind: string; namespace?: string; name: string } }
+  | { patch: { kind: string; namespace?: string; name: string; patch: Record<string, any> } };
+
+/** A single change with which a pod would have found a node. */
+export interface Fit {
+  changes: Change[];
+  text: { en: string; zh: string };
+  node: string;
+  checked: true;
+}
+
+/** What differs between a decision and the same one on changed input. */
+export interface WhatIfAnswer {
+  before: Trace;
+  after: Trace;
+  difference: {
+    chosen: [string | null, string | null];
+    verdicts: { node: string; before: "fits" | CodeReasons | null; after: "fits" | CodeReasons | null }[];
+    scores: {
+      node: string;
+      before: number | null;
+      after: number | null;
+      plugins: { plugin: string; before: number | null; after: number | null }[];
+    }[];
+  };
+}
+
 /** What a click means. act/ turns intents into requests, dialogs or changes of Ui. */
 export type Intent =
   /** `focus`: the keyboard goes along to the inspector. */

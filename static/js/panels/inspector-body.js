@@ -6,13 +6,14 @@ import { eventsAbout } from "../state/events.js";
 import { eventRows } from "./events.js";
 import { factsOf } from "./facts.js";
 
-/** @typedef {"summary" | "decision" | "yaml" | "events"} Tab */
+/** @typedef {"summary" | "decision" | "whatif" | "yaml" | "events"} Tab */
 
 /**
- * What main.js puts into two of the tabs.
+ * What main.js puts into three of the tabs.
  * @typedef {object} Guests
  * @property {{show: (object: Slim, ui: Ui, view: View) => void, element: HTMLElement}} yaml
  * @property {{show: (ui: Ui) => void, element: HTMLElement}} decision
+ * @property {{show: (object: Slim, ui: Ui, view: View) => void, element: HTMLElement}} whatif
  */
 
 /** What a summary tells of other objects: when these change, it is told anew. */
@@ -86,8 +87,8 @@ export function mountBody(dispatch, guests) {
       if (tab === "summary") return renderSummary(object, view, ui);
       receive(guests[tab].element);
       shown = tab;
-      if (tab === "yaml") guests.yaml.show(object, ui, view);
-      else guests.decision.show(ui);
+      if (tab === "decision") guests.decision.show(ui);
+      else guests[tab].show(object, ui, view);
     },
   };
 }

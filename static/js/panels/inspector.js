@@ -11,8 +11,9 @@ import { mountBody } from "./inspector-body.js";
 import { headOf, stateOf } from "./inspector-head.js";
 
 /** @type {readonly Tab[]} */
-const POD_TABS = ["summary", "decision", "yaml", "events"];
-const OTHER_TABS = POD_TABS.filter((tab) => tab !== "decision");
+const POD_TABS = ["summary", "decision", "whatif", "yaml", "events"];
+const DECIDED = new Set(["decision", "whatif"]);
+const OTHER_TABS = POD_TABS.filter((tab) => !DECIDED.has(tab));
 
 /**
  * @param {HTMLElement} root
@@ -48,6 +49,10 @@ export function mount(root, dispatch, guests) {
     get tab() {
       return tab;
     },
+    /** Whether the open tab tells of decisions. */
+    get decides() {
+      return DECIDED.has(tab);
+    },
     /** Take the keyboard to the open tab as soon as there is one. */
     focus() {
       wantsFocus = true;
@@ -72,7 +77,7 @@ export function mount(root, dispatch, guests) {
       }
       last = object;
       const pod = object.resource === "pods";
-      if (!pod && tab === "decision") tab = "summary";
+      if (!pod && DECIDED.has(tab)) tab = "summary";
       else if (pod && !shownPod && tab === "summary") tab = ui.phone ? "summary" : "decision";
       shownPod = pod;
       head.render(object, view, ui);

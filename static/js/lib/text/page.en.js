@@ -196,6 +196,7 @@ export const EN = {
   gone: "{kind} {name} is gone.",
   tab_summary: "Summary",
   tab_decision: "Decision",
+  tab_whatif: "What if",
   tab_yaml: "YAML",
   tab_events: "Events",
   tab_log: "Log",

@@ -196,6 +196,7 @@ export const ZH_HANS = {
   gone: "{kind} {name} 已不存在。",
   tab_summary: "概要",
   tab_decision: "决策",
+  tab_whatif: "假如",
   tab_yaml: "YAML",
   tab_events: "事件",
   tab_log: "日志",

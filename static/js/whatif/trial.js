@@ -1,0 +1,203 @@
+/** What if: one attempt taken again with other weights, plugins off, another request, a node more. */
+
+/** @import { Change, Trace, WhatIfAnswer } from "../lib/types.d.ts" */
+/** @import { Asks, WhatIfInput } from "./panel.js" */
+import { element } from "../dom/dom.js";
+import { text } from "../lib/text.js";
+import { difference } from "./difference.js";
+import { UNCHANGED, changesOf, likeNodes, pluginsOf } from "./model.js";
+
+/** Milliseconds after the last move of a slider before the server is asked. */
+const REST_MS = 250;
+const WEIGHT_MAX = 10;
+
+/** @typedef {import("./model.js").Wanted} Wanted */
+
+/** @param {Asks} asks */
+export function mountTrial(asks) {
+  const title = element("h3");
+  const note = element("p", { class: "wi-note" });
+  const sliders = element("div", { class: "wi-weights" });
+  const others = element("div", { class: "wi-others" });
+  const outcome = element("div", { class: "wi-outcome", "data-testid": "whatif-outcome", "aria-live": "polite" });
+  const reset = element("button", { class: "button", type: "button", "data-testid": "whatif-reset" });
+  const root = element("section", { class: "wi-section" }, [
+    element("div", { class: "wi-head" }, [title, reset]), note, sliders, others, outcome,
+  ]);
+
+  /** @type {Wanted} */
+  let wanted = UNCHANGED;
+  /** @type {WhatIfAnswer | null} */
+  let answer = null;
+  let problem = "";
+  let asking = false;
+  let drawn = "";
+  /** @type {Trace | null} */
+  let trace = null;
+  /** @type {WhatIfInput | null} */
+  let input = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let turn = 0;
+
+  reset.addEventListener("click", () => {
+    drawn = "";
+    change(UNCHANGED);
+    draw();
+  });
+
+  /** @param {Wanted} next */
+  function change(next) {
+    wanted = next;
+    clearTimeout(timer);
+    turn += 1;
+    const changes = told();
+    if (!changes.length) {
+      answer = null;
+      problem = "";
+      asking = false;
+      return drawOutcome();
+    }
+    asking = true;
+    drawOutcome();
+    timer = setTimeout(() => void ask(changes, turn), REST_MS);
+  }
+
+  /** @returns {Change[]} */
+  const told = () => (trace && input ? changesOf(wanted, pluginsOf(input.view, trace), input.view) : []);
+
+  /**
+   * @param {Change[]} changes
+   * @param {number} mine
+   */
+  async function ask(changes, mine) {
+    const asked = await asks.ask(trace?.id ?? "", changes);
+    if (mine !== turn) return;
+    asking = false;
+    answer = asked.answer ?? null;
+    problem = asked.refusal ? (asked.refusal.causes?.[0]?.message ?? asked.refusal.message) : "";
+    drawOutcome();
+  }
+
+  /** @param {Trace} next @param {WhatIfInput} given */
+  function render(next, given) {
+    const other = next.id !== trace?.id;
+    trace = next;
+    input = given;
+    if (other) change(UNCHANGED);
+    draw();
+  }
+
+  function draw() {
+    if (!trace || !input) return;
+    const { lang, view } = input;
+    const plugins = pluginsOf(view, trace);
+    const nodes = likeNodes(view);
+    const key = JSON.stringify([lang, trace.id, plugins, nodes]);
+    if (key === drawn) return;
+    drawn = key;
+    const t = (/** @type {string} */ name, /** @type {Record<string, string | number>} */ values = {}) => text(lang, name, values);
+    title.textContent = t("whatif.title");
+    note.textContent = t("whatif.note");
+    reset.textContent = t("whatif.reset");
+    controls({ sliders, others }, { plugins, nodes, wanted: () => wanted, t, change });
+    drawOutcome();
+  }
+
+  function drawOutcome() {
+    if (!input || !trace) return;
+    const { lang } = input;
+    reset.hidden = !told().length;
+    tellOutcome(outcome, { problem, answer, asking, lang });
+  }
+
+  return { element: root, render };
+}
+
+/**
+ * @param {HTMLElement} outcome
+ * @param {{problem: string, answer: WhatIfAnswer | null, asking: boolean, lang: import("../lib/types.d.ts").Lang}} told
+ */
+function tellOutcome(outcome, { problem, answer, asking, lang }) {
+  outcome.setAttribute("aria-busy", String(asking));
+  if (problem) outcome.replaceChildren(element("p", { class: "wi-bad" }, problem));
+  else if (answer) outcome.replaceChildren(...difference(answer, lang));
+  else outcome.replaceChildren(...(asking ? [element("p", { class: "wi-note" }, text(lang, "whatif.asking"))] : []));
+}
+
+/**
+ * @param {{sliders: HTMLElement, others: HTMLElement}} places
+ * @param {object} scope
+ * @param {readonly {name: string, weight: number}[]} scope.plugins
+ * @param {string[]} scope.nodes
+ * @param {() => Wanted} scope.wanted
+ * @param {(name: string, values?: Record<string, string | number>) => string} scope.t
+ * @param {(wanted: Wanted) => void} scope.change
+ */
+function controls({ sliders, others }, { plugins, nodes, wanted, t, change }) {
+  const { weights, disable, cpu, memory, like } = wanted();
+  const turn = (/** @type {Partial<Wanted>} */ part) => change({ ...wanted(), ...part });
+  sliders.replaceChildren(...plugins.filter((one) => one.weight > 0).map((plugin) =>
+    slider(plugin, weights[plugin.name] ?? plugin.weight, t, (weight) =>
+      turn({ weights: { ...wanted().weights, [plugin.name]: weight } }))));
+  others.replaceChildren(
+    select(t("whatif.without"), "whatif-disable", disable, ["", ...plugins.map((one) => one.name)], t("whatif.nothing"),
+      (value) => turn({ disable: value })),
+    field(t("whatif.cpu"), "whatif-cpu", cpu, "500m", (value) => turn({ cpu: value })),
+    field(t("whatif.memory"), "whatif-memory", memory, "1Gi", (value) => turn({ memory: value })),
+    select(t("whatif.node"), "whatif-node", like, ["", ...nodes], t("whatif.nothing"), (value) => turn({ like: value })),
+  );
+}
+
+/**
+ * @param {{name: string, weight: number}} plugin
+ * @param {number} now
+ * @param {(name: string, values?: Record<string, string | number>) => string} t
+ * @param {(weight: number) => void} moved
+ */
+function slider({ name, weight }, now, t, moved) {
+  const value = element("output");
+  const track = element("input", {
+    type: "range", min: "0", max: String(Math.max(WEIGHT_MAX, weight)), step: "1", value: String(now),
+    "aria-label": t("whatif.weight", { plugin: name }), "data-testid": `weight-${name}`,
+  });
+  const tell = () => {
+    const other = track.value !== String(weight);
+    value.textContent = other ? t("whatif.from", { now: track.value, before: weight }) : `× ${track.value}`;
+    value.classList.toggle("other", other);
+  };
+  track.addEventListener("input", () => {
+    tell();
+    moved(Number(track.value));
+  });
+  tell();
+  return element("label", {}, [element("span", {}, name), track, value]);
+}
+
+/**
+ * @param {string} label
+ * @param {string} id
+ * @param {string} value
+ * @param {string[]} values
+ * @param {string} none what the empty value is called
+ * @param {(value: string) => void} chosen
+ */
+function select(label, id, value, values, none, chosen) {
+  const made = element("select", { "data-testid": id },
+    values.map((one) => element("option", { value: one, selected: one === value }, one || none)));
+  made.addEventListener("change", () => chosen(made.value));
+  return element("label", {}, [element("span", {}, label), made]);
+}
+
+/**
+ * @param {string} label
+ * @param {string} id
+ * @param {string} value
+ * @param {string} example
+ * @param {(value: string) => void} typed
+ */
+function field(label, id, value, example, typed) {
+  const made = element("input", { type: "text", value, placeholder: example, "data-testid": id, autocomplete: "off" });
+  made.addEventListener("input", () => typed(made.value.trim()));
+  return element("label", {}, [element("span", {}, label), made]);
+}

@@ -1,0 +1,53 @@
+"""The What if tab: a pending pod is made to fit, on a copy and for good, and a past decision is taken again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Classroom, picture, wait_state
+
+
+def pod(name: str, cpu: str) -> dict[str, Any]:
+    container = {"name": "main", "image": "nginx:1.27", "resources": {"requests": {"cpu": cpu}}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
+
+
+def node_of(page: Page, name: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda now: any(one["name"] == name and one["nodeName"] for one in now["pods"])
+
+
+def test_a_pending_pod_is_made_to_fit_and_its_decision_is_taken_again(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("three-nodes")
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    teacher = classroom.teacher()
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("large", "64"))
+    lane = teacher.get_by_test_id("queue-lane-unschedulable")
+    lane.locator(".st-row").first.click()
+    teacher.get_by_test_id("inspector-tab-whatif").click()
+    fits = teacher.get_by_test_id("fit")
+    less = fits.first
+    expect(less.locator("b")).to_contain_text("instead of cpu 64")
+    less.get_by_role("button", name="Try on a copy").click()
+    copy = less.get_by_test_id("fit-copy")
+    copy.wait_for()
+    picture(teacher, "whatif-fits")
+    there = classroom.watch(teacher.context.new_page())
+    there.goto(copy.get_attribute("href") or "")
+    wait_state(there, node_of(there, "large"), "the copy's pod has a node")
+    there.close()
+    held = classroom.cluster("GET", "/api/v1/namespaces/default/pods/large")
+    assert "nodeName" not in held["spec"], "the session itself is as it was"
+    less.get_by_role("button", name="Apply").click()
+    wait_state(teacher, node_of(teacher, "large"), "the pod has a node")
+    teacher.get_by_test_id("weight-TaintToleration").wait_for()
+    asked = teacher.get_by_test_id("whatif-cpu")
+    asked.fill("64")
+    verdict = teacher.get_by_test_id("whatif-verdict")
+    expect(verdict).to_contain_text("→ no node")
+    picture(teacher, "whatif-difference")
+    assert not classroom.problems
