@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.cloudnode import CloudNodeController
+from controllers.clusterrole import ClusterRoleAggregation
 from controllers.cronjob import CronJobController
 from controllers.daemonset import DaemonSetController
 from controllers.deployment import DeploymentController
@@ -91,6 +92,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         flags.RESOURCE_QUOTA_SYNC_PERIOD,
         workers=flags.RESOURCE_QUOTA_SYNCS,
     ),
+    ControllerEntry(ClusterRoleAggregation, ClusterRoleAggregation.NAME, ClusterRoleAggregation.RESOURCES),
     ControllerEntry(ServiceAccounts, ServiceAccounts.NAME, ServiceAccounts.RESOURCES, workers=1),
     ControllerEntry(Tokens, Tokens.NAME, Tokens.RESOURCES, workers=flags.SERVICEACCOUNT_TOKEN_SYNCS),
     ControllerEntry(RootCertificates, RootCertificates.NAME, RootCertificates.RESOURCES, workers=1),

@@ -58,6 +58,10 @@ class ReadView:
             return [in_version(kind, stored) for stored in objects], revision
         return _with_computed(self, kind, namespace, objects), revision
 
+    def stored(self, resource: str) -> Sequence[Stored]:
+        """Return the objects that are stored, without those that are computed."""
+        return self.store.list(kind_of(resource).stored_resource)[0]
+
     def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Stored]:
         """Return the objects as of a kept revision.
 
@@ -102,6 +106,14 @@ class PastView(ReadView):
             Gone: that revision is compacted.
         """
         return self.list_at(resource, self._revision, namespace), self._revision
+
+    def stored(self, resource: str) -> Sequence[Stored]:
+        """Return the objects that were stored, without those that are computed.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        return self.store.list_at(kind_of(resource).stored_resource, self._revision)
 
     def unix_ms(self) -> int:
         """Return what time it was.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from clustersim.classroom import allowance, rbac
+from clustersim.classroom import allowance, escalation, rbac
 from clustersim.classroom.auth import ACCOUNT, COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
 from clustersim.extenders import refusals
 from clustersim.store import SqlStore
@@ -107,6 +107,8 @@ def guard_for(
             return
         before = None if old is None else old.object
         _check_author(resource, name, principal, before, new.object)
+        if principal.role == ACCOUNT:
+            escalation.check(principal, resource, namespace, name, before, new.object)
         if principal.role == STUDENT:
             _check_student_object(resource, name, before, new.object)
             assert store is not None, "a student's writes go into a store"

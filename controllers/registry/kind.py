@@ -77,6 +77,9 @@ class Facts(Protocol):
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
 
+    def stored(self, resource: str) -> Sequence[Stored]:
+        """Return the objects that are stored, without those that are computed."""
+
     def unix_ms(self) -> int:
         """Return Unix milliseconds."""
 

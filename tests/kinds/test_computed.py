@@ -34,6 +34,9 @@ class Facts:
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         return self._store.list(resource, namespace)
 
+    def stored(self, resource: str) -> Sequence[Stored]:
+        return self.list(resource)[0]
+
     def unix_ms(self) -> int:
         return self.epoch_ms + NOW_MS
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
+from controllers.kinds.core import authentication
 from controllers.registry import fields
-from controllers.registry.kind import Column, Kind
+from controllers.registry.kind import Column, Computed, Kind
 from scheduler_core.api.errors import Cause
 
 DATA_BYTES_MAX: Final = 1_048_576
@@ -45,6 +46,7 @@ KIND: Final = Kind(
     "configmaps",
     short_names=("cm",),
     rank=4,
+    computed=Computed(authentication.objects, authentication.FIXED),
     validate=_validate,
     validate_update=_validate_update,
     columns=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from controllers.kinds.columns import CREATED_AT, NAME
-from controllers.kinds.rbac import rules
+from controllers.kinds.rbac import bootstrap, rules
 from controllers.registry import fields
 from controllers.registry.kind import Kind
 from scheduler_core.api.errors import Cause
@@ -34,7 +34,9 @@ KIND: Final = Kind(
     rank=7,
     students=False,
     whole_rules=True,
+    computed=bootstrap.computed(bootstrap.CLUSTER_ROLES),
     defaults=rules.role_defaults,
     validate=_validate,
+    keeper="clusterrole-aggregation",
     columns=(NAME, CREATED_AT),
 )

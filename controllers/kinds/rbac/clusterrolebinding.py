@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controllers.kinds.rbac import rules
+from controllers.kinds.rbac import bootstrap, rules
 from controllers.registry.kind import Kind
 from scheduler_core.api.errors import Cause
 
@@ -28,6 +28,7 @@ KIND: Final = Kind(
     warns=rules.binding_warns,
     students=False,
     whole_rules=True,
+    computed=bootstrap.computed(bootstrap.CLUSTER_ROLE_BINDINGS),
     defaults=rules.binding_defaults,
     validate=_validate,
     validate_update=rules.binding_update,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from controllers.kinds.columns import CREATED_AT, NAME
-from controllers.kinds.rbac import rules
+from controllers.kinds.rbac import bootstrap, rules
 from controllers.registry.kind import Kind
 from scheduler_core.api.errors import Cause
 
@@ -23,6 +23,7 @@ KIND: Final = Kind(
     rank=7,
     students=False,
     whole_rules=True,
+    computed=bootstrap.computed(bootstrap.ROLES),
     defaults=rules.role_defaults,
     validate=_validate,
     columns=(NAME, CREATED_AT),

@@ -1,0 +1,58 @@
+"""The ConfigMap by which servers beside the API server learn whose word on users they may take.
+
+Source: pkg/controlplane/controller/clusterauthenticationtrust, v1.34. Nobody holds the key of the certificate in it, so
+nobody is trusted: requests in a session come with tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from controllers.log.stamps import wire_time
+from controllers.log.store import Stored
+from controllers.registry.kind import Facts
+from scheduler_core.api.document import Document
+from scheduler_core.api.draw import draw_uid
+
+NAMESPACE: Final = "kube-system"
+NAME: Final = "extension-apiserver-authentication"
+FIXED: Final = "the ConfigMap {name} is what this server tells of itself and cannot be written"
+
+_CERTIFICATE: Final = """\
+-----BEGIN CERTIFICATE-----
+MIIBNTCB3KADAgECAgEBMAoGCCqGSM49BAMCMBkxFzAVBgNVBAMMDmZyb250LXBy
+b3h5LWNhMCAXDTI0MDEwMTAwMDAwMFoYDzIxMjQwMTAxMDAwMDAwWjAZMRcwFQYD
+VQQDDA5mcm9udC1wcm94eS1jYTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDXP
+R4lKnoYFpKA8Se4SkbgZyuTg9nKZ1+TnIDrGvPnWEL2X5TAOj/1a1rGz2TxGB4Sl
+bWcmHuiG68xCsvWfmDCjEzARMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwID
+SAAwRQIhAJHVgZzuL+qrhME32E/APF8zpRTiu//6hfQ3TMU/0vFtAiBdP6iLQyI2
+5pciYQ5cgAvOAT4e5+9fZ5GOcuaF7hUs2A==
+-----END CERTIFICATE-----
+"""
+_DATA: Final = {
+    "requestheader-allowed-names": '["front-proxy-client"]',
+    "requestheader-client-ca-file": _CERTIFICATE,
+    "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+    "requestheader-group-headers": '["X-Remote-Group"]',
+    "requestheader-uid-headers": '["X-Remote-Uid"]',
+    "requestheader-username-headers": '["X-Remote-User"]',
+}
+
+
+def objects(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
+    """Yield the ConfigMap, if it is asked for."""
+    if namespace not in (None, NAMESPACE) or name not in ("", NAME):
+        return
+    uid = draw_uid(0, "configmap", NAME)
+    metadata: Document = {
+        "name": NAME,
+        "namespace": NAMESPACE,
+        "uid": uid,
+        "resourceVersion": "1",
+        "creationTimestamp": wire_time(facts.epoch_ms),
+    }
+    document = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": _DATA}
+    yield Stored("configmaps", NAMESPACE, NAME, uid, 1, msgspec.json.encode(document))
