@@ -1,4 +1,4 @@
-"""OpenAPI v3, made from the same models that validate: enough for kubectl's apply, create, replace, edit, explain."""
+"""OpenAPI v3 and v2, made from the models that validate: enough for kubectl's apply, create, replace, edit, explain."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from clustersim.apiserver import openapiv2
 from clustersim.apiserver.discovery import group_versions
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.routes import unknown_path
@@ -40,22 +41,19 @@ _PACKAGES: Final = {
 }
 
 
-_EMPTY_V2: Final = b"\x0a\x032.0\x12\x15\x0a\x0aClustersim\x12\x07v1.34.1"
-"""OpenAPI v2 without definitions, as protobuf: swagger, info.title, info.version.
-
-kubectl asks for it when it meets a version that is not served; with an empty document it goes on to say so, without one
-it stops at "could not find the requested resource".
-"""
+_INFO: Final = {"title": "Kubernetes", "version": "1.34"}
+"""What upstream's documents are called."""
 
 
 def answer(request: Request) -> Response:
-    """Answer /openapi/v3 and the document of one group and version.
+    """Answer /openapi/v2, /openapi/v3 and the document of one group and version.
 
     Raises:
         ApiError: 404.
     """
     if request.path.rstrip("/") == "/openapi/v2":
-        return Response(200, _EMPTY_V2, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf")
+        as_protobuf = openapiv2.wants_protobuf(request.headers.get("accept", ""))
+        return Response(200, _v2(as_protobuf), openapiv2.PROTOBUF if as_protobuf else "application/json")
     rest = request.path.removeprefix("/openapi/v3").strip("/")
     if not request.path.startswith("/openapi/v3"):
         raise unknown_path(request.path)
@@ -99,11 +97,17 @@ def _document(group: str, version: str) -> bytes:
     return msgspec.json.encode(
         {
             "openapi": "3.0.0",
-            "info": {"title": "Clustersim", "version": "v1.34.1"},
+            "info": _INFO,
             "paths": paths,
             "components": {"schemas": schemas},
         }
     )
+
+
+@cache
+def _v2(as_protobuf: bool) -> bytes:
+    told = openapiv2.document(_INFO, (msgspec.json.decode(_document(*one)) for one in group_versions()))
+    return openapiv2.encode(told) if as_protobuf else msgspec.json.encode(told)
 
 
 def _gvk(kind: Kind) -> dict[str, str]:

@@ -203,6 +203,12 @@ def everything() -> list[Document]:
             "driverName": "example.dev/fast",
             "parameters": {"iops": "100"},
         },
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "gathers"},
+            "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"to": "gathers"}}]},
+        },
         made("v1", "PersistentVolumeClaim", "data", claim),
         pod("writer", volumes=[scratch]),
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**meta, "name": "stray", "ownerReferences": [stray]}},
