@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -14,7 +14,7 @@ from controllers.scheduler.reporting import cycle_of, envelope_of
 from scheduler_core.framework.interface import Listers
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.profiles.configuration import SchedulerConfiguration
-from scheduler_core.scheduler.replay import Seen, replay
+from scheduler_core.scheduler.replay import Seen, all_refusals_again, prepared, replay
 
 ATTEMPT_DIGITS_MAX: Final = 9
 """Digits of an attempt's number in an id; no pod is tried a thousand million times."""
@@ -100,6 +100,37 @@ def _replayed(past: Past, envelope: Mapping[str, Any], until: str) -> dict[str, 
         return {"detail": "compacted"}
     shown["result"] |= envelope.get("undone", {})
     return shown
+
+
+def refusals(past: Past, envelope: Mapping[str, Any], names: Sequence[str] = ()) -> dict[str, list[dict[str, Any]]]:
+    """Return node → every filter's no in an attempt, with its amounts, whatever the filters before it said.
+
+    Args:
+        past: the session, at any revision.
+        envelope: as `Store.trace` gave it.
+        names: the nodes asked about; none: all that were refused, the first by name.
+
+    Raises:
+        Gone: what the attempt saw, or its configuration, is no longer kept.
+    """
+    given = envelope["input"]
+    then = past.at(given["seenRevision"])
+    settings = then.settings
+    if settings.hash != given["configuration"]:
+        raise Gone
+    try:
+        core, run = prepared(
+            then.seen,
+            envelope["uid"],
+            given,
+            settings.configuration,
+            settings.registry(),
+            seed=past.store.seed,
+            listers=then,
+        )
+    except KeyError as missing:
+        raise Gone from missing
+    return all_refusals_again(core, run, names)
 
 
 def taken_again(

@@ -11,9 +11,8 @@ from controllers.scheduler.reporting import attempt_of, envelope_of
 from controllers.scheduler.summary import summary_of
 from scheduler_core.preemption.evaluator import Preemption
 from scheduler_core.scheduler.core import Scheduler
-from scheduler_core.scheduler.replay import extenders_account, outcome_of, state_account
+from scheduler_core.scheduler.replay import explained, extenders_account, outcome_of
 from scheduler_core.scheduler.run import Run
-from scheduler_core.trace.result import explanation
 
 MATRIX_CELLS_PER_SECOND_MAX: Final = 200_000
 """Node × plugin cells written in a second as the clock runs; past it traces keep their input alone, and matrices are
@@ -41,9 +40,9 @@ class Tracer:
         if len(run.snapshot) > LIVE_NODES_MAX:
             return None
         outcome = outcome_of(self._scheduler, run)
-        explained = {**explanation(outcome), **extenders_account(run), **state_account(run)}
+        told = {**explained(run, outcome), **extenders_account(run)}
         shown = outcome.as_dict()
-        return {**shown, "explanation": explained} if explained else shown
+        return {**shown, "explanation": told} if told else shown
 
     def write(self, run: Run, point: str, tick: Tick) -> None:
         """Keep the attempt's trace, as it stands at a point, in the transaction of what was emitted around it."""
@@ -56,13 +55,13 @@ class Tracer:
         if run.summary is None:
             run.summary = summary_of(run)
         envelope["summary"] = {"result": run.result or "scheduled", **run.summary}
-        explained = {**run.explanation, **extenders_account(run)}
+        told = {**run.explanation, **extenders_account(run)}
         account = run.post_filter.detail if run.post_filter is not None else None
         if isinstance(account, Preemption):
             # Known even where the rest is replayed for whoever asks: no replay knows what the API answered.
-            explained["preemption"] = {**explained.get("preemption", {}), "steps": account.told()}
-        if explained:
-            envelope["explanation"] = explained
+            told["preemption"] = {**told.get("preemption", {}), "steps": account.told()}
+        if told:
+            envelope["explanation"] = told
         blob = b"" if result is None else _encode(result | envelope.get("undone", {}))
         tick.trace(run.uid, run.given.attempt, envelope, blob)
 
@@ -72,7 +71,7 @@ class Tracer:
             if self._may_spend(len(run.snapshot) * len(run.framework.plugins), now_ms):
                 outcome = outcome_of(self._scheduler, run)
                 run.decided = outcome.as_dict()
-                run.explanation = {**explanation(outcome), **state_account(run)}
+                run.explanation = explained(run, outcome)
             else:
                 run.over_budget = True
         return run.decided

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from scheduler_core.api.node import Taint
 from scheduler_core.api.pod import Toleration
@@ -28,14 +28,16 @@ def tolerated(tolerations: Iterable[Toleration], taint: Taint) -> bool:
     return any(tolerates(one, taint) for one in tolerations)
 
 
+def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration], effects: frozenset[str]) -> Iterator[Taint]:
+    """Yield the taints with one of the effects that no toleration covers."""
+    return (taint for taint in taints if taint.effect in effects and not tolerated(tolerations, taint))
+
+
 def first_untolerated(
     taints: Iterable[Taint], tolerations: Sequence[Toleration], effects: frozenset[str]
 ) -> Taint | None:
     """Return the first taint with one of the effects that no toleration covers."""
-    for taint in taints:
-        if taint.effect in effects and not tolerated(tolerations, taint):
-            return taint
-    return None
+    return next(untolerated(taints, tolerations, effects), None)
 
 
 NO_SCHEDULE_EFFECTS = frozenset({"NoSchedule", "NoExecute"})

@@ -158,6 +158,19 @@ class FilterPlugin(Plugin, Protocol):
         ...
 
 
+Detail = Mapping[str, Any]
+"""One amount behind a refusal, as `explanation.refusals` of a trace holds it (docs/trace.md); `kind` says which."""
+
+
+@runtime_checkable
+class RefusalDetails(Plugin, Protocol):
+    """What stands behind a Filter's no, in numbers and names. Asked when a trace is made, never while deciding."""
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return the amounts of one row that this plugin has refused."""
+        ...
+
+
 @runtime_checkable
 class PostFilterPlugin(Plugin, Protocol):
     """No node fits: make one fit later (preemption)."""

@@ -43,6 +43,7 @@ from scheduler_core.framework.interface import (
 )
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import ProfileConfiguration, ProfileError, resolve
+from scheduler_core.framework.refusing import Refusal, refusals
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.reuse import Reuse
 from scheduler_core.framework.scores import Scores
@@ -119,6 +120,7 @@ class Framework:
         self._post_bind: list[PostBindPlugin] = self._at("postBind")
         self.queue_sort: QueueSortPlugin = self._at("queueSort")[0]
         remembered = Reuse(reuse)
+        self._filters: dict[str, Plugin] = {plugin.name: plugin for plugin in self._at("filter")}
         self._filtering = Filtering(
             self._at("filter"), self, remembered, self.rules.feasible_max, pre_filter=pre_filter
         )
@@ -255,6 +257,10 @@ class Framework:
             start=start,
             nominated_first=nominated_first,
         )
+
+    def refusals(self, state: CycleState, pod: PodInfo, outcome: FilterOutcome, row: int) -> list[Refusal]:
+        """Return every filter's no to a row of an outcome, with the amounts behind it; see `refusing.refusals`."""
+        return refusals(self._filters, self._filtering, state, pod, outcome, row)
 
     def run_post_filter(self, state: CycleState, pod: PodInfo, outcome: FilterOutcome) -> PostFilterSteps:
         """Run PostFilter, yielding what the loop must do; the first success or error ends it, refusals add up."""

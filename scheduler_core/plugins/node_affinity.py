@@ -9,15 +9,15 @@ import numpy as np
 
 from scheduler_core.api.meta import view
 from scheduler_core.api.pod import NodeAffinity as NodeAffinitySpec
-from scheduler_core.api.selectors import NodeSelectorTerm, aggregate, compile_selector
+from scheduler_core.api.selectors import CompiledTerm, NodeSelectorTerm, aggregate, compile_selector
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.kernels.resources import default_normalize
 from scheduler_core.snapshot.label_columns import LabelColumns
-from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
 from scheduler_core.snapshot.preferred_affinity import Preferred, PreferredTermError, preferred_of
 from scheduler_core.snapshot.required_affinity import Required, Terms, demands_of, required_of
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
@@ -52,6 +52,39 @@ def pinned_names(terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
 def _affinity_of(pod: PodInfo) -> NodeAffinitySpec | None:
     affinity = pod.pod.spec.affinity
     return affinity.node_affinity if affinity is not None else None
+
+
+def _unmet(source: str, terms: Sequence[CompiledTerm], info: NodeInfo) -> list[Detail]:
+    """Return the conditions of terms that a node does not meet; `value` None: it has no such label."""
+    found: list[Detail] = []
+    for index, term in enumerate(terms):
+        where: Detail = {"kind": "label", "source": source, "term": index}
+        if term.empty or term.errors:
+            found.append({**where, "key": "", "operator": "", "values": [], "value": None, "error": term.error})
+            continue
+        found += (
+            {
+                **where,
+                "key": one.key,
+                "operator": one.operator,
+                "values": sorted(one.values),
+                "value": info.labels.get(one.key),
+            }
+            for one in term.labels
+            if not one.matches(info.labels)
+        )
+        found += (
+            {
+                **where,
+                "key": "metadata.name",
+                "operator": "In" if equal else "NotIn",
+                "values": [wanted],
+                "value": info.name,
+            }
+            for equal, wanted in term.names
+            if (info.name == wanted) is not equal
+        )
+    return found
 
 
 class NodeAffinity:
@@ -132,6 +165,19 @@ class NodeAffinity:
             keys = np.where(self._columns.any_holds(self._added_required, snapshot, rows), keys, 2)
         codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE_AND_UNRESOLVABLE), np.int8(0))
         return Verdicts(codes, keys.astype(np.int64), _REASONS.__getitem__)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return each condition that does not hold, of every term, with the node's value: any one term would do."""
+        info = snapshot.infos[row]
+        added = self._added_required
+        if added is not None and not any(term.matches(info.name, info.labels) for term in added):
+            return _unmet("addedAffinity", added, info)
+        required = required_of(pod)
+        own = _unmet("nodeSelector", (CompiledTerm(required.selector),), info)
+        terms = required.terms
+        if terms is None or any(term.matches(info.name, info.labels) for term in terms):
+            return own
+        return [*own, *_unmet("nodeAffinity", terms, info)]
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Return Skip when neither pod nor profile prefers anything; Error when a preferred term cannot be read."""

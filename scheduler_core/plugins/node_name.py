@@ -9,7 +9,7 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
-from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.interface import Detail, Reads
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import PodInfo
@@ -39,6 +39,10 @@ class NodeName:
         names = (info.name != wanted for info in snapshot.infos_of(rows))
         failed = np.fromiter(names, dtype=np.bool_, count=count)
         return single_reason(failed, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, REASON)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return the name that the pod asks for."""
+        return [{"kind": "name", "asked": pod.pod.spec.node_name}]
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return new nodes: one may have the name."""

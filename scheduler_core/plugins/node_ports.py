@@ -9,7 +9,7 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import HostPort, PodInfo
@@ -63,6 +63,15 @@ class NodePorts:
             count=len(infos),
         )
         return single_reason(failed, Code.UNSCHEDULABLE, REASON)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return each wanted port that is taken, and the pod that holds it."""
+        return [
+            {"kind": "port", "protocol": wanted[0], "ip": wanted[1], "port": wanted[2], "holder": holder.key}
+            for wanted in pod.host_ports
+            for holder in snapshot.infos[row].pods
+            if conflicts((wanted,), holder.host_ports)
+        ]
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return pods that go and give a wanted port back, and new nodes."""

@@ -12,7 +12,7 @@ from scheduler_core.api.quantity import int64
 from scheduler_core.api.requests import amounts, is_extended
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Codes, Verdicts
 from scheduler_core.kernels.resources import (
@@ -183,6 +183,24 @@ class NodeResourcesFit:
     def filter_node(self, state: CycleState, pod: PodInfo, info: NodeInfo) -> tuple[int, int]:
         """Return the code and the key that `filter` gives one node."""
         return _judge_one(info, state.expect(NAME, _NOT_KEPT))
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return per resource that is short what is asked, free and missing, and the node's size; cpu in millicores."""
+        info = snapshot.infos[row]
+        checked: Checked = state.get(NAME) or self._checked(pod)
+        places = (("pods", 1, len(info.pods)), *((name, asked, info.requested.get(name, 0)) for name, asked in checked))
+        return [
+            {
+                "kind": "resource",
+                "resource": name,
+                "asked": asked,
+                "free": free,
+                "missing": asked - free,
+                "size": info.allocatable.get(name, 0),
+            }
+            for name, asked, used in places
+            if (free := info.allocatable.get(name, 0) - used) < asked
+        ]
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Keep what scoring counts of the pod."""

@@ -11,7 +11,8 @@ from scheduler_core.api.node import Taint
 from scheduler_core.api.taints import tolerated
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.interface import Detail, Reads
+from scheduler_core.framework.refusing import taint_detail
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
@@ -48,6 +49,10 @@ class NodeUnschedulable:
         if cordoned.any() and _tolerates_cordon(pod):
             cordoned = np.zeros_like(cordoned)
         return single_reason(cordoned, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, REASON)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return the taint that stands for the cordon."""
+        return [taint_detail(_TAINT)]
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return nodes that come or are uncordoned, and tolerations that the pod gains."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from scheduler_core.api.node import Taint
 from scheduler_core.api.pod import Toleration
-from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, first_untolerated, tolerated
+from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, first_untolerated, tolerated, untolerated
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.interface import Detail, Reads
+from scheduler_core.framework.refusing import taint_detail
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.kernels.resources import default_normalize
@@ -87,6 +88,13 @@ class TaintToleration:
 
     def _explain(self, key: int) -> tuple[str, ...]:
         return (self._reasons[key],)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return every taint that is not tolerated; the first is the one that the reason names."""
+        node = snapshot.infos[row].node
+        taints = node.spec.taints if node is not None else ()
+        unwanted = untolerated(taints, pod.pod.spec.tolerations, NO_SCHEDULE_EFFECTS)
+        return [taint_detail(taint) for taint in unwanted]
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Keep the tolerations that matter to PreferNoSchedule."""

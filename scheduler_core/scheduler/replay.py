@@ -16,6 +16,7 @@ from scheduler_core.profiles.configuration import SchedulerConfiguration
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import decide
+from scheduler_core.scheduler.refusals import all_refusals, refusals_account
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Snapshot
@@ -119,6 +120,30 @@ def replay(
     Raises:
         KeyError: the pod is not there.
     """
+    core, run = prepared(seen, uid, given, configuration, registry, seed=seed, listers=listers)
+    for item in decide(core, run):
+        # Where the record of answers ends the attempt had come no further.
+        if run.point == until or isinstance(item, CallExtenders):
+            break
+    outcome = outcome_of(core, run)
+    return outcome.as_dict(), {**explained(run, outcome), **extenders_account(run)}
+
+
+def prepared(
+    seen: Seen,
+    uid: str,
+    given: Mapping[str, Any],
+    configuration: SchedulerConfiguration,
+    registry: PluginRegistry,
+    *,
+    seed: int,
+    listers: Listers | None = None,
+) -> tuple[Scheduler, Run]:
+    """Return a scheduler and an attempt, ready to be decided again; arguments as for `replay`.
+
+    Raises:
+        KeyError: the pod is not there.
+    """
     known = CycleInput.of(dict(given))
     infos = seen.pods
     nominator = Nominator()
@@ -145,12 +170,20 @@ def replay(
     queued = QueuedPod(info, known.now_ms, 0)
     queued.attempts = known.attempt
     run = Run(queued, info, built.frameworks[known.profile], seen.snapshot(known), known, built.extenders)
+    return core, run
+
+
+def all_refusals_again(core: Scheduler, run: Run, names: Sequence[str] = ()) -> dict[str, list[dict[str, Any]]]:
+    """Run a prepared attempt up to Filter and return every filter's no to nodes; see `all_refusals`."""
     for item in decide(core, run):
-        # Where the record of answers ends the attempt had come no further.
-        if run.point == until or isinstance(item, CallExtenders):
+        if run.outcome is not None or isinstance(item, CallExtenders):
             break
-    outcome = outcome_of(core, run)
-    return outcome.as_dict(), {**explanation(outcome), **extenders_account(run), **state_account(run)}
+    return all_refusals(run, names)
+
+
+def explained(run: Run, outcome: Outcome) -> dict[str, Any]:
+    """Return what a trace holds beside the outcome, as `explanation`, but for what extenders did."""
+    return {**explanation(outcome), **refusals_account(run), **state_account(run)}
 
 
 def state_account(run: Run) -> dict[str, Any]:

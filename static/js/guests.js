@@ -42,7 +42,7 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
     const [{ mountDecision }] = await Promise.all([
       import("./decision/decision.js"), addStyles("decision"), loadTexts(ui().lang, "stage"),
     ]);
-    return /** @type {DecisionPanel} */ (mountDecision(root, dispatch));
+    return /** @type {DecisionPanel} */ (mountDecision(root, dispatch, (id) => actions.api.refusals(id)));
   });
   const whatif = guest("whatif-root", redraw, async (root) => {
     const [{ mountWhatIf }] = await Promise.all([

@@ -14,7 +14,7 @@ import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
@@ -169,6 +169,29 @@ class InterPodAffinity:
         if not demands.near.counts_any and means_all(demands.affinity, pod):
             return labelled
         return labelled & found
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return the places where pods are missing, or where pods or their terms stand against the pod."""
+        demands: _Demands = state.expect(NAME, _NOT_FILTERED)
+        found: list[Detail] = []
+        if demands.affinity and not self._near_enough(demands, pod, snapshot, np.array([row])).all():
+            rule, sums = "affinity", demands.near.sums
+        elif any(numbers[snapshot.topology(key)[row]] > 0 for key, numbers in demands.away.sums.items()):
+            rule, sums = "antiAffinity", demands.away.sums
+        else:
+            rule, sums = "existing", demands.existing.sums
+        first_of_its_kind = not demands.near.counts_any and means_all(demands.affinity, pod)
+        for key, numbers in sums.items():
+            place = int(snapshot.topology(key)[row])
+            matching = 0 if place == NO_VALUE else int(numbers[place])
+            enough = (matching > 0 or first_of_its_kind) and place != NO_VALUE
+            if enough if rule == "affinity" else not matching:
+                continue
+            value = snapshot.infos[row].labels.get(key)
+            found.append(
+                {"kind": "podAffinity", "rule": rule, "topologyKey": key, "value": value, "matching": matching}
+            )
+        return found
 
     # Score.
 

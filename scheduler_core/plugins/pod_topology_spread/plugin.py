@@ -20,7 +20,7 @@ from scheduler_core.api.selectors import Selector, SelectorError, deciding_label
 from scheduler_core.api.taints import NO_SCHEDULE_EFFECTS, first_untolerated
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import EventRegistration
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error
 from scheduler_core.framework.verdicts import Verdicts
@@ -246,6 +246,30 @@ class PodTopologySpread:
             keys[hard.counts[index][ids] > room] = 1
             keys[ids == NO_VALUE] = 2
         return Verdicts(_CODES[keys], keys, _REASONS.__getitem__)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return per constraint that fails the pods of the node's place and of the emptiest one, and the skew."""
+        hard: _Hard = state.expect(NAME, _NOT_FILTERED)
+        found: list[Detail] = []
+        for index, one in enumerate(hard.constraints):
+            place = int(snapshot.topology(one.topology_key)[row])
+            matching, fewest = int(hard.counts[index][place]), hard.fewest(index)
+            skew = matching + selects(one.selector, pod.pod.metadata.labels) - fewest
+            if place == NO_VALUE or skew > one.max_skew:
+                found.append(
+                    {
+                        "kind": "spread",
+                        "topologyKey": one.topology_key,
+                        "value": snapshot.infos[row].labels.get(one.topology_key),
+                        "matching": 0 if place == NO_VALUE else matching,
+                        "fewest": fewest,
+                        "skew": None if place == NO_VALUE else skew,
+                        "maxSkew": one.max_skew,
+                        "domains": int(np.count_nonzero(hard.present[index])),
+                        "minDomains": one.min_domains,
+                    }
+                )
+        return found
 
     # Score.
 

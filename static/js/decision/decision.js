@@ -6,12 +6,14 @@
 /** @import { Dispatch, Lang, Theme, Trace } from "../lib/types.d.ts" */
 /** @import { Decision } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
+/** @import { Ask } from "./refusals.js" */
 import { h } from "../dom/h.js";
 import { text } from "../lib/text.js";
 import { makeCharts } from "./charts.js";
 import { decisionOf, ranking, traceOf, versionOf } from "./model.js";
 import { pipeline, plainWords, pointList, sentence, tieCard } from "./parts.js";
 import { preemptionSections } from "./preemption.js";
+import { makeRefusals } from "./refusals.js";
 import { attempts, chartSection, pageOf, rowsOf, scoresSection } from "./sections.js";
 
 /**
@@ -28,12 +30,14 @@ import { attempts, chartSection, pageOf, rowsOf, scoresSection } from "./section
 /**
  * @param {HTMLElement} element
  * @param {Dispatch} dispatch
+ * @param {Ask} ask who else would refuse
  */
-export function mountDecision(element, dispatch) {
+export function mountDecision(element, dispatch, ask) {
   element.classList.add("dc");
   const body = h("div", { class: "dc-body" });
   element.replaceChildren(body);
   const charts = makeCharts(element);
+  const refusals = makeRefusals(ask, rebuild);
   let mode = /** @type {Mode} */ ("normalized");
   let page = 0;
   let look = "";
@@ -68,7 +72,7 @@ export function mountDecision(element, dispatch) {
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
       chartSection(decision, trace, { lang, mode, page, onMode, onPage }), plainWords(decision, trace, lang),
       trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang),
-      sentence(trace.result, lang), ...preemptionSections(trace, lang),
+      sentence(trace.result, lang), refusals.section(trace, lang), ...preemptionSections(trace, lang),
     ].flatMap((part) => part ?? []));
     if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();
     draw();
@@ -117,7 +121,7 @@ export function mountDecision(element, dispatch) {
 function focusPath(body) {
   const active = document.activeElement;
   if (!(active instanceof HTMLElement) || !body.contains(active)) return "";
-  for (const name of ["mode", "page", "trace"]) {
+  for (const name of ["mode", "page", "trace", "others"]) {
     const value = active.dataset[name];
     if (value) return `[data-${name}="${CSS.escape(value)}"]`;
   }

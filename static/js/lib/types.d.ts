@@ -166,10 +166,38 @@ export interface TraceResult {
 
 /** What a trace tells beyond the outcome: docs/trace.md "Explanation". */
 export interface Explanation {
+  /** Node → the amounts behind its refusal. */
+  refusals?: Record<string, RefusalDetail[]>;
   nominated?: { node: string; pods: string[]; with: CodeReasons; without: CodeReasons }[];
   preemption?: Account;
   /** Calls to HTTP extenders, in order. */
   extenders?: ExtenderCall[];
+}
+
+/** One amount behind a filter's no; cpu in millicores, other resources in whole units. */
+export type RefusalDetail =
+  | { kind: "resource"; resource: string; asked: number; free: number; missing: number; size: number }
+  | { kind: "taint"; key: string; value: string; effect: string }
+  | {
+    kind: "label"; source: string; term: number; key: string; operator: string; values: string[]; value: string | null;
+    error?: string;
+  }
+  | { kind: "name"; asked: string }
+  | { kind: "port"; protocol: string; ip: string; port: number; holder: string }
+  | {
+    kind: "spread"; topologyKey: string; value: string | null; matching: number; fewest: number; skew: number | null;
+    maxSkew: number; domains: number; minDomains: number;
+  }
+  | {
+    kind: "podAffinity"; rule: "affinity" | "antiAffinity" | "existing"; topologyKey: string; value: string | null;
+    matching: number;
+  };
+
+/** One filter's no to a node, of all filters asked. */
+export interface Refusal extends CodeReasons {
+  plugin: string;
+  reasons: string[];
+  details: RefusalDetail[];
 }
 
 /** One call to an HTTP extender. */

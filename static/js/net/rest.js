@@ -149,6 +149,14 @@ export class SessionApi {
   }
 
   /**
+   * Every filter asked about the nodes of a decision.
+   * @param {string} id of a trace
+   */
+  refusals(id) {
+    return request("GET", `${this.session}/decisions/${encodeURIComponent(id)}/refusals`);
+  }
+
+  /**
    * @param {string} identity
    * @param {{kind: string, seconds?: number, rate?: number}} body
    */

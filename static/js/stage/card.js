@@ -5,7 +5,10 @@
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tile-parts.js" */
 import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { refusalSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
+import { GPU_RESOURCE } from "../state/selectors.js";
+import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, scoreBar, write } from "./pen.js";
@@ -37,12 +40,15 @@ export function drawCard(pen, box, node, state) {
   for (const row of resourceRows(node)) {
     write(pen, row.name, x + PAD, at, { size: 12, colour: colours.t2 });
     write(pen, row.numbers, right, at, { size: 12, colour: colours.t2, align: "right" });
-    bar(pen, row.share, x + PAD + 40, at - 3, Math.max(30, w - 2 * PAD - 40 - 84), 6);
+    const short = scene && isOut(scene) ? shortOf(scene.details, row.resource) : null;
+    const width = Math.max(30, w - 2 * PAD - 40 - 84);
+    if (short) ghostBar(pen, short, x + PAD + 40, at - 3, width, 6);
+    else bar(pen, row.share, x + PAD + 40, at - 3, width, 6);
     at += 16;
   }
   at = conditions(pen, node, x + PAD, at + 2, w - 2 * PAD);
   pods(pen, node, podsArea(box, node, state), state);
-  if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim);
+  if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, refusalSentence(scene.details, pen.lang));
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
   else if (scene?.winner) {
@@ -62,17 +68,17 @@ function resourceRows(node) {
   const share = (/** @type {number} */ used, /** @type {number} */ of) => (of > 0 ? used / of : 0);
   const rows = [
     {
-      name: "cpu", share: share(node.cpuUsed, node.cpuMilli),
+      name: "cpu", resource: "cpu", share: share(node.cpuUsed, node.cpuMilli),
       numbers: `${(node.cpuUsed / 1000).toFixed(node.cpuUsed ? 2 : 0)}/${node.cpuMilli / 1000}`,
     },
     {
-      name: "mem", share: share(node.memoryUsed, node.memoryBytes),
+      name: "mem", resource: "memory", share: share(node.memoryUsed, node.memoryBytes),
       numbers: `${formatMemory(node.memoryUsed).replace(/ Gi$/, "")}/${formatMemory(node.memoryBytes)}`,
     },
-    { name: "pods", share: share(node.podCount, node.podsMax), numbers: `${node.podCount}/${node.podsMax}` },
+    { name: "pods", resource: "pods", share: share(node.podCount, node.podsMax), numbers: `${node.podCount}/${node.podsMax}` },
   ];
   if (node.gpus > 0) {
-    rows.push({ name: "gpu", share: share(node.gpusUsed, node.gpus), numbers: `${node.gpusUsed}/${node.gpus}` });
+    rows.push({ name: "gpu", resource: GPU_RESOURCE, share: share(node.gpusUsed, node.gpus), numbers: `${node.gpusUsed}/${node.gpus}` });
   }
   return rows;
 }

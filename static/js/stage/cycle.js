@@ -3,7 +3,7 @@
  * its point. Pure, so that each moment of the animation can be tested; it computes no scheduling, it shows a trace.
  */
 
-/** @import { Cycle, Point, TraceResult } from "../lib/types.d.ts" */
+/** @import { Cycle, Point, RefusalDetail, TraceResult } from "../lib/types.d.ts" */
 /** @import { PluginLook } from "../lib/hues.js" */
 /** @import { Profile } from "./told.js" */
 import { pluginLook } from "../lib/hues.js";
@@ -23,6 +23,7 @@ export const GLOW_MS = 300;
  * @property {number} dim 0 to 1
  * @property {string} reason exact text of the first failing filter
  * @property {string} plugin that rejected
+ * @property {readonly RefusalDetail[]} details the amounts behind it
  * @property {number} total points so far
  * @property {number | null} delta what the last plugin added; null before the first
  * @property {readonly Segment[]} segments grown so far
@@ -86,6 +87,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
       dim: verdict === false && !candidate ? dim : 0,
       reason: fail?.reason ?? "",
       plugin: fail?.plugin ?? "",
+      details: verdict === false ? trace.explanation?.refusals?.[name] ?? NO_DETAILS : NO_DETAILS,
       total: score?.total ?? 0,
       delta: score?.delta ?? null,
       segments: score?.segments ?? [],
@@ -123,6 +125,9 @@ function criterionOf(trace, node) {
     : account?.candidates.find((one) => one.node === node)?.eliminatedBy;
   return CRITERIA.findIndex((criterion) => criterion === last) + 1;
 }
+
+/** @type {readonly RefusalDetail[]} */
+const NO_DETAILS = [];
 
 const DONE = { elapsedMs: Infinity, budgetMs: Infinity };
 

@@ -217,7 +217,7 @@ function lookOf(input, node, state) {
   const own = [node, state.selected, state.focused, state.hovered, state.selectedPod, ending];
   if (!scene) return own;
   const grown = scene.settled ? -1 : scene.segments.reduce((sum, segment) => sum + segment.value, 0);
-  return [...own, scene.feasible, scene.dim, scene.reason, scene.total, scene.delta, grown, scene.glow, scene.winner, scene.role,
+  return [...own, scene.feasible, scene.dim, scene.reason, scene.details, scene.total, scene.delta, grown, scene.glow, scene.winner, scene.role,
     state.cycle?.tie?.drawn, state.cycle?.pod];
 }
 

@@ -5,6 +5,7 @@
 /** @import { Glyph, NodeModel } from "./model.js" */
 import { devicePixels, setText } from "../dom/dom.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { refusalSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
 import { h } from "../dom/h.js";
 import { stateOf } from "./field.js";
@@ -60,7 +61,7 @@ export function mountLens(host) {
     setText(hint, text(input.lang, "lens.level"));
     const scene = input.scene?.nodes.get(node.name);
     setText(/** @type {HTMLElement} */ (lens.lastElementChild), scene?.feasible === false
-      ? `${node.name}: ${scene.reason}` : describe(input, node));
+      ? [`${node.name}: ${scene.reason}`, refusalSentence(scene.details, input.lang)].filter(Boolean).join(". ") : describe(input, node));
     drawLens(input, names);
     place(host, lens, at, 320, 226);
   }

@@ -9,6 +9,7 @@
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
+import { refusalSentence } from "../lib/refusals.js";
 import { number, text } from "../lib/text.js";
 import { h } from "../dom/h.js";
 import { neighbour } from "./levels.js";
@@ -114,7 +115,7 @@ export function mountOutline(element, dispatch, onFocus) {
       const options = {
         lang, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode,
       };
-      const look = [node, told?.feasible, told?.reason, told?.segments.length, told?.total, told?.tied, told?.winner, ...Object.values(options)];
+      const look = [node, told?.feasible, told?.reason, told?.details, told?.segments.length, told?.total, told?.tied, told?.winner, ...Object.values(options)];
       const before = looks.get(node.name);
       fresh.set(node.name, look);
       if (!before?.every((value, index) => value === look[index])) updateRow(row, node, told, options);
@@ -212,7 +213,7 @@ function verdictText(node, scene, lang) {
   if (!node.ready) words.push(text(lang, "stage.notReady"));
   if (node.unschedulable) words.push("SchedulingDisabled");
   for (const taint of node.taints) words.push(`${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`);
-  if (scene?.feasible === false) words.push(scene.reason);
+  if (scene?.feasible === false) words.push(...[scene.reason, refusalSentence(scene.details, lang)].filter(Boolean));
   else if (scene?.feasible) {
     words.push(scene.segments.length > 0 ? `${scene.total} ${text(lang, "stage.pts")}` : text(lang, "stage.feasible"));
     if (scene.winner) words.push(text(lang, "stage.winner"));

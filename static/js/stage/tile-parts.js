@@ -19,6 +19,9 @@ import { chip, hatch, wrap, write } from "./pen.js";
  * @property {string} selectedPod
  */
 
+/** Lines at the foot of a tile that leave its bars to be seen. */
+const FOOTER_LINES_MAX = 4;
+
 /** Room between the edge of a tile and what stands on it. */
 export const PAD = 9;
 
@@ -209,16 +212,20 @@ export function glyphAt(glyphs, { x, y, w, rows, size, pitch }, px, py) {
 }
 
 /**
- * The exact reason, at full contrast, on a plain ground.
+ * The exact reason, at full contrast, on a plain ground, and below it the amounts in words of ours as far as there is room.
  * @param {Pen} pen
  * @param {TileBox} box
  * @param {string} reason
  * @param {number} dim
+ * @param {string} [amounts]
  */
-export function footer(pen, box, reason, dim) {
+export function footer(pen, box, reason, dim, amounts = "") {
   const { context, colours } = pen;
   context.font = `500 11px ${colours.font}`;
-  const lines = wrap(pen, reason, box.w - PAD - 15 - 4, 3);
+  const room = box.w - PAD - 15 - 4;
+  const reasons = wrap(pen, reason, room, 3);
+  context.font = `400 11px ${colours.font}`;
+  const lines = amounts ? [...reasons, ...wrap(pen, amounts, room, FOOTER_LINES_MAX - reasons.length)] : reasons;
   const pitch = lines.length > 2 ? 12 : 14;
   const height = lines.length * pitch + 10;
   const top = box.y + box.h - height;
@@ -232,6 +239,7 @@ export function footer(pen, box, reason, dim) {
   context.fillRect(box.x + 1, top, box.w - 2, 1);
   drawIcon(context, "ban", box.x + PAD - 1, top + 6, 11, colours.t2);
   lines.forEach((line, index) =>
-    write(pen, line, box.x + PAD + 15, top + 12 + index * pitch, { weight: 500, colour: colours.t1 }));
+    write(pen, line, box.x + PAD + 15, top + 12 + index * pitch, index < reasons.length
+      ? { weight: 500, colour: colours.t1 } : { colour: colours.t2 }));
   context.restore();
 }

@@ -1,11 +1,15 @@
 /** Nodes as tiles and small tiles: levels of detail 2 and 3. Level 1 is in card.js, 4 and 5 in cells.js. */
 
+/** @import { RefusalDetail } from "../lib/types.d.ts" */
 /** @import { NodeScene, Scene } from "./cycle.js" */
 /** @import { TileBox } from "./levels.js" */
 /** @import { Glyph, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tile-parts.js" */
+import { refusalSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
+import { GPU_RESOURCE } from "../state/selectors.js";
+import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, fit, scoreBar, widthOf, write } from "./pen.js";
@@ -74,14 +78,14 @@ export function drawTile(pen, box, node, state) {
     colour: colours.t3, align: "right", width: Math.max(0, w - 2 * PAD - nameWidth - 6),
   });
   if (w - 2 * PAD - nameWidth - sizeWidth > 24) marks(pen, node, x + PAD + nameWidth + 6, y + 15);
-  bars(pen, node, x + PAD, y + 34, w - 2 * PAD);
+  bars(pen, node, x + PAD, y + 34, w - 2 * PAD, isOut(scene) ? scene?.details : []);
   const scored = scene !== null && scene.feasible !== null;
   const refused = isOut(scene);
   const dim = refused ? scene?.dim ?? 0 : node.ready ? 0 : 1;
   const reason = refused ? scene?.reason ?? "" : node.ready ? "" : text(pen.lang, "stage.notReady");
   glyphRows(pen, node.glyphs, { ...glyphArea(box, node, scored || reason !== ""), dim, selectedPod: state.selectedPod });
   const ghost = waitingGhost(node);
-  if (reason) footer(pen, box, reason, dim);
+  if (reason) footer(pen, box, reason, dim, refused ? refusalSentence(scene?.details ?? [], pen.lang) : "");
   else if (!scored && ghost) ghostLine(pen, box, ghost);
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);
@@ -97,21 +101,25 @@ export function drawTile(pen, box, node, state) {
  * @param {number} x
  * @param {number} y of the middle of the first bar
  * @param {number} w
+ * @param {readonly RefusalDetail[]} [details] what is short there for the pod in hand
  */
-export function bars(pen, node, x, y, w) {
+export function bars(pen, node, x, y, w, details = []) {
   const cpu = `${trim(node.cpuUsed / 1000, 2)}/${trim(node.cpuMilli / 1000, 1)}`;
   const memory = `${trim(node.memoryUsed / 2 ** 30, 1)}/${trim(node.memoryBytes / 2 ** 30, 1)}`;
-  const rows = /** @type {[string, string, number][]} */ ([
-    ["cpu", cpu, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0],
-    ["mem", memory, node.memoryBytes ? node.memoryUsed / node.memoryBytes : 0],
+  const rows = /** @type {[string, string, number, string][]} */ ([
+    ["cpu", cpu, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, "cpu"],
+    ["mem", memory, node.memoryBytes ? node.memoryUsed / node.memoryBytes : 0, "memory"],
   ]);
-  if (node.gpus > 0) rows.push(["gpu", `${node.gpusUsed}/${node.gpus}`, node.gpusUsed / node.gpus]);
+  if (node.gpus > 0) rows.push(["gpu", `${node.gpusUsed}/${node.gpus}`, node.gpusUsed / node.gpus, GPU_RESOURCE]);
   const pitch = rows.length > 2 ? 11 : 13;
-  rows.forEach(([name, numbers, share], index) => {
+  rows.forEach(([name, numbers, share, resource], index) => {
     const at = y + index * pitch - (rows.length > 2 ? 2 : 0);
     write(pen, name, x, at, { colour: pen.colours.t2 });
     write(pen, numbers, x + w, at, { size: 11.5, colour: pen.colours.t2, align: "right" });
-    bar(pen, share, x + 31, at - 3, Math.max(20, w - 31 - 44), 6);
+    const short = shortOf(details, resource);
+    const width = Math.max(20, w - 31 - 44);
+    if (short) ghostBar(pen, short, x + 31, at - 3, width, 6);
+    else bar(pen, share, x + 31, at - 3, width, 6);
   });
 }
 

@@ -1,0 +1,85 @@
+"""Who refuses a node, and the amounts behind each refusal: asked by whoever tells of a decision, after it was taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_core.api.node import Taint
+from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.interface import Detail, Plugin, RefusalDetails
+from scheduler_core.framework.status import Status
+from scheduler_core.framework.trial import Counting
+from scheduler_core.framework.verdicts import FilterOutcome
+from scheduler_core.snapshot.node_info import PodInfo
+from scheduler_core.snapshot.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One filter's no to one node.
+
+    Attributes:
+        status: its answer, with its name.
+        details: the amounts behind it; empty where the plugin knows none.
+    """
+
+    status: Status
+    details: Sequence[Detail]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the form that the session API answers with."""
+        return {**self.status.as_dict(), "details": list(self.details)}
+
+
+def taint_detail(taint: Taint) -> Detail:
+    """Return a taint as a refusal tells of it."""
+    return {"kind": "taint", "key": taint.key, "value": taint.value, "effect": taint.effect}
+
+
+def refusals(
+    plugins: Mapping[str, Plugin],
+    counting: Counting,
+    state: CycleState,
+    pod: PodInfo,
+    outcome: FilterOutcome,
+    row: int,
+) -> list[Refusal]:
+    """Return every filter's no to a row, in order, whatever the filters before it said.
+
+    Where pods nominated to the node changed the answer, the one that they caused comes first, with their amounts.
+
+    Args:
+        plugins: the filters by name.
+        counting: keeps the filters' state level while nominated pods are added.
+        state: the cycle's; nothing writes to it.
+        pod: the pod in hand.
+        outcome: what Filter said.
+        row: one of the outcome's snapshot.
+    """
+    found: list[Refusal] = []
+    snapshot = outcome.snapshot
+    caused = outcome.overrides.get(row)
+    if caused is not None:
+        trial, copy = snapshot.what_if([row]), state.clone()
+        for rival in outcome.nominated[row][0]:
+            trial.add_pod(0, rival)
+            counting.add_pod(copy, pod, rival, trial, 0)
+        found.append(Refusal(caused, _details(plugins.get(caused.plugin), copy, pod, trial, 0)))
+    for name in outcome.plugins:
+        verdicts = outcome.verdicts[name]
+        if verdicts.codes[row] and (caused is None or caused.plugin != name):
+            status = verdicts.status(row, name, outcome.error_text)
+            found.append(Refusal(status, _details(plugins.get(name), state, pod, snapshot, row)))
+    return found
+
+
+def _details(plugin: Plugin | None, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+    if not isinstance(plugin, RefusalDetails):
+        return ()
+    try:
+        return plugin.refusal_details(state, pod, snapshot, row)
+    except Exception:
+        # Whatever an installed plugin does wrong here, the decision is taken and can be told.
+        return ()

@@ -1,0 +1,85 @@
+/** The amounts behind a filter's no (docs/trace.md "refusals") in words of ours; the scheduler's own stand beside. Pure. */
+
+/** @import { Lang, RefusalDetail } from "./types.d.ts" */
+import { formatCpu, formatMemory } from "./quantity.js";
+import { number, text } from "./text.js";
+
+/**
+ * An amount of a resource as people write it: 900m, 512 Mi, 2.
+ * @param {string} resource
+ * @param {number} amount millicores, bytes or pieces
+ * @param {Lang} lang
+ */
+export function amountOf(resource, amount, lang) {
+  const sign = amount < 0 ? "−" : "";
+  const size = Math.abs(amount);
+  if (resource === "cpu") return sign + formatCpu(size);
+  if (resource === "memory" || resource === "ephemeral-storage" || resource.startsWith("hugepages-"))
+    return sign + formatMemory(size);
+  return sign + number(lang, size);
+}
+
+/**
+ * One detail as a sentence without its full stop: "cpu: needs 900m, 250m free".
+ * @param {RefusalDetail} detail
+ * @param {Lang} lang
+ */
+export function refusalWords(detail, lang) {
+  switch (detail.kind) {
+    case "resource":
+      return text(lang, "refusal.resource", {
+        resource: detail.resource, asked: amountOf(detail.resource, detail.asked, lang),
+        free: amountOf(detail.resource, detail.free, lang),
+      });
+    case "taint":
+      return text(lang, "refusal.taint", {
+        taint: `${detail.key}${detail.value ? `=${detail.value}` : ""}:${detail.effect}`,
+      });
+    case "label":
+      if (detail.error !== undefined) return text(lang, "refusal.unread", { source: detail.source, error: detail.error });
+      return text(lang, detail.value === null ? "refusal.noLabel" : "refusal.label", {
+        key: detail.key, value: detail.value ?? "", wanted: [detail.operator, detail.values.join(", ")].join(" ").trim(),
+      });
+    case "name":
+      return text(lang, "refusal.name", { node: detail.asked });
+    case "port":
+      return text(lang, "refusal.port", { port: `${detail.protocol} ${detail.port}`, holder: detail.holder });
+    case "spread":
+      return detail.skew === null ? text(lang, "refusal.noPlace", { key: detail.topologyKey })
+        : text(lang, "refusal.spread", {
+          place: placeOf(detail), matching: detail.matching, fewest: detail.fewest, skew: detail.skew, most: detail.maxSkew,
+        });
+    default:
+      return detail.value === null ? text(lang, "refusal.noPlace", { key: detail.topologyKey })
+        : text(lang, `refusal.${detail.rule}`, { place: placeOf(detail), n: detail.matching });
+  }
+}
+
+/** @param {{topologyKey: string, value: string | null}} detail */
+function placeOf({ topologyKey, value }) {
+  return `${topologyKey.split("/").pop()}=${value ?? ""}`;
+}
+
+/**
+ * All details of a node as one sentence.
+ * @param {readonly RefusalDetail[]} details
+ * @param {Lang} lang
+ */
+export function refusalSentence(details, lang) {
+  return details.map((detail) => refusalWords(detail, lang)).join("; ");
+}
+
+/**
+ * How a resource that is short looks as a bar: what is taken, what the pod would add, and where the node ends, as shares
+ * of the bar's length. A quarter of the bar lies beyond the node's end; a longer ghost is cut there.
+ * @param {{asked: number, free: number, size: number}} detail
+ * @returns {{used: number, ghost: number, end: number, cut: boolean}}
+ */
+export function ghostOf({ asked, free, size }) {
+  const end = 0.75;
+  // A node that has nothing of it ends where its bar begins.
+  const scale = size > 0 ? end / size : end / Math.max(1, asked);
+  const used = Math.max(0, size - free) * scale;
+  const ghost = used + asked * scale;
+  return { used: Math.min(1, used), ghost: Math.min(1, ghost), end: size > 0 ? end : 0, cut: ghost > 1 };
+}

@@ -1,0 +1,57 @@
+// The amounts behind a no are said in words and drawn as a ghost that ends beyond the node.
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+
+import { amountOf, ghostOf, refusalSentence, refusalWords } from "../../static/js/lib/refusals.js";
+import { loadTexts } from "../../static/js/lib/text.js";
+
+before(async () => {
+  await loadTexts("en", "stage");
+  await loadTexts("zh-hans");
+});
+
+const cpu = { kind: "resource", resource: "cpu", asked: 900, free: 250, missing: 650, size: 4000 };
+
+test("amounts are written in the unit of their resource", () => {
+  assert.equal(amountOf("cpu", 2850, "en"), "2.85");
+  assert.equal(amountOf("memory", 2 ** 29, "en"), "512 Mi");
+  assert.equal(amountOf("nvidia.com/gpu", 2, "en"), "2");
+  assert.equal(amountOf("cpu", -250, "en"), "−250m");
+});
+
+test("every kind of detail has its sentence in both languages", () => {
+  const label = { kind: "label", source: "nodeSelector", term: 0, key: "disk", operator: "In", values: ["ssd"], value: "hdd" };
+  const spread = {
+    kind: "spread", topologyKey: "topology.kubernetes.io/zone", value: "east", matching: 2, fewest: 0, skew: 3, maxSkew: 1,
+    domains: 2, minDomains: 1,
+  };
+  const near = { kind: "podAffinity", rule: "affinity", topologyKey: "zone", value: "east", matching: 0 };
+  const said = [
+    [cpu, "cpu: needs 900m, 250m free"],
+    [{ kind: "taint", key: "gpu", value: "yes", effect: "NoSchedule" }, "does not tolerate gpu=yes:NoSchedule"],
+    [label, "disk is hdd, wanted: In ssd"],
+    [{ ...label, value: null, operator: "Exists", values: [] }, "no label disk, wanted: Exists"],
+    [{ ...label, error: "must be a number" }, "nodeSelector cannot be read: must be a number"],
+    [{ kind: "name", asked: "n9" }, "the pod asks for node n9"],
+    [{ kind: "port", protocol: "TCP", ip: "0.0.0.0", port: 80, holder: "default/web" }, "TCP 80 is held by default/web"],
+    [spread, "zone=east has 2, the emptiest 0: skew 3, at most 1"],
+    [{ ...spread, value: null, skew: null }, "no label topology.kubernetes.io/zone"],
+    [near, "0 of the wanted pods in zone=east"],
+    [{ ...near, rule: "antiAffinity", matching: 1 }, "1 unwanted pod in zone=east"],
+    [{ ...near, rule: "existing", matching: 2 }, "2 pods in zone=east keep it away"],
+  ];
+  for (const [detail, words] of said) {
+    assert.equal(refusalWords(detail, "en"), words);
+    assert.doesNotMatch(refusalWords(detail, "zh-hans"), /refusal\.|\{/);
+  }
+  assert.equal(refusalSentence([cpu, { ...cpu, resource: "pods", asked: 1, free: 0 }], "en"),
+    "cpu: needs 900m, 250m free; pods: needs 1, 0 free");
+});
+
+test("a ghost begins where the taken ends, passes the end of the node, and is cut at the end of the bar", () => {
+  const { used, ghost, end, cut } = ghostOf(cpu);
+  assert.deepEqual([used, end, cut], [0.75 * 3750 / 4000, 0.75, false]);
+  assert.ok(ghost > end && ghost - used > 0);
+  assert.deepEqual(ghostOf({ asked: 64_000, free: 4000, size: 4000 }), { used: 0, ghost: 1, end: 0.75, cut: true });
+  assert.deepEqual(ghostOf({ asked: 1, free: 0, size: 0 }), { used: 0, ghost: 0.75, end: 0, cut: false });
+});
