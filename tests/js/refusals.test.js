@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
-import { amountOf, ghostOf, refusalSentence, refusalWords } from "../../static/js/lib/refusals.js";
+import { amountOf, ghostOf, refusalSentence, refusalWords, tileSentence } from "../../static/js/lib/refusals.js";
 import { loadTexts } from "../../static/js/lib/text.js";
 
 before(async () => {
@@ -46,6 +46,8 @@ test("every kind of detail has its sentence in both languages", () => {
   }
   assert.equal(refusalSentence([cpu, { ...cpu, resource: "pods", asked: 1, free: 0 }], "en"),
     "cpu: needs 900m, 250m free; pods: needs 1, 0 free");
+  assert.equal(tileSentence([{ kind: "taint", key: "gpu", value: "", effect: "NoSchedule" }, cpu], "en"),
+    "cpu: needs 900m, 250m free");
 });
 
 test("a ghost begins where the taken ends, passes the end of the node, and is cut at the end of the bar", () => {

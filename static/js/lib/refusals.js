@@ -70,6 +70,15 @@ export function refusalSentence(details, lang) {
 }
 
 /**
+ * What a tile adds to the scheduler's own reason, where there is little room: a taint is named by the reason itself.
+ * @param {readonly RefusalDetail[]} details
+ * @param {Lang} lang
+ */
+export function tileSentence(details, lang) {
+  return refusalSentence(details.filter(({ kind }) => kind !== "taint"), lang);
+}
+
+/**
  * How a resource that is short looks as a bar: what is taken, what the pod would add, and where the node ends, as shares
  * of the bar's length. A quarter of the bar lies beyond the node's end; a longer ghost is cut there.
  * @param {{asked: number, free: number, size: number}} detail

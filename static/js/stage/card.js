@@ -5,7 +5,7 @@
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tile-parts.js" */
 import { formatCpu, formatMemory } from "../lib/quantity.js";
-import { refusalSentence } from "../lib/refusals.js";
+import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
 import { GPU_RESOURCE } from "../state/selectors.js";
 import { ghostBar, shortOf } from "./ghost.js";
@@ -48,7 +48,7 @@ export function drawCard(pen, box, node, state) {
   }
   at = conditions(pen, node, x + PAD, at + 2, w - 2 * PAD);
   pods(pen, node, podsArea(box, node, state), state);
-  if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, refusalSentence(scene.details, pen.lang));
+  if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, tileSentence(scene.details, pen.lang));
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
   else if (scene?.winner) {

@@ -6,7 +6,7 @@
 /** @import { Glyph, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tile-parts.js" */
-import { refusalSentence } from "../lib/refusals.js";
+import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
 import { GPU_RESOURCE } from "../state/selectors.js";
 import { ghostBar, shortOf } from "./ghost.js";
@@ -85,7 +85,7 @@ export function drawTile(pen, box, node, state) {
   const reason = refused ? scene?.reason ?? "" : node.ready ? "" : text(pen.lang, "stage.notReady");
   glyphRows(pen, node.glyphs, { ...glyphArea(box, node, scored || reason !== ""), dim, selectedPod: state.selectedPod });
   const ghost = waitingGhost(node);
-  if (reason) footer(pen, box, reason, dim, refused ? refusalSentence(scene?.details ?? [], pen.lang) : "");
+  if (reason) footer(pen, box, reason, dim, refused ? tileSentence(scene?.details ?? [], pen.lang) : "");
   else if (!scored && ghost) ghostLine(pen, box, ghost);
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);

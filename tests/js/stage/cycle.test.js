@@ -83,6 +83,17 @@ test("PreFilter's refusal is every node's reason", () => {
   assert.equal(at(scene, "n1").reason, "no claim");
 });
 
+test("a refused node has the amounts behind its no, a feasible one has none", () => {
+  const refusal = { code: "Unschedulable", plugin: "NodeResourcesFit", reasons: ["Insufficient cpu"] };
+  const details = [{ kind: "resource", resource: "cpu", asked: 900, free: 250, missing: 650, size: 4000 }];
+  const trace = {
+    feasible: ["n1"], firstFail: { n2: refusal, n3: refusal }, explanation: { refusals: { n1: details, n2: details } },
+  };
+  const scene = cycleScene(cycle({ point: "Filter", trace }), 1000, OPTIONS);
+  assert.deepEqual(["n1", "n2", "n3"].map((name) => at(scene, name).details), [[], details, []]);
+  assert.deepEqual(at(cycleScene(cycle({ point: "PreFilter", trace }), 0, OPTIONS), "n2").details, []);
+});
+
 test("candidates of a preemption stay in the running, the nominated one is chosen, the rest are out", () => {
   const refusal = { code: "Unschedulable", plugin: "NodeResourcesFit", reasons: ["Insufficient cpu"] };
   const told = cycle({
