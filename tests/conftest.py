@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,6 +27,15 @@ def _counts_forgotten() -> None:
     from clustersim.classroom import limits
 
     limits.forget()
+
+
+@pytest.fixture
+def no_refill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the buckets of this process as they are left, however slow the machine."""
+    from clustersim.classroom import limits
+
+    now = time.monotonic()
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: now))
 
 
 @pytest.fixture(autouse=True)

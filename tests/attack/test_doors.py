@@ -19,12 +19,6 @@ ELSEWHERE = "192.0.2.7"
 WRONG_CODES = [f"{first}{second}2345" for first in "ABCDEFGHJK" for second in "ABCDEFGHJK"]
 
 
-@pytest.fixture
-def no_refill(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the bucket of codes as it is left, however slow the machine."""
-    monkeypatch.setattr(limits, "CODES", limits.Rate(limits.CODES.burst, 1e-6, limits.CODES.what))
-
-
 def from_elsewhere() -> httpx.AsyncClient:
     """Return a client on another machine of the network."""
     from clustersim.asgi import application
@@ -144,7 +138,7 @@ async def test_what_another_server_passed_on_is_not_from_here() -> None:
         assert answer.status_code == 401
 
 
-async def test_the_pass_phrase_cannot_be_found_by_trying() -> None:
+async def test_the_pass_phrase_cannot_be_found_by_trying(no_refill: None) -> None:
     async with from_elsewhere() as client:
         statuses = set()
         for number in range(limits.ENTRIES.burst + 5):
@@ -162,7 +156,7 @@ def test_a_large_template_counts_for_many() -> None:
     assert opening.cost("import") == opening.IMPORT_COST
 
 
-async def test_one_address_opens_so_many_sessions() -> None:
+async def test_one_address_opens_so_many_sessions(no_refill: None) -> None:
     async with http() as client:
         limits.spend(limits.OPENINGS, "127.0.0.1", limits.OPENINGS.burst)
         answer = await client.post("/api/sessions", json={**WISH, "template": "nodes-1000"})

@@ -153,7 +153,7 @@ async def test_what_one_student_keeps_is_bounded_in_objects() -> None:
         assert (await ann.deploy("tiny", 5)).status_code == 201
 
 
-async def test_a_student_who_rewrites_large_objects_is_slowed_down() -> None:
+async def test_a_student_who_rewrites_large_objects_is_slowed_down(no_refill: None) -> None:
     async with http() as client:
         session = await opened(client)
         ann = Student(client, session, await joined(client, session, "Ann"))

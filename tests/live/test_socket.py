@@ -149,7 +149,7 @@ async def test_a_slow_reader_is_sent_no_more_than_its_credit_and_then_catches_up
                 # The list may be as of the moment before the last write is read.
                 while other.revision < revision:
                     other.take(await quick.until("events"))
-            while await slow.has_output():
+            while received < CREDIT_BYTES or await slow.has_output():
                 frame = await slow.next()
                 if frame["type"] == "ping":
                     pings.append(frame["id"])

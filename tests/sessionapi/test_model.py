@@ -156,7 +156,7 @@ async def test_what_is_not_there_is_not_found_and_a_selector_that_cannot_be_read
     assert (await lab.get("/model/optimum?selector=%3D%3D", expect=400))["reason"] == "BadRequest"
 
 
-async def test_nobody_asks_without_a_token_and_a_session_not_too_often(lab: Lab) -> None:
+async def test_nobody_asks_without_a_token_and_a_session_not_too_often(lab: Lab, no_refill: None) -> None:
     for path in ("/model?pod=default/web-1", "/model/optimum"):
         answer = await lab.client.get(f"/api/sessions/{lab.code}{path}")
         assert answer.status_code == 401

@@ -180,7 +180,7 @@ async def test_a_student_is_teacher_of_an_own_fork_without_the_secrets_of_others
         assert (await fork(client, {**session, "token": viewer["token"]})).status_code == 403
 
 
-async def test_forks_are_bounded_for_each_person() -> None:
+async def test_forks_are_bounded_for_each_person(no_refill: None) -> None:
     async with http() as client:
         session = await opened(client)
         answers = [(await fork(client, session)).status_code for _ in range(limits.FORKS.burst + 1)]
