@@ -48,6 +48,8 @@ class WatchPlan:
     send_initial_end: bool
     bookmarks: bool
     seconds: float
+    known: int
+    """What the log held by then is told, however little time the watch has."""
     expired: bool = False
     content_type: str = JSON
 
@@ -88,6 +90,7 @@ def plan_watch(store: ReadView, request: Request, target: Target) -> WatchPlan:
         send_initial_end=bool(send_initial) and wants_state,
         bookmarks=bookmarks,
         seconds=float(seconds),
+        known=revision,
         expired=expired,
     )
 
@@ -214,9 +217,10 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
         yield head
         next_bookmark = loop.time() + BOOKMARK_SECONDS
         while True:
-            wait = min(deadline, next_bookmark) - loop.time()
+            wait = max(min(deadline, next_bookmark) - loop.time(), 0.001)
             try:
-                batch = await asyncio.wait_for(subscription.get(), max(wait, 0.001))
+                behind = subscription.position < plan.known
+                batch = await asyncio.wait_for(subscription.get(), None if behind else wait)
             except TimeoutError:
                 if plan.bookmarks:
                     yield encoder.bookmark(subscription.position)
