@@ -6,9 +6,14 @@ scheduler placed is not judged again for its ports.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from controllers.kinds.core.pod.defaults import quality_of_service
+from controllers.kubelet.pressure import CRITICAL
+from scheduler_core.api.node import Taint
+from scheduler_core.api.pod import Toleration
+from scheduler_core.api.taints import tolerated
 from scheduler_core.plugins.node_ports import conflicts
 
 
@@ -40,6 +45,29 @@ def refusal(pod: Mapping[str, Any], taken: Iterable[Mapping[str, Any]], sysctls:
         text = "node(s) didn't have free ports for the requested pod ports"
         return Refusal("NodePorts", f"Predicate NodePorts failed: {text}")
     return None
+
+
+def refusal_under_pressure(pod: Mapping[str, Any], conditions: Sequence[str]) -> Refusal | None:
+    """Return why a node does not take a pod that tells of these pressures; None where it does.
+
+    Critical pods are taken; under pressure of memory alone those too that ask for something, or tolerate it.
+    """
+    if not conditions or int(pod["spec"].get("priority") or 0) >= CRITICAL:
+        return None
+    if list(conditions) == ["MemoryPressure"]:
+        taint = Taint(key="node.kubernetes.io/memory-pressure", effect="NoSchedule")
+        own = (
+            Toleration(
+                str(one.get("key") or ""),
+                str(one.get("operator") or ""),
+                str(one.get("value") or ""),
+                str(one.get("effect") or ""),
+            )
+            for one in pod["spec"].get("tolerations") or ()
+        )
+        if quality_of_service(pod["spec"]) != "BestEffort" or tolerated(own, taint):
+            return None
+    return Refusal("Evicted", f"The node had condition: [{' '.join(conditions)}]. ")
 
 
 def _host_ports(pod: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:

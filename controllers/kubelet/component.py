@@ -10,14 +10,19 @@ from controllers.flags.kubelet import ANNOTATION_PREFIX, ERA
 from controllers.kinds.coordination.heartbeat import is_running, stopped_unix_ms
 from controllers.kinds.core.node import SILENCED
 from controllers.kit.informer import RELIST_TIMER, Informers
-from controllers.kubelet.containers import merged_conditions
+from controllers.kubelet import shuttingdown
+from controllers.kubelet.admitting import Refusal, refusal_under_pressure
+from controllers.kubelet.home import Going
 from controllers.kubelet.images import size_bytes
+from controllers.kubelet.life import FINAL
 from controllers.kubelet.lives import DUE, REPORT, WATCHED, Lives
 from controllers.kubelet.machine import Machine, index_of
 from controllers.kubelet.mounting import csi_node
-from controllers.kubelet.orders import is_off
-from controllers.kubelet.pressure import EVERY_MS, asked, changes, victim, why
+from controllers.kubelet.orders import is_off, is_shut_down
+from controllers.kubelet.pressure import pressed_conditions
+from controllers.kubelet.relieving import Relief, tell
 from controllers.kubelet.render import is_ready, node_status, with_era
+from controllers.kubelet.shuttingdown import Shutdown
 from controllers.kubelet.stages.node import NODE_LABELS
 from controllers.kubelet.staticpods import MIRROR, missing_pods
 from controllers.log.operations import Create, Patch, Update
@@ -41,7 +46,11 @@ class Kubelets:
         self._nodes.add_handler(self._node_changed)
         self._pods.add_handler(self._pod_changed)
         self._machines: dict[str, Machine] = {}
-        self._lives = Lives(flags, self._informers, self._machines, self._is_running)
+        self._lives = Lives(flags, self._informers, self._machines, self._is_running, self._refused)
+        self._relief = Relief(flags, self._nodes, self._pods, self._lives.go)
+        self._nodes.add_handler(self._relief.node_changed)
+        self._pods.add_handler(self._relief.pod_changed)
+        self._shutdowns: dict[str, Shutdown] = {}
         self._taken: set[int] = set()
         self._next_index = 1
         self._unregistered: dict[str, None] = {}
@@ -84,11 +93,13 @@ class Kubelets:
         elif timer == REPORT:
             self._report(tick)
         elif isinstance(timer, tuple):
-            self._relieve(timer[1], tick)
+            what, name = timer
+            self._look_again(what, name, tick)
         self._catch_up(tick)
 
     def flags_changed(self, tick: Tick) -> None:
-        """Look at all nodes and pods anew: other annotations count now."""
+        """Look at all nodes and pods anew: other annotations and thresholds count now."""
+        self._relief.flags_changed()
         for node in self._nodes.all():
             self._unregistered[node["metadata"]["name"]] = None
         self._lives.begin_anew()
@@ -99,6 +110,7 @@ class Kubelets:
         unregistered, self._unregistered = self._unregistered, {}
         for name in unregistered:
             self._register(name, tick)
+        self._relief.plan(tick)
         self._lives.catch_up(tick)
 
     # -- nodes --------------------------------------------------------------------------------------------------
@@ -107,6 +119,7 @@ class Kubelets:
         if new is None:
             assert old is not None, "a deletion has a last state"
             machine = self._machines.pop(old["metadata"]["name"], None)
+            self._shutdowns.pop(old["metadata"]["name"], None)
             if machine is not None:
                 self._taken.discard(machine.index)
             return
@@ -123,7 +136,10 @@ class Kubelets:
         machine.learn(new)
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
-        """A mirror pod that was deleted is made anew: what it shows still runs."""
+        """A mirror pod that was deleted is made anew: what it shows still runs. A shutdown waits for its pods."""
+        pod = new or old
+        if pod is not None and pod["spec"].get("nodeName") in self._shutdowns:
+            self._unregistered[pod["spec"]["nodeName"]] = None
         if new is None and old is not None and MIRROR in (old["metadata"].get("annotations") or {}):
             self._unregistered[old["spec"].get("nodeName") or ""] = None
 
@@ -173,6 +189,8 @@ class Kubelets:
             tick.emit(Patch("nodes", "", name, patch), actor=machine.actor)
         for pod in missing_pods(node, lambda home, own: self._pods.get(home, own) is not None, unix_ms):
             tick.emit(Create("pods", pod["metadata"]["namespace"], pod), actor=machine.actor)
+        if self._shuts_down(node, machine, tick):
+            return
         if is_ready(node) and at(node, "status", "nodeInfo", "kubeletVersion"):
             self._follow(node, machine, tick)
             return
@@ -184,48 +202,70 @@ class Kubelets:
             machine.recorder.event(tick, node, "Node", "NodeReady", text)
 
     def _follow(self, node: Document, machine: Machine, tick: Tick) -> None:
-        """Let allocatable follow a changed capacity, and conditions what the node runs out of."""
+        """Let allocatable follow a changed capacity, and conditions the era."""
         resized = self._resized.pop(machine.name, None)
         if resized is not None:
             follow = {"status": {"allocatable": resized}}
             tick.emit(Patch("nodes", "", machine.name, follow, "merge", "status"), actor=machine.actor)
-        wanted = asked(node, self._flags[ANNOTATION_PREFIX])
         unix_ms = tick.epoch_ms + tick.now_ms
         known = (node.get("status") or {}).get("conditions") or ()
         listed = with_era(known, self._flags[ERA], unix_ms)
         if len(listed) != len(known):
             status: Document = {"status": {"conditions": listed}}
             tick.emit(Patch("nodes", "", machine.name, status, "merge", "status"), actor=machine.actor)
-            return
-        changed = changes(node, wanted)
-        if changed:
-            fresh = {one["type"]: one for one in merged_conditions(known, [one for one, _ in changed], unix_ms)}
-            status = {"status": {"conditions": [fresh.get(one["type"], one) for one in known]}}
-            tick.emit(Patch("nodes", "", machine.name, status, "merge", "status"), actor=machine.actor)
-            for _, reason in changed:
-                text = f"Node {machine.name} status is now: {reason}"
-                machine.recorder.event(tick, node, "Node", reason, text)
-        if wanted is not None and changed:
-            tick.plan(("relieve", machine.name), tick.now_ms + EVERY_MS)
 
-    def _relieve(self, name: str, tick: Tick) -> None:
-        """Let one pod go for a node that runs out of something, and look again."""
+    def _look_again(self, what: str, name: str, tick: Tick) -> None:
+        """Look at what a node has left, or how far its shutdown is."""
         node, machine = self._nodes.get("", name), self._machines.get(name)
-        pressure = asked(node, self._flags[ANNOTATION_PREFIX]) if node is not None else None
-        if node is None or machine is None or pressure is None or not self._is_running(node, tick):
+        if node is None or machine is None or not self._is_running(node, tick):
             return
-        unix_ms = tick.epoch_ms + tick.now_ms
-        pod = victim(self._pods.indexed("node", name), pressure, unix_ms)
-        if pod is not None:
-            text = f"Attempting to reclaim {pressure.resource}"
-            machine.recorder.event(tick, node, "Node", "EvictionThresholdMet", text, event_type="Warning")
-            self._lives.evict(pod, why(pod, pressure, unix_ms))
-        tick.plan(("relieve", name), tick.now_ms + EVERY_MS)
+        if what == "look":
+            self._relief.look(node, machine, tick)
+        else:
+            self._unregistered[name] = None
+
+    def _refused(self, pod: Document) -> Refusal | None:
+        """Return why a pod's node takes no such pods now."""
+        name = pod["spec"]["nodeName"]
+        if name in self._shutdowns:
+            return Refusal(shuttingdown.REFUSED_REASON, shuttingdown.REFUSED_MESSAGE)
+        node = self._nodes.get("", name)
+        return None if node is None else refusal_under_pressure(pod, pressed_conditions(node))
+
+    def _shuts_down(self, node: Document, machine: Machine, tick: Tick) -> bool:
+        """Go on with a shutdown: its pods end group by group, then the machine is silent. Whether there is one."""
+        name = machine.name
+        if not is_shut_down(node, self._flags[ANNOTATION_PREFIX]):
+            former = self._shutdowns.pop(name, None)
+            if former is not None and not former.over:
+                machine.recorder.event(tick, node, "Node", "NodeShutdown", shuttingdown.CANCELLED)
+            return False
+        shutdown = self._shutdowns.setdefault(name, Shutdown())
+        table = shuttingdown.periods(self._flags)
+        if is_ready(node) and table:
+            machine.recorder.event(tick, node, "Node", "NodeShutdown", shuttingdown.DETECTED)
+            tell(node, machine, [(dict(shuttingdown.NOT_READY), "NodeNotReady")], tick)
+        pods = [pod for pod in self._pods.indexed("node", name) if (pod.get("status") or {}).get("phase") not in FINAL]
+        ending = shutdown.step(pods, table, tick.now_ms)
+        if ending is None:
+            now = wire_time(tick.epoch_ms + tick.now_ms)
+            patch = {"metadata": {"annotations": {SILENCED: now}, "uid": node["metadata"]["uid"]}}
+            tick.emit(Patch("nodes", "", name, patch), actor=machine.actor)
+            return True
+        for pod, seconds in ending:
+            self._lives.go(pod, Going(shuttingdown.REASON, shuttingdown.MESSAGE, seconds))
+        if shutdown.until_ms is not None:
+            tick.plan(("shutdown", name), shutdown.until_ms)
+        return True
 
     def _silence(self, node: Document, machine: Machine, tick: Tick) -> None:
         """Keep since when a machine is off: heartbeats are a function of that."""
         since = (node["metadata"].get("annotations") or {}).get(SILENCED)
-        off = is_off(node, self._flags[ANNOTATION_PREFIX])
+        prefix = self._flags[ANNOTATION_PREFIX]
+        if is_shut_down(node, prefix):
+            # Who shuts down is silent at the end of that.
+            return
+        off = is_off(node, prefix)
         if off != (since is not None):
             now = wire_time(tick.epoch_ms + tick.now_ms) if off else None
             patch = {"metadata": {"annotations": {SILENCED: now}, "uid": node["metadata"]["uid"]}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from controllers.kubelet.admitting import Refusal
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import Orders
 from controllers.kubelet.stages.pods import Stages
@@ -42,6 +43,17 @@ class Late(Exception):
     """spec.activeDeadlineSeconds is over."""
 
 
+class Going(NamedTuple):
+    """Why a pod has to go before its time."""
+
+    reason: str
+    message: str
+    seconds: int
+    """How long its containers have."""
+    told: bool = False
+    """Whether an event says so."""
+
+
 class Home(Protocol):
     """What a pod's life needs of its kubelet."""
 
@@ -69,8 +81,11 @@ class Home(Protocol):
     def arrived(self, machine: Machine) -> None:
         """An image was pulled: the node's status will list it."""
 
-    def evicted(self, uid: str) -> str:
-        """Return why the pod has to go; empty: it may stay."""
+    def going(self, uid: str) -> Going | None:
+        """Return why the pod has to go; None: it may stay."""
+
+    def refused(self, pod: Document) -> Refusal | None:
+        """Return why the node takes no such pods now; None: it takes them."""
 
     def resized(self, uid: str) -> Mapping[str, Document]:
         """Return container → its resources before a change that is not in force yet."""

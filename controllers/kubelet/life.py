@@ -171,6 +171,9 @@ class Life:
         """Return why the pod is not taken; None where it is, or was before."""
         if (self.pod.get("status") or {}).get("startTime"):
             return None
+        closed = self.home.refused(self.pod)
+        if closed is not None:
+            return closed
         # What a scheduler placed stays where it was put: what an old scheduler overlooks is to be seen.
         placed = condition(self.pod, "PodScheduled") is not None
         taken = () if placed or not asks_for_host_ports(self.pod) else self.home.taken(self.pod)

@@ -16,7 +16,8 @@ from controllers.kit.informer import Informers, by_node
 from controllers.kit.manager import key_of
 from controllers.kit.pods import claims_of_pod
 from controllers.kit.recorder import Recorder
-from controllers.kubelet.home import Remove, Sleep, Steps, Write
+from controllers.kubelet.admitting import Refusal
+from controllers.kubelet.home import Going, Remove, Sleep, Steps, Write
 from controllers.kubelet.life import FINAL, Life, revision_of
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
@@ -64,6 +65,7 @@ class Lives:
         informers: Informers,
         machines: Mapping[str, Machine],
         is_running: Callable[[Document, Tick], bool],
+        refused: Callable[[Document], Refusal | None],
     ) -> None:
         """Begin with empty memory.
 
@@ -72,8 +74,10 @@ class Lives:
             informers: over `WATCHED`.
             machines: node name → machine, as the component keeps them.
             is_running: whether a node's kubelet is alive.
+            refused: why a pod's node takes no such pods now.
         """
         self._flags, self._informers, self._machines, self._is_running = flags, informers, machines, is_running
+        self.refused = refused
         self._nodes, self._pods = informers["nodes"], informers["pods"]
         self._claims = informers["persistentvolumeclaims"]
         self._pods.add_index("node", by_node)
@@ -89,7 +93,7 @@ class Lives:
         """Uid of a pod → the object that it waits for."""
         self._asked: dict[str, int] = {}
         """Uid of a pod that is to end → since when its containers know."""
-        self._evicted: dict[str, str] = {}
+        self._going: dict[str, Going] = {}
         """Uid of a pod that has to go → why."""
         self._resized: dict[str, dict[str, Document]] = {}
         """Uid of a pod → container → its resources before a change that is not in force yet."""
@@ -113,10 +117,11 @@ class Lives:
         for pod in self._pods.all():
             self._pod_changed(pod, pod)
 
-    def evict(self, pod: Document, why: str) -> None:
-        """A pod has to go: its node runs out of something."""
-        self._evicted[pod["metadata"]["uid"]] = why
-        self._living.pop(pod["metadata"]["uid"], None)
+    def go(self, pod: Document, going: Going) -> None:
+        """A pod has to go."""
+        uid = pod["metadata"]["uid"]
+        self._going.setdefault(uid, going)
+        self._living.pop(uid, None)
         self._touch(pod)
 
     def _touch(self, pod: Document) -> None:
@@ -130,7 +135,7 @@ class Lives:
             return
         if new is None:
             uid = pod["metadata"]["uid"]
-            for known in (self._living, self._wanted, self._asked, self._evicted, self._resized, self._retries):
+            for known in (self._living, self._wanted, self._asked, self._going, self._resized, self._retries):
                 known.pop(uid, None)
             machine = self._machines.get(node)
             if machine is not None:
@@ -301,9 +306,9 @@ class Lives:
             self.reporting = True
             self.tick.plan(REPORT, self.tick.now_ms // REPORT_MS * REPORT_MS + REPORT_MS)
 
-    def evicted(self, uid: str) -> str:
-        """Return why a pod has to go; empty: it may stay."""
-        return self._evicted.get(uid, "")
+    def going(self, uid: str) -> Going | None:
+        """Return why a pod has to go; None: it may stay."""
+        return self._going.get(uid)
 
     def resized(self, uid: str) -> Mapping[str, Document]:
         """Return container → its resources before a change that is not in force yet."""

@@ -4,7 +4,8 @@
 begun. `<prefix>/run-seconds` says for how long it runs before it ends, `<prefix>/exit-code` with what.
 `<prefix>/failing-probes` lists probes that fail: `startup`, `liveness`, `readiness` of every container, `main/liveness`
 of one. `<prefix>/listen-after` says how many seconds after its start a container takes connections.
-`<prefix>/kubelet: "off"` on a node: its machine is silent; `"gone"`: it is lost.
+`<prefix>/kubelet: "off"` on a node: its machine is silent; `"gone"`: it is lost; `"shutdown"`: it shuts down, and is
+silent once its pods have ended.
 """
 
 from __future__ import annotations
@@ -66,6 +67,11 @@ def failing_of(text: Any) -> list[str]:
 def is_off(node: Mapping[str, Any], prefix: str = PREFIX) -> bool:
     """Return whether a node's annotation silences its machine."""
     return (node["metadata"].get("annotations") or {}).get(f"{prefix}/kubelet") in ("off", "gone")
+
+
+def is_shut_down(node: Mapping[str, Any], prefix: str = PREFIX) -> bool:
+    """Return whether a node's annotation says that its machine shuts down, or has done so."""
+    return bool((node["metadata"].get("annotations") or {}).get(f"{prefix}/kubelet") == "shutdown")
 
 
 def is_gone(node: Mapping[str, Any], prefix: str = PREFIX) -> bool:

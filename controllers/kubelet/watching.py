@@ -9,12 +9,11 @@ from collections.abc import Generator, Iterator
 
 from controllers.kubelet import probing, resizing, says
 from controllers.kubelet.containers import Container, merged_conditions
-from controllers.kubelet.home import Act, Late, Remove, Sleep, Steps, Write
-from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Life
+from controllers.kubelet.home import Act, Going, Late, Remove, Sleep, Steps, Write
+from controllers.kubelet.life import ENDED, FINAL, KILLED, LATE, Life, pre_stop_seconds
 from controllers.kubelet.outcomes import Outcome
 from controllers.kubelet.probing import Told
 from controllers.log.stamps import unix_ms_of
-from scheduler_core.api.document import Document
 
 
 def live(life: Life) -> Steps:
@@ -24,11 +23,9 @@ def live(life: Life) -> Steps:
         return
     if life.phase() in FINAL or life.orders.run == "hold":
         return
-    evicted = life.home.evicted(life.uid)
-    if evicted:
-        life.say(says.EVICTED, why=evicted)
-        life.kill(KILLED)
-        yield Write(_evicted(life, evicted))
+    going = life.home.going(life.uid)
+    if going is not None:
+        yield from _go(life, going)
         return
     if (yield from _is_refused(life)):
         return
@@ -55,12 +52,29 @@ def _is_refused(life: Life) -> Generator[Sleep | Write | Remove, None, bool]:
     return True
 
 
-def _evicted(life: Life, why: str) -> Document:
-    """Return the status of a pod that had to go for its node."""
-    status = life.status("Failed", "Evicted", why)
-    disrupted = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet", "message": why}
+def _go(life: Life, going: Going) -> Steps:
+    """End the containers of a pod that has to go, within the time that they have, and say why."""
+    running = [one for one in life.containers.all if one.state == "running"]
+    asked_ms = life.home.asked_ms(life.uid)
+    if asked_ms is None:
+        asked_ms = life.now_ms
+        if going.told:
+            life.say(says.EVICTED, why=going.message)
+        for one in running:
+            life.say(says.STOPPING, one)
+    needs_ms = 1000 * pre_stop_seconds(life.pod) + life.drawn(life.home.stages.waits.end, "pod-ended")
+    if running:
+        yield Sleep(asked_ms + min(needs_ms, 1000 * going.seconds))
+    life.kill(ENDED if needs_ms < 1000 * going.seconds else KILLED)
+    status = life.status("Failed", going.reason, going.message)
+    disrupted = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "TerminationByKubelet",
+        "message": going.message,
+    }
     status["conditions"] = merged_conditions(status["conditions"], [*status["conditions"], disrupted], life.unix_ms)
-    return status
+    yield Write(status)
 
 
 def _watch(life: Life) -> Steps:

@@ -244,10 +244,10 @@ class NodeLifecycleController:
         for node in nodes:
             wanted = EXECUTE_TAINTS.get(_ready(node))
             until_ms = self._quiet_until_ms(node, work)
-            if wanted and not has_execute(node, wanted):
-                if node["metadata"]["name"] not in self._zones[zone_of(node)].waiting:
-                    due.append(self._look_at_ms(work.now_ms + 1, work))
-            elif until_ms is not None and _ready(node) != "Unknown":
+            waits = node["metadata"]["name"] in self._zones[zone_of(node)].waiting
+            if wanted and not has_execute(node, wanted) and not waits:
+                due.append(self._look_at_ms(work.now_ms + 1, work))
+            if until_ms is not None and _ready(node) != "Unknown":
                 due.append(self._look_at_ms(until_ms - (work.unix_ms - work.now_ms) + 1, work))
         if due:
             work.queue.add_at(MONITOR, max(min(due), work.now_ms + 1))

@@ -324,34 +324,6 @@ def test_two_containers_of_a_pod_crash_each_in_its_own_time() -> None:
     assert slow["lastState"]["terminated"]["exitCode"] == 2
 
 
-def test_a_node_that_runs_out_of_memory_lets_pods_go_that_use_more_than_they_asked_for() -> None:
-    greedy, modest = pod("greedy"), pod("modest")
-    greedy["metadata"]["annotations"] = {"clustersim.io/memory-usage": "2Gi"}
-    modest["spec"]["containers"][0]["resources"] = {"requests": {"memory": "1Gi"}}
-    lab = Lab([node("n1"), greedy, modest])
-    lab.run(10)
-    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {"clustersim.io/pressure": "memory"}}}))
-    lab.run(15)
-    conditions = {one["type"]: one for one in lab.get("nodes", "n1", "")["status"]["conditions"]}
-    assert (conditions["MemoryPressure"]["status"], conditions["Ready"]["status"]) == ("True", "True")
-    assert conditions["MemoryPressure"]["reason"] == "KubeletHasInsufficientMemory"
-    taints = {one["key"] for one in lab.get("nodes", "n1", "")["spec"]["taints"]}
-    assert taints == {"node.kubernetes.io/memory-pressure"}
-    status = lab.get("pods", "greedy")["status"]
-    text = (
-        "The node was low on resource: memory. Threshold quantity: 100Mi, available: 64Mi. "
-        "Container main was using 2097152Ki, request is 0, has larger consumption of memory. "
-    )
-    assert (status["phase"], status["reason"], status["message"]) == ("Failed", "Evicted", text)
-    assert condition(lab, "DisruptionTarget", "greedy")["reason"] == "TerminationByKubelet"
-    assert told(lab, "Evicted") == [text]
-    lab.do(Patch("nodes", "", "n1", {"metadata": {"annotations": {"clustersim.io/pressure": None}}}))
-    lab.run(30)
-    assert lab.get("pods", "modest")["status"]["phase"] == "Running"
-    assert told(lab, "NodeHasSufficientMemory") == ["Node n1 status is now: NodeHasSufficientMemory"]
-    assert not lab.get("nodes", "n1", "")["spec"].get("taints")
-
-
 def test_what_a_node_can_give_follows_what_it_has() -> None:
     lab = Lab([node("n1")])
     lab.run(5)

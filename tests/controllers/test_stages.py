@@ -58,8 +58,11 @@ class Home:
     def arrived(self, machine: Machine) -> None:
         return None
 
-    def evicted(self, uid: str) -> str:
-        return ""
+    def refused(self, pod: Document) -> None:
+        return None
+
+    def going(self, uid: str) -> None:
+        return None
 
     def resized(self, uid: str) -> dict[str, Document]:
         return {}

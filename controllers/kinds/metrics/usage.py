@@ -22,6 +22,16 @@ CPU: Final = "clustersim.io/cpu-usage"
 MEMORY: Final = "clustersim.io/memory-usage"
 """Annotation of a Pod: the memory that each of its containers uses, as a quantity."""
 
+DISK: Final = "clustersim.io/disk-usage"
+PROCESSES: Final = "clustersim.io/pid-usage"
+"""Annotations of a Pod: the ephemeral storage that each of its containers uses, and how many processes it has.
+
+On a Node these and `MEMORY` say what is used beside its pods.
+"""
+
+_ROOM: Final = {"memory.available": MEMORY, "nodefs.available": DISK, "pid.available": PROCESSES}
+"""What a kubelet watches its node for → the annotation that tells its usage."""
+
 _HABIT: Final = {"cpu": (15, 70), "memory": (40, 85)}
 """Resource → least and most percent of its request that a container uses on average."""
 
@@ -79,6 +89,41 @@ def pod_usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
 def node_usage(pods: Iterable[Mapping[str, Any]], unix_ms: int) -> Usage:
     """Return what a node uses: its pods and itself."""
     return _sum((SYSTEM, *(pod_usage(pod, unix_ms) for pod in pods)))
+
+
+def tells_usage(document: Mapping[str, Any]) -> bool:
+    """Return whether a pod or node says what it uses of what can run out."""
+    annotations = document["metadata"].get("annotations")
+    return bool(annotations) and any(key in annotations for key in _ROOM.values())
+
+
+def container_room(pod: Mapping[str, Any], container: Mapping[str, Any], unix_ms: int) -> dict[str, int]:
+    """Return what a running container takes of what can run out, by the kubelet's signal: bytes, bytes, processes."""
+    annotations = pod["metadata"].get("annotations") or {}
+    disk, processes = told(annotations.get(DISK)), told(annotations.get(PROCESSES))
+    memory = _used(pod, container, "memory", unix_ms)
+    found = (memory, disk or 0, 1 if processes is None else processes)
+    return dict(zip(_ROOM, found, strict=True))
+
+
+def node_room(node: Mapping[str, Any], pods: Iterable[Mapping[str, Any]], unix_ms: int) -> dict[str, int]:
+    """Return what a node's pods, and what runs beside them, take of what can run out."""
+    annotations = node["metadata"].get("annotations") or {}
+    beside = (SYSTEM.memory, 0, 0)
+    used = {
+        signal: own if (said := told(annotations.get(key))) is None else said
+        for (signal, key), own in zip(_ROOM.items(), beside, strict=True)
+    }
+    for pod in pods:
+        for one in running_containers(pod):
+            for signal, number in container_room(pod, one, unix_ms).items():
+                used[signal] += number
+    return used
+
+
+def told(quantity: Any) -> int | None:
+    """Return a quantity as a whole number, bytes where it is one of bytes; None where it cannot be read."""
+    return _amount(quantity, "memory")
 
 
 def _sum(parts: Iterable[Usage]) -> Usage:
