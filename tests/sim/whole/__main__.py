@@ -7,17 +7,31 @@ import os
 import sys
 from argparse import ArgumentParser
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 
-def one(seed: int, rows: int, again: bool) -> dict[str, Any]:
+def one(seed: int, rows: int, again: bool, kept: str) -> dict[str, Any]:
     """Run a seed; return what came of it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clustersim.settings")
     import django
 
     django.setup()
     from tests.sim.whole.shrink import Failure, log_of, run
+    from tests.sim.whole.stores import InDatabase
+    from tests.sim.whole.world import World
+    from tests.tools import databases
 
+    if kept:
+        with TemporaryDirectory() as folder, databases.using(kept.removeprefix("sqlite"), Path(folder)):
+            try:
+                world = run(seed, rows, lambda number: World(number, kept=InDatabase))
+            except Failure as failure:
+                return {"seed": seed, "failed": str(failure)}
+            same = world.books.log_sha256 == run(seed, rows).books.log_sha256
+            return {"seed": seed, "events": world.store.revision, "asInMemory": "equal" if same else "differs"}
     try:
         world = run(seed, rows)
     except Failure as failure:
@@ -54,12 +68,15 @@ def main() -> int:
     parser.add_argument("--events", type=int, default=20_000, help="rows of the log a run (default 20000)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--again", action="store_true", help="run each seed twice more and compare logSha256")
+    parser.add_argument(
+        "--store", default="", help="`sqlite`, or a postgres URL whose database may be emptied (default: in memory)"
+    )
     asked = parser.parse_args()
     failed = 0
     with ProcessPoolExecutor(asked.jobs) as pool:
-        for told in pool.map(one, asked.seeds, [asked.events] * len(asked.seeds), [asked.again] * len(asked.seeds)):
+        for told in pool.map(partial(one, rows=asked.events, again=asked.again, kept=asked.store), asked.seeds):
             wrong = told.pop("failed", None)
-            failed += wrong is not None or told.get("rerun") == "differs"
+            failed += wrong is not None or "differs" in (told.get("rerun"), told.get("asInMemory"))
             print(wrong or json.dumps(told), flush=True)
     return 1 if failed else 0
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from hashlib import sha256
+from typing import Any
 
 from controllers.kinds.table import KINDS
-from controllers.log.memory import MemoryStore
 from controllers.log.store import ADDED, DELETED, MODIFIED, Event
 from controllers.quota.evaluator import evaluator_of
 from controllers.quota.usage import NONE, Usage, add, read
@@ -28,7 +28,7 @@ Place = tuple[str, str]
 class Books:
     """Follows one store, and holds each row against what the rows before it said."""
 
-    def __init__(self, store: MemoryStore, *, checked: bool = True) -> None:
+    def __init__(self, store: Any, *, checked: bool = True) -> None:
         self.store = store
         self.checked = checked
         self.position = 0

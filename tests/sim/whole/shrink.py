@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from tests.sim.whole.actions import do
 from tests.sim.whole.ends import settle
 from tests.sim.whole.steps import Step, steps_of
+from tests.sim.whole.stores import InMemory, Kept
 from tests.sim.whole.world import World
 from tests.tools.shrinking import fewest
 
@@ -89,9 +90,9 @@ def run(seed: int, rows: int = ROWS, make: Make = World) -> World:
     return world
 
 
-def log_of(seed: int, rows: int = ROWS) -> str:
+def log_of(seed: int, rows: int = ROWS, kept: Callable[[int], Kept] = InMemory) -> str:
     """Return logSha256 of a seed's run, without looking at what it says."""
-    world = World(seed, checked=False)
+    world = World(seed, checked=False, kept=kept)
     for step in steps_of(seed):
         if world.store.revision >= rows:
             break

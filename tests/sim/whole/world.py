@@ -13,7 +13,6 @@ from controllers.bootstrap import initial_objects
 from controllers.cluster import Cluster, found
 from controllers.kinds.table import REGISTRY
 from controllers.kit.client import Client
-from controllers.log.memory import MemoryStore
 from controllers.log.operations import Operation, Result
 from controllers.log.store import Stored
 from controllers.registry.context import Context
@@ -21,6 +20,7 @@ from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw_suffix, draw_uid
 from tests.sim.whole import documents
 from tests.sim.whole.books import Books
+from tests.sim.whole.stores import InMemory, Kept
 
 NODES = 6
 REPLICAS = 2
@@ -46,9 +46,17 @@ PEOPLE = (
 class World:
     """One run. `books` are asked after each tick."""
 
-    def __init__(self, seed: int, *, checked: bool = True, cluster: Callable[..., Cluster] = Cluster) -> None:
+    def __init__(
+        self,
+        seed: int,
+        *,
+        checked: bool = True,
+        cluster: Callable[..., Cluster] = Cluster,
+        kept: Callable[[int], Kept] = InMemory,
+    ) -> None:
         self.seed = seed
-        self.store = MemoryStore(seed=seed)
+        self._kept = kept(seed)
+        self.store = self._kept.store
         start = [
             *initial_objects(replicas=REPLICAS),
             *(documents.namespace(person.namespace) for person in PEOPLE[1:]),
@@ -74,8 +82,8 @@ class World:
     # -- who owns it ----------------------------------------------------------------------------------------------
 
     def _owner(self) -> Cluster:
-        self.fence = self.store.take_over()
-        cluster = self.make(self.store, fence=self.fence)
+        store, self.fence = self._kept.owned()
+        cluster = self.make(store, fence=self.fence)
         cluster.start()
         return cluster
 
