@@ -83,6 +83,17 @@ def test_exec_answers_and_ends_with_the_commands_code(api: Api, namespace: str, 
     assert kubectl("exec", "-i", "web", "--", "cat", stdin="given").stdout == "given"
 
 
+def test_files_are_copied_out_and_none_is_taken_in(api: Api, namespace: str, kubectl: Kubectl, tmp_path: Path) -> None:
+    put(api, namespace, [main()], [running()])
+    done = kubectl("cp", "web:/etc/hostname", str(tmp_path / "copy"))
+    assert (done.returncode, (tmp_path / "copy").read_text()) == (0, "web\n"), done.stderr
+    given = tmp_path / "given"
+    given.write_text("x")
+    refused = kubectl("cp", str(given), "web:/tmp/given")
+    assert refused.returncode != 0
+    assert "what is copied into it would not be kept" in refused.stderr
+
+
 def test_what_cannot_be_run_is_told(api: Api, namespace: str, kubectl: Kubectl) -> None:
     put(api, namespace, [main(), main(name="side")], [running(), ended("side")])
     assert 'container not found ("side")' in kubectl("exec", "web", "-c", "side", "--", "ls").stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
+from controllers.kubelet.shell.archives import tar
 from controllers.kubelet.shell.inside import DOMAIN
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.programs import TEXT, is_folder, options, wrong
@@ -223,6 +224,6 @@ PROGRAMS: Final[dict[str, Program]] = {
     **TEXT,
     "hostname": _hostname, "env": _env, "printenv": _printenv, "date": _date, "ls": _ls, "touch": _touch,
     "mkdir": _mkdir, "rm": _rm, "pwd": _pwd, "whoami": _whoami, "id": _id, "uname": _uname, "ps": _ps, "nproc": _nproc,
-    "nslookup": _nslookup, "help": _help,
-    **dict.fromkeys(("kill", "tar", "wget", "curl", "ping", "nc", "top", "apt", "apt-get", "apk", "vi"), _no_process),
+    "nslookup": _nslookup, "help": _help, "tar": tar,
+    **dict.fromkeys(("kill", "wget", "curl", "ping", "nc", "top", "apt", "apt-get", "apk", "vi"), _no_process),
 }  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tarfile
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -229,3 +231,20 @@ def test_names_of_services_are_found() -> None:
     assert done(shell_in(CONTAINER, service), "nslookup db.other")[2] == 1
     assert "nameserver 10.96.0.10\noptions ndots:5" in done(shell_in(), "cat /etc/resolv.conf")[0]
     assert "10.128.1.2\tweb\n" in done(shell_in(), "cat /etc/hosts")[0]
+
+
+def test_files_can_be_taken_out_as_an_archive_and_none_is_taken_in() -> None:
+    out, errors, code, _ = done(
+        shell_in(), "mkdir /srv; echo ünder > /srv/a; echo b > /srv/b; tar cf - /srv /etc/hostname"
+    )
+    assert (errors, code) == ("", 0)
+    with tarfile.open(fileobj=BytesIO(out.encode())) as archive:
+        found = {one.name: archive.extractfile(one).read() for one in archive.getmembers()}  # type: ignore[union-attr]
+    assert found == {"srv/a": "ünder\n".encode(), "srv/b": b"b\n", "etc/hostname": b"web\n"}
+    _, errors, code, _ = done(shell_in(), "tar cf - /none")
+    assert (errors, code) == ("tar: /none: Cannot stat: No such file or directory\n", 1)
+    _, errors, code, _ = done(shell_in(), "tar -xmf - -C /srv")
+    assert (errors, code) == ("tar: this container is simulated: what is copied into it would not be kept\n", 1)
+    long = "n" * 300
+    _, errors, code, _ = done(shell_in(), f"echo x > /{long}; tar cf - /{long}")
+    assert (errors, code) == (f"tar: {long}: file name is too long\n", 1)
