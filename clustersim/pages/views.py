@@ -70,7 +70,9 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
     if row is None:
         return _not_found(request, code)
     if row.display_code != code:
-        return HttpResponseRedirect(reverse("pages:session", args=[row.display_code]))
+        # What the address says beside the code (docs/protocol.md) comes along.
+        query = request.META.get("QUERY_STRING", "")
+        return HttpResponseRedirect(reverse("pages:session", args=[row.display_code]) + (f"?{query}" if query else ""))
     start = {
         "code": row.display_code,
         "title": row.title,

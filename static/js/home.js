@@ -140,7 +140,8 @@ function wireJoin(form) {
     try {
       const joined = await new SessionApi(whole).join(name.value.trim());
       rememberSession({ code: whole, title: joined.title ?? whole, role: joined.role, revision: 0, atMs: Date.now() });
-      location.assign(`/s/${whole}`);
+      // The moment that somebody sent comes along through the door.
+      location.assign(`/s/${whole}${location.search}`);
     } catch (problem) {
       error.textContent = sentence(problem);
       button.disabled = false;

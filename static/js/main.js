@@ -2,11 +2,14 @@
 
 /** @import { Lang, Message, Stage, Theme, Ui } from "./lib/types.d.ts" */
 import { Actions, refusalOf } from "./act/actions.js";
+import { AddressBar } from "./act/address.js";
 import { DecisionLoader } from "./act/decisions.js";
 import { forms } from "./act/forms.js";
 import { HandLoader } from "./act/hand.js";
 import { createIntents } from "./act/intents.js";
 import { ModelLoader } from "./act/model.js";
+import { PastLoader } from "./act/past.js";
+import { emptyTimeline, TimelineLoader } from "./act/timeline.js";
 import { addStyles } from "./dom/styles.js";
 import { createGuests } from "./guests.js";
 import { loadTexts, text } from "./lib/text.js";
@@ -42,6 +45,7 @@ let ui = {
   phone: PHONE.matches, fps: 0, dockHeight: dockHeight(),
   decisions: { pod: "", traces: [], selectedTraceId: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
+  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(),
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -70,10 +74,17 @@ const toast = mountToast(region("toasts"));
 const decisions = new DecisionLoader(api, () => setUi({ decisions: decisions.state }));
 const model = new ModelLoader(api, () => setUi({ model: model.state }));
 const hand = new HandLoader(api, fold);
-const actions = new Actions(api, () => view);
+const timeline = new TimelineLoader(api, () => setUi({ timeline: timeline.state }));
+const past = new PastLoader(api, () => view, () => {
+  setUi({ past: past.state });
+  if (past.state.revision && !pastBar) void loadPast();
+}, (problem) => toast.show(problem instanceof Error ? problem.message : String(problem), "bad", text(ui.lang, "close")));
+/** What the page shows: the moment that it is held at, or now. */
+const shown = () => past.view ?? view;
+const actions = new Actions(api, shown);
 const dispatch = createIntents({
-  actions, decisions, setUi,
-  view: () => view,
+  actions, decisions, setUi, past, timeline,
+  view: shown,
   ui: () => ui,
   toast: toast.show,
   inspector: { openTab: (tab) => inspector.openTab(tab), focus: () => inspector.focus() },
@@ -86,7 +97,7 @@ const topbar = mountTopbar(region("top-bar"), dispatch, START);
 const phone = mountPhone(region("phone"), dispatch);
 const announcer = mountAnnouncer(region("announcer"));
 const inspector = mountInspector(region("inspector"), dispatch,
-  createGuests({ actions, dispatch, view: () => view, ui: () => ui, toast: toast.show, redraw }));
+  createGuests({ actions, dispatch, view: shown, ui: () => ui, toast: toast.show, redraw }));
 
 /** @type {ReturnType<typeof import("./panels/desktop.js").mountDesktop> | null} */
 let desktop = null;
@@ -105,6 +116,42 @@ async function loadDesktop() {
     for (const fetchForm of Object.values(forms)) fetchForm().catch(() => {});
   });
 }
+/** @type {ReturnType<typeof import("./panels/past.js").mount> | null} */
+let pastBar = null;
+/** The bar over a page that is held; few pages ever are. */
+async function loadPast() {
+  const [{ mount }] = await Promise.all([import("./panels/past.js"), loadTexts(ui.lang, "past"), addStyles("past")]);
+  pastBar ??= mount(region("past"), dispatch);
+  redraw();
+}
+
+const address = new AddressBar(({ rv, pod, node, attempt, tab }) => {
+  setUi({ selected: pod ? { resource: "pods", key: pod } : node ? { resource: "nodes", key: node } : null });
+  if (tab.startsWith("dock-")) desktop?.openDock(tab.slice("dock-".length));
+  else if (tab) inspector.openTab(tab);
+  decisions.wantedAttempt = attempt;
+  if (rv) dispatch({ type: "hold", revision: rv });
+  else past.release();
+});
+/** Show what the address says once there is something to show it in; from then on the address says what is shown. */
+function followAddress() {
+  if (!address.ready && view.ready && (ui.phone || desktop)) {
+    const { rv, pod, node, tab } = address.first;
+    if (rv || pod || node || tab) address.open(address.first);
+    address.ready = true;
+  }
+  const { selected } = ui;
+  const usual = selected?.resource === "pods" ? "decision" : "summary";
+  const dockTab = desktop?.dockTab ?? "";
+  address.follow({
+    rv: ui.past.revision,
+    pod: selected?.resource === "pods" ? selected.key : "",
+    node: selected?.resource === "nodes" ? selected.key : "",
+    attempt: decisions.attempt,
+    tab: selected ? (inspector.tab === usual ? "" : inspector.tab) : dockTab && dockTab !== "events" ? `dock-${dockTab}` : "",
+  });
+}
+
 const onLayout = () => {
   setUi({ phone: PHONE.matches, reducedMotion: STILL.matches });
   // One main region at a time: the stage, or on a phone its pages.
@@ -139,27 +186,33 @@ function connect() {
   });
 }
 
-const probe = installProbe(() => view, () => ui, () => changes);
+const probe = installProbe(shown, () => ui, () => changes);
+let liveMs = 0;
 function paint() {
   requestAnimationFrame(paint);
   probe.frame();
   // The browser's clock may be set back; the session's is not.
-  const nowMs = Math.max(ui.nowMs, sessionTimeMs(view.clock, view.newestMs, Date.now() + serverOffsetMs));
-  topbar.tick(view, nowMs);
+  liveMs = Math.max(liveMs, sessionTimeMs(view.clock, view.newestMs, Date.now() + serverOffsetMs));
+  const showing = shown();
+  const nowMs = past.view ? past.view.newestMs : liveMs;
+  topbar.tick(showing, nowMs);
   const second = Math.floor(nowMs / 1000) !== Math.floor(ui.nowMs / 1000);
   ui = { ...ui, nowMs };
   if (changes === painted && !second) return;
   painted = changes;
-  hand.follow(view);
-  decisions.follow(view, ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "");
-  model.follow(view, ui.selected?.resource === "pods" && desktop?.dockTab === "model" ? ui.selected.key : "");
-  renderFrame();
-  stage?.render(view, ui);
+  if (!past.view) hand.follow(view);
+  timeline.follow(view, showing, desktop?.dockTab === "timeline", ui.lang);
+  decisions.follow(showing, ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "");
+  model.follow(showing, ui.selected?.resource === "pods" && desktop?.dockTab === "model" ? ui.selected.key : "");
+  renderFrame(showing);
+  stage?.render(showing, ui);
   // Without its stage a desk shows next to nothing of a change.
-  if (ui.phone || stage) probe.painted(view.revision, painted);
+  if (ui.phone || stage) probe.painted(showing.revision, painted);
+  followAddress();
 }
 
-function renderFrame() {
+/** @param {import("./lib/types.d.ts").View} showing */
+function renderFrame(showing) {
   document.documentElement.lang = ui.lang === "zh-hans" ? "zh-Hans" : "en";
   document.documentElement.dataset["theme"] = ui.theme;
   const banner = region("banner");
@@ -167,18 +220,19 @@ function renderFrame() {
   banner.hidden = !key;
   if (key) banner.textContent = text(ui.lang, key, { revision: view.revision });
   banner.classList.toggle("bad", key === "offline");
-  topbar.render(view, ui);
-  announcer.render(view, ui);
-  if (ui.phone) phone.render(view, ui);
-  else desktop?.render(view, ui);
-  inspector.render(view, ui);
+  topbar.render(showing, ui);
+  announcer.render(showing, ui);
+  pastBar?.render(showing, view, ui);
+  if (ui.phone) phone.render(showing, ui);
+  else desktop?.render(showing, ui);
+  inspector.render(showing, ui);
   document.body.classList.toggle("has-selection", ui.selected !== null);
 }
 
 document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
   const typing = target.closest("input, textarea, select, dialog, [contenteditable]");
-  if (event.key === "Escape" && !target.closest("dialog, input, textarea")) dispatch({ type: "deselect" });
+  if (event.key === "Escape" && !target.closest("dialog, input, textarea")) dispatch({ type: past.view ? "release" : "deselect" });
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {
     event.preventDefault();
@@ -186,7 +240,7 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.key === " " && !target.closest("button, a, summary, [role=tab], [role=option], [role=grid]")) {
     event.preventDefault();
-    dispatch({ type: view.clock?.paused ? "play" : "pause" });
+    dispatch(past.view ? { type: "playPast", direction: 1 } : { type: view.clock?.paused ? "play" : "pause" });
   }
 });
 // A refused control stays reachable by keyboard; using it says why it is refused instead of doing nothing.
@@ -210,7 +264,7 @@ async function start() {
   if (secret) {
     await refusalOf(() => api.enter(secret), "");
     // The secret signs in whoever has it, so it must not stay in the bar on the wall.
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(null, "", location.pathname + location.search);
   }
   try {
     const session = await api.read();
@@ -218,7 +272,7 @@ async function start() {
     setUi({ join: { url: session.joinUrl, reachable, networkUrl } });
   } catch (problem) {
     const code = problem instanceof ApiError ? problem.status.code : 0;
-    if (code === 401 || code === 403) return location.replace(`/join/${START.code}`);
+    if (code === 401 || code === 403) return location.replace(`/join/${START.code}${location.search}`);
     if (code === 404) return location.replace("/");
   }
   connect();

@@ -9,6 +9,8 @@ import { EN as STAGE_EN } from "../../static/js/lib/text/stage.en.js";
 import { ZH_HANS as STAGE_ZH_HANS } from "../../static/js/lib/text/stage.zh-hans.js";
 import { EN as WHATIF_EN } from "../../static/js/lib/text/whatif.en.js";
 import { ZH_HANS as WHATIF_ZH_HANS } from "../../static/js/lib/text/whatif.zh-hans.js";
+import { EN as PAST_EN } from "../../static/js/lib/text/past.en.js";
+import { ZH_HANS as PAST_ZH_HANS } from "../../static/js/lib/text/past.zh-hans.js";
 import { age, clockTime, loadTexts, number, text } from "../../static/js/lib/text.js";
 
 const slots = (pattern) => [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
@@ -17,17 +19,19 @@ test("every text exists in both languages", () => {
   assert.deepEqual(Object.keys(EN).sort(), Object.keys(ZH_HANS).sort());
   assert.deepEqual(Object.keys(STAGE_EN).sort(), Object.keys(STAGE_ZH_HANS).sort());
   assert.deepEqual(Object.keys(WHATIF_EN).sort(), Object.keys(WHATIF_ZH_HANS).sort());
+  assert.deepEqual(Object.keys(PAST_EN).sort(), Object.keys(PAST_ZH_HANS).sort());
 });
 
 test("both languages fill the same blanks", () => {
   for (const key of Object.keys(EN)) assert.deepEqual(slots(ZH_HANS[key]), slots(EN[key]), key);
   for (const key of Object.keys(STAGE_EN)) assert.deepEqual(slots(STAGE_ZH_HANS[key]), slots(STAGE_EN[key]), key);
   for (const key of Object.keys(WHATIF_EN)) assert.deepEqual(slots(WHATIF_ZH_HANS[key]), slots(WHATIF_EN[key]), key);
+  for (const key of Object.keys(PAST_EN)) assert.deepEqual(slots(PAST_ZH_HANS[key]), slots(PAST_EN[key]), key);
 });
 
 test("every key that the page asks for by name is there", () => {
   const root = new URL("../../static/js/", import.meta.url);
-  const known = new Set([...Object.keys(EN), ...Object.keys(STAGE_EN)]);
+  const known = new Set([...Object.keys(EN), ...Object.keys(STAGE_EN), ...Object.keys(PAST_EN)]);
   const missing = [];
   for (const name of readdirSync(root, { recursive: true }))
     if (/^(act|panels|forms|[a-z]+\.js)/.test(name) && name.endsWith(".js") && name !== "home.js")

@@ -167,6 +167,8 @@ export class Actions {
    */
   read(resource, key) {
     const { namespace, name } = splitKey(key);
+    const { me, revision } = this.view();
+    if (me?.past) return this.api.getAt(served(resource), namespace, name, revision);
     return this.api.get(served(resource), namespace, name);
   }
 

@@ -36,6 +36,13 @@ export class DecisionLoader {
     this.view = null;
     /** @type {import("../lib/types.d.ts").Cycle | null} */
     this.inHand = null;
+    /** The attempt that an address asks for, chosen when it has come. */
+    this.wantedAttempt = 0;
+  }
+
+  /** The number of the attempt that somebody has chosen; 0: the newest is shown. */
+  get attempt() {
+    return this.chosen ? (this.state.traces.find((trace) => trace.id === this.chosen)?.attempt ?? 0) : 0;
   }
 
   /** @param {string} id */
@@ -81,8 +88,10 @@ export class DecisionLoader {
   async ask() {
     const { pod } = this.state;
     this.fetchedAtMs = performance.now();
+    // In the past the pod is asked about by its uid: by now it may be gone.
+    const uid = this.view?.me?.past ? objectAt(this.view, "pods", pod)?.metadata.uid : "";
     try {
-      const traces = await this.api.decisions(pod);
+      const traces = await (uid ? this.api.decisionsOf(uid) : this.api.decisions(pod));
       if (pod !== this.state.pod) return;
       // One that is no longer kept has no result; the panel says so by its detail.
       this.fetched = traces.map((/** @type {Trace} */ trace) => ({ ...trace, result: trace.result ?? {} }));
@@ -103,7 +112,7 @@ export class DecisionLoader {
     const under = cycleUnderWay(view);
     const cycle = under?.cycle;
     this.inHand = cycle ?? null;
-    let traces = this.fetched;
+    let traces = view.me?.past ? this.fetched.filter((trace) => trace.revision <= view.revision) : this.fetched;
     if (under && cycle && cycle.pod === this.state.pod && cycle.trace) {
       /** @type {Trace} */
       const current = {
@@ -123,6 +132,11 @@ export class DecisionLoader {
         coming: view.hand?.id === cycle.traceId && view.hand.point !== cycle.point,
       };
       traces = [current, ...traces.filter((trace) => trace.id !== current.id)];
+    }
+    const wanted = this.wantedAttempt && traces.find((trace) => trace.attempt === this.wantedAttempt);
+    if (wanted) {
+      this.chosen = wanted.id;
+      this.wantedAttempt = 0;
     }
     const kept = traces.some((trace) => trace.id === this.chosen) ? this.chosen : (traces[0]?.id ?? "");
     this.state = { ...this.state, traces, selectedTraceId: kept };

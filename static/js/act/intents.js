@@ -6,14 +6,22 @@ import { clockIntents } from "./clock.js";
 import { dialogIntents } from "./dialogs.js";
 import { objectIntents } from "./objects.js";
 import { pageIntents } from "./page.js";
+import { isRefused, timeIntents } from "./timetravel.js";
+import { speak } from "./world.js";
 
 /**
  * @param {World} world
  * @returns {(intent: Intent) => void | Promise<unknown>} done when what it began is done
  */
 export function createIntents(world) {
+  const { t, say } = speak(world);
   /** @type {Table} */
-  const table = { ...pageIntents(world), ...clockIntents(world), ...objectIntents(world), ...dialogIntents(world) };
+  const table = {
+    ...pageIntents(world), ...clockIntents(world), ...objectIntents(world), ...dialogIntents(world), ...timeIntents(world),
+  };
   // The type that chose the row is the type of the intent; a table of functions cannot say so.
-  return (intent) => /** @type {(intent: Intent) => void | Promise<unknown>} */ (table[intent.type])(intent);
+  return (intent) => {
+    if (isRefused(intent, Boolean(world.view().me?.past))) return say(t("reason_past"), "bad");
+    return /** @type {(intent: Intent) => void | Promise<unknown>} */ (table[intent.type])(intent);
+  };
 }

@@ -28,6 +28,8 @@ export class ModelLoader {
     this.timer = undefined;
     this.told = "";
     this.tookMs = 0;
+    /** 0: now. */
+    this.revision = 0;
     this.asking = false;
     /** Something changed while the question was out. */
     this.stale = false;
@@ -50,6 +52,7 @@ export class ModelLoader {
     }
     this.pods = pods;
     this.nodes = nodes;
+    this.revision = view.me?.past ? view.revision : 0;
     this.schedule(pod);
   }
 
@@ -70,7 +73,7 @@ export class ModelLoader {
     let problem = "";
     this.asking = true;
     try {
-      answer = await this.api.model(pod);
+      answer = await this.api.model(pod, this.revision);
     } catch (refused) {
       if (!(refused instanceof ApiError)) throw refused;
       problem = refused.causes[0]?.message ?? refused.message;

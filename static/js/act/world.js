@@ -3,6 +3,8 @@
 /** @import { Intent, Ui, View } from "../lib/types.d.ts" */
 /** @import { Actions, Refused } from "./actions.js" */
 /** @import { DecisionLoader } from "./decisions.js" */
+/** @import { TimelineLoader } from "./timeline.js" */
+/** @import { PastLoader } from "./past.js" */
 import { text } from "../lib/text.js";
 import { refusalOf } from "./actions.js";
 
@@ -15,6 +17,8 @@ import { refusalOf } from "./actions.js";
  * @property {(change: Partial<Ui>) => void} setUi
  * @property {(message: string, tone: Tone, closeLabel: string) => void} toast
  * @property {{openTab: (tab: string) => void, focus: () => void}} inspector
+ * @property {Pick<PastLoader, "hold" | "release" | "play" | "stop">} past
+ * @property {Pick<TimelineLoader, "zoom">} timeline
  * @property {string} code of the session
  *
  * @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused

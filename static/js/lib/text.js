@@ -5,6 +5,7 @@
 /** Texts by part and language: a page fetches those that it shows, in the language that it is in. */
 const FILES = {
   page: { en: () => import("./text/page.en.js"), "zh-hans": () => import("./text/page.zh-hans.js") },
+  past: { en: () => import("./text/past.en.js"), "zh-hans": () => import("./text/past.zh-hans.js") },
   stage: { en: () => import("./text/stage.en.js"), "zh-hans": () => import("./text/stage.zh-hans.js") },
   whatif: { en: () => import("./text/whatif.en.js"), "zh-hans": () => import("./text/whatif.zh-hans.js") },
 };

@@ -378,6 +378,53 @@ export interface Me {
   slug: string;
   /** Owner hue 1–7. */
   color: number;
+  /** The view is one of the past: nobody writes into it. */
+  past?: boolean;
+}
+
+/** What the cluster of one revision has other than that of another: `GET …/changes/<from>/<to>`. */
+export interface Changes {
+  from: number;
+  to: number;
+  simTimeMs: number;
+  objects: Slim[];
+  gone: { resource: string; namespace: string; name: string }[];
+}
+
+/** A row of the log on the timeline: `GET …/timeline`. */
+export interface Mark {
+  rv: number;
+  simTime: number;
+  lane: "pods" | "scheduler" | "controllers" | "nodes" | "leases" | "people";
+  kind: string;
+  verb: Verb;
+  object: string;
+  actor: string;
+  text: string;
+}
+
+/** The timeline's window: what stands in it, and how many marks there are in each part of the time that was counted. */
+export interface TimelineState {
+  /** Simulated milliseconds across; 0: all that is kept. */
+  spanMs: number;
+  from: number;
+  to: number;
+  fromMs: number;
+  toMs: number;
+  countedFromMs: number;
+  countedToMs: number;
+  newest: number;
+  newestMs: number;
+  compacted: number;
+  marks: readonly Mark[];
+  counts: Readonly<Record<string, readonly number[]>>;
+}
+
+/** The moment that the page is held at; `shown` is what it shows until that has come. 0: now. */
+export interface PastState {
+  revision: number;
+  shown: number;
+  playing: -1 | 0 | 1;
 }
 
 export interface Person {
@@ -500,6 +547,8 @@ export interface Ui {
   phone: boolean;
   decisions: { pod: string; traces: Trace[]; selectedTraceId: string; loading: boolean };
   model: ModelState;
+  past: PastState;
+  timeline: TimelineState;
   fps: number;
   /** How others join; `networkUrl` is what they open, once the server listens to more than this computer. */
   join: { url: string; reachable: boolean; networkUrl: string | null };
@@ -604,6 +653,14 @@ export type Intent =
   | { type: "lang"; lang: Lang }
   | { type: "theme"; theme: Theme }
   | { type: "dockHeight"; height: number | null }
+  | { type: "hold"; revision: number }
+  | { type: "release" }
+  | { type: "playPast"; direction: -1 | 1 }
+  | { type: "zoomTime"; spanMs: number }
+  | { type: "forkHere" }
+  | { type: "bookmark"; name: string }
+  | { type: "unbookmark"; name: string }
+  | { type: "copyAddress" }
   | { type: "showCode" };
 
 export type Dispatch = (intent: Intent) => void;

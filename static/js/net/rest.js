@@ -138,9 +138,79 @@ export class SessionApi {
     return request("GET", `${this.session}/decisions?pod=${encodeURIComponent(pod)}`);
   }
 
-  /** @param {string} pod namespace/name */
-  model(pod) {
-    return request("GET", `${this.session}/model?pod=${encodeURIComponent(pod)}`);
+  /** @param {string} uid of a pod that may be gone */
+  decisionsOf(uid) {
+    return request("GET", `${this.session}/decisions?uid=${encodeURIComponent(uid)}&limit=100`);
+  }
+
+  /**
+   * An object as it was.
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {string} namespace
+   * @param {string} name
+   * @param {number} revision
+   * @returns {Promise<Slim>}
+   */
+  getAt(kind, namespace, name, revision) {
+    return request("GET", `${this.session}/at/${revision}${this.path(kind, namespace, name).slice(this.cluster.length)}`);
+  }
+
+  /**
+   * What the cluster of one revision has other than that of another.
+   * @param {number} there
+   * @param {number} here
+   * @returns {Promise<import("../lib/types.d.ts").Changes>}
+   */
+  changes(there, here) {
+    return request("GET", `${this.session}/changes/${there}/${here}`);
+  }
+
+  /**
+   * @param {{from: number, to: number, limit: number, language?: string}} query
+   * @returns {Promise<import("../lib/types.d.ts").Mark[]>}
+   */
+  timeline({ from, to, limit, language = "en" }) {
+    return request("GET", `${this.session}/timeline?from=${from}&to=${to}&limit=${limit}&language=${language}`);
+  }
+
+  /**
+   * @param {number} slots
+   * @param {{from: number, to: number}} [range]
+   * @returns {Promise<{from: number, to: number, compacted: number, fromTime: number, toTime: number, lanes: Record<string, number[]>}>}
+   */
+  timelineCounts(slots, range) {
+    const within = range ? `&from=${range.from}&to=${range.to}` : "";
+    return request("GET", `${this.session}/timeline/counts?slots=${slots}${within}`);
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} revision
+   */
+  bookmark(name, revision) {
+    return request("POST", `${this.session}/bookmarks`, { name, revision });
+  }
+
+  /** @param {string} name */
+  unbookmark(name) {
+    return request("DELETE", `${this.session}/bookmarks`, { name });
+  }
+
+  /**
+   * @param {number} revision
+   * @returns {Promise<{url: string}>} the opener's way into a session that goes on from there
+   */
+  fork(revision) {
+    return request("POST", `${this.session}/fork`, { revision });
+  }
+
+  /**
+   * @param {string} pod namespace/name
+   * @param {number} revision 0: the newest
+   */
+  model(pod, revision) {
+    const moment = revision ? `&revision=${revision}` : "";
+    return request("GET", `${this.session}/model?pod=${encodeURIComponent(pod)}${moment}`);
   }
 
   /** @param {string} id of a trace */

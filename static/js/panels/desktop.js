@@ -13,6 +13,7 @@ export function mountDesktop(regions, dispatch) {
   const dock = mountDock(regions.dock, dispatch);
   return {
     focusSearch: palette.focusSearch,
+    openDock: dock.open,
     /** The dock's open tab; "" while it is folded. */
     get dockTab() {
       return dock.tab;

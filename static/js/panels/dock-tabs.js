@@ -6,7 +6,8 @@
 
 /** @import { Dispatch, Lang, LogRow, Ui, View } from "../lib/types.d.ts" */
 import { element, syncList } from "../dom/dom.js";
-import { clockTime, number, text } from "../lib/text.js";
+import { addStyles } from "../dom/styles.js";
+import { clockTime, loadTexts, number, text } from "../lib/text.js";
 import { newestEvents } from "../state/events.js";
 import { keyOf } from "../state/view.js";
 import { eventRows } from "./events.js";
@@ -31,6 +32,10 @@ import { schedulerPanel, schedulerSource } from "./scheduler.js";
 /** @type {readonly Tab[]} */
 export const TABS = [
   { name: "events", source: (view) => view.objects.get("events"), draw: eventsTab },
+  { name: "timeline", load: async (place, dispatch, lang) => {
+    const [{ mount }] = await Promise.all([import("./timeline.js"), loadTexts(lang, "past"), addStyles("timeline")]);
+    return mount(place, dispatch);
+  } },
   { name: "log", source: (view) => view.rows, draw: logRows },
   { name: "scheduler", source: schedulerSource, draw: schedulerPanel },
   { name: "model", source: (_, ui) => ui.model, draw: (list, _, ui, dispatch) => renderModel(list, ui, dispatch) },

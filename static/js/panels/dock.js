@@ -57,6 +57,10 @@ export function mount(root, dispatch) {
   }
 
   return {
+    /** @param {string} name of the tab to open; one that the dock does not have changes nothing */
+    open(name) {
+      /** @type {HTMLElement | null} */ (tabs.querySelector(`[data-testid="dock-${name}"]`))?.click();
+    },
     /** The tab that is open; "" while the dock is folded. */
     get tab() {
       return root.classList.contains("folded") ? "" : tab.name;

@@ -34,6 +34,10 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
     "aria-disabled": refused ? "true" : undefined,
   }, icon("trash"));
   remove.addEventListener("click", () => dispatch({ type: "delete", resource: object.resource, key: keyOf(object) }));
+  const copy = element("button", {
+    class: "ghost", type: "button", "aria-label": t("copy_address"), title: t("copy_address"), "data-testid": "inspector-copy",
+  }, icon("copy"));
+  copy.addEventListener("click", () => dispatch({ type: "copyAddress" }));
   const close = element("button", { class: "ghost inspector-close", type: "button", "aria-label": t("close") }, icon("close"));
   close.addEventListener("click", () => dispatch({ type: "deselect" }));
   return [
@@ -42,7 +46,7 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
         object.resource === "nodes" ? icon("node") : object.resource === "pods" ? null : icon("layers")),
       element("h2", { "data-testid": "inspector-name" }, name),
       element("span", { class: `chip ${state.tone}`, "data-testid": "inspector-state" }, t(state.key)),
-      remove, close,
+      copy, remove, close,
     ]),
     element("p", { class: "inspector-line" }, line),
   ];

@@ -38,6 +38,8 @@ export function mount(root, dispatch, guests) {
   let tab = "decision";
   let shownPod = false;
   let wantsFocus = false;
+  /** The tab was asked for by name: it is not changed for the usual one. */
+  let asked = false;
   /** @type {Slim | null} */
   let last = null;
 
@@ -45,6 +47,7 @@ export function mount(root, dispatch, guests) {
     /** @param {string} wanted */
     openTab(wanted) {
       tab = /** @type {Tab} */ (wanted);
+      asked = true;
     },
     get tab() {
       return tab;
@@ -78,8 +81,9 @@ export function mount(root, dispatch, guests) {
       last = object;
       const pod = object.resource === "pods";
       if (!pod && DECIDED.has(tab)) tab = "summary";
-      else if (pod && !shownPod && tab === "summary") tab = ui.phone ? "summary" : "decision";
+      else if (pod && !shownPod && !asked && tab === "summary") tab = ui.phone ? "summary" : "decision";
       shownPod = pod;
+      asked = false;
       head.render(object, view, ui);
       tabs.render(tab, object, view, ui);
       body.render(tab, object, view, ui);

@@ -167,7 +167,7 @@ export function foldRows(objects, rows) {
  * @param {View} view
  * @returns {View}
  */
-function withClock(view) {
+export function withClock(view) {
   const object = view.objects.get(CLOCK_RESOURCE)?.get(CLOCK_KEY);
   const status = object?.status;
   if (!status || status["anchorUnixMs"] === undefined) return view;

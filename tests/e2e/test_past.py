@@ -1,0 +1,108 @@
+"""Time on the page: a moment is held, has an address that opens as it was sent, and is left again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import Classroom, picture, state, wait_state
+from tests.tools import axe
+
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def small_pod(name: str) -> dict[str, Any]:
+    container = {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "10m"}}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
+
+
+def bound(name: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda now: any(pod["name"] == name and pod["nodeName"] for pod in now["pods"])
+
+
+def names(now: dict[str, Any]) -> set[str]:
+    return {pod["name"] for pod in now["pods"]}
+
+
+def test_a_moment_is_held_sent_and_left(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("three-nodes")
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    page = classroom.teacher()
+    classroom.cluster("POST", PODS, small_pod("first"))
+    before = wait_state(page, bound("first"), "the first pod is bound")["revision"]
+    classroom.cluster("DELETE", f"{PODS}/first?gracePeriodSeconds=0")
+    classroom.cluster("POST", PODS, small_pod("second"))
+    wait_state(page, lambda now: bound("second")(now) and "first" not in names(now), "the other pod came")
+
+    # Opened as it was sent, by whoever has a seat.
+    page.goto(f"{classroom.server.url}/s/{classroom.code}?rv={before}&pod=default/first&attempt=1&tab=decision")
+    past = wait_state(page, lambda now: now["paintedRevision"] == before, "the page is held")
+    assert "first" in names(past)
+    assert "second" not in names(past)
+    expect(page.get_by_test_id("inspector-name")).to_have_text("first")
+    expect(page.get_by_test_id("past-title")).to_contain_text(f"revision {before:,}")
+    expect(page.get_by_test_id("decision-scores")).to_be_visible()
+
+    picture(page, "past")
+
+    # Read only: nothing is made, and the page says why.
+    assert page.get_by_test_id("clock-step-cycle").get_attribute("aria-disabled") == "true"
+    page.get_by_test_id("inspector-delete").dispatch_event("click")
+    expect(page.locator(".toast")).to_contain_text("This is the past")
+
+    # A neighbour, and the way back to now; the browser's own buttons know both.
+    page.get_by_test_id("past_back").click()
+    wait_state(page, lambda now: now["paintedRevision"] == before - 1, "one revision back")
+    page.wait_for_url(f"**rv={before - 1}**")
+    page.get_by_test_id("past-now").click()
+    wait_state(page, lambda now: bound("second")(now), "now again")
+    expect(page.locator("#past")).to_be_hidden()
+    page.wait_for_url(lambda url: "rv=" not in url)
+    page.go_back()
+    wait_state(page, lambda now: now["paintedRevision"] == before - 1, "back to the moment")
+    page.go_forward()
+    wait_state(page, lambda now: bound("second")(now), "forward to now")
+
+    # A node's address.
+    page.goto(f"{classroom.server.url}/s/{classroom.code}?node=n2&tab=summary")
+    expect(page.get_by_test_id("inspector-name")).to_have_text("n2")
+    assert state(page)["revision"] > before
+
+    # Playing back goes through what happened, and ends where the log begins.
+    page.goto(f"{classroom.server.url}/s/{classroom.code}?rv={before}")
+    wait_state(page, lambda now: now["paintedRevision"] == before, "held again")
+    page.get_by_test_id("play_back").click()
+    wait_state(page, lambda now: "first" not in names(now), "before the first pod")
+    page.keyboard.press("Escape")
+    wait_state(page, lambda now: bound("second")(now), "Escape leads to now")
+
+    # The timeline: marks in lanes, a moment that the keyboard moves, and one with a name that leads back to it.
+    page.get_by_test_id("dock-timeline").click()
+    page.locator(".lane-pods .tl-item").first.wait_for()
+    page.get_by_test_id("bookmark-name").fill("both were there")
+    page.get_by_test_id("bookmark-save").click()
+    flag = page.get_by_test_id("bookmark-flag")
+    expect(flag).to_have_text("both were there")
+    slider = page.get_by_test_id("timeline-slider")
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    held = wait_state(page, lambda now: f"rv={now['paintedRevision']}" in page.url, "the slider holds a moment")
+    now = held["paintedRevision"]
+    expect(slider).to_have_attribute("aria-valuenow", str(now))
+    picture(page, "timeline")
+    assert axe.problems(page) == []
+    flag.dispatch_event("click")
+    wait_state(page, lambda then: then["paintedRevision"] <= now, "the bookmark leads to its moment")
+    page.locator(".tl-twin summary").click()
+    expect(page.locator(".tl-list li").first).to_be_visible()
+    page.get_by_test_id("past-now").click()
+    wait_state(page, lambda then: "rv=" not in page.url, "now")
+
+    # A fork goes on from the moment.
+    page.goto(f"{classroom.server.url}/s/{classroom.code}?rv={before}")
+    wait_state(page, lambda now: now["paintedRevision"] == before, "held for the fork")
+    page.get_by_test_id("past-fork").click()
+    page.wait_for_url(lambda url: classroom.code not in url)
+    wait_state(page, lambda now: now["connection"] == "live" and "first" in names(now), "the fork has the first pod")
