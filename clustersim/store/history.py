@@ -66,15 +66,24 @@ def changes(store: SqlStore, there: int, here: int) -> Changes:
     Raises:
         Gone: one of them is compacted.
     """
+    first, last = min(there, here), max(there, here)
+    # On the way back an object's first change says what it found: the one whose previous row lies before all of these.
+    firsts = "" if here > there else f"AND previous_revision <= {first:d} "
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT resource, namespace, name, verb, revision, previous_revision FROM store_revision "
+            f"WHERE session_id = %s AND revision > %s AND revision <= %s {firsts}ORDER BY revision",
+            [store.session_id, first, last],
+        )
+        rows = cursor.fetchall()
     found: dict[Key, int] = {}
-    rows = log_rows(store, min(there, here), max(there, here))
-    for row in rows:
-        if here > there:
-            # What an object's last change made of it.
-            found[row.key] = 0 if row.verb == DELETED else row.revision
-        else:
-            # What an object's first change found.
-            found.setdefault(row.key, row.previous_revision)
+    if here > there:
+        # What an object's last change made of it.
+        gone = VERBS.index(DELETED) + 1
+        found = {row[:3]: 0 if row[3] == gone else row[4] for row in rows}
+    else:
+        for row in rows:
+            found.setdefault(row[:3], row[5])
     documents = store.rows(sorted({revision for revision in found.values() if revision}))
     store.check_kept(min(there, here))
     return Changes(
