@@ -323,3 +323,18 @@ def test_an_object_is_as_large_as_it_may_be_where_it_is_put(backend):
             transaction.put("configmaps", "n", "b", {"metadata": {"uid": "b"}, "data": "x" * OBJECT_BYTES_MAX})
     assert refusal.value.size > OBJECT_BYTES_MAX
     assert [stored.name for stored in store.list("configmaps")[0]] == ["a"]
+
+
+def test_rows_and_traces_of_any_text_and_bytes_come_back_as_they_were_put(backend):
+    store = backend.new_session().open()
+    texts = ["", "'); DROP TABLE store_object; --", "%s %b {a,NULL} \\x00", "名前", '"{}"']
+    with store.transaction("who'\\{\"") as transaction:
+        for number, text in enumerate(texts):
+            transaction.put("configmaps", "default", f"c{number}", {"metadata": {"uid": f"u{number}"}, "data": text})
+            transaction.trace(f"u{number}", 1, {"text": text}, bytes(range(256)))
+    rows = store.events(0)
+    assert [row.object["data"] for row in rows] == texts
+    assert {row.actor for row in rows} == {"who'\\{\""}
+    assert [one.object["data"] for one in store.list("configmaps")[0]] == texts
+    for number, text in enumerate(texts):
+        assert store.trace(f"u{number}", 1) == ({"text": text}, bytes(range(256)))
