@@ -56,6 +56,7 @@ urlpatterns = [
     path("sessions/<str:code>/decisions/<str:decision>/whatif", route(POST=whatif.what_if)),
     path("sessions/<str:code>/decisions/<str:decision>/fits", route(GET=whatif.what_fits)),
     path("sessions/<str:code>/decisions/<str:decision>/refusals", route(GET=refusing.what_refuses)),
+    path("sessions/<str:code>/whatif", route(POST=whatif.what_if_last)),
     path("sessions/<str:code>/model", route(GET=model.show)),
     path("sessions/<str:code>/model/optimum", route(GET=model.optimum)),
     path("sessions/<str:code>/replicas", route(GET=engine.replicas)),

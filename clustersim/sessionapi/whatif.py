@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from django.http import HttpResponse
 
 from clustersim.classroom import limits, opening
 from clustersim.sessionapi.engine import unknown
-from clustersim.sessionapi.http import Call, answer
+from clustersim.sessionapi.http import Call, answer, number_field
 from controllers.log.store import Gone
 from controllers.scheduler.decisions import locate
 from controllers.whatif.changes import read_changes
 from controllers.whatif.deciding import Decision, difference
 from controllers.whatif.fits import fits
+from controllers.whatif.many import again
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError
+
+LAST_MAX: Final = 100
+"""Decisions that one what-if takes again; more are refused with 422."""
+
+LAST_DEFAULT: Final = 40
+
+LAST_SECONDS: Final = 4.0
+"""After so long a what-if over many decisions begins no other one; the answer says how many it took."""
+
+LAST_COST: Final = 4
+"""What a what-if over many decisions counts as, in what-ifs of one."""
 
 
 def what_if(call: Call, decision: str) -> HttpResponse:
@@ -34,6 +50,39 @@ def what_fits(call: Call, decision: str) -> HttpResponse:
     with _taking(call, decision) as asked:
         found = fits(asked)
     return answer(found)
+
+
+def what_if_last(call: Call) -> HttpResponse:
+    """Answer `POST …/whatif`: the newest decisions of all pods, each taken again on its own input."""
+    principal = call.principal
+    body = call.body(("changes", "last"))
+    changes = read_changes(body.get("changes"))
+    last = number_field(body, "last", 1, LAST_MAX, whole=True)
+    limits.spend(limits.WHAT_IFS, principal.participant_id, LAST_COST)
+    past, store = call.past(), call.store
+    until = time.monotonic() + LAST_SECONDS
+    rows: list[Document] = []
+    left: list[Document] = []
+    wanted = store.newest_traces(LAST_DEFAULT if last is None else int(last))
+    for envelope, blob in wanted:
+        if time.monotonic() > until:
+            break
+        try:
+            rows.append(again(past, envelope, blob, changes))
+        except Gone:
+            left.append({"id": envelope["id"], "pod": envelope["pod"], "why": "the log no longer reaches back"})
+        except ApiError as wrong:
+            why = wrong.causes[0].message if wrong.causes else wrong.message
+            left.append({"id": envelope["id"], "pod": envelope["pod"], "why": why})
+    return answer(
+        {
+            "asked": len(wanted),
+            "decided": len(rows),
+            "elsewhere": sum(row["before"] != row["after"] for row in rows),
+            "decisions": rows,
+            "left": left,
+        }
+    )
 
 
 @contextmanager

@@ -319,6 +319,15 @@ class SqlStore:
         )
         return [(msgspec.json.decode(bytes(envelope)), bytes(data)) for envelope, data in rows]
 
+    def newest_traces(self, limit: int) -> Sequence[tuple[dict[str, Any], bytes]]:
+        """Return (envelope, blob) of the traces of all pods, newest first; see `Store.newest_traces`."""
+        rows = _fetch(
+            "SELECT envelope, data FROM store_trace WHERE session_id = %s "
+            "ORDER BY revision DESC, uid, attempt LIMIT %s",
+            [self.session_id, limit],
+        )
+        return [(msgspec.json.decode(bytes(envelope)), bytes(data)) for envelope, data in rows]
+
     def trace(self, uid: str, attempt: int) -> tuple[dict[str, Any], bytes] | None:
         """Return (envelope, blob) of one attempt's trace, None where there is none."""
         rows = _fetch(

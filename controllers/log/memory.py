@@ -174,6 +174,15 @@ class MemoryStore:
         kept = self._traces.get(uid, {})
         return [kept[attempt][:2] for attempt in sorted(kept, reverse=True)[:limit]]
 
+    def newest_traces(self, limit: int) -> Sequence[tuple[dict[str, Any], bytes]]:
+        """Return (envelope, blob) of the traces of all pods, newest first; see `Store.newest_traces`."""
+        found = sorted(
+            (-revision, uid, attempt)
+            for uid, kept in self._traces.items()
+            for attempt, (_, _, revision) in kept.items()
+        )
+        return [self._traces[uid][attempt][:2] for _, uid, attempt in found[:limit]]
+
     def trace(self, uid: str, attempt: int) -> tuple[dict[str, Any], bytes] | None:
         """Return (envelope, blob) of one attempt's trace, None where there is none."""
         kept = self._traces.get(uid, {}).get(attempt)

@@ -283,5 +283,8 @@ class Store(Protocol):
     def traces(self, uid: str, limit: int = 50) -> Sequence[tuple[dict[str, Any], bytes]]:
         """Return (envelope, blob) of a pod's traces, newest first."""
 
+    def newest_traces(self, limit: int) -> Sequence[tuple[dict[str, Any], bytes]]:
+        """Return (envelope, blob) of the traces of all pods, newest first: of one revision by (uid, attempt)."""
+
     def trace(self, uid: str, attempt: int) -> tuple[dict[str, Any], bytes] | None:
         """Return (envelope, blob) of one attempt's trace, None where there is none."""

@@ -301,6 +301,8 @@ def test_traces_come_newest_first_and_the_same_attempt_replaces(backend):
     ]
     assert store.traces("uid-a")[1][0]["point"] == "Bind"
     assert len(store.traces("uid-a", 1)) == 1
+    assert [envelope["id"] for envelope, _ in store.newest_traces(9)] == ["uid-a-1", "uid-a-2", "uid-b-1"]
+    assert store.newest_traces(1) == [store.trace("uid-a", 1)]
     assert store.trace("uid-a", 1) == store.traces("uid-a")[1]
     assert store.trace("uid-a", 3) is None
     assert store.trace("nobody", 1) is None

@@ -50,4 +50,12 @@ def test_a_pending_pod_is_made_to_fit_and_its_decision_is_taken_again(
     verdict = teacher.get_by_test_id("whatif-verdict")
     expect(verdict).to_contain_text("→ no node")
     picture(teacher, "whatif-difference")
+    asked.fill("")
+    teacher.get_by_test_id("whatif-disable").select_option("NodeResourcesFit")
+    teacher.get_by_test_id("whatif-last").click()
+    expect(teacher.get_by_test_id("whatif-elsewhere")).to_contain_text("would have gone elsewhere")
+    picture(teacher, "whatif-last")
+    teacher.get_by_test_id("whatif-era").select_option("round-robin")
+    expect(verdict.locator("span")).to_be_empty()
+    expect(verdict).to_be_visible()
     assert not classroom.problems

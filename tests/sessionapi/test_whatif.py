@@ -71,6 +71,21 @@ def test_what_is_wrong_is_told_where_it_stands(session: Session) -> None:
         assert session.call("GET", f"{path}/{unknown}/fits", expect=404)["reason"] == "NotFound"
 
 
+def test_the_newest_decisions_are_asked_about_together(session: Session) -> None:
+    decision = pending(session)
+    path = f"/api/sessions/{session.code}/whatif"
+    told = session.call("POST", path, {"changes": [{"disable": "NodeResourcesFit"}], "last": 1})
+    (row,) = told["decisions"]
+    assert (told["asked"], told["decided"], told["elsewhere"], told["left"]) == (1, 1, 1, [])
+    assert (row["id"], row["pod"], row["before"]) == (decision["id"], "default/large", None)
+    assert row["after"]
+    wrong = {"changes": [{"remove": {"kind": "Node", "name": "n9"}}], "last": 1}
+    told = session.call("POST", path, wrong)
+    assert [one["why"] for one in told["left"]] == ["the attempt saw no Node n9"]
+    refused = session.call("POST", path, {**wrong, "last": 101}, expect=422)
+    assert [cause["field"] for cause in refused["details"]["causes"]] == ["last"]
+
+
 def test_one_person_asks_only_so_often(session: Session) -> None:
     path = f"/api/sessions/{session.code}/decisions/nothing-1/fits"
     codes: list[int] = []

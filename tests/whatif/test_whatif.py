@@ -14,6 +14,7 @@ from controllers.scheduler.decisions import locate
 from controllers.scheduler.past import Past
 from controllers.whatif.changes import read_changes
 from controllers.whatif.deciding import Decision, difference
+from controllers.whatif.many import again
 from scheduler_core.api.errors import ApiError
 from tests.controllers.scheduler.plane import Plane
 
@@ -153,6 +154,29 @@ def test_a_weight_of_zero_takes_the_plugin_out_of_the_scores_and_leaves_its_filt
     assert after["scores"]["plugins"].keys() == before["scores"]["plugins"].keys() - {"NodeResourcesFit"}
     assert after["firstFail"] == before["firstFail"]
     assert set(after["firstFail"]) == {"small"}
+
+
+def test_the_newest_decisions_are_each_taken_again_on_their_own_input(plane: Plane) -> None:
+    plane.node("full", cpu="8")
+    plane.node("empty", cpu="4")
+    for number in range(6):
+        plane.pod(f"p{number}", "500m")
+        plane.run(plane.loop.now_ms)
+    past = Past(plane.store)
+    kept = plane.store.newest_traces(6)
+    assert [envelope["pod"] for envelope, _ in kept] == [f"default/p{number}" for number in reversed(range(6))]
+    same = [again(past, envelope, blob, []) for envelope, blob in kept]
+    assert all(row["before"] == row["after"] == plane.node_of(row["pod"].partition("/")[2]) for row in same)
+    most = read_changes(
+        [{"disable": "NodeResourcesBalancedAllocation"}, {"weight": {"plugin": "NodeResourcesFit", "weight": 0}}]
+    )
+    for envelope, blob in kept:
+        row = again(past, envelope, blob, most)
+        alone = decision(plane, envelope["uid"])
+        taken = alone.taken(alone.world(most))["result"]
+        assert row["after"] == taken["chosen"]
+        total = dict(zip(taken["scores"]["nodes"], taken["scores"]["total"], strict=True))
+        assert row["points"] == [total[row["before"]], total[row["after"]]]
 
 
 def test_a_pod_that_is_gone_makes_room_and_one_that_comes_takes_it(plane: Plane) -> None:

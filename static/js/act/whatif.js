@@ -1,6 +1,6 @@
 /** What ifs: asked of the server, tried on a copy, and done for good through the ordinary API as whoever asks. */
 
-/** @import { Change, Fit, WhatIfAnswer } from "../lib/types.d.ts" */
+/** @import { Change, Fit, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 import { inverseOf, resized } from "../lib/changes.js";
 import { kindNamed, splitKey } from "../lib/kinds.js";
 import { ApiError, SessionApi, request } from "../net/rest.js";
@@ -36,9 +36,12 @@ export function whatIfAsks(api, unreachable) {
     return /** @type {any} */ (refusal ? { refusal } : { [name]: value });
   };
   return {
+    eras: () => answer("eras", async () => (await api.scheduler()).eras.map((/** @type {{name: string}} */ era) => era.name)),
     fits: (/** @type {string} */ decision) => answer("fits", () => whatIfs.fits(decision)),
     ask: (/** @type {string} */ decision, /** @type {readonly Change[]} */ changes) =>
       answer("answer", () => whatIfs.ask(decision, changes)),
+    last: (/** @type {readonly Change[]} */ changes, /** @type {number} */ last) =>
+      answer("last", () => whatIfs.last(changes, last)),
     apply: (/** @type {readonly Change[]} */ changes, /** @type {string} */ pod) =>
       answer("undo", () => whatIfs.apply(changes, splitKey(pod))),
     copy: (/** @type {readonly Change[]} */ changes, /** @type {string} */ pod, /** @type {number | null} */ revision) =>
@@ -72,6 +75,16 @@ class WhatIfs {
     return request("POST", `${this.api.session}/decisions/${encodeURIComponent(decision)}/whatif`, { changes }, {
       timeoutMs: ASK_TIMEOUT_MS,
     });
+  }
+
+  /**
+   * The newest decisions of all pods under the same changes.
+   * @param {readonly Change[]} changes
+   * @param {number} last how many
+   * @returns {Promise<WhatIfLast>}
+   */
+  last(changes, last) {
+    return request("POST", `${this.api.session}/whatif`, { changes, last }, { timeoutMs: ASK_TIMEOUT_MS });
   }
 
   /**

@@ -628,6 +628,21 @@ export interface WhatIfAnswer {
   };
 }
 
+/** The newest decisions under the same changes: docs/session-api.md. */
+export interface WhatIfLast {
+  asked: number;
+  decided: number;
+  elsewhere: number;
+  decisions: {
+    id: string;
+    pod: string;
+    before: string | null;
+    after: string | null;
+    points: [number | null, number | null];
+  }[];
+  left: { id: string; pod: string; why: string }[];
+}
+
 /** What a click means. act/ turns intents into requests, dialogs or changes of Ui. */
 export type Intent =
   /** `focus`: the keyboard goes along to the inspector. */

@@ -10,11 +10,12 @@ import { objectAt, objectsOf } from "../state/selectors.js";
  * @property {string} disable
  * @property {string} cpu
  * @property {string} memory
+ * @property {string} era of the scheduler; its plugins are others, so weights and what is disabled say nothing there
  * @property {string} like the node that one more is to be like
  */
 
 /** @type {Wanted} */
-export const UNCHANGED = { weights: {}, disable: "", cpu: "", memory: "", like: "" };
+export const UNCHANGED = { weights: {}, disable: "", cpu: "", memory: "", era: "", like: "" };
 
 /** Nodes offered to add one like them: more than a list shows, fewer than one scrolls through. */
 const LIKE_MAX = 50;
@@ -56,11 +57,12 @@ export function likeNodes(view) {
 export function changesOf(wanted, plugins, view) {
   /** @type {Change[]} */
   const changes = [];
-  for (const { name, weight } of plugins) {
+  if (wanted.era) changes.push({ scheduler: { era: wanted.era } });
+  else for (const { name, weight } of plugins) {
     const now = wanted.weights[name];
     if (now !== undefined && now !== weight && name !== wanted.disable) changes.push({ weight: { plugin: name, weight: now } });
   }
-  if (wanted.disable) changes.push({ disable: wanted.disable });
+  if (wanted.disable && !wanted.era) changes.push({ disable: wanted.disable });
   const request = Object.fromEntries(Object.entries({ cpu: wanted.cpu, memory: wanted.memory }).filter(([, value]) => value));
   if (Object.keys(request).length) changes.push({ request });
   const like = wanted.like && objectAt(view, "nodes", wanted.like);

@@ -3,7 +3,7 @@
  * the chosen attempt taken again with other weights, plugins, requests or one node more.
  */
 
-/** @import { Change, Fit, Lang, Me, PodSlim, Trace, View, WhatIfAnswer } from "../lib/types.d.ts" */
+/** @import { Change, Fit, Lang, Me, PodSlim, Trace, View, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 import { element } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { mountFits } from "./fits.js";
@@ -12,8 +12,10 @@ import { mountTrial } from "./trial.js";
 /**
  * What the tab asks for; each answers `{refusal}` where the server says no.
  * @typedef {object} Asks
+ * @property {() => Promise<{eras?: string[], refusal?: Refusal}>} eras
  * @property {(decision: string) => Promise<{fits?: Fit[], refusal?: {message: string}}>} fits
  * @property {(decision: string, changes: readonly Change[]) => Promise<{answer?: WhatIfAnswer, refusal?: Refusal}>} ask
+ * @property {(changes: readonly Change[], last: number) => Promise<{last?: WhatIfLast, refusal?: Refusal}>} last
  * @property {(changes: readonly Change[], pod: string) => Promise<{undo?: (() => Promise<void>) | null, refusal?: Refusal}>} apply
  * @property {(changes: readonly Change[], pod: string, revision: number | null) =>
  *   Promise<{copy?: {code: string, url: string}, refusal?: Refusal}>} copy
@@ -29,6 +31,7 @@ import { mountTrial } from "./trial.js";
  * @property {boolean} loading
  * @property {Lang} lang
  * @property {Me | null} me
+ * @property {readonly string[]} [eras] of schedulers that there are, once the server has told them
  */
 
 /**
@@ -42,21 +45,30 @@ export function mountWhatIf(root, asks) {
   const trial = mountTrial(asks);
   const none = element("p", { class: "wi-none" });
   root.replaceChildren(none, head, fits.element, trial.element);
+  /** @type {readonly string[]} */
+  let eras = [];
+  /** @type {WhatIfInput | null} */
+  let shown = null;
+  void asks.eras().then((told) => {
+    eras = told.eras ?? [];
+    if (shown) render(shown);
+  });
 
-  return {
-    /** @param {WhatIfInput} input */
-    render(input) {
-      const { traces, selectedTraceId, loading, lang } = input;
-      const trace = traces.find((one) => one.id === selectedTraceId) ?? traces[0];
-      none.hidden = Boolean(trace);
-      for (const part of [head, fits.element, trial.element]) part.hidden = !trace;
-      if (!trace) {
-        none.textContent = text(lang, loading ? "whatif.loading" : "whatif.none");
-        return;
-      }
-      head.textContent = text(lang, "whatif.attempt", { n: trace.attempt, pod: input.pod.metadata.name });
-      fits.render(trace, input);
-      trial.render(trace, input);
-    },
-  };
+  /** @param {WhatIfInput} input */
+  function render(input) {
+    shown = input;
+    const { traces, selectedTraceId, loading, lang } = input;
+    const trace = traces.find((one) => one.id === selectedTraceId) ?? traces[0];
+    none.hidden = Boolean(trace);
+    for (const part of [head, fits.element, trial.element]) part.hidden = !trace;
+    if (!trace) {
+      none.textContent = text(lang, loading ? "whatif.loading" : "whatif.none");
+      return;
+    }
+    head.textContent = text(lang, "whatif.attempt", { n: trace.attempt, pod: input.pod.metadata.name });
+    fits.render(trace, input);
+    trial.render(trace, { ...input, eras });
+  }
+
+  return { render };
 }

@@ -5,6 +5,7 @@
 import { element } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { difference } from "./difference.js";
+import { mountLast } from "./last.js";
 import { UNCHANGED, changesOf, likeNodes, pluginsOf } from "./model.js";
 
 /** Milliseconds after the last move of a slider before the server is asked. */
@@ -15,14 +16,13 @@ const WEIGHT_MAX = 10;
 
 /** @param {Asks} asks */
 export function mountTrial(asks) {
-  const title = element("h3");
-  const note = element("p", { class: "wi-note" });
-  const sliders = element("div", { class: "wi-weights" });
-  const others = element("div", { class: "wi-others" });
+  const [title, note] = [element("h3"), element("p", { class: "wi-note" })];
+  const [sliders, others] = [element("div", { class: "wi-weights" }), element("div", { class: "wi-others" })];
   const outcome = element("div", { class: "wi-outcome", "data-testid": "whatif-outcome", "aria-live": "polite" });
+  const last = mountLast(asks);
   const reset = element("button", { class: "button", type: "button", "data-testid": "whatif-reset" });
   const root = element("section", { class: "wi-section" }, [
-    element("div", { class: "wi-head" }, [title, reset]), note, sliders, others, outcome,
+    element("div", { class: "wi-head" }, [title, reset]), note, sliders, others, outcome, last.element,
   ]);
 
   /** @type {Wanted} */
@@ -66,10 +66,7 @@ export function mountTrial(asks) {
   /** @returns {Change[]} */
   const told = () => (trace && input ? changesOf(wanted, pluginsOf(input.view, trace), input.view) : []);
 
-  /**
-   * @param {Change[]} changes
-   * @param {number} mine
-   */
+  /** @param {Change[]} changes @param {number} mine */
   async function ask(changes, mine) {
     const asked = await asks.ask(trace?.id ?? "", changes);
     if (mine !== turn) return;
@@ -93,21 +90,24 @@ export function mountTrial(asks) {
     const { lang, view } = input;
     const plugins = pluginsOf(view, trace);
     const nodes = likeNodes(view);
-    const key = JSON.stringify([lang, trace.id, plugins, nodes]);
+    const key = JSON.stringify([lang, trace.id, plugins, nodes, input.eras]);
     if (key === drawn) return;
     drawn = key;
     const t = (/** @type {string} */ name, /** @type {Record<string, string | number>} */ values = {}) => text(lang, name, values);
     title.textContent = t("whatif.title");
     note.textContent = t("whatif.note");
     reset.textContent = t("whatif.reset");
-    controls({ sliders, others }, { plugins, nodes, wanted: () => wanted, t, change });
+    controls({ sliders, others }, { plugins, nodes, eras: input.eras ?? [], wanted: () => wanted, t, change });
     drawOutcome();
   }
 
   function drawOutcome() {
     if (!input || !trace) return;
     const { lang } = input;
-    reset.hidden = !told().length;
+    const changes = told();
+    reset.hidden = !changes.length;
+    // What another pod asks for says nothing about the others.
+    last.render(changes.some((one) => "request" in one) ? [] : changes, lang);
     tellOutcome(outcome, { problem, answer, asking, lang });
   }
 
@@ -130,12 +130,13 @@ function tellOutcome(outcome, { problem, answer, asking, lang }) {
  * @param {object} scope
  * @param {readonly {name: string, weight: number}[]} scope.plugins
  * @param {string[]} scope.nodes
+ * @param {readonly string[]} scope.eras
  * @param {() => Wanted} scope.wanted
  * @param {(name: string, values?: Record<string, string | number>) => string} scope.t
  * @param {(wanted: Wanted) => void} scope.change
  */
-function controls({ sliders, others }, { plugins, nodes, wanted, t, change }) {
-  const { weights, disable, cpu, memory, like } = wanted();
+function controls({ sliders, others }, { plugins, nodes, eras, wanted, t, change }) {
+  const { weights, disable, cpu, memory, era, like } = wanted();
   const turn = (/** @type {Partial<Wanted>} */ part) => change({ ...wanted(), ...part });
   sliders.replaceChildren(...plugins.filter((one) => one.weight > 0).map((plugin) =>
     slider(plugin, weights[plugin.name] ?? plugin.weight, t, (weight) =>
@@ -143,6 +144,7 @@ function controls({ sliders, others }, { plugins, nodes, wanted, t, change }) {
   others.replaceChildren(
     select(t("whatif.without"), "whatif-disable", disable, ["", ...plugins.map((one) => one.name)], t("whatif.nothing"),
       (value) => turn({ disable: value })),
+    select(t("whatif.era"), "whatif-era", era, ["", ...eras], t("whatif.nothing"), (value) => turn({ era: value })),
     field(t("whatif.cpu"), "whatif-cpu", cpu, "500m", (value) => turn({ cpu: value })),
     field(t("whatif.memory"), "whatif-memory", memory, "1Gi", (value) => turn({ memory: value })),
     select(t("whatif.node"), "whatif-node", like, ["", ...nodes], t("whatif.nothing"), (value) => turn({ like: value })),

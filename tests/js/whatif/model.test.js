@@ -37,6 +37,11 @@ test("only what differs is asked", () => {
   );
 });
 
+test("another era has plugins of its own", () => {
+  assert.deepEqual(changesOf({ ...UNCHANGED, weights: { ImageLocality: 0 }, disable: "NodeName", era: "round-robin" }, pluginsOf(view, trace), view),
+    [{ scheduler: { era: "round-robin" } }]);
+});
+
 test("a node more is like one that is there, without what its condition put on it", () => {
   const [{ add }] = changesOf({ ...UNCHANGED, like: "n1" }, [], view);
   assert.deepEqual(add.metadata, { name: "one-more-1", labels: { zone: "a", "kubernetes.io/hostname": "one-more-1" } });
