@@ -25,6 +25,8 @@ def test_a_pending_pod_is_made_to_fit_and_its_decision_is_taken_again(
     classroom = open_classroom("three-nodes")
     classroom.session("PATCH", "/clock", {"pace": 0})
     teacher = classroom.teacher()
+    placed = lambda now: now["pods"] and all(one["nodeName"] for one in now["pods"])  # noqa: E731
+    wait_state(teacher, placed, "the pods of the session have nodes")
     classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("large", "64"))
     lane = teacher.get_by_test_id("queue-lane-unschedulable")
     lane.locator(".st-row").first.click()
@@ -44,6 +46,7 @@ def test_a_pending_pod_is_made_to_fit_and_its_decision_is_taken_again(
     assert "nodeName" not in held["spec"], "the session itself is as it was"
     less.get_by_role("button", name="Apply").click()
     wait_state(teacher, node_of(teacher, "large"), "the pod has a node")
+    fits.first.wait_for(state="hidden")
     teacher.get_by_test_id("weight-TaintToleration").wait_for()
     asked = teacher.get_by_test_id("whatif-cpu")
     asked.fill("64")

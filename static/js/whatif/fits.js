@@ -49,7 +49,9 @@ export function mountFits(asks) {
     askedAtMs = performance.now();
     const answer = await asks.fits(trace.id);
     if (asked !== trace.id) return;
-    found = answer.fits ?? found;
+    // What somebody has begun stays in sight, whatever another attempt would need.
+    const begun = (found ?? []).filter(({ text: { en } }) => progress.has(en) && !answer.fits?.some((fit) => fit.text.en === en));
+    found = answer.fits ? [...begun, ...answer.fits] : found;
     problem = answer.refusal?.message ?? "";
     draw();
   }

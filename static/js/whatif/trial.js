@@ -78,10 +78,12 @@ export function mountTrial(asks) {
 
   /** @param {Trace} next @param {WhatIfInput} given */
   function render(next, given) {
-    const other = next.id !== trace?.id;
+    const [other, again] = [next.uid !== trace?.uid, next.id !== trace?.id || next.point !== trace?.point];
     trace = next;
     input = given;
+    // Another attempt of the pod is asked what the one before was.
     if (other) change(UNCHANGED);
+    else if (again && told().length) change(wanted);
     draw();
   }
 
@@ -90,7 +92,7 @@ export function mountTrial(asks) {
     const { lang, view } = input;
     const plugins = pluginsOf(view, trace);
     const nodes = likeNodes(view);
-    const key = JSON.stringify([lang, trace.id, plugins, nodes, input.eras]);
+    const key = JSON.stringify([lang, trace.uid, plugins, nodes, input.eras]);
     if (key === drawn) return;
     drawn = key;
     const t = (/** @type {string} */ name, /** @type {Record<string, string | number>} */ values = {}) => text(lang, name, values);
