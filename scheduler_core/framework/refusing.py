@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler_core.api.node import Taint
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Detail, Plugin, RefusalDetails
+from scheduler_core.framework.interface import Detail, RefusalDetails
 from scheduler_core.framework.status import Status
 from scheduler_core.framework.trial import Counting
 from scheduler_core.framework.verdicts import FilterOutcome
@@ -39,7 +39,7 @@ def taint_detail(taint: Taint) -> Detail:
 
 
 def refusals(
-    plugins: Mapping[str, Plugin],
+    tellers: Mapping[str, RefusalDetails],
     counting: Counting,
     state: CycleState,
     pod: PodInfo,
@@ -51,7 +51,7 @@ def refusals(
     Where pods nominated to the node changed the answer, the one that they caused comes first, with their amounts.
 
     Args:
-        plugins: the filters by name.
+        tellers: the filters that know the amounts behind their refusals, by name.
         counting: keeps the filters' state level while nominated pods are added.
         state: the cycle's; nothing writes to it.
         pod: the pod in hand.
@@ -66,20 +66,22 @@ def refusals(
         for rival in outcome.nominated[row][0]:
             trial.add_pod(0, rival)
             counting.add_pod(copy, pod, rival, trial, 0)
-        found.append(Refusal(caused, _details(plugins.get(caused.plugin), copy, pod, trial, 0)))
+        found.append(Refusal(caused, _details(tellers.get(caused.plugin), copy, pod, trial, 0)))
     for name in outcome.plugins:
         verdicts = outcome.verdicts[name]
         if verdicts.codes[row] and (caused is None or caused.plugin != name):
             status = verdicts.status(row, name, outcome.error_text)
-            found.append(Refusal(status, _details(plugins.get(name), state, pod, snapshot, row)))
+            found.append(Refusal(status, _details(tellers.get(name), state, pod, snapshot, row)))
     return found
 
 
-def _details(plugin: Plugin | None, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
-    if not isinstance(plugin, RefusalDetails):
+def _details(
+    teller: RefusalDetails | None, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int
+) -> Sequence[Detail]:
+    if teller is None:
         return ()
     try:
-        return plugin.refusal_details(state, pod, snapshot, row)
+        return teller.refusal_details(state, pod, snapshot, row)
     except Exception:
         # Whatever an installed plugin does wrong here, the decision is taken and can be told.
         return ()
