@@ -38,6 +38,9 @@ WINDOW_EVENTS_MAX: Final = 5_000
 WINDOW_BYTES_MAX: Final = 32 * 1024 * 1024
 """Bytes of documents a feed keeps in memory; past it fewer events are."""
 
+DECISIONS_LISTED_MAX: Final = 300
+"""Decisions that follow a fresh list: the newest so many, so that charts have a past."""
+
 IDLE_SECONDS: Final = 30.0
 """A feed without readers is given up after this long."""
 
@@ -257,6 +260,14 @@ class Feed:
         if self._tells_decisions and rows:
             decisions = [Decision.of(*found) for found in self.store.envelopes(position, to)]
         return Batch(position, to, rows, palette=self._palette, decisions=decisions)
+
+    async def past(self, revision: int) -> Batch:
+        """Return a batch that moves nobody: the newest decisions up to a revision."""
+
+        def fetch() -> list[Decision]:
+            return [Decision.of(*found) for found in self.store.envelopes(0, revision, DECISIONS_LISTED_MAX)]
+
+        return Batch(revision, revision, (), decisions=await in_thread(fetch))
 
     async def snapshot(self) -> tuple[int, list[str]]:
         """Return (revision, `list` frames): the whole cluster, to be followed by events after that revision."""

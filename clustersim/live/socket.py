@@ -299,9 +299,13 @@ class _Socket:
             if subscription is not self._subscription:
                 return
             await self._text(frame)
-        if subscription is self._subscription:
-            subscription.skip_to(revision)
-            self._fresh = False
+        if subscription is not self._subscription:
+            return
+        subscription.skip_to(revision)
+        self._fresh = False
+        past = await feed.past(revision)
+        if past.decisions:
+            await self._events(past, subscription)
 
     async def _gone(self) -> None:
         """Tell the page to list again, and wait until it does."""

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { EN as DOCK_EN } from "../../static/js/lib/text/dock.en.js";
+import { ZH_HANS as DOCK_ZH_HANS } from "../../static/js/lib/text/dock.zh-hans.js";
 import { EN } from "../../static/js/lib/text/page.en.js";
 import { ZH_HANS } from "../../static/js/lib/text/page.zh-hans.js";
 import { EN as STAGE_EN } from "../../static/js/lib/text/stage.en.js";
@@ -11,6 +13,7 @@ import { EN as WHATIF_EN } from "../../static/js/lib/text/whatif.en.js";
 import { ZH_HANS as WHATIF_ZH_HANS } from "../../static/js/lib/text/whatif.zh-hans.js";
 import { EN as PAST_EN } from "../../static/js/lib/text/past.en.js";
 import { ZH_HANS as PAST_ZH_HANS } from "../../static/js/lib/text/past.zh-hans.js";
+import { DECIDED_BY } from "../../static/js/streams/marks.js";
 import { age, clockTime, loadTexts, number, text } from "../../static/js/lib/text.js";
 
 const slots = (pattern) => [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
@@ -20,10 +23,12 @@ test("every text exists in both languages", () => {
   assert.deepEqual(Object.keys(STAGE_EN).sort(), Object.keys(STAGE_ZH_HANS).sort());
   assert.deepEqual(Object.keys(WHATIF_EN).sort(), Object.keys(WHATIF_ZH_HANS).sort());
   assert.deepEqual(Object.keys(PAST_EN).sort(), Object.keys(PAST_ZH_HANS).sort());
+  assert.deepEqual(Object.keys(DOCK_EN).sort(), Object.keys(DOCK_ZH_HANS).sort());
 });
 
 test("both languages fill the same blanks", () => {
   for (const key of Object.keys(EN)) assert.deepEqual(slots(ZH_HANS[key]), slots(EN[key]), key);
+  for (const key of Object.keys(DOCK_EN)) assert.deepEqual(slots(DOCK_ZH_HANS[key]), slots(DOCK_EN[key]), key);
   for (const key of Object.keys(STAGE_EN)) assert.deepEqual(slots(STAGE_ZH_HANS[key]), slots(STAGE_EN[key]), key);
   for (const key of Object.keys(WHATIF_EN)) assert.deepEqual(slots(WHATIF_ZH_HANS[key]), slots(WHATIF_EN[key]), key);
   for (const key of Object.keys(PAST_EN)) assert.deepEqual(slots(PAST_ZH_HANS[key]), slots(PAST_EN[key]), key);
@@ -45,6 +50,19 @@ test("the What if tab says all of its texts, and asks for no other", () => {
   const asked = readdirSync(root).flatMap((name) =>
     [...readFileSync(new URL(name, root), "utf8").matchAll(/"(whatif\.\w+)"/g)].map(([, key]) => key));
   assert.deepEqual([...new Set(asked)].sort(), Object.keys(WHATIF_EN).sort());
+});
+
+test("every text that the dock fetches is there, and none is there for nothing", () => {
+  const root = new URL("../../static/js/streams/", import.meta.url);
+  const source = readdirSync(root).map((name) => readFileSync(new URL(name, root), "utf8")).join("\n");
+  const asked = new Set([...source.matchAll(/"(streams\.[\w.]+)"/g)].map(([, key]) => key));
+  // Words asked for by the last part of their key, and parts that are filled in.
+  const parts = new Set([...source.matchAll(/fact\(lang, "\w+", "[\w ]+", "(\w+)"/g)].map(([, word]) => `streams.${word}`));
+  const filled = new Set([...DECIDED_BY.map((name) => `streams.by.${name}`), ...["queue", "scores", "preemptions", "utilisation",
+    "active", "backoff", "unschedulable"].map((name) => `streams.${name}`)]);
+  for (const [, head] of source.matchAll(/head: \[([^\]]*)\]/g))
+    for (const [, name] of head.matchAll(/"(\w+)"/g)) filled.add(`streams.col.${name}`);
+  assert.deepEqual([...new Set([...asked, ...parts, ...filled])].sort(), Object.keys(DOCK_EN).sort());
 });
 
 test("a language is learnt part by part, and a new one knows the parts of the old", async () => {

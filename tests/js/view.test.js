@@ -121,7 +121,9 @@ test("decisions come with their rows, each once: what is told again takes the pl
   assert.equal(view.decisions, before, "nothing new, nothing to draw");
   view = applyMessage(view, frame(12, 13, line("a-1", 13, "error")));
   assert.deepEqual(view.decisions.map((one) => [one.id, one.result]), [["a-1", "error"], ["b-1", "unschedulable"]]);
-  assert.equal(applyMessage(view, frame(11, 13, line("c-1", 12, "scheduled"))).decisions, view.decisions, "seen already");
+  assert.equal(applyMessage(view, frame(11, 13, line("a-1", 11, "scheduled"))), view, "seen already");
+  const past = applyMessage(view, { type: "events", from: 13, to: 13, events: [], decisions: [line("old-1", 3, "scheduled")] });
+  assert.deepEqual([past.revision, past.decisions.at(-1).id], [13, "old-1"], "what was before a list moves nothing else");
   const many = Array.from({ length: DECISIONS_KEPT + 5 }, (_, index) => line(`m-${index}`, 14, "scheduled"));
   view = applyMessage(view, frame(13, 14, ...many));
   assert.equal(view.decisions.length, DECISIONS_KEPT);

@@ -12,6 +12,7 @@ from asgiref.sync import sync_to_async
 from clustersim.feed import hub
 from clustersim.feed.batch import FRAME_BYTES, Batch
 from clustersim.store import open_store, sessions
+from tests.tools.application import Socket, bearer, http, opened
 from tests.tools.patience import PATIENCE_SECONDS
 
 
@@ -101,3 +102,20 @@ async def test_frames_that_are_cut_keep_each_decision_with_its_row(session_id: i
         found = await frames(subscription, await sync_to_async(decide)(session_id, *names, blank=FRAME_BYTES // 2))
     assert len(found) > 1
     assert told(found) == names
+
+
+async def test_a_fresh_list_is_followed_by_the_newest_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "DECISIONS_LISTED_MAX", 2)
+    async with http() as client:
+        session = await opened(client)
+        row = await sync_to_async(sessions.find)(session["code"])
+        assert row is not None
+        await sync_to_async(decide)(row.id, "a", "b", "c")
+        async with Socket(session["code"], bearer(session["token"])) as socket:
+            await socket.send(type="subscribe")
+            while not (frame := await socket.until("list"))["last"]:
+                pass
+            past = await socket.until("events")
+    assert past["from"] == past["to"] == frame["revision"]
+    assert past["events"] == []
+    assert [one["pod"] for one in past["decisions"]] == ["default/b", "default/c"]

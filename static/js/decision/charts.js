@@ -7,7 +7,7 @@ import { readColours } from "../dom/colours.js";
 import { h } from "../dom/h.js";
 import { text } from "../lib/text.js";
 import { heatmapChart } from "./heatmap.js";
-import { CONFIG, loadPlotly } from "./plotly.js";
+import { CONFIG, loadPlotly } from "../dom/plotly.js";
 import { scoresChart } from "./scores.js";
 
 /**

@@ -5,7 +5,7 @@
 /** @import { Decision, NodeRow } from "./model.js" */
 import { number, text } from "../lib/text.js";
 import { heatStep } from "../dom/colours.js";
-import { BARE_AXIS, baseLayout, escapeText } from "./plotly.js";
+import { BARE_AXIS, baseLayout, escapeText } from "../dom/plotly.js";
 
 /** @typedef {"raw" | "normalized" | "weighted"} Mode */
 

@@ -5,7 +5,7 @@
 /** @import { Decision, NodeRow } from "./model.js" */
 import { number, text } from "../lib/text.js";
 import { words } from "./heatmap.js";
-import { BARE_AXIS, baseLayout, escapeText } from "./plotly.js";
+import { BARE_AXIS, baseLayout, escapeText } from "../dom/plotly.js";
 
 /** Texture beside hue, so that neighbours differ without colour: hues 2, 4 and 5 carry lines, dots and bars. */
 const PATTERNS = ["", "/", "", ".", "|", ""];

@@ -8,9 +8,13 @@ const FILES = {
   past: { en: () => import("./text/past.en.js"), "zh-hans": () => import("./text/past.zh-hans.js") },
   stage: { en: () => import("./text/stage.en.js"), "zh-hans": () => import("./text/stage.zh-hans.js") },
   whatif: { en: () => import("./text/whatif.en.js"), "zh-hans": () => import("./text/whatif.zh-hans.js") },
+  dock: { en: () => import("./text/dock.en.js"), "zh-hans": () => import("./text/dock.zh-hans.js") },
 };
 
-/** @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel, and the What if tab */
+/**
+ * @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel, the What if tab, and what the
+ *   dock fetches
+ */
 
 /** @type {Record<Lang, Record<string, string>>} */
 const TEXTS = { en: {}, "zh-hans": {} };

@@ -27,6 +27,7 @@ import { schedulerPanel, schedulerSource } from "./scheduler.js";
  * @property {(view: View, ui: Ui) => unknown} [source]
  * @property {(list: HTMLElement, view: View, ui: Ui, dispatch: Dispatch, chosen: Chosen) => void} [draw]
  * @property {(place: HTMLElement, dispatch: Dispatch, lang: Lang) => Promise<Guest>} [load]
+ * @property {boolean} [tall] it needs more than the height of a list
  */
 
 /** @type {readonly Tab[]} */
@@ -36,10 +37,17 @@ export const TABS = [
     const [{ mount }] = await Promise.all([import("./timeline.js"), loadTexts(lang, "past"), addStyles("timeline")]);
     return mount(place, dispatch);
   } },
+  { name: "streams", tall: true, load: loadStreams },
   { name: "log", source: (view) => view.rows, draw: logRows },
   { name: "scheduler", source: schedulerSource, draw: schedulerPanel },
   { name: "model", source: (_, ui) => ui.model, draw: (list, _, ui, dispatch) => renderModel(list, ui, dispatch) },
 ];
+
+/** @type {NonNullable<Tab["load"]>} */
+async function loadStreams(place, dispatch, lang) {
+  const [{ mount }] = await Promise.all([import("../streams/panel.js"), loadTexts(lang, "dock"), addStyles("streams")]);
+  return mount(place, dispatch);
+}
 
 /** Kinds whose rows tell only that the machinery breathes: renewals, clock and queue status. */
 const QUIET = new Set([

@@ -52,6 +52,7 @@ export function mount(root, dispatch) {
   /** @param {boolean} open */
   function unfold(open) {
     root.classList.toggle("folded", !open);
+    root.parentElement?.classList.toggle("dock-tall", open && Boolean(tab.tall));
     root.parentElement?.classList.toggle("dock-folded", !open);
     dispatch({ type: "tab", tab: `dock-${tab.name}` });
   }

@@ -106,7 +106,8 @@ function applyList(view, frame) {
  * @returns {View}
  */
 function applyEvents(view, frame) {
-  if (frame.to <= view.revision) return view;
+  const decisions = foldDecisions(view.decisions, frame.decisions ?? []);
+  if (frame.to <= view.revision) return decisions === view.decisions ? view : { ...view, decisions };
   if (frame.from > view.revision) return { ...view, gone: true };
   const fresh = frame.events.filter((row) => row.revision > view.revision);
   if (fresh.length === 0) return { ...view, revision: frame.to };
@@ -116,18 +117,20 @@ function applyEvents(view, frame) {
     newestMs: Math.max(view.newestMs, fresh[fresh.length - 1]?.simTimeMs ?? 0),
     objects: foldRows(view.objects, fresh),
     rows: [...view.rows, ...fresh].slice(-ROWS_KEPT),
-    decisions: foldDecisions(view, frame.decisions ?? []),
+    decisions,
   });
 }
 
 /**
  * The newest decisions, oldest first; one that comes again is told anew in its place.
- * @param {View} view
+ * @param {readonly DecisionLine[]} decisions
  * @param {readonly DecisionLine[]} told
  * @returns {readonly DecisionLine[]}
  */
-function foldDecisions({ decisions, revision }, told) {
-  const fresh = new Map(told.filter((one) => one.revision > revision).map((one) => [one.id, one]));
+function foldDecisions(decisions, told) {
+  if (told.length === 0) return decisions;
+  const known = new Map(decisions.map((one) => [one.id, one]));
+  const fresh = new Map(told.filter((one) => one.revision > (known.get(one.id)?.revision ?? -1)).map((one) => [one.id, one]));
   if (fresh.size === 0) return decisions;
   const kept = decisions.map((one) => {
     const again = fresh.get(one.id);

@@ -205,6 +205,7 @@ export const EN = {
   tab_yaml: "YAML",
   tab_timeline: "Timeline",
   tab_events: "Events",
+  tab_streams: "Streams",
   tab_log: "Log",
   tab_scheduler: "Scheduler",
   tab_model: "Model",

@@ -205,6 +205,7 @@ export const ZH_HANS = {
   tab_yaml: "YAML",
   tab_timeline: "时间线",
   tab_events: "事件",
+  tab_streams: "实时图表",
   tab_log: "日志",
   tab_scheduler: "调度器",
   tab_model: "模型",

@@ -1,6 +1,6 @@
 /** Plotly, loaded when the first chart is shown, and the look that all charts share. */
 
-/** @import { Colours } from "../dom/colours.js" */
+/** @import { Colours } from "./colours.js" */
 
 /** @type {Promise<PlotlyModule> | null} */
 let loading = null;
@@ -8,6 +8,9 @@ let loading = null;
 /**
  * The few calls of Plotly that the charts use.
  * @typedef {{react: (element: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown>,
+ *   extendTraces: (element: HTMLElement, update: object, traces: number[], kept?: number) => Promise<unknown>,
+ *   relayout: (element: HTMLElement, update: object) => Promise<unknown>,
+ *   toImage: (element: HTMLElement, options: object) => Promise<string>,
  *   purge: (element: HTMLElement) => void}} PlotlyModule
  */
 

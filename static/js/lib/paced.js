@@ -1,0 +1,34 @@
+/** Calls that come in bursts, made at a bearable rate: the newest always counts in the end. */
+
+/**
+ * A function that calls on, at once where it was quiet, and at most every so many milliseconds; of calls that come between,
+ * the last is made when its time has come. Nothing runs while nobody calls.
+ * @template {unknown[]} A
+ * @param {number} everyMs
+ * @param {(...values: A) => void} run
+ * @returns {(...values: A) => void}
+ */
+export function paced(everyMs, run) {
+  /** @type {A | null} */
+  let waiting = null;
+  let resting = false;
+  const rest = () => {
+    resting = true;
+    setTimeout(() => {
+      resting = false;
+      if (!waiting) return;
+      const values = waiting;
+      waiting = null;
+      rest();
+      run(...values);
+    }, everyMs);
+  };
+  return (...values) => {
+    if (resting) {
+      waiting = values;
+      return;
+    }
+    rest();
+    run(...values);
+  };
+}

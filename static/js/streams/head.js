@@ -1,0 +1,51 @@
+/** The controls over the charts of Streams: live or held, how much time is shown, files. */
+
+/** @import { Ui } from "../lib/types.d.ts" */
+import { element, icon, setAttribute, setText } from "../dom/dom.js";
+import { age, clockTime, number, text } from "../lib/text.js";
+import { SAMPLES_MAX, recorder } from "./recorder.js";
+
+/** Minutes that the window may show; the last is everything that is kept. */
+const WINDOWS = [1, 4, 15, Infinity];
+
+/** @param {{toggle: () => void, choose: (minutes: number) => void, open: () => void}} asked */
+export function controls({ toggle, choose, open }) {
+  const live = element("span", { class: "chip", "data-testid": "streams-live" });
+  const pause = element("button", { class: "button small", type: "button", "data-testid": "streams-pause", onclick: toggle });
+  const windows = WINDOWS.map((length) =>
+    element("button", { type: "button", "data-minutes": length, onclick: () => choose(length) }));
+  const choice = element("div", { class: "segmented", role: "group" }, windows);
+  const opener = element("button", {
+    class: "button small", type: "button", "aria-expanded": "false", "data-testid": "streams-export", onclick: open,
+  });
+  const thinned = element("span", { class: "hint" });
+  let drawn = "";
+
+  return {
+    root: element("div", { class: "streams-head" }, [live, pause, thinned, choice, opener]),
+    opener,
+    /**
+     * @param {Ui} ui
+     * @param {{held: number | null, minutes: number, epochMs: number}} state `held`: simulated time at which charts stand
+     */
+    render(ui, { held, minutes, epochMs }) {
+      const t = (/** @type {string} */ key, /** @type {Record<string, string | number>} */ values = {}) => text(ui.lang, key, values);
+      const offline = ui.connection !== "live";
+      live.className = `chip ${offline ? "bad" : held === null ? "good" : "accent"}`;
+      setText(live, offline ? t("streams.notLive", { time: clockTime(epochMs + (recorder.samples.at(-1)?.t ?? 0)) })
+        : held === null ? t("streams.live") : t("streams.paused", { ago: age(ui.nowMs - held) }));
+      setText(thinned, recorder.thinned ? t("streams.thinned", { count: number(ui.lang, SAMPLES_MAX) }) : "");
+      const look = `${ui.lang} ${held === null} ${minutes}`;
+      if (look === drawn) return;
+      drawn = look;
+      pause.replaceChildren(icon(held === null ? "pause" : "play"), t(held === null ? "streams.pause" : "streams.resume"), element("kbd", {}, "P"));
+      opener.replaceChildren(t("streams.export"), element("kbd", {}, "E"));
+      setAttribute(choice, "aria-label", t("streams.span"));
+      windows.forEach((button, index) => {
+        const length = WINDOWS[index];
+        setText(button, length === Infinity ? t("streams.all") : t("streams.minutes", { n: Number(length) }));
+        setAttribute(button, "aria-pressed", String(length === minutes));
+      });
+    },
+  };
+}

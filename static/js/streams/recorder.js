@@ -1,0 +1,251 @@
+/**
+ * What the charts of Streams are drawn from: the queue, waits and nodes as the socket tells of them, a sample at most four
+ * times a second, and every decision. It runs from the page's first moment, so that charts have a past when they are
+ * opened; its memory is bounded. Pure: no DOM, clock or network.
+ */
+
+/** @import { DecisionLine, NodeSummary, PodSlim, Ui, View } from "../lib/types.d.ts" */
+import { ownerGroup, ownerLook } from "../lib/hues.js";
+import { GPU_RESOURCE, isTerminal, nodes, objectAt, podsByNode, queueOfLeader } from "../state/selectors.js";
+
+/** Samples kept; past it every second one of the older half goes. */
+export const SAMPLES_MAX = 3_600;
+/** Moments at which nodes are kept; past it every second one goes, and later ones are twice as far apart. */
+export const COLUMNS_MAX = 240;
+/** Real milliseconds between two samples. */
+export const SAMPLE_EVERY_MS = 250;
+const COLUMN_MS = 1_000;
+
+/**
+ * @typedef {object} Sample one moment; the counts are null where nothing was heard for a while
+ * @property {number} t simulated milliseconds
+ * @property {number} revision
+ * @property {number | null} active
+ * @property {number | null} backoff
+ * @property {number | null} unschedulable gated pods included
+ * @property {number | null} half seconds: half of the pods that wait have waited longer
+ * @property {number | null} twentieth seconds: one in twenty has
+ */
+
+/**
+ * @typedef {object} Column the nodes at one moment, arrays by place in `names`
+ * @property {number} t
+ * @property {number} revision
+ * @property {readonly string[]} names
+ * @property {Float32Array} share of the CPU that is allocated, 0 to 1
+ * @property {Float32Array} cpu milli that are free; 0 on a node that takes no pod
+ * @property {Float32Array} memory bytes
+ * @property {Float32Array} pods
+ * @property {Float32Array} gpu
+ */
+
+/** @typedef {DecisionLine & {label: string, hue: number}} Mark a decision with its owner's name and hue */
+/** @typedef {{cpuMilli: number, memoryBytes: number, gpu: number}} Shape */
+
+export class Recorder {
+  constructor() {
+    /** @type {Sample[]} */
+    this.samples = [];
+    /** @type {Column[]} */
+    this.columns = [];
+    /** @type {Mark[]} */
+    this.marks = [];
+    /** @type {{fromMs: number, toMs: number}[]} stretches in which nothing was heard */
+    this.gaps = [];
+    /** Goes up whenever what is kept changed otherwise than by growing: charts are then drawn afresh. */
+    this.epoch = 0;
+    this.thinned = false;
+    /** @type {Set<() => void>} told after each sample */
+    this.listeners = new Set();
+    this._columnMs = COLUMN_MS;
+    this._revision = -1;
+    this._live = false;
+    /** @type {readonly DecisionLine[]} */
+    this._decisions = [];
+    /** @type {readonly NodeSummary[]} */
+    this._nodes = [];
+    /** @type {readonly string[]} */
+    this._names = [];
+  }
+
+  /**
+   * Take the newest view in; one of the past is none.
+   * @param {View} view
+   * @param {Pick<Ui, "nowMs" | "connection" | "past">} ui
+   * @returns {boolean} whether anything was added
+   */
+  take(view, ui) {
+    if (!view.ready || ui.connection !== "live" || ui.past?.revision) {
+      this._live = false;
+      return false;
+    }
+    const last = this.samples.at(-1);
+    const t = Math.max(ui.nowMs, last?.t ?? 0);
+    if (this._live && last && t === last.t && view.revision === this._revision) return false;
+    if (!this._live && last && t > last.t) {
+      this.gaps = [...this.gaps, { fromMs: last.t, toMs: t }].slice(-20);
+      this._push({ t: last.t + 1, revision: last.revision, active: null, backoff: null, unschedulable: null, half: null, twentieth: null });
+    }
+    this._live = true;
+    this._revision = view.revision;
+    this._push(sampleOf(view, t));
+    this._column(view, t);
+    this._mark(view);
+    for (const heard of this.listeners) heard();
+    return true;
+  }
+
+  /** @param {Sample} sample */
+  _push(sample) {
+    this.samples.push(sample);
+    if (this.samples.length <= SAMPLES_MAX) return;
+    const half = SAMPLES_MAX / 2;
+    this.samples = this.samples.filter((_, index) => index >= half || index % 2 === 0);
+    this.thinned = true;
+    this.epoch += 1;
+  }
+
+  /**
+   * @param {View} view
+   * @param {number} t
+   */
+  _column(view, t) {
+    const last = this.columns.at(-1);
+    if (last && t - last.t < this._columnMs) return;
+    const now = nodes(view);
+    if (now !== this._nodes) {
+      const names = now.map((node) => node.name);
+      if (names.join("\n") !== this._names.join("\n")) this._names = names;
+      this._nodes = now;
+    }
+    this.columns.push(columnOf(now, this._names, t, view.revision));
+    if (this.columns.length <= COLUMNS_MAX) return;
+    this.columns = this.columns.filter((_, index) => index % 2 === 0);
+    this._columnMs *= 2;
+    this.epoch += 1;
+  }
+
+  /** @param {View} view */
+  _mark(view) {
+    if (view.decisions === this._decisions) return;
+    const known = new Set(this._decisions);
+    this._decisions = view.decisions;
+    const fresh = view.decisions.filter((one) => !known.has(one)).map((one) => markOf(view, one));
+    const again = new Map(fresh.map((one) => [one.id, one]));
+    if (this.marks.some((one) => again.has(one.id))) {
+      this.marks = this.marks.filter((one) => !again.has(one.id));
+      this.epoch += 1;
+    }
+    this.marks.push(...fresh);
+    if (this.marks.length <= SAMPLES_MAX) return;
+    this.marks = this.marks.slice(-SAMPLES_MAX);
+    this.thinned = true;
+    this.epoch += 1;
+  }
+}
+
+/** The one recorder of a page. */
+export const recorder = new Recorder();
+
+/**
+ * @param {View} view
+ * @param {number} t
+ * @returns {Sample}
+ */
+function sampleOf(view, t) {
+  const { counts } = queueOfLeader(view);
+  const waits = waitsOf(view, t);
+  return {
+    t, revision: view.revision,
+    active: counts["active"] ?? 0,
+    backoff: counts["backoff"] ?? 0,
+    unschedulable: (counts["unschedulable"] ?? 0) + (counts["gated"] ?? 0),
+    half: rank(waits, 0.5),
+    twentieth: rank(waits, 0.95),
+  };
+}
+
+/**
+ * Seconds that pods without a node have waited, ascending.
+ * @param {View} view
+ * @param {number} t
+ */
+function waitsOf(view, t) {
+  const now = view.epochMs + t;
+  const waiting = (podsByNode(view).get("") ?? []).filter((pod) => !isTerminal(pod) && !pod.spec.schedulingGates?.length);
+  return waiting.map((pod) => Math.max(0, now - Date.parse(pod.metadata.creationTimestamp ?? "")) / 1000)
+    .filter((seconds) => !Number.isNaN(seconds)).sort((a, b) => a - b);
+}
+
+/**
+ * @param {readonly number[]} sorted
+ * @param {number} share
+ */
+function rank(sorted, share) {
+  return sorted.length === 0 ? 0 : (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0);
+}
+
+/**
+ * @param {readonly NodeSummary[]} now
+ * @param {readonly string[]} names of them
+ * @param {number} t
+ * @param {number} revision
+ * @returns {Column}
+ */
+function columnOf(now, names, t, revision) {
+  const count = now.length;
+  const column = {
+    t, revision, names, share: new Float32Array(count), cpu: new Float32Array(count), memory: new Float32Array(count),
+    pods: new Float32Array(count), gpu: new Float32Array(count),
+  };
+  now.forEach((node, index) => {
+    const { allocatable, requested } = node;
+    column.share[index] = allocatable.cpuMilli > 0 ? requested.cpuMilli / allocatable.cpuMilli : 0;
+    if (!takesPods(node)) return;
+    column.cpu[index] = allocatable.cpuMilli - requested.cpuMilli;
+    column.memory[index] = allocatable.memoryBytes - requested.memoryBytes;
+    column.pods[index] = allocatable.pods - requested.pods;
+    column.gpu[index] = (allocatable.extended[GPU_RESOURCE] ?? 0) - (requested.extended[GPU_RESOURCE] ?? 0);
+  });
+  return column;
+}
+
+/**
+ * Whether a plain pod may come here: neither cordoned nor down nor hard-tainted.
+ * @param {NodeSummary} node
+ */
+export function takesPods(node) {
+  return node.ready && !node.unschedulable && !node.taints.some((taint) => taint.effect !== "PreferNoSchedule");
+}
+
+/**
+ * How many more pods of a shape each node could hold.
+ * @param {Column} column
+ * @param {Shape} shape
+ * @returns {number[]} by place in `names`
+ */
+export function fits(column, shape) {
+  return column.names.map((_, index) => {
+    const limits = [
+      column.pods[index] ?? 0,
+      shape.cpuMilli > 0 ? (column.cpu[index] ?? 0) / shape.cpuMilli : Infinity,
+      // A Float32 of a few GiB is off by some hundred bytes.
+      shape.memoryBytes > 0 ? ((column.memory[index] ?? 0) + 512) / shape.memoryBytes : Infinity,
+      shape.gpu > 0 ? (column.gpu[index] ?? 0) / shape.gpu : Infinity,
+    ];
+    return Math.max(0, Math.floor(Math.min(...limits)));
+  });
+}
+
+/**
+ * @param {View} view
+ * @param {DecisionLine} line
+ * @returns {Mark}
+ */
+function markOf(view, line) {
+  const found = /** @type {PodSlim | null} */ (objectAt(view, "pods", line.pod));
+  const [namespace = "", name = ""] = line.pod.split("/");
+  const pod = found?.metadata.uid === line.uid ? found : null;
+  const group = ownerGroup(pod ?? { resource: "pods", metadata: { name, namespace }, spec: {}, status: {} });
+  return { ...line, label: group.label, hue: ownerLook(pod?.hues?.owner, group.key).hue };
+}
