@@ -84,7 +84,7 @@ export function mountFits(asks) {
     if (!input) return;
     const { lang, me } = input;
     const pending = !input.pod.spec.nodeName;
-    const key = JSON.stringify([lang, me?.role, me?.namespace, pending, found, problem,
+    const key = JSON.stringify([lang, me?.role, me?.namespace, me?.past, pending, found, problem,
       [...progress].map(([name, { state, message }]) => [name, state, message])]);
     if (key === drawn) return;
     drawn = key;
@@ -126,7 +126,8 @@ function rowOf(fit, { input, pending, asks, at, turn }) {
   const look = lookOf(fit.changes[0]);
   const own = pod.metadata.namespace ?? "default";
   const key = `${own}/${pod.metadata.name}`;
-  const refused = fit.changes.map((change) => refusedWrite(me, namespaceOf(change, own))).find(Boolean);
+  // The past is looked at, never changed: a copy of it may be.
+  const refused = me?.past ? "reason_past" : fit.changes.map((change) => refusedWrite(me, namespaceOf(change, own))).find(Boolean);
   const busy = at.state === "working";
   const copy = button(`copy ${name}`, t("whatif.copy"), me?.role === "viewer" ? t("reason_viewer") : "", async () => {
     turn(name, { state: "working", message: "" });
