@@ -53,7 +53,7 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
     Of a kind without grace periods only what stays is marked.
     """
     metadata = dict(old["metadata"])
-    finalizers = _finalizers(metadata.get("finalizers", []), operation)
+    finalizers = _finalizers(kind, metadata.get("finalizers", []), operation)
     grace = _grace(kind, old, operation)
     if finalizers:
         metadata["finalizers"] = finalizers
@@ -78,13 +78,16 @@ def _grace(kind: Kind, old: Mapping[str, Any], operation: Delete) -> int:
     return kind.grace_seconds(old, 1 if asked is not None and asked < 0 else asked)
 
 
-def _finalizers(existing: list[str], operation: Delete) -> list[str]:
+def _finalizers(kind: Kind, existing: list[str], operation: Delete) -> list[str]:
     """Return the finalizers that the wanted propagation leaves."""
-    if operation.propagation == "":
-        return existing
     kept = [name for name in existing if name not in (FOREGROUND_FINALIZER, ORPHAN_FINALIZER)]
-    if operation.propagation == "Foreground":
+    asked = operation.propagation
+    if asked == "":
+        if not kind.orphans or kept != existing:
+            return existing
+        asked = "Orphan"
+    if asked == "Foreground":
         kept.append(FOREGROUND_FINALIZER)
-    elif operation.propagation == "Orphan":
+    elif asked == "Orphan":
         kept.append(ORPHAN_FINALIZER)
     return kept

@@ -253,6 +253,11 @@ class Kind:
 
     grace_seconds: Callable[[Mapping[str, Any], int | None], int] = _no_grace
     """(object, seconds that a delete asks for) → seconds that it gets to end."""
+    orphans: bool = False
+    """Whether what belongs to it stays when a delete does not say what becomes of that, as clients of old expect it of
+    ReplicationControllers and Jobs."""
+    orphans_warning: str = ""
+    """What whoever deletes one without saying so is warned of, as upstream has it."""
     returned_when_deleted: bool = False
     """Whether a delete answers with the object that is gone, not with a Status."""
     is_held: Callable[[Mapping[str, Any]], bool] = _not_held

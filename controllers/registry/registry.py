@@ -153,6 +153,8 @@ class _Write:
         stored = self.existing(kind.resource, operation.namespace, operation.name)
         deletion.check_preconditions(kind, stored, operation)
         self._admission("delete", kind, stored.namespace, stored).mutate({}, stored.name)
+        if kind.orphans_warning and not operation.propagation and kind.orphans_warning not in self.context.warnings:
+            self.context.warnings.append(kind.orphans_warning)
         document = deletion.marked(kind, stored.object, operation, self.context.unix_ms)
         ends = deletion.is_final(kind, document)
         draft = Draft(document)

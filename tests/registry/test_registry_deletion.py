@@ -148,3 +148,38 @@ def test_a_namespace_has_a_deletion_of_its_own(cluster: Cluster) -> None:
     gone = cluster.delete("namespaces", "shop")["metadata"]
     assert "deletionTimestamp" in gone
     assert "deletionGracePeriodSeconds" not in gone
+
+
+TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [CONTAINER], "restartPolicy": "Never"}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "before", "after"),
+    [
+        pytest.param("", ["x.io/one"], ["x.io/one", "orphan"], id="says nothing"),
+        pytest.param("", ["foregroundDeletion"], ["foregroundDeletion"], id="what was said before holds"),
+        pytest.param("Background", ["x.io/one"], ["x.io/one"], id="says that they go"),
+        pytest.param("Foreground", ["x.io/one"], ["x.io/one", "foregroundDeletion"], id="says that they go first"),
+    ],
+)
+def test_pods_of_a_job_stay_unless_a_delete_says_otherwise(
+    cluster: Cluster, asked: str, before: list[str], after: list[str]
+) -> None:
+    spec = {"template": TEMPLATE}
+    cluster.create("jobs.batch", "web", {"metadata": {"finalizers": before}, "spec": spec})
+    assert cluster.delete("jobs.batch", "web", propagation=asked)["metadata"]["finalizers"] == after
+    preserved = (
+        "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
+        "set propagationPolicy=Orphan to suppress this warning"
+    )
+    assert cluster.warnings == ([] if asked else [preserved])
+
+
+def test_pods_of_a_replication_controller_stay_without_a_warning(cluster: Cluster) -> None:
+    spec = {"selector": {"app": "web"}, "template": {**TEMPLATE, "spec": {"containers": [CONTAINER]}}}
+    cluster.create("replicationcontrollers", "web", {"spec": spec})
+    assert cluster.delete("replicationcontrollers", "web")["metadata"]["finalizers"] == ["orphan"]
+    assert cluster.warnings == []
+    cluster.create("replicasets.apps", "web", {"spec": {**spec, "selector": {"matchLabels": {"app": "web"}}}})
+    cluster.delete("replicasets.apps", "web")
+    assert cluster.get("replicasets.apps", "web") is None

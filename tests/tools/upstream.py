@@ -16,10 +16,10 @@ NAMESPACE = "default"
 
 
 def does(*name: str) -> Callable[[_Test], _Test]:
-    """Mark a test as doing what upstream's of this name does (test/e2e/apps, v1.34); docs/e2e.md lists them.
+    """Mark a test as doing what upstream's of this name does (test/e2e, v1.34); docs/e2e.md lists them.
 
     Args:
-        name: parts of the name, after `[sig-apps]`.
+        name: parts of the name, after `[sig-apps]` or from another `[sig-…]` on.
     """
 
     def mark(test: _Test) -> _Test:

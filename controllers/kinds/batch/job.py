@@ -198,6 +198,9 @@ KIND: Final = Kind(
     categories=("all",),
     subresources=(STATUS,),
     replicas=parallelism_of,
+    orphans=True,
+    orphans_warning="child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to "
+    "remove them or set propagationPolicy=Orphan to suppress this warning",
     keeper="job",
     prepare=_prepare,
     defaults=_defaults,

@@ -68,6 +68,7 @@ _STATUS: Final = replace(STATUS, part_rules=counts.REPLICAS)
 KIND: Final = Kind(
     "ReplicationController",
     "replicationcontrollers",
+    orphans=True,
     key="controllers",
     short_names=("rc",),
     categories=("all",),
