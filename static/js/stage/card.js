@@ -13,7 +13,7 @@ import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, scoreBar, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
-import { footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
+import { OVER_ALPHA, footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
 
 const PAD = 12;
 const POD_ROW = 20;
@@ -48,6 +48,8 @@ export function drawCard(pen, box, node, state) {
   }
   at = conditions(pen, node, x + PAD, at + 2, w - 2 * PAD);
   pods(pen, node, podsArea(box, node, state), state);
+  pen.context.save();
+  if (state.cycle?.over && scene && scene.feasible !== null) pen.context.globalAlpha = OVER_ALPHA;
   if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, tileSentence(scene.details, pen.lang));
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
@@ -61,6 +63,7 @@ export function drawCard(pen, box, node, state) {
       size: 12, weight: 500, colour: colours.grnt,
     });
   }
+  pen.context.restore();
 }
 
 /** @param {NodeModel} node */
@@ -116,7 +119,7 @@ function conditions(pen, node, x, y, w) {
 export function podsArea(box, node, state) {
   const top = box.y + 42 + 16 * resourceRows(node).length + 17;
   const { scene } = state;
-  const below = scene && scene.segments.length > 0 ? 50 + TABLE_ROW * scene.segments.length
+  const below = scene && scene.segments.length > 0 ? 50 + TABLE_ROW * tableRows(state).length
     : scene && scene.feasible !== null ? 44 : 10;
   const height = box.y + box.h - below - top;
   const area = { x: box.x + PAD, y: top, w: box.w - 2 * PAD };
@@ -197,6 +200,14 @@ export function podRowAt(glyphs, area, px, py) {
 }
 
 /**
+ * What each plugin gave, a row each. A cycle that is over leaves the room to the names of the pods.
+ * @param {TileState} state
+ */
+function tableRows({ scene, cycle }) {
+  return cycle?.over ? [] : scene?.segments ?? [];
+}
+
+/**
  * Every plugin with what it gave, the total, and the tie or the crown.
  * @param {Pen} pen
  * @param {TileBox} box
@@ -208,10 +219,11 @@ function scoreTable(pen, box, state) {
   const { colours, context } = pen;
   const left = box.x + PAD;
   const right = box.x + box.w - PAD;
-  let y = box.y + box.h - 42 - TABLE_ROW * scene.segments.length;
+  const rows = tableRows(state);
+  let y = box.y + box.h - 42 - TABLE_ROW * rows.length;
   context.fillStyle = colours.line;
   context.fillRect(left, y - 4, right - left, 1);
-  scene.segments.forEach((segment) => {
+  rows.forEach((segment) => {
     context.fillStyle = colours.plugin[segment.look.hue] ?? colours.acc;
     roundRect(context, left, y + 3, 8, 8, 2);
     context.fill();

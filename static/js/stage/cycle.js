@@ -14,6 +14,8 @@ export const STAGGER_MS = 12;
 export const DIM_TOTAL_MS = 400;
 export const SEGMENT_MS = 220;
 export const GLOW_MS = 300;
+/** How far what refused nodes is seen once the cycle is over. */
+const OVER_DIM = 0.6;
 
 /** @typedef {{plugin: string, value: number, look: PluginLook}} Segment what one plugin gave, as far as it has risen */
 
@@ -48,24 +50,25 @@ export const GLOW_MS = 300;
  * @property {{nodes: readonly string[], total: number, drawn: boolean} | null} tie
  * @property {string} chosen "" until the lot is drawn
  * @property {boolean} moving whether a later moment would look different
+ * @property {boolean} over the cycle has ended and is only remembered: drawn dimmed
  */
 
 /**
  * @param {Cycle} cycle
  * @param {number} elapsedMs real milliseconds since the cycle was first seen at its point
  * @param {{budgetMs: number, motion: boolean, order: readonly string[], weights: Readonly<Record<string, number>>,
- *   hues?: Readonly<Record<string, number>>}} options `budgetMs`: real time until the next point, to which long
+ *   hues?: Readonly<Record<string, number>>, over?: boolean}} options `budgetMs`: real time until the next point, to which long
  *   animations are squeezed; `order`: all node names; `hues`: numbers of plugins
  * @returns {Scene}
  */
-export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights, hues = {} }) {
+export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights, hues = {}, over = false }) {
   const trace = cycle.trace ?? {};
   const place = placeOf(cycle);
   const at = POINTS.indexOf(place);
   const filtered = at >= POINTS.indexOf("Filter") || trace.preFilter?.code === "Unschedulable"
     || trace.preFilter?.code === "UnschedulableAndUnresolvable";
   const scored = at >= POINTS.indexOf("Score") && Boolean(trace.scores);
-  const clock = { elapsedMs: motion ? elapsedMs : Infinity, budgetMs };
+  const clock = { elapsedMs: motion && !over ? elapsedMs : Infinity, budgetMs };
   const dims = filtered ? dimming(trace, order, place === "Filter" ? clock : DONE) : null;
   const scores = scored ? scoring(trace, weights, place === "Score" ? clock : DONE, hues, cycle.scoreMax) : null;
   const chosen = at >= POINTS.indexOf("Reserve") ? trace.chosen ?? "" : "";
@@ -84,7 +87,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
     const score = scores?.byNode.get(name);
     nodes.set(name, {
       feasible: verdict,
-      dim: verdict === false && !candidate ? dim : 0,
+      dim: verdict === false && !candidate ? dim * (over ? OVER_DIM : 1) : 0,
       reason: fail?.reason ?? "",
       plugin: fail?.plugin ?? "",
       details: verdict === false ? trace.explanation?.refusals?.[name] ?? NO_DETAILS : NO_DETAILS,
@@ -111,6 +114,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
     tie: tied.size > 1 ? { nodes: order.filter((name) => tied.has(name)), total, drawn: chosen !== "" } : null,
     chosen,
     moving: [dims?.moving, scores?.moving].some(Boolean),
+    over,
   };
 }
 

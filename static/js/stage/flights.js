@@ -131,7 +131,7 @@ function edge(box) {
  * @returns {readonly string[]}
  */
 function connected(scene) {
-  if (!scene) return [];
+  if (!scene || scene.over) return [];
   if (scene.chosen) return scene.point === "PostBind" ? [] : [scene.chosen];
   return scene.tie && scene.tie.nodes.length <= CONNECTORS_MAX ? scene.tie.nodes : [];
 }

@@ -45,7 +45,7 @@ export function mountPage(element, dispatch, on) {
     const under = told && told.endedMs === null ? told : null;
     const mayNot = refusedCluster(view.me);
     const profile = profileOf(view, told?.cycle.profile ?? "");
-    rail.render(told?.cycle ?? null, profile, model.nodes.size, lang);
+    rail.render(told?.cycle ?? null, profile, model.nodes.size, lang, Boolean(scene?.over));
     banner.render({ layout, count: model.nodes.size, lang });
     lanes.render({
       lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", nowMs, {
@@ -56,7 +56,7 @@ export function mountPage(element, dispatch, on) {
       paused: view.clock?.paused ?? true, refused: mayNot ? text(lang, mayNot) : "",
     });
     schedulers.render({
-      view, model, cycle: under?.cycle ?? null, scene, cycleReplica: under?.replica ?? "", colours, lang,
+      view, model, cycle: under?.cycle ?? null, last: under ? null : told?.cycle ?? null, scene, cycleReplica: under?.replica ?? "", colours, lang,
     });
     legend.render({ groups: model.groups, layout, ui, colours });
     outline.render({

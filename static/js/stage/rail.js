@@ -31,8 +31,10 @@ export function mountRail(element) {
    * @param {Profile} profile
    * @param {number} nodeCount
    * @param {Lang} lang
+   * @param {boolean} over whether the cycle is only remembered
    */
-  function render(cycle, profile, nodeCount, lang) {
+  function render(cycle, profile, nodeCount, lang, over) {
+    element.dataset["over"] = String(over);
     element.setAttribute("aria-label", text(lang, "rail.label"));
     const told = cycle ? railSteps(cycle, profile, nodeCount) : null;
     steps.forEach(({ step, name, line }, index) => {
@@ -42,7 +44,7 @@ export function mountRail(element) {
       const state = one?.state ?? "ahead";
       step.dataset["state"] = state;
       setText(name, pointName(point, cycle?.era));
-      if (state === "current") step.setAttribute("aria-current", "step");
+      if (state === "current" && !over) step.setAttribute("aria-current", "step");
       else step.removeAttribute("aria-current");
       setText(line, one ? lineText(one, lang) : "");
       step.title = text(lang, `point.${point}`);

@@ -11,6 +11,7 @@ import { setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { listOf } from "../lib/names.js";
+import { lastOf } from "./told.js";
 
 /** Bindings named in the card; more of them become a number. */
 const BINDINGS_SHOWN = 4;
@@ -22,6 +23,7 @@ const LEASE_MS = 15_000;
  * @property {View} view
  * @property {Model} model
  * @property {Cycle | null} cycle
+ * @property {Cycle | null} last the one before, while no other is under way
  * @property {Scene | null} scene
  * @property {string} cycleReplica identity of the replica whose cycle it is
  * @property {Colours} colours
@@ -103,7 +105,7 @@ export function mountSchedulers(element, dispatch) {
     const mine = input.cycleReplica === replica.metadata.name;
     const cycle = mine ? input.cycle : null;
     const look = JSON.stringify([leads, crashed, input.lang, cycle?.uid, cycle?.attempt, mine && input.scene?.chosen,
-      mine && tieLook(input.scene), input.colours.key, input.view.me?.role, glyphLook(input, cycle),
+      mine && tieLook(input.scene), leads && input.last?.traceId, input.colours.key, input.view.me?.role, glyphLook(input, cycle),
       replica.status?.clockSkewMs, replica.status?.clockRate, replica.status?.fault?.kind]);
     if (card.dataset["look"] !== look) {
       card.dataset["look"] = look;
@@ -204,9 +206,7 @@ function standbyText(replica, { lang }) {
  */
 function handSections(input, cycle, scene, dispatch) {
   const { lang, model } = input;
-  if (!cycle) {
-    return [h("div", { class: "st-card-part st-hand-empty" }, h("p", { class: "st-hint", text: text(lang, "hand.empty") }))];
-  }
+  if (!cycle) return [emptyHand(input, dispatch)];
   const glyph = model.pods.get(cycle.pod) ?? null;
   const name = glyph?.label ?? cycle.pod.split("/").pop() ?? cycle.pod;
   const square = h("span", { class: "st-hand-glyph" },
@@ -222,6 +222,30 @@ function handSections(input, cycle, scene, dispatch) {
   const tie = scene?.tie ? tiePart(input, cycle, scene, dispatch) : null;
   if (tie) parts.push(tie);
   return parts;
+}
+
+/**
+ * No pod in hand: what the last one came to stays, with the way to its decision.
+ * @param {SchedulersInput} input
+ * @param {Dispatch} dispatch
+ */
+function emptyHand({ last, lang }, dispatch) {
+  const told = last ? sentenceOf(last, lang) : "";
+  return h("div", { class: "st-card-part st-hand-empty" }, h("p", { class: "st-hint", text: text(lang, "hand.empty") }),
+    last && told ? h("button", {
+      type: "button", class: "st-last", title: last.pod, "data-testid": "stage-last",
+      onclick: () => dispatch({ type: "select", resource: "pods", key: last.pod, tab: "decision" }),
+    }, h("span", { text: told })) : null);
+}
+
+/**
+ * @param {Cycle} last
+ * @param {Lang} lang
+ */
+function sentenceOf(last, lang) {
+  const [key, values] = lastOf(last);
+  return text(lang, key, Object.fromEntries(Object.entries(values).map(([name, value]) =>
+    [name, typeof value === "number" ? number(lang, value) : value])));
 }
 
 /**

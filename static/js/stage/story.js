@@ -11,7 +11,7 @@ import { pluginHues } from "../state/selectors.js";
 import { cycleScene } from "./cycle.js";
 import { modelMaker } from "./model.js";
 import { motionOn } from "./motion.js";
-import { LINGER_MS, pointBudgetMs, profileOf, tell } from "./told.js";
+import { LINGER_MS, isComplete, pointBudgetMs, profileOf, tell } from "./told.js";
 
 /** @typedef {{view: View, ui: Ui, model: Model}} Now */
 
@@ -54,25 +54,33 @@ export function makeStory() {
     const moves = motionOn(ui.reducedMotion, view.clock?.paused ? 0 : view.clock?.rate ?? 1);
     return cycleScene(told.cycle, timeMs - told.sinceMs, {
       budgetMs: pointBudgetMs(view), motion: moves, order: [...model.nodes.keys()],
-      weights: profileOf(view, told.cycle.profile).weights, hues: pluginHues(view),
+      weights: profileOf(view, told.cycle.profile).weights, hues: pluginHues(view), over: isOver(timeMs),
     });
+  }
+
+  /**
+   * Whether the cycle is only remembered.
+   * @param {number} timeMs real
+   */
+  function isOver(timeMs) {
+    return told?.endedMs != null && (Boolean(now?.view.clock?.paused) || timeMs - told.endedMs > LINGER_MS);
   }
 
   /**
    * Moves the picture on to a moment.
    * @param {number} timeMs real
-   * @returns {boolean} whether what stands in words has changed: a cycle left the stage, an animation has ended, a tie
-   *   has come or gone
+   * @returns {boolean} whether what stands in words has changed: a cycle left the stage or faded, an animation has
+   *   ended, a tie has come or gone
    */
   function advance(timeMs) {
-    const gone = told?.endedMs != null && timeMs - told.endedMs > LINGER_MS;
+    const gone = told?.endedMs != null && timeMs - told.endedMs > LINGER_MS && !isComplete(told.cycle);
     if (gone) told = null;
-    if (told === sceneOf && !scene?.moving) return gone;
+    if (told === sceneOf && !scene?.moving && Boolean(scene?.over) === isOver(timeMs)) return gone;
     const before = scene;
     scene = sceneAt(timeMs);
     sceneOf = told;
     const ended = before?.moving && !scene?.moving;
-    return Boolean(gone || ended || Boolean(scene?.tie) !== Boolean(before?.tie));
+    return Boolean(gone || ended || Boolean(scene?.tie) !== Boolean(before?.tie) || scene?.over !== before?.over);
   }
 
   /** Simulated milliseconds: as the page reckoned them for the newest view, and on from there. */

@@ -25,6 +25,9 @@ const FOOTER_LINES_MAX = 4;
 /** Room between the edge of a tile and what stands on it. */
 export const PAD = 9;
 
+/** How much of a verdict is seen once its cycle is over: less than of one in hand, enough to be read. */
+export const OVER_ALPHA = 0.65;
+
 /**
  * The frame of a tile: solid and raised, amber with a glow in the tie set, dashed and hatched where it cannot be.
  * @param {Pen} pen
@@ -36,11 +39,12 @@ export const PAD = 9;
 export function frame(pen, box, node, state, radius) {
   const { context, colours } = pen;
   const { scene } = state;
+  const over = Boolean(state.cycle?.over);
   const { x, y, w, h } = box;
   const out = isOut(scene) || !node.ready;
   const dim = isOut(scene) ? scene?.dim ?? 0 : node.ready ? 0 : 1;
-  const lit = scene?.tied || scene?.winner || scene?.role === "chosen";
-  if (lit) {
+  const lit = scene?.winner || scene?.role === "chosen" || (scene?.tied && !over);
+  if (lit && !over) {
     context.save();
     context.globalAlpha = scene?.winner || scene?.role ? 1 : scene?.glow ?? 1;
     context.fillStyle = colours.ambbg;
@@ -63,7 +67,7 @@ export function frame(pen, box, node, state, radius) {
     context.restore();
   }
   context.strokeStyle = lit ? colours.amb : scene?.role ? colours.acc : colours.line2;
-  context.lineWidth = lit ? 2 : scene?.role ? 1.5 : 1;
+  context.lineWidth = lit && !over ? 2 : scene?.role ? 1.5 : 1;
   if (out && dim > 0.5) context.setLineDash([4, 3]);
   roundRect(context, x + 0.5, y + 0.5, w - 1, h - 1, radius);
   context.stroke();

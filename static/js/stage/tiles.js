@@ -14,7 +14,7 @@ import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, fit, scoreBar, widthOf, write } from "./pen.js";
 import { shortReason } from "./reasons.js";
-import { PAD, footer, frame, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
+import { OVER_ALPHA, PAD, footer, frame, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
 
 export const GLYPH_SIZE = 14;
 const GLYPH_PITCH = 17;
@@ -85,6 +85,8 @@ export function drawTile(pen, box, node, state) {
   const reason = refused ? scene?.reason ?? "" : node.ready ? "" : text(pen.lang, "stage.notReady");
   glyphRows(pen, node.glyphs, { ...glyphArea(box, node, scored || reason !== ""), dim, selectedPod: state.selectedPod });
   const ghost = waitingGhost(node);
+  pen.context.save();
+  if (cycle?.over && (scored || refused)) pen.context.globalAlpha = OVER_ALPHA;
   if (reason) footer(pen, box, reason, dim, refused ? tileSentence(scene?.details ?? [], pen.lang) : "");
   else if (!scored && ghost) ghostLine(pen, box, ghost);
   else if (scene?.role) preemptionLines(pen, box, scene);
@@ -93,6 +95,7 @@ export function drawTile(pen, box, node, state) {
   else if (scene?.feasible) write(pen, text(pen.lang, "stage.feasible"), x + PAD, y + h - 16, {
     weight: 500, colour: colours.grnt,
   });
+  pen.context.restore();
 }
 
 /**

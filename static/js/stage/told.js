@@ -9,12 +9,13 @@
 
 /** @import { Cycle, Point, View } from "../lib/types.d.ts" */
 import { cycleInHand, cycleUnderWay, objectAt } from "../state/selectors.js";
-import { POINTS, placeOf } from "../lib/trace.js";
+import { POINTS, bestOf, placeOf } from "../lib/trace.js";
 import { BACKOFF_INITIAL_MS, BACKOFF_MAX_MS, PRIORITY_SORT } from "./lanes-model.js";
 
 /**
- * Real milliseconds for which a finished cycle stays on the stage while time runs. Held time shows what it holds and
- * nothing else: a cycle that ended inside a step would otherwise stand where it was last seen, for as long as nobody plays.
+ * Real milliseconds after which a finished cycle fades. One that was seen to its end stays, dimmed, until the next. One
+ * that was not leaves the stage then, and at once in held time: it would stand where it was last seen for as long as
+ * nobody plays.
  */
 export const LINGER_MS = 1_200;
 
@@ -24,6 +25,8 @@ export const LINGER_MS = 1_200;
  * @property {string} replica
  * @property {number} sinceMs real milliseconds at which its point was first seen
  * @property {number | null} endedMs real milliseconds since which it is over; null while under way
+ * @property {number} revision of the view in which it was last under way
+ * @property {boolean} past whether that view is one of the past
  */
 
 /**
@@ -46,15 +49,44 @@ export function tell(before, view, nowMs) {
   const same = before?.endedMs === null && before.cycle.uid === cycle.uid && before.cycle.attempt === cycle.attempt
     && before.replica === replica;
   const told = {
-    cycle, replica, endedMs: null,
+    cycle, replica, endedMs: null, revision: view.revision, past: isPast(view),
     sinceMs: same && before.cycle.point === cycle.point ? before.sinceMs : nowMs,
   };
   return { told, turns: turnsOf(same ? before.cycle : null, cycle) };
 }
 
+/** @param {View} view */
+function isPast(view) {
+  return Boolean(view.me?.past);
+}
+
 /**
- * What stays of a cycle when the newest view tells none: all of it while its trace is on the way (large clusters), the
- * end of it for a moment while time runs.
+ * Whether a cycle was seen to what came of it: a node, or why there is none.
+ * @param {Cycle} cycle
+ */
+export function isComplete({ trace, ...cycle }) {
+  return Boolean(trace?.fitError || (trace?.chosen && POINTS.indexOf(placeOf(cycle)) >= POINTS.indexOf("Reserve")));
+}
+
+/**
+ * What a cycle came to: the key of a sentence ("small-2 → n2 with 479, by 7") and what fills it.
+ * @param {Cycle} cycle that is complete
+ * @returns {[key: string, values: Record<string, string | number>]}
+ */
+export function lastOf({ pod: key, trace = {} }) {
+  const pod = key.split("/").pop() ?? key;
+  const room = trace.preemption?.nominatedNode;
+  if (!trace.chosen) return room ? ["last.preempts", { pod, node: room }] : ["last.refused", { pod }];
+  const values = { pod, node: trace.chosen };
+  const [best, second] = [...trace.scores?.total ?? []].sort((a, b) => b - a);
+  if (best === undefined || second === undefined) return ["last.only", values];
+  const points = { ...values, points: best };
+  return best === second ? ["last.lot", { ...points, n: bestOf(trace).length }] : ["last.by", { ...points, lead: best - second }];
+}
+
+/**
+ * What stays of a cycle when the newest view tells none: all of it while its trace is on the way (large clusters) and
+ * once it is complete, until another decision is made; otherwise its end, for a moment while time runs.
  * @param {Told} before
  * @param {View} view
  * @param {number} nowMs real
@@ -62,8 +94,12 @@ export function tell(before, view, nowMs) {
  */
 function afterEnd(before, view, nowMs) {
   if (cycleInHand(view)?.cycle.traceId === before.cycle.traceId) return before;
+  if (before.past !== isPast(view) || view.revision < before.revision) return null;
+  const newest = view.decisions.at(-1);
+  if (newest && newest.revision > before.revision && newest.id !== before.cycle.traceId) return null;
+  if (before.endedMs !== null && isComplete(before.cycle)) return before;
   const endedMs = before.endedMs ?? nowMs;
-  return !view.clock?.paused && nowMs - endedMs < LINGER_MS ? { ...before, endedMs } : null;
+  return isComplete(before.cycle) || (!view.clock?.paused && nowMs - endedMs < LINGER_MS) ? { ...before, endedMs } : null;
 }
 
 /**

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DIM_TOTAL_MS } from "../../../static/js/stage/cycle.js";
 import { makeStory } from "../../../static/js/stage/story.js";
-import { LINGER_MS } from "../../../static/js/stage/told.js";
-import { cycle, node, pod, scheduler, viewOf } from "./fixtures.js";
+import { LINGER_MS, lastOf } from "../../../static/js/stage/told.js";
+import { cycle, node, pod, scheduler, trace, viewOf } from "./fixtures.js";
 
-/** @import { Clock, Ui, View } from "../../../static/js/lib/types.d.ts" */
+/** @import { Clock, TraceResult, Ui, View } from "../../../static/js/lib/types.d.ts" */
 
 const UI = /** @type {Ui} */ (/** @type {unknown} */ ({
   lang: "en", colourBy: "owner", selected: null, reducedMotion: false, nowMs: 5_000,
@@ -40,12 +40,30 @@ test("above ten seconds a second, and where motion is reduced, a picture is at i
   assert.equal(held.sceneAt(1)?.moving, true, "a step of held time is animated at any rate");
 });
 
-test("a cycle that is over leaves the picture after its moment", () => {
+test("a cycle that is over stays in the picture, dimmed after its moment", () => {
   const story = makeStory();
   story.take(view(cycle({ point: "PostBind" })), UI, 0);
   story.advance(1);
+  const full = story.scene()?.nodes.get("n2")?.dim ?? 0;
   story.take(view(null), UI, 100);
   assert.equal(story.advance(200), false);
+  assert.equal(story.scene()?.over, false);
+  assert.equal(story.advance(100 + LINGER_MS + 1), true);
+  assert.equal(story.scene()?.over, true);
+  assert.equal(story.scene()?.nodes.get("n3")?.winner, true);
+  assert.ok((story.scene()?.nodes.get("n2")?.dim ?? 1) < full);
+  assert.equal(story.advance(100 + LINGER_MS + 2), false, "it fades once");
+  story.take(view(cycle({ uid: "u-web-2", traceId: "u-web-2-1", point: "Filter" })), UI, 5_000);
+  story.advance(5_001);
+  assert.equal(story.scene()?.over, false);
+});
+
+test("a cycle whose end was not seen leaves the picture after its moment", () => {
+  const story = makeStory();
+  story.take(view(cycle({ point: "Score" })), UI, 0);
+  story.advance(1);
+  story.take(view(null), UI, 100);
+  story.advance(200);
   assert.ok(story.scene());
   assert.equal(story.advance(100 + LINGER_MS + 1), true);
   assert.equal(story.scene(), null);
@@ -55,4 +73,17 @@ test("countdowns stand still in held time", () => {
   const story = makeStory();
   story.take(view(null, { paused: true }), UI, 0);
   assert.equal(story.simNow(), UI.nowMs);
+});
+
+test("what a decision came to is one sentence", () => {
+  const said = (/** @type {object} */ change) => lastOf(cycle({ point: "PostBind", trace: { ...trace(), ...change } }));
+  assert.deepEqual(said({}), ["last.lot", { pod: "web-1", node: "n3", points: 391, n: 2 }]);
+  const scores = /** @type {NonNullable<TraceResult["scores"]>} */ (trace().scores);
+  assert.deepEqual(said({ scores: { ...scores, total: [380, 391, 350] }, best: ["n3"] }),
+    ["last.by", { pod: "web-1", node: "n3", points: 391, lead: 11 }]);
+  assert.deepEqual(lastOf(cycle({ trace: { feasible: ["n3"], chosen: "n3" } })), ["last.only", { pod: "web-1", node: "n3" }]);
+  assert.deepEqual(lastOf(cycle({ trace: { feasible: [], fitError: "0/1 nodes are available" } })),
+    ["last.refused", { pod: "web-1" }]);
+  assert.deepEqual(lastOf(cycle({ trace: { feasible: [], fitError: "0/1", preemption: { nominatedNode: "n2" } } })),
+    ["last.preempts", { pod: "web-1", node: "n2" }]);
 });

@@ -33,14 +33,36 @@ test("the time of a point counts from when it was first seen, not from later vie
   assert.equal(tell(first.told, holding({ point: "Reserve" }), 1500).told?.sinceMs, 1500);
 });
 
-test("a finished cycle lingers while time runs, and another attempt starts anew", () => {
+test("a cycle that was seen to its end stays until the next, and another attempt starts anew", () => {
   const told = tell(null, holding({ point: "Bind" }), 0).told;
   const idle = withClock(viewOf([scheduler({ cycle: null })]), {});
   const ended = tell(told, idle, 100).told;
   assert.equal(ended?.endedMs, 100);
-  assert.equal(tell(ended, idle, 100 + LINGER_MS + 1).told, null);
+  assert.equal(tell(ended, idle, 100 + 100 * LINGER_MS).told, ended);
+  assert.equal(tell(ended, withClock(idle, { paused: true }), 200).told, ended);
   assert.deepEqual(tell(told, holding({ attempt: 2, point: "PreFilter", trace: {} }), 200).turns.map((turn) => turn.kind),
     ["taken"]);
+});
+
+test("a cycle whose end nobody saw leaves after its moment", () => {
+  const told = tell(null, holding({ point: "Score" }), 0).told;
+  const idle = withClock(viewOf([scheduler({ cycle: null })]), {});
+  const ended = tell(told, idle, 100).told;
+  assert.equal(ended?.endedMs, 100);
+  assert.equal(tell(ended, idle, 100 + LINGER_MS + 1).told, null);
+});
+
+test("what is remembered makes way for a newer decision that was not seen, and for another time", () => {
+  const told = tell(null, holding({ point: "Bind" }), 0).told;
+  const idle = withClock(viewOf([scheduler({ cycle: null })]), {});
+  const line = (/** @type {string} */ id, /** @type {number} */ revision) =>
+    /** @type {View["decisions"][number]} */ (/** @type {unknown} */ ({ id, revision }));
+  const later = { ...idle, revision: idle.revision + 5 };
+  const own = { ...later, decisions: [line("u-web-1-1", later.revision)] };
+  assert.ok(tell(told, own, 10).told);
+  assert.equal(tell(told, { ...later, decisions: [...own.decisions, line("u-web-2-1", later.revision)] }, 10).told, null);
+  assert.equal(tell(told, { ...later, me: /** @type {View["me"]} */ ({ role: "viewer", past: true }) }, 10).told, null);
+  assert.equal(tell(told, { ...idle, revision: idle.revision - 1 }, 10).told, null);
 });
 
 test("a cycle of a crashed replica is not told", () => {
