@@ -189,7 +189,9 @@ class Lives:
         if (pod.get("status") or {}).get("podIP"):
             machine.pod_address(uid, pod["status"])
         living = self._living.get(uid)
-        if living is not None and (living.writing or living.matters == _matters(pod)):
+        # A node that was deleted and has come back is another machine: nothing goes on in the memory of the old one.
+        same = living is not None and living.life.machine is machine
+        if living is not None and (living.writing or (same and living.matters == _matters(pod))):
             return
         self.tick = tick
         self._wanted.pop(uid, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from controllers.flags.table import NAME as FLAGS_NAME
 from scheduler_core.api.document import Document
 
 PREFIX = "clustersim.io"
@@ -190,3 +191,13 @@ def node(name: str, zone: str) -> Document:
 def namespace(name: str) -> Document:
     """Return a Namespace."""
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def flags() -> Document:
+    """Return the session's Flags: a node's pressure passes soon.
+
+    While it lasts, a DaemonSet with maxSurge makes pods for the node as fast as its kubelet refuses them, as upstream's
+    does (`podsShouldBeOnNode`); five minutes of that would be most of a run.
+    """
+    spec = {"kubelet": {"eviction-pressure-transition-period": "10s"}}
+    return {"apiVersion": "clustersim.io/v1", "kind": "Flags", "metadata": {"name": FLAGS_NAME}, "spec": spec}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from controllers.log.operations import Create, Patch
+from controllers.kit.pods import controller_of
+from controllers.log.operations import Create, Delete, Patch
 from controllers.quota.evaluator import counted_for, evaluator_of
 from controllers.quota.usage import add, equal, only, read
 from scheduler_core.api.document import Document, condition
@@ -54,6 +55,19 @@ def heal(world: World) -> None:
         world.write(TEACHER, Patch("nodes", "", name, patch))
 
 
+def sweep(world: World) -> int:
+    """Delete what kubelets refused of DaemonSets, and return how many pods that were.
+
+    With maxSurge a DaemonSet makes pods as fast as a kubelet under pressure refuses them, and takes each away only
+    after a back-off of up to a quarter of an hour (`podsShouldBeOnNode`): a person would not wait for hours either.
+    """
+    ended = [pod for pod in world.list("pods") if pod["status"].get("phase") == "Failed"]
+    failed = [pod for pod in ended if (controller_of(pod) or {}).get("kind") == "DaemonSet"]
+    for pod in failed:
+        world.write(TEACHER, Delete("pods", pod["metadata"]["namespace"], pod["metadata"]["name"]))
+    return len(failed)
+
+
 def settle(world: World) -> None:
     """Let everything come to rest, and check that it has.
 
@@ -64,7 +78,8 @@ def settle(world: World) -> None:
     found: list[str] = []
     for _ in range(SETTLE_ROUNDS):
         world.run(SETTLE_MS)
-        found = list(complaints(world))
+        swept = sweep(world)
+        found = [f"{swept} pods of DaemonSets have just failed"] if swept else list(complaints(world))
         if not found:
             world.books.level()
             found = leaks(world)

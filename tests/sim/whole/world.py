@@ -59,6 +59,7 @@ class World:
         self.store = self._kept.store
         start = [
             *initial_objects(replicas=REPLICAS),
+            documents.flags(),
             *(documents.namespace(person.namespace) for person in PEOPLE[1:]),
             *(documents.node(f"n{number}", ZONES[number % 3]) for number in range(NODES)),
         ]
