@@ -194,10 +194,13 @@ def namespace(name: str) -> Document:
 
 
 def flags() -> Document:
-    """Return the session's Flags: a node's pressure passes soon.
+    """Return the session's Flags: a node's pressure passes soon, and few pods that have ended are kept.
 
     While it lasts, a DaemonSet with maxSurge makes pods for the node as fast as its kubelet refuses them, as upstream's
     does (`podsShouldBeOnNode`); five minutes of that would be most of a run.
     """
-    spec = {"kubelet": {"eviction-pressure-transition-period": "10s"}}
+    spec = {
+        "kubelet": {"eviction-pressure-transition-period": "10s"},
+        "kube-controller-manager": {"terminated-pod-gc-threshold": "50"},
+    }
     return {"apiVersion": "clustersim.io/v1", "kind": "Flags", "metadata": {"name": FLAGS_NAME}, "spec": spec}
