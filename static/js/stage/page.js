@@ -17,7 +17,7 @@ import { mountLegend } from "./legend.js";
 import { mountOutline } from "./outline.js";
 import { mountRail } from "./rail.js";
 import { mountSchedulers } from "./schedulers.js";
-import { backoffOf, profileOf } from "./told.js";
+import { backoffOf, isComplete, profileOf } from "./told.js";
 
 /**
  * @param {HTMLElement} element filled by the stage
@@ -56,7 +56,7 @@ export function mountPage(element, dispatch, on) {
       paused: view.clock?.paused ?? true, refused: mayNot ? text(lang, mayNot) : "",
     });
     schedulers.render({
-      view, model, cycle: under?.cycle ?? null, last: under ? null : told?.cycle ?? null, scene, cycleReplica: under?.replica ?? "", colours, lang,
+      view, model, cycle: under?.cycle ?? null, last: told && !under && isComplete(told.cycle) ? told.cycle : null, scene, cycleReplica: under?.replica ?? "", colours, lang,
     });
     legend.render({ groups: model.groups, layout, ui, colours });
     outline.render({

@@ -229,21 +229,22 @@ function handSections(input, cycle, scene, dispatch) {
  * @param {SchedulersInput} input
  * @param {Dispatch} dispatch
  */
-function emptyHand({ last, lang }, dispatch) {
-  const told = last ? sentenceOf(last, lang) : "";
+function emptyHand({ last, lang, model }, dispatch) {
   return h("div", { class: "st-card-part st-hand-empty" }, h("p", { class: "st-hint", text: text(lang, "hand.empty") }),
-    last && told ? h("button", {
+    last ? h("button", {
       type: "button", class: "st-last", title: last.pod, "data-testid": "stage-last",
       onclick: () => dispatch({ type: "select", resource: "pods", key: last.pod, tab: "decision" }),
-    }, h("span", { text: told })) : null);
+    }, h("span", { text: sentenceOf(last, model.pods.get(last.pod)?.label, lang) })) : null);
 }
 
 /**
  * @param {Cycle} last
+ * @param {string | undefined} label of its pod, while there is one
  * @param {Lang} lang
  */
-function sentenceOf(last, lang) {
-  const [key, values] = lastOf(last);
+function sentenceOf(last, label, lang) {
+  const [key, told] = lastOf(last);
+  const values = label ? { ...told, pod: label } : told;
   return text(lang, key, Object.fromEntries(Object.entries(values).map(([name, value]) =>
     [name, typeof value === "number" ? number(lang, value) : value])));
 }
