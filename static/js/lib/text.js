@@ -67,6 +67,18 @@ export function number(lang, value, digits = 0) {
 }
 
 /**
+ * A text whose blanks are filled with names and numbers, these as this language writes them.
+ * @param {Lang} lang
+ * @param {string} key
+ * @param {Record<string, string | number>} values
+ */
+export function counted(lang, key, values) {
+  return text(lang, key, Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === "number" ? number(lang, value) : value]),
+  ));
+}
+
+/**
  * Simulated time as it stands on a wall: 10:42:21.300 in UTC.
  * @param {number} unixMs
  * @param {boolean} [milliseconds]

@@ -4,7 +4,7 @@
 /** @import { RailStep } from "./cycle.js" */
 /** @import { Profile } from "./told.js" */
 import { setText } from "../dom/dom.js";
-import { number, text } from "../lib/text.js";
+import { counted, text } from "../lib/text.js";
 import { POINTS, pointName } from "../lib/trace.js";
 import { railSteps } from "./cycle.js";
 import { h } from "../dom/h.js";
@@ -59,10 +59,7 @@ export function mountRail(element) {
  */
 function lineText({ line, values }, lang) {
   if (line === "none") return "";
-  const shown = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, typeof value === "number" ? number(lang, value) : value]),
-  );
-  return text(lang, `rail.${line}`, shown);
+  return counted(lang, `rail.${line}`, values);
 }
 
 /** @param {boolean} first whether its left side is straight */

@@ -5,7 +5,7 @@
 /** @import { Scene } from "./cycle.js" */
 /** @import { Glyph, Model } from "./model.js" */
 import { formatCpu, formatMemory } from "../lib/quantity.js";
-import { number, text } from "../lib/text.js";
+import { counted, number, text } from "../lib/text.js";
 import { leaseSeen, replicas } from "../state/selectors.js";
 import { setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
@@ -244,9 +244,7 @@ function emptyHand({ last, lang, model }, dispatch) {
  */
 function sentenceOf(last, label, lang) {
   const [key, told] = lastOf(last);
-  const values = label ? { ...told, pod: label } : told;
-  return text(lang, key, Object.fromEntries(Object.entries(values).map(([name, value]) =>
-    [name, typeof value === "number" ? number(lang, value) : value])));
+  return counted(lang, key, label ? { ...told, pod: label } : told);
 }
 
 /**
