@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from controllers.log.stamps import human_duration, unix_ms_of
+from controllers.kinds.columns import CREATED_AT
 from controllers.registry.kind import Column, Kind
 from controllers.registry.schema import model
 
@@ -32,7 +33,7 @@ def definitions(kind: Kind) -> list[dict[str, Any]]:
         {
             "name": column.name,
             "type": column.type,
-            "format": "name" if column.name == "Name" else "",
+            "format": "name" if column.names or column.name == "Name" else "",
             "description": _description(column),
             "priority": column.priority,
         }
@@ -51,8 +52,8 @@ def row(kind: Kind, document: Mapping[str, Any], age: Age, include: str) -> dict
     entry: dict[str, Any] = {"cells": cells}
     if include == "Object":
         entry["object"] = document
-    elif include != "None":
-        entry["object"] = partial(document)
+    else:
+        entry["object"] = None if include == "None" else partial(document)
     return entry
 
 
@@ -71,10 +72,12 @@ def table(
     columns: bool = True,
 ) -> dict[str, Any]:
     """Return the Table of some objects; without `columns` it continues one that the client has."""
+    rows = [row(kind, document, age, include) for document in documents]
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": metadata,
         "columnDefinitions": definitions(kind) if columns else [],
-        "rows": [row(kind, document, age, include) for document in documents],
+        # Upstream's own printer of kinds without columns leaves out the list where it is empty.
+        "rows": rows or (None if CREATED_AT in kind.columns else []),
     }

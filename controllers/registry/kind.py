@@ -156,6 +156,8 @@ class Column(NamedTuple):
     priority: int = 0
     source: str = ""
     """`<struct>#<field>` whose description in the schema describes the column; empty: `description` does."""
+    names: bool = False
+    """Its cells name an object, as those of a column `Name` do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 import msgspec
 
 from controllers.log.stamps import wire_form
+from controllers.registry.descriptions import described
 from controllers.registry.merging import MAP_VALUES
 from controllers.registry.structs import Field, fields_of
 from controllers.registry.zerotimes import ZERO_TIMES
@@ -106,15 +107,6 @@ class Report:
     unknown: list[str] = field(default_factory=list)
 
 
-def _describe(text: str) -> tuple[str, dict[str, str]]:
-    """Return (what the struct is, what each field is) from a model's docstring."""
-    head, _, tail = text.partition("**parameters**")
-    fields: dict[str, str] = {}
-    for match in re.finditer(r"\* \*\*(\S+)\*\* ``[^`]*`` - (.*?)(?=\n\s*\* \*\*|\Z)", tail, re.DOTALL):
-        fields[match[1]] = " ".join(match[2].split())
-    return " ".join(head.split()), fields
-
-
 def _field_type(module: str, owner: str, name: str, annotation: str, default: Any) -> FieldType:
     required = not annotation.startswith("Optional[")
     inner = annotation if required else annotation.removeprefix("Optional[").removesuffix("]")
@@ -148,7 +140,7 @@ def model(key: str) -> Model:
         raise KeyError(key) from error
     if isinstance(cls, type) and issubclass(cls, msgspec.Struct):
         return _struct_model(key, module, cls)
-    description, descriptions = _describe(cls.__doc__ or "")
+    description, descriptions = described(cls.__doc__ or "")
     fields = {}
     for python_name, annotation in cls.__annotations__.items():
         entry = _field_type(module, name, python_name, annotation, cls.__dict__.get(python_name))

@@ -157,7 +157,17 @@ KIND: Final = Kind(
     columns=(
         NAME,
         _column("Reference", "string", _reference, "Spec#scaleTargetRef"),
-        _column("Targets", "string", lambda doc, age: metrics.shown(doc), "Spec#metrics"),
+        # The server describes it in the words of v2beta1, which the models do not carry.
+        Column(
+            "Targets",
+            "string",
+            "metrics contains the specifications for which to use to calculate the desired replica count (the maximum "
+            "replica count across all metrics will be used).  The desired replica count is calculated multiplying the "
+            "ratio between the target value and the current value by the current number of pods.  Ergo, metrics used "
+            "must decrease as the pod count is increased, and vice-versa.  See the individual metric source types for "
+            "more information about how each type of metric must respond.",
+            lambda doc, age: metrics.shown(doc),
+        ),
         _column("MinPods", "string", _least, "Spec#minReplicas"),
         _column("MaxPods", "string", lambda doc, age: at(doc, "spec", "maxReplicas") or 0, "Spec#maxReplicas"),
         _column(

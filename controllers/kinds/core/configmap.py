@@ -53,7 +53,7 @@ KIND: Final = Kind(
         NAME,
         Column(
             "Data",
-            "integer",
+            "string",
             "",
             lambda doc, age: len(doc.get("data") or ()) + len(doc.get("binaryData") or ()),
             source="core_v1.ConfigMap#data",

@@ -183,8 +183,24 @@ KIND: Final = Kind(
     warns=_warns,
     columns=(
         NAME,
-        Column("AddressType", "string", "Of its addresses.", text_of("addressType"), source=f"{_STRUCT}#addressType"),
-        Column("Ports", "string", "The first ports.", _port_cell, source=f"{_STRUCT}#ports"),
+        # The server describes these two in the words of v1beta1, which the models do not carry.
+        Column(
+            "AddressType",
+            "string",
+            "addressType specifies the type of address carried by this EndpointSlice. All addresses in this slice must "
+            "be the same type. This field is immutable after creation. The following address types are currently "
+            "supported: * IPv4: Represents an IPv4 Address. * IPv6: Represents an IPv6 Address. * FQDN: Represents a "
+            "Fully Qualified Domain Name.",
+            text_of("addressType"),
+        ),
+        Column(
+            "Ports",
+            "string",
+            "ports specifies the list of network ports exposed by each endpoint in this slice. Each port must have a "
+            "unique name. When ports is empty, it indicates that there are no defined ports. When a port is defined "
+            'with a nil port value, it indicates "all ports". Each slice may include a maximum of 100 ports.',
+            _port_cell,
+        ),
         Column("Endpoints", "string", "The first addresses.", _endpoint_cell, source=f"{_STRUCT}#endpoints"),
         AGE,
     ),

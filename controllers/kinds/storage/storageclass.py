@@ -98,7 +98,7 @@ KIND: Final = Kind(
         ),
         Column(
             "AllowVolumeExpansion",
-            "boolean",
+            "string",
             "",
             lambda doc, age: bool(doc.get("allowVolumeExpansion")),
             source="storage_v1.StorageClass#allowVolumeExpansion",

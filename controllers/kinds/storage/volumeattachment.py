@@ -57,7 +57,12 @@ KIND: Final = Kind(
     columns=(
         NAME,
         Column(
-            "Attacher", "string", "", text_of("spec", "attacher"), source="storage_v1.VolumeAttachmentSpec#attacher"
+            "Attacher",
+            "string",
+            "",
+            text_of("spec", "attacher"),
+            source="storage_v1.VolumeAttachmentSpec#attacher",
+            names=True,
         ),
         Column(
             "PV",
