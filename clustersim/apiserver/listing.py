@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import binascii
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from clustersim.apiserver import continuing
+from clustersim.apiserver.continuing import ANY_REVISION, Token
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import Wanted, wanted
 from clustersim.apiserver.routes import Target
@@ -16,6 +16,7 @@ from clustersim.apiserver.selection import Selection, selection_of
 from clustersim.apiserver.tables import age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
 from controllers.log.store import Gone, Stored
+from controllers.registry import fields
 from controllers.registry.kind import Kind
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid
 
@@ -26,16 +27,7 @@ CONTINUE_EXPIRED: Final = (
     "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
     "deleted between the time the first chunk was returned and now may show up in the list."
 )
-ANY_REVISION: Final = -1
-"""Revision in a continue token that goes on with whatever is current."""
-
 _SHALLOW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-
-
-class _Token(NamedTuple):
-    revision: int
-    namespace: str
-    name: str
 
 
 class Page(NamedTuple):
@@ -127,50 +119,53 @@ def page_of(store: ReadView, request: Request, target: Target) -> Page:
         ApiError: as `list_objects`.
     """
     selection = selection_of(request, target)
-    limit = request.number("limit") or 0
-    token = _parse_token(request.query.get("continue", ""))
+    limit = max(request.number("limit") or 0, 0)
+    request.number("timeoutSeconds")
     version = request.query.get("resourceVersion", "")
     match = request.query.get("resourceVersionMatch", "")
-    _check_match(match, version, token)
-    start: tuple[str, str] | None = None
+    _check_options(request, match, version)
+    token = continuing.read(request.query.get("continue", ""))
     if token is not None:
         if version not in ("", "0"):
             raise bad_request("specifying resource version is not allowed when using continue")
-        start = (token.namespace, token.name)
         objects, revision = _continued(store, selection, token)
     elif version in ("", "0"):
         objects, revision = store.list(selection.resource, selection.namespace)
     else:
-        objects, revision = _from_revision(
-            store, selection, parse_revision(version), exact=match == "Exact" or (match == "" and limit > 0)
-        )
+        exact = match == "Exact" or (match == "" and limit > 0)
+        objects, revision = _from_revision(store, selection, parse_revision(version), exact=exact)
+    after = (token.namespace or selection.namespace or "", token.name) if token is not None else None
     found = [
         stored
         for stored in objects
-        if (start is None or (stored.namespace, stored.name) >= start) and selection.matches(stored)
+        if (after is None or (stored.namespace, stored.name) > after) and selection.matches(stored)
     ]
-    if not limit or len(found) <= limit:
+    # What may be answered from a cache is, and whole.
+    if not limit or len(found) <= limit or match == "NotOlderThan" or (token is None and version == "0"):
         return Page(found, revision, "", None)
-    following = found[limit]
+    last = found[limit - 1]
     remaining = len(found) - limit if selection.everything else None
-    return Page(found[:limit], revision, _token(_Token(revision, following.namespace, following.name)), remaining)
+    namespace = "" if selection.namespace else last.namespace
+    return Page(found[:limit], revision, continuing.written(Token(revision, namespace, last.name)), remaining)
 
 
-def _check_match(match: str, version: str, token: _Token | None) -> None:
-    if match == "":
-        return
-    cause = None
-    if token is not None:
-        cause = "resourceVersionMatch is forbidden when continue is provided"
-    elif version == "":
-        cause = "resourceVersionMatch is forbidden unless resourceVersion is provided"
-    elif match not in ("Exact", "NotOlderThan"):
-        cause = 'supported values: "Exact", "NotOlderThan", ""'
-    elif match == "Exact" and version == "0":
-        cause = 'resourceVersionMatch "Exact" is forbidden for resourceVersion "0"'
-    if cause is not None:
-        where = Cause("resourceVersionMatch", f"Forbidden: {cause}", "FieldValueForbidden")
-        raise invalid("ListOptions", "meta.k8s.io", "", [where])
+def _check_options(request: Request, match: str, version: str) -> None:
+    """Refuse options that do not go together, as upstream's ValidateListOptions."""
+    where = "resourceVersionMatch"
+    causes = []
+    if match:
+        if not version:
+            causes.append(fields.not_allowed(where, f"{where} is forbidden unless resourceVersion is provided"))
+        if request.query.get("continue"):
+            causes.append(fields.not_allowed(where, f"{where} is forbidden when continue is provided"))
+        if match not in ("Exact", "NotOlderThan"):
+            causes.append(fields.unsupported(where, match, ("Exact", "NotOlderThan", ""), ordered=False))
+        if match == "Exact" and version == "0":
+            causes.append(fields.not_allowed(where, f'{where} "exact" is forbidden for resourceVersion "0"'))
+    if request.query.get("sendInitialEvents") is not None:
+        causes.append(fields.not_allowed("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+    if causes:
+        raise invalid("ListOptions", "meta.k8s.io", "", causes)
 
 
 def _from_revision(
@@ -190,7 +185,7 @@ def _from_revision(
         raise ApiError(410, "Expired", EXPIRED) from error
 
 
-def _continued(store: ReadView, selection: Selection, token: _Token) -> tuple[Sequence[Stored], int]:
+def _continued(store: ReadView, selection: Selection, token: Token) -> tuple[Sequence[Stored], int]:
     if token.revision == ANY_REVISION:
         return store.list(selection.resource, selection.namespace)
     if token.revision > store.revision:
@@ -198,20 +193,5 @@ def _continued(store: ReadView, selection: Selection, token: _Token) -> tuple[Se
     try:
         return store.list_at(selection.resource, token.revision, selection.namespace), token.revision
     except Gone as error:
-        fresh = _token(token._replace(revision=ANY_REVISION))
+        fresh = continuing.written(token._replace(revision=ANY_REVISION))
         raise ApiError(410, "Expired", CONTINUE_EXPIRED, extra={"metadata": {"continue": fresh}}) from error
-
-
-def _token(token: _Token) -> str:
-    return urlsafe_b64encode(msgspec.json.encode(list(token))).rstrip(b"=").decode()
-
-
-def _parse_token(text: str) -> _Token | None:
-    if not text:
-        return None
-    try:
-        raw = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        revision, namespace, name = msgspec.json.decode(raw, type=tuple[int, str, str])
-    except (binascii.Error, ValueError, msgspec.DecodeError) as error:
-        raise bad_request("continue key is not valid; start a new list") from error
-    return _Token(revision, namespace, name)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from controllers.log.stamps import human_duration, unix_ms_of
 from controllers.kinds.columns import CREATED_AT
+from controllers.log.stamps import human_duration, unix_ms_of
 from controllers.registry.kind import Column, Kind
 from controllers.registry.schema import model
 
@@ -54,6 +54,8 @@ def row(kind: Kind, document: Mapping[str, Any], age: Age, include: str) -> dict
         entry["object"] = document
     else:
         entry["object"] = None if include == "None" else partial(document)
+    if conditions := kind.row_conditions(document):
+        entry["conditions"] = conditions
     return entry
 
 

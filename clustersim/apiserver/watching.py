@@ -79,7 +79,7 @@ def plan_watch(store: ReadView, request: Request, target: Target) -> WatchPlan:
             raise too_large(asked, revision)
         if not wants_state:
             after, expired = asked, asked < store.compacted
-    seconds = min(request.number("timeoutSeconds") or TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX)
+    seconds = min(max(request.number("timeoutSeconds") or 0, 0) or TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX)
     return WatchPlan(
         session_id=store.session_id,
         kind=target.kind,

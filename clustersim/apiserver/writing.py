@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, cast
 
+from clustersim.apiserver.listing import too_large
 from clustersim.apiserver.messages import (
     WARNINGS_MAX,
     Request,
@@ -147,8 +148,11 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
     """Answer a GET of one object or of its status or scale.
 
     Raises:
-        ApiError: 404.
+        ApiError: 404; 504, a revision that is not there yet.
     """
+    version = request.query.get("resourceVersion", "")
+    if version not in ("", "0"):
+        _check_revision(version, store.revision)
     stored = store.get(target.kind.resource, target.namespace or "", target.name)
     if stored is None:
         computed = target.kind.computed
@@ -159,6 +163,14 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
     if subresource is not None and subresource.view is not None:
         return json_response(subresource.view(stored.object))
     return rendered(store, request, target, stored)
+
+
+def _check_revision(text: str, current: int) -> None:
+    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+        why = f'strconv.ParseUint: parsing "{text[:80]}": invalid syntax'
+        raise ApiError(500, "", f'resourceVersion: Invalid value: "{text[:80]}": {why}')
+    if int(text) > current:
+        raise too_large(int(text), current)
 
 
 def with_warnings(response: Response, context: Context) -> Response:

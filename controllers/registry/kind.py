@@ -99,6 +99,10 @@ def _nothing(document: Document) -> None:
     return None
 
 
+def _no_conditions(document: Mapping[str, Any]) -> None:
+    return None
+
+
 def _no_causes(document: Document) -> list[Cause]:
     return []
 
@@ -269,6 +273,8 @@ class Kind:
 
     columns: tuple[Column, ...] = ()
     """What `kubectl get` prints."""
+    row_conditions: Callable[[Mapping[str, Any]], list[dict[str, str]] | None] = _no_conditions
+    """What a row of the table says of the object as a whole; None: nothing."""
     selectable: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
     """Field selectors besides metadata.name and metadata.namespace."""
     page: Mask = field(default_factory=dict)

@@ -24,6 +24,12 @@ _NAME_RULE: Final = (
 )
 
 
+_SLASHES_RULE: Final = (
+    _NAME_RULE.replace("name part", "a qualified name", 1)
+    + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+)
+
+
 def label_value_errors(text: str) -> list[str]:
     """Return what is wrong with a label value, in upstream's words; empty when nothing is."""
     errors = []
@@ -37,6 +43,8 @@ def label_value_errors(text: str) -> list[str]:
 def qualified_name_errors(text: str) -> list[str]:
     """Return what is wrong with a label key (`prefix/name`), in upstream's words."""
     prefix, slash, name = text.rpartition("/")
+    if "/" in prefix:
+        return [_SLASHES_RULE]
     errors = []
     if slash:
         if not prefix:

@@ -9,117 +9,111 @@ from functools import lru_cache
 from typing import Final
 
 from scheduler_core.api.errors import bad_request
+from scheduler_core.api.label_names import qualified_name_errors
 from scheduler_core.api.selectors import Requirement, SelectorError, requirement
 
-_TOKEN: Final = re.compile(r"\s*(?:(?P<op>==|!=|=|!|,|\(|\)|<|>)|(?P<word>[^\s=!,()<>]+))")
-
-
-def _tokens(text: str) -> list[str]:
-    tokens: list[str] = []
-    position = 0
-    while position < len(text.rstrip()):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise bad_request(f"unable to parse requirement: {text!r} at column {position}; correct the selector")
-        tokens.append(match["op"] or match["word"])
-        position = match.end()
-    return tokens
-
-
+_TOKEN: Final = re.compile(r"[ \t\r\n]*(?:(?P<op>==|!=|[=!,()<>])|(?P<word>[^ \t\r\n=!,()<>]+)|$)")
 _SYMBOLS: Final = frozenset({"==", "!=", "=", "!", ",", "(", ")", "<", ">"})
+_END: Final = ""
+_OPERATORS: Final = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn", ">": "Gt", "<": "Lt"}
+
+
+class _Unreadable(Exception):
+    """A requirement that cannot be read; the text says what was found, and what could have been."""
 
 
 class _LabelParser:
-    """Recursive descent over the tokens of one label selector."""
+    """Recursive descent over the tokens of one label selector: the grammar and the words of `labels.Parse`."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = _tokens(text)
+        self.tokens = [match["op"] or match["word"] or _END for match in _TOKEN.finditer(text)]
         self.position = 0
 
     def peek(self) -> str:
-        return self.tokens[self.position] if self.position < len(self.tokens) else ""
+        return self.tokens[self.position] if self.position < len(self.tokens) else _END
 
     def take(self) -> str:
         token = self.peek()
         self.position += 1
         return token
 
-    def word(self, what: str) -> str:
-        token = self.take()
-        if not token or token in _SYMBOLS:
-            raise self.error(f"found '{token}', expected: {what}")
-        return token
-
-    def error(self, why: str) -> Exception:
-        return bad_request(f"unable to parse requirement: {why}; correct the label selector {self.text!r}")
-
-    def value(self) -> str:
-        return "" if self.peek() in (",", "") else self.word("a value")
-
-    def value_set(self) -> list[str]:
-        if self.take() != "(":
-            raise self.error("expected: '('")
-        values: list[str] = []
-        while True:
-            if self.peek() in (",", ")"):
-                values.append("")
-            else:
-                values.append(self.word("a value"))
-            token = self.take()
-            if token == ")":
-                return values
-            if token != ",":
-                raise self.error(f"found '{token}', expected: ',' or ')'")
-
-    def one(self) -> Requirement:
-        if self.peek() == "!":
-            self.take()
-            return requirement(self.word("a key"), "DoesNotExist", ())
-        key = self.word("a key")
-        token = self.peek()
-        if token in ("", ","):
-            return requirement(key, "Exists", ())
-        self.take()
-        match token:
-            case "=" | "==":
-                return requirement(key, "In", (self.value(),))
-            case "!=":
-                return requirement(key, "NotIn", (self.value(),))
-            case "in":
-                return requirement(key, "In", self.value_set())
-            case "notin":
-                return requirement(key, "NotIn", self.value_set())
-            case ">":
-                return requirement(key, "Gt", (self.value(),))
-            case "<":
-                return requirement(key, "Lt", (self.value(),))
-            case _:
-                raise self.error(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
-
     def all(self) -> tuple[Requirement, ...]:
         found: list[Requirement] = []
-        while self.position < len(self.tokens):
-            found.append(self.one())
+        while (token := self.peek()) != _END:
+            if token in _SYMBOLS and token != "!":
+                raise bad_request(f"found '{token}', expected: !, identifier, or 'end of string'")
+            try:
+                found.append(self.one())
+            except (_Unreadable, SelectorError) as error:
+                raise bad_request(f"unable to parse requirement: {error}") from error
             token = self.take()
-            if token not in (",", ""):
-                raise self.error(f"found '{token}', expected: ',' or end of selector")
-            if token == "," and self.position == len(self.tokens):
-                raise self.error("found '', expected: identifier after ','")
+            if token == _END:
+                break
+            if token != ",":
+                raise bad_request(f"found '{token}', expected: ',' or 'end of string'")
+            token = self.peek()
+            if token == _END or (token in _SYMBOLS and token != "!"):
+                raise bad_request(f"found '{token}', expected: identifier after ','")
         return tuple(found)
+
+    def one(self) -> Requirement:
+        absent = self.peek() == "!"
+        if absent:
+            self.take()
+        key = self.word()
+        wrong = qualified_name_errors(key)
+        if wrong:
+            raise _Unreadable(f'<nil>: Invalid value: "{key}": {"; ".join(wrong)}')
+        if absent or self.peek() in (_END, ","):
+            return requirement(key, "DoesNotExist" if absent else "Exists", ())
+        token = self.take()
+        operator = _OPERATORS.get(token)
+        if operator is None:
+            raise _Unreadable(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
+        return requirement(key, operator, self.value_set() if token in ("in", "notin") else (self.value(),))
+
+    def word(self) -> str:
+        token = self.take()
+        if token == _END or token in _SYMBOLS:
+            raise _Unreadable(f"found '{token}', expected: identifier")
+        return token
+
+    def value(self) -> str:
+        return "" if self.peek() in (_END, ",") else self.word()
+
+    def value_set(self) -> list[str]:
+        token = self.take()
+        if token != "(":
+            raise _Unreadable(f"found '{token}' expected: '('")
+        token = self.peek()
+        if token == _END or (token in _SYMBOLS and token not in (",", ")")):
+            raise _Unreadable(f"found '{token}', expected: ',', ')' or identifier")
+        values = set()
+        while True:
+            token = self.peek()
+            if token in (",", ")"):
+                values.add("")
+            elif token == _END or token in _SYMBOLS:
+                raise _Unreadable(f"found '{token}', expected: ',', or identifier")
+            else:
+                values.add(self.take())
+            token = self.take()
+            if token == ")":
+                return sorted(values)
+            if token != ",":
+                raise _Unreadable(f"found '{token}', expected: ',' or ')'")
 
 
 @lru_cache(maxsize=1024)
 def parse_label_selector(text: str) -> tuple[Requirement, ...]:
     """Return the conditions of `?labelSelector=` text; the empty text selects everything.
 
+    Source: k8s.io/apimachinery `labels.Parse`.
+
     Raises:
         ApiError: 400, the text cannot be read.
     """
-    try:
-        return _LabelParser(text).all()
-    except SelectorError as error:
-        raise bad_request(f"unable to parse requirement: {error}; correct the label selector") from error
+    return _LabelParser(text).all()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +129,32 @@ class FieldRequirement:
         return (read(self.field) == self.value) is self.equal
 
 
+_TERM: Final = re.compile(r"(?:\\.|[^,\\]|\\$)+", re.DOTALL)
+
+
 @lru_cache(maxsize=1024)
 def parse_field_selector(text: str) -> tuple[FieldRequirement, ...]:
     """Return the conditions of `?fieldSelector=` text (`metadata.name=web,status.phase!=Running`).
 
-    Backslash escapes `,`, `=` and itself. Which fields exist is the caller's to check.
+    Backslash escapes `,`, `=` and itself. Which fields exist is the caller's to check. Source: k8s.io/apimachinery
+    `fields.ParseSelector`.
 
     Raises:
         ApiError: 400, the text cannot be read.
     """
     found: list[FieldRequirement] = []
-    for part in re.findall(r"(?:\\.|[^,\\])+", text):
-        match = re.fullmatch(r"((?:\\.|[^=!\\])*)(!=|==|=)((?:\\.|[^=\\])*)", part, re.DOTALL)
+    for part in sorted(_TERM.findall(text)):
+        match = re.fullmatch(r"(.*?)(!=|==|=)(.*)", part, re.DOTALL)
         if match is None:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
-        value = re.sub(r"\\([\\,=])", r"\1", match[3])
-        found.append(FieldRequirement(match[1], match[2] != "!=", value))
+        found.append(FieldRequirement(match[1], match[2] != "!=", _unescaped(match[3])))
     return tuple(found)
+
+
+def _unescaped(value: str) -> str:
+    wrong = re.search(r"\\(?![\\,=]).?|=", re.sub(r"\\[\\,=]", "  ", value), re.DOTALL)
+    if wrong is None:
+        return re.sub(r"\\([\\,=])", r"\1", value)
+    if wrong[0] == "=":
+        raise bad_request(f"invalid field selector: unescaped character in value: {ord('=')}")
+    raise bad_request(f"invalid field selector: invalid escape sequence: {wrong[0]}")

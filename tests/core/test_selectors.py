@@ -48,12 +48,31 @@ def test_label_selector_text(text: str, matches: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["app=web,", "app in web", "app in (web", "=web", "a b", "-x=y", "a=%", "gen>x", "a in ()b"]
+    ("text", "says"),
+    [
+        ("app=web,", "found '', expected: identifier after ','"),
+        (",app=web", "found ',', expected: !, identifier, or 'end of string'"),
+        ("app in web", "unable to parse requirement: found 'web' expected: '('"),
+        ("app in (web", "unable to parse requirement: found '', expected: ',' or ')'"),
+        ("app in (=)", "unable to parse requirement: found '=', expected: ',', ')' or identifier"),
+        ("app in (a,=)", "unable to parse requirement: found '=', expected: ',', or identifier"),
+        ("=web", "found '=', expected: !, identifier, or 'end of string'"),
+        ("a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"),
+        ("a===b", "unable to parse requirement: found '=', expected: identifier"),
+        ("!a=b", "found '=', expected: ',' or 'end of string'"),
+        ("!!a", "unable to parse requirement: found '!', expected: identifier"),
+        ("a in ()b", "found 'b', expected: ',' or 'end of string'"),
+        ("-x=y", 'unable to parse requirement: <nil>: Invalid value: "-x": name part must consist of'),
+        ("x/y/z", 'unable to parse requirement: <nil>: Invalid value: "x/y/z": a qualified name must consist of'),
+        ("a=%", 'unable to parse requirement: values[0][a]: Invalid value: "%": a valid label must be'),
+        ("gen>x", "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value"),
+    ],
 )
-def test_label_selector_text_that_cannot_be_read_is_a_bad_request(text: str) -> None:
+def test_label_selector_text_that_cannot_be_read_is_refused_in_upstreams_words(text: str, says: str) -> None:
     with pytest.raises(ApiError) as caught:
         parse_label_selector(text)
     assert caught.value.code == 400
+    assert caught.value.message.startswith(says)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +97,19 @@ def test_escapes_in_field_selectors() -> None:
     assert one.value == "a,b=c\\d"
 
 
-def test_field_selector_without_operator_is_a_bad_request() -> None:
-    with pytest.raises(ApiError):
-        parse_field_selector("metadata.name")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"),
+        ("a=b=c", "invalid field selector: unescaped character in value: 61"),
+        (r"a=\x", r"invalid field selector: invalid escape sequence: \x"),
+        ("a=b\\", "invalid field selector: invalid escape sequence: \\"),
+    ],
+)
+def test_field_selector_text_that_cannot_be_read_is_refused_in_upstreams_words(text: str, says: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        parse_field_selector(text)
+    assert (caught.value.code, caught.value.message) == (400, says)
 
 
 @pytest.mark.parametrize(

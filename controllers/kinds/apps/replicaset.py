@@ -77,7 +77,6 @@ KIND: Final = Kind(
         *TEMPLATE,
         Column("Selector", "string", _SELECTOR, lambda doc, age: selector_text(doc["spec"]["selector"]), 1),
     ),
-    selectable={"status.replicas": lambda doc: str(at(doc, "status", "replicas") or 0)},
     page={
         "spec": {"replicas": True, "selector": True},
         "status": {"replicas": True, "readyReplicas": True, "availableReplicas": True, "observedGeneration": True},

@@ -63,12 +63,18 @@ def last_seen(document: Mapping[str, Any]) -> str | None:
 
 def _object(document: Mapping[str, Any], age: Any) -> str:
     about = document.get("involvedObject") or {}
-    return f"{(about.get('kind') or '').lower()}/{about.get('name', '')}"
+    kind = (about.get("kind") or "").lower()
+    return f"{kind}/{about['name']}" if about.get("name") else kind
+
+
+def _count(document: Mapping[str, Any], age: Any) -> int:
+    series = document.get("series")
+    return int(series.get("count") or 0) if series else int(document.get("count") or 1)
 
 
 def _source(document: Mapping[str, Any], age: Any) -> str:
     component = at(document, "source", "component") or document.get("reportingComponent") or ""
-    host = at(document, "source", "host") or ""
+    host = at(document, "source", "host") or document.get("reportingInstance") or ""
     return f"{component}, {host}" if host else str(component)
 
 
@@ -128,11 +134,11 @@ KIND: Final = Kind(
             "First Seen",
             "string",
             "",
-            lambda doc, age: age(doc.get("firstTimestamp")),
+            lambda doc, age: age(doc.get("firstTimestamp") or doc.get("eventTime")),
             1,
             source="core_v1.Event#firstTimestamp",
         ),
-        Column("Count", "string", "", lambda doc, age: str(doc.get("count") or 1), 1, source="core_v1.Event#count"),
+        Column("Count", "string", "", _count, 1, source="core_v1.Event#count"),
         NAME._replace(priority=1),
     ),
     selectable={

@@ -11,6 +11,7 @@ from controllers.kinds.core.pod import validation as rules
 from controllers.kinds.core.pod.binding import BINDING
 from controllers.kinds.core.pod.changes import EPHEMERAL, RESIZE
 from controllers.kinds.core.pod.eviction import EVICTION
+from controllers.kinds.core.pod.printing import gates_cell, ready_cell, restarts_cell, row_conditions, status_cell
 from controllers.kinds.masks import CONDITIONS, CONTAINERS
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
 from controllers.registry.subresources import STATUS
@@ -50,51 +51,6 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
 
 def _defaults(document: dict[str, Any]) -> None:
     defaults.pod(document)
-
-
-def _ready(document: Mapping[str, Any], age: Any) -> str:
-    statuses = at(document, "status", "containerStatuses") or ()
-    sidecars = [
-        entry for entry in at(document, "spec", "initContainers") or () if entry.get("restartPolicy") == "Always"
-    ]
-    total = len(at(document, "spec", "containers") or ()) + len(sidecars)
-    return f"{sum(1 for entry in statuses if entry.get('ready'))}/{total}"
-
-
-def status_word(document: Mapping[str, Any], age: Any = None) -> str:
-    """Return what the STATUS column says: the phase, or the more telling reason of a container."""
-    reason = str(at(document, "status", "reason") or at(document, "status", "phase") or "Unknown")
-    for condition in at(document, "status", "conditions") or ():
-        if condition.get("type") == "PodScheduled" and condition.get("reason") == "SchedulingGated":
-            reason = "SchedulingGated"
-    for entry in reversed(at(document, "status", "containerStatuses") or ()):
-        state = entry.get("state") or {}
-        waiting, ended = state.get("waiting") or {}, state.get("terminated") or {}
-        if waiting.get("reason"):
-            reason = waiting["reason"]
-        elif ended.get("reason"):
-            reason = ended["reason"]
-        elif ended:
-            reason = f"Signal:{ended['signal']}" if ended.get("signal") else f"ExitCode:{ended.get('exitCode', 0)}"
-    if "deletionTimestamp" in document["metadata"]:
-        return "Unknown" if at(document, "status", "reason") == "NodeLost" else "Terminating"
-    return reason
-
-
-def _restarts(document: Mapping[str, Any], age: Callable[[str | None], str]) -> str:
-    statuses = at(document, "status", "containerStatuses") or ()
-    count = sum(entry.get("restartCount", 0) for entry in statuses)
-    ends = [at(entry, "lastState", "terminated", "finishedAt") for entry in statuses]
-    last = max((end for end in ends if end), default=None)
-    return f"{count} ({age(last)} ago)" if count and last else str(count)
-
-
-def _gates_met(document: Mapping[str, Any], age: Any) -> str:
-    gates = at(document, "spec", "readinessGates") or ()
-    if not gates:
-        return NONE
-    true = {entry.get("type") for entry in at(document, "status", "conditions") or () if entry.get("status") == "True"}
-    return f"{sum(1 for gate in gates if gate.get('conditionType') in true)}/{len(gates)}"
 
 
 def _text(*path: str) -> Callable[[Mapping[str, Any]], str]:
@@ -140,14 +96,14 @@ KIND: Final = Kind(
     warns=warnings.pod,
     columns=(
         NAME,
-        Column("Ready", "string", "The aggregate readiness state of this pod for accepting traffic.", _ready),
-        Column("Status", "string", "The aggregate status of the containers in this pod.", status_word),
+        Column("Ready", "string", "The aggregate readiness state of this pod for accepting traffic.", ready_cell),
+        Column("Status", "string", "The aggregate status of the containers in this pod.", status_cell),
         Column(
             "Restarts",
             "string",
             "The number of times the containers in this pod have been restarted and when "
             "the last container in this pod has restarted.",
-            _restarts,
+            restarts_cell,
         ),
         AGE,
         Column("IP", "string", "", _or_none("status", "podIP"), 1, source="core_v1.PodStatus#podIP"),
@@ -160,8 +116,9 @@ KIND: Final = Kind(
             1,
             source="core_v1.PodStatus#nominatedNodeName",
         ),
-        Column("Readiness Gates", "string", "", _gates_met, 1, source="core_v1.PodSpec#readinessGates"),
+        Column("Readiness Gates", "string", "", gates_cell, 1, source="core_v1.PodSpec#readinessGates"),
     ),
+    row_conditions=row_conditions,
     selectable={
         "spec.nodeName": _text("spec", "nodeName"),
         "spec.restartPolicy": _text("spec", "restartPolicy"),

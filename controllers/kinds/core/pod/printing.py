@@ -1,0 +1,168 @@
+"""What the table of pods says of each: containers that are ready, the word of its status, restarts.
+
+Source: pkg/printers/internalversion (`printPod`), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from controllers.kinds.columns import NONE
+from scheduler_core.api.document import at
+
+_ENDED: Final[Mapping[str, list[dict[str, str]]]] = {
+    "Succeeded": [
+        {
+            "type": "Completed",
+            "status": "True",
+            "reason": "Succeeded",
+            "message": "The pod has completed successfully.",
+        }
+    ],
+    "Failed": [{"type": "Completed", "status": "True", "reason": "Failed", "message": "The pod failed."}],
+}
+"""The conditions of a row by phase: printers may show it apart."""
+
+
+class Printed(NamedTuple):
+    """What the columns Ready, Status and Restarts are made of."""
+
+    ready: int
+    total: int
+    word: str
+    restarts: int
+    restarted: str
+    """When the last restart ended what ran before; empty: nobody knows."""
+
+
+def printed(document: Mapping[str, Any]) -> Printed:
+    """Go through a pod's containers as upstream does: init containers until one is not done, then the others."""
+    word, ready, restarts, restarted = _word(document), 0, 0, ""
+    sidecars = _sidecars(document)
+    of_sidecars = 0, ""
+    for entry, name in _init_states(document):
+        restarts, restarted = _restarted(restarts, restarted, entry)
+        if entry.get("name") in sidecars:
+            of_sidecars = _restarted(*of_sidecars, entry)
+            if entry.get("started") and name:
+                ready += bool(entry.get("ready"))
+                continue
+        if name:
+            word = name
+            break
+    else:
+        name = ""
+    if not name or _true(document, "Initialized"):
+        word, ready, (restarts, restarted) = _of_containers(document, word, ready, of_sidecars)
+    total = len(at(document, "spec", "containers") or ()) + len(sidecars)
+    return Printed(ready, total, _of_deletion(document, word), restarts, restarted)
+
+
+def ready_cell(document: Mapping[str, Any], age: Any) -> str:
+    """Return the cell of READY."""
+    told = printed(document)
+    return f"{told.ready}/{told.total}"
+
+
+def status_cell(document: Mapping[str, Any], age: Any) -> str:
+    """Return the cell of STATUS: the phase, or the more telling reason of a container."""
+    return printed(document).word
+
+
+def restarts_cell(document: Mapping[str, Any], age: Callable[[str | None], str]) -> str:
+    """Return the cell of RESTARTS."""
+    told = printed(document)
+    return f"{told.restarts} ({age(told.restarted)} ago)" if told.restarts and told.restarted else str(told.restarts)
+
+
+def gates_cell(document: Mapping[str, Any], age: Any) -> str:
+    """Return the cell of READINESS GATES."""
+    gates = at(document, "spec", "readinessGates") or ()
+    if not gates:
+        return NONE
+    return f"{sum(1 for gate in gates if _true(document, gate.get('conditionType')))}/{len(gates)}"
+
+
+def row_conditions(document: Mapping[str, Any]) -> list[dict[str, str]] | None:
+    """Return the conditions of the row of a pod that has ended."""
+    return _ENDED.get(at(document, "status", "phase") or "")
+
+
+def _word(document: Mapping[str, Any]) -> str:
+    for condition in at(document, "status", "conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("reason") == "SchedulingGated":
+            return "SchedulingGated"
+    return str(at(document, "status", "reason") or at(document, "status", "phase") or "")
+
+
+def _sidecars(document: Mapping[str, Any]) -> set[str]:
+    return {
+        container.get("name", "")
+        for container in at(document, "spec", "initContainers") or ()
+        if container.get("restartPolicy") == "Always"
+    }
+
+
+def _init_states(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield (status, what the pod is called for it) of the init containers; empty: it is done, and the next counts."""
+    total = len(at(document, "spec", "initContainers") or ())
+    for index, entry in enumerate(at(document, "status", "initContainerStatuses") or ()):
+        waiting, ended = _state(entry)
+        if ended is not None:
+            yield entry, f"Init:{_end(ended)}" if ended.get("exitCode") else ""
+        elif waiting and waiting.get("reason") not in (None, "", "PodInitializing"):
+            yield entry, f"Init:{waiting['reason']}"
+        else:
+            yield entry, f"Init:{index}/{total}"
+
+
+def _of_containers(
+    document: Mapping[str, Any], word: str, ready: int, of_sidecars: tuple[int, str]
+) -> tuple[str, int, tuple[int, str]]:
+    restarts, restarted = of_sidecars
+    running = False
+    for entry in reversed(at(document, "status", "containerStatuses") or ()):
+        restarts, restarted = _restarted(restarts, restarted, entry)
+        waiting, ended = _state(entry)
+        if waiting and waiting.get("reason"):
+            word = waiting["reason"]
+        elif ended is not None:
+            word = _end(ended)
+        elif entry.get("ready") and at(entry, "state", "running") is not None:
+            running = True
+            ready += 1
+    if word == "Completed" and running:
+        word = "Running" if _true(document, "Ready") else "NotReady"
+    return word, ready, (restarts, restarted)
+
+
+def _of_deletion(document: Mapping[str, Any], word: str) -> str:
+    if "deletionTimestamp" not in document["metadata"]:
+        return word
+    if at(document, "status", "reason") == "NodeLost":
+        return "Unknown"
+    return word if at(document, "status", "phase") in _ENDED else "Terminating"
+
+
+def _state(entry: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    state = entry.get("state") or {}
+    return state.get("waiting"), state.get("terminated")
+
+
+def _end(ended: Mapping[str, Any]) -> str:
+    if ended.get("reason"):
+        return str(ended["reason"])
+    return f"Signal:{ended['signal']}" if ended.get("signal") else f"ExitCode:{ended.get('exitCode', 0)}"
+
+
+def _restarted(count: int, newest: str, entry: Mapping[str, Any]) -> tuple[int, str]:
+    ended = at(entry, "lastState", "terminated", "finishedAt") or ""
+    return count + (entry.get("restartCount") or 0), max(newest, ended)
+
+
+def _true(document: Mapping[str, Any], kind: Any) -> bool:
+    for condition in at(document, "status", "conditions") or ():
+        if condition.get("type") == kind:
+            return bool(condition.get("status") == "True")
+    return False
