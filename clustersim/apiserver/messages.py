@@ -12,7 +12,9 @@ import msgspec
 
 from clustersim import documents
 from clustersim.apiserver import protobuf
+from clustersim.apiserver.repeated import repeated_in_json, repeated_in_yaml
 from clustersim.apiserver.routes import PageNotFound
+from controllers.registry.context import Repeated
 from controllers.registry.marks import Marks
 from controllers.registry.schema import too_deep
 from scheduler_core.api.errors import ApiError, bad_request
@@ -139,7 +141,11 @@ def error_response(error: ApiError) -> Response:
     """Return the Status of a refusal, a line of text where nothing is served at all."""
     if isinstance(error, PageNotFound):
         return Response(error.code, f"{error.message}\n".encode(), "text/plain; charset=utf-8")
-    response = json_response(error.status(), error.code)
+    status = error.status()
+    if error.reason == "BadRequest":
+        # Upstream tells of what cannot be read in the message alone.
+        status.pop("details", None)
+    response = json_response(status, error.code)
     if error.retry_after_seconds:
         response.headers.append(("retry-after", str(error.retry_after_seconds)))
     response.headers += map(warning, error.warnings[:WARNINGS_MAX])
@@ -171,6 +177,15 @@ def decode_body(request: Request) -> dict[str, Any]:
     if too_deep(document):
         raise bad_request("the body is nested too deeply")
     return document
+
+
+def repeated_fields(request: Request, document: Any) -> Repeated | None:
+    """Return what the body of a request says twice, where whoever sent it wants to know."""
+    if request.query.get("fieldValidation") == "Ignore" or not request.body:
+        return None
+    if request.content_type in (YAML, "application/x-yaml", "text/yaml"):
+        return repeated_in_yaml(request.body)
+    return repeated_in_json(request.body, document) if request.content_type in (JSON, "", "*/*") else None
 
 
 def decode_json(body: bytes) -> Any:

@@ -13,6 +13,7 @@ from clustersim.apiserver.messages import (
     decode_json,
     decode_yaml,
     json_response,
+    repeated_fields,
     warning,
 )
 from clustersim.apiserver.negotiation import wanted
@@ -40,6 +41,7 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
     document = decode_body(request)
     namespace = _home(target)
     context = context_of(store, request, principal)
+    context.repeated = repeated_fields(request, document)
     if target.name or target.subresource:
         subresource = target.kind.subresource(target.subresource)
         if subresource is None or subresource.post is None:
@@ -63,6 +65,7 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     """Answer a PUT."""
     document = decode_body(request)
     context = context_of(store, request, principal)
+    context.repeated = repeated_fields(request, document)
     operation = Update(target.kind.resource, _home(target), _named(target), document, target.subresource)
     return object_of(store, request, target, apply(store, operation, context), context, 200)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -22,6 +22,16 @@ Guard = Callable[[Operation, Stored | None, Draft | None], None]
 _UNNOTED: Final = nullcontext()
 
 
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """What a body says twice."""
+
+    texts: Sequence[tuple[int, str]]
+    """(place among all fields, sentence)."""
+    places: Mapping[str, int]
+    """Where each field stands, by its path."""
+
+
 @dataclass(slots=True)
 class Context:
     """Who writes, and how names and uids are made. `warnings` is filled by the registry."""
@@ -39,6 +49,8 @@ class Context:
     guard: Guard | None = None
     marks: Marks | None = None
     """Where the steps of this write are noted; None: nowhere."""
+    repeated: Repeated | None = None
+    """What the body says twice; None: nothing."""
     repeats: Repeats | None = None
     """The run of creates that this write may belong to; None: it stands alone."""
 

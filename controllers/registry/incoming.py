@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 import msgspec
@@ -228,16 +229,11 @@ def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -
     except (TypeError, msgspec.MsgspecError) as error:
         # Uploaded YAML can hold what JSON cannot, such as a mapping whose key is null.
         raise bad_request(f"the body cannot be written as JSON: {error}") from error
-    if not isinstance(fresh.get("metadata", {}), dict):
-        raise bad_request("metadata is not an object")
     report = check(fresh, kind.schema)
     if report.wrong:
-        listed = ", ".join(
-            f"json: {cause.message}" if cause.reason == "FieldValueTypeInvalid" else f"{cause.field}: {cause.message}"
-            for cause in report.wrong
-        )
-        raise bad_request(f"{_title(kind)}: {listed}", report.wrong)
-    if report.unknown:
+        # Upstream stops at what it cannot read, and tells the first of it.
+        raise bad_request(f"{_title(kind)}: {report.wrong[0].message}", report.wrong)
+    if report.unknown or context.repeated is not None:
         _report_unknown(kind, report.unknown, context)
     document = {key: old[key] for key in given if key in old and key not in fresh and given[key] == old[key]}
     document.update(fresh)
@@ -269,7 +265,11 @@ def _title(kind: Kind) -> str:
 
 
 def _report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
-    texts = [f'unknown field "{path}"' for path in unknown]
+    repeated = context.repeated
+    places = repeated.places if repeated is not None else {}
+    told = [(places.get(path, 0), f'unknown field "{path}"') for path in unknown]
+    # In the order of the body, and what it says twice among the rest.
+    texts = [text for _, text in sorted([*(repeated.texts if repeated else ()), *told], key=itemgetter(0))]
     if context.field_validation == "Strict":
         causes = [Cause(path, "unknown field", "FieldValueInvalid") for path in unknown]
         raise bad_request(f"{_title(kind)}: strict decoding error: {', '.join(texts)}", causes)

@@ -6,9 +6,7 @@ upstream always tells, numbers given for quantities become strings, unknown fiel
 
 from __future__ import annotations
 
-import binascii
 import re
-from base64 import b64decode
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -17,6 +15,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 import msgspec
 
 from controllers.log.stamps import wire_form
+from controllers.registry import decoding
 from controllers.registry.descriptions import described
 from controllers.registry.merging import MAP_VALUES
 from controllers.registry.structs import Field, fields_of
@@ -33,8 +32,6 @@ DEPTH_MAX: Final = 64
 
 QUANTITY_LETTERS_MAX: Final = 48
 """Letters of a quantity; int64 in nano units has 28. Bounds the arithmetic on hostile input."""
-
-_MAX_INT64: Final = 2**63 - 1
 
 _SCALARS: Final[dict[str, Scalar]] = {
     "str": "string",
@@ -57,17 +54,16 @@ _GO_NAMES: Final[dict[str, str]] = {
     "integer": "int64",
     "number": "float64",
     "boolean": "bool",
-    "time": "string",
-    "micro-time": "string",
+    "time": "v1.Time",
+    "micro-time": "v1.MicroTime",
     "bytes": "[]uint8",
     "quantity": "resource.Quantity",
     "int-or-string": "intstr.IntOrString",
     "any": "object",
 }
 
-_TIME: Final = re.compile(
-    r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)"
-)
+_INNER: Final[dict[str, str]] = {"time": "string", "micro-time": "string", "int-or-string": "int32"}
+"""What Go reads of a scalar that reads itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +75,26 @@ class FieldType:
     model: str
     container: Literal["", "list", "map"]
     required: bool
+    owner: str = ""
+    """The struct that holds it."""
+    go: str = ""
+    """What Go calls its type, where the rest does not say."""
 
     @property
     def go_name(self) -> str:
         """Return the type's name as upstream's decoding errors have it."""
-        inner = _GO_NAMES[self.scalar] if self.scalar else self.model.replace("_", "").split(".")[-1]
+        if self.go:
+            return self.go
+        module, _, name = self.model.partition(".")
+        inner = _GO_NAMES[self.scalar] if self.scalar else f"{module.rpartition('_')[2]}.{name}"
         return {"": inner, "list": f"[]{inner}", "map": f"map[string]{inner}"}[self.container]
+
+    @property
+    def item_name(self) -> str:
+        """Return the name of the type of one value of it."""
+        if self.scalar in _INNER:
+            return _INNER[self.scalar]
+        return decoding.element(self.go_name) if self.container else self.go_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +124,17 @@ def _field_type(module: str, owner: str, name: str, annotation: str, default: An
     if inner.startswith("List["):
         container, inner = "list", inner.removeprefix("List[").removesuffix("]")
     wire = default["json"] if isinstance(default, dict) and "json" in default else name
+    told = (owner, decoding.go_types().get(f"{module}.{owner}", {}).get(wire, ""))
     if inner == "dict":
-        return FieldType(wire, MAP_VALUES.get((f"{module}.{owner}", wire), "string"), "", "map", required)
+        return FieldType(wire, MAP_VALUES.get((f"{module}.{owner}", wire), "string"), "", "map", required, *told)
     if inner.startswith("dict["):
         value = inner.removeprefix("dict[").removesuffix("]")
         if value == "any":
-            return FieldType(wire, "any", "", container, required)
-        return FieldType(wire, _SCALARS[value], "", "map", required)
+            return FieldType(wire, "any", "", container, required, *told)
+        return FieldType(wire, _SCALARS[value], "", "map", required, *told)
     if inner in _SCALARS:
-        return FieldType(wire, _SCALARS[inner], "", container, required)
-    return FieldType(wire, None, inner if "." in inner else f"{module}.{inner}", container, required)
+        return FieldType(wire, _SCALARS[inner], "", container, required, *told)
+    return FieldType(wire, None, inner if "." in inner else f"{module}.{inner}", container, required, *told)
 
 
 @cache
@@ -150,10 +161,14 @@ def model(key: str) -> Model:
 
 def _struct_model(key: str, module: str, cls: type[msgspec.Struct]) -> Model:
     """Return the model of a typed command object; the outermost has the envelope of every object beside its parts."""
-    known = {field.wire: _struct_field(module, field) for field in fields_of(cls)}
+    known = {field.wire: _struct_field(module, cls.__name__, field) for field in fields_of(cls)}
     if known.keys() & {"spec", "status"}:
         envelope = {name: FieldType(name, "string", "", "", False) for name in ("apiVersion", "kind")}
-        known = {**envelope, "metadata": FieldType("metadata", None, "meta_v1.ObjectMeta", "", False), **known}
+        known = {
+            **envelope,
+            "metadata": FieldType("metadata", None, "meta_v1.ObjectMeta", "", False, cls.__name__),
+            **known,
+        }
     descriptions = {field.wire: field.meta.description for field in fields_of(cls) if field.meta.description}
     return Model(key, " ".join((cls.__doc__ or "").split()), known, descriptions, getattr(cls, "open_fields", False))
 
@@ -184,7 +199,7 @@ def places_of(wanted: str, key: str) -> tuple[tuple[str, ...], ...]:
 _OF_PYTHON: Final[dict[Any, Scalar]] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-def _struct_field(module: str, field: Field) -> FieldType:
+def _struct_field(module: str, owner: str, field: Field) -> FieldType:
     of = field.type
     container: Literal["", "list", "map"] = ""
     if field.options:
@@ -194,8 +209,8 @@ def _struct_field(module: str, field: Field) -> FieldType:
     elif get_origin(of) is dict and get_args(of)[1] is not Any:
         of, container = get_args(of)[1], "map"
     if isinstance(of, type) and issubclass(of, msgspec.Struct):
-        return FieldType(field.wire, None, f"{module}.{of.__name__}", container, False)
-    return FieldType(field.wire, _OF_PYTHON.get(of, "any"), "", container, False)
+        return FieldType(field.wire, None, f"{module}.{of.__name__}", container, False, owner)
+    return FieldType(field.wire, _OF_PYTHON.get(of, "any"), "", container, False, owner)
 
 
 def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:
@@ -342,59 +357,59 @@ def _check_field(value: Any, entry: FieldType, path: str, report: Report, requir
 def _check_item(value: Any, entry: FieldType, path: str, report: Report, require: bool) -> Any:
     if entry.scalar is None:
         if not isinstance(value, dict):
-            return _mismatch(value, entry, path, report)
+            return _mismatch(value, entry, path, report, entry.item_name)
         _check_struct(value, model(entry.model), path, report, require)
         return value
     match entry.scalar:
         case "string":
             good = isinstance(value, str)
         case "integer":
-            good = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _MAX_INT64
+            good = decoding.fits(value, entry.item_name)
         case "boolean":
             good = isinstance(value, bool)
         case "number":
             good = isinstance(value, (int, float)) and not isinstance(value, bool)
         case "int-or-string":
-            good = isinstance(value, (int, str)) and not isinstance(value, bool)
+            good = isinstance(value, str) or decoding.fits(value, "int32")
         case "time" | "micro-time":
-            good = isinstance(value, str) and _TIME.fullmatch(value) is not None
-            written = wire_form(value, micro=entry.scalar == "micro-time") if good else None
-            return _mismatch(value, entry, path, report) if written is None else written
+            return _check_time(value, entry, path, report)
         case "bytes":
-            good = isinstance(value, str) and _is_base64(value)
+            good = isinstance(value, str)
+            if good and (why := decoding.base64_error(value)):
+                return _unread(value, why, path, report)
         case "quantity":
-            return _check_quantity(value, entry, path, report)
+            return _check_quantity(value, path, report)
         case "any":
             good = True
-    return value if good else _mismatch(value, entry, path, report)
+    return value if good else _mismatch(value, entry, path, report, entry.item_name)
 
 
-def _check_quantity(value: Any, entry: FieldType, path: str, report: Report) -> Any:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return _mismatch(value, entry, path, report)
-    text = value if isinstance(value, str) else repr(value)
+def _check_time(value: Any, entry: FieldType, path: str, report: Report) -> Any:
+    if not isinstance(value, str):
+        return _mismatch(value, entry, path, report, entry.item_name)
+    micro = entry.scalar == "micro-time"
+    why = decoding.time_error(value, micro=micro)
+    written = None if why else wire_form(value, micro=micro)
+    return _unread(value, why or f'parsing time "{value}": out of range', path, report) if written is None else written
+
+
+def _check_quantity(value: Any, path: str, report: Report) -> Any:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    text = text.strip()
     try:
         if len(text) > QUANTITY_LETTERS_MAX:
             raise quantity.QuantityError("quantity is too long")
-        text = quantity.canonical(text)
-    except quantity.QuantityError as error:
-        report.wrong.append(Cause(path, f'Invalid value: "{text[:QUANTITY_LETTERS_MAX]}": {error}'))
-    return text
+        return quantity.canonical(text)
+    except quantity.QuantityError:
+        return _unread(value, decoding.quantity_error(text[:QUANTITY_LETTERS_MAX]), path, report)
 
 
-def _is_base64(text: str) -> bool:
-    try:
-        b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
+def _unread(value: Any, why: str, path: str, report: Report) -> Any:
+    report.wrong.append(Cause(path, why, "FieldValueInvalid"))
+    return value
 
 
-_GIVEN: Final = {bool: "bool", int: "number", float: "number", str: "string", dict: "object", list: "array"}
-
-
-def _mismatch(value: Any, entry: FieldType, path: str, report: Report) -> Any:
-    given = _GIVEN.get(type(value), "null")
-    message = f"cannot unmarshal {given} into {path} of type {entry.go_name}"
+def _mismatch(value: Any, entry: FieldType, path: str, report: Report, type_name: str = "") -> Any:
+    message = decoding.mismatch(value, entry.owner, path, type_name or entry.go_name)
     report.wrong.append(Cause(path, message, "FieldValueTypeInvalid"))
     return value

@@ -268,7 +268,7 @@ def test_a_refusal_by_role_is_worded_as_upstreams(api: Api) -> None:
 
 def test_times_are_written_in_one_form(api: Api, namespace: str) -> None:
     path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
-    spec = {"holderIdentity": "me", "renewTime": "2026-01-02T05:04:05.5+02:00"}
+    spec = {"holderIdentity": "me", "renewTime": "2026-01-02T05:04:05.500000+02:00"}
     status, lease, _ = api.request("POST", path, {"metadata": {"name": "held"}, "spec": spec})
     assert (status, lease["spec"]["renewTime"]) == (201, "2026-01-02T03:04:05.500000Z")
     spec["renewTime"] = "2026-02-31T05:04:05.000000Z"
