@@ -20,6 +20,9 @@ from controllers.log.operations import Patch
 from controllers.loop.loop import Loop, Slot, Tick
 from scheduler_core.api.document import Document
 
+REFUSALS_EVERY_MS: Final = 1_000
+"""Simulated milliseconds between two rows that only tell of refused writes."""
+
 
 class ReplicaTeller:
     """Keeps the statuses of one session's replicas true."""
@@ -36,6 +39,7 @@ class ReplicaTeller:
         """Replica → what is known of its process, whatever becomes of that."""
         self._seen: dict[str, tuple[object, ...]] = {}
         self._shown: dict[str, Document] = {}
+        self._refused: dict[str, tuple[int, int]] = {}
 
     def note(self, slot: Slot) -> None:
         """Note whether a replica believes that it leads: after all that may have changed it, a crash too."""
@@ -49,12 +53,20 @@ class ReplicaTeller:
             return False
         self.note(slot)
         lease = replica.lease_view() or {}
-        refused = self.standings[slot.name].refused.bit_length()
-        fault = self._faults.of(slot)
-        seen = (replica.leading, replica.last_branch, lease.get("holder"), slot.incarnation, fault, refused)
+        noted, fault = self.standings[slot.name].noted, self._faults.of(slot)
+        refused = self._refusals(slot.name)
+        seen = (replica.leading, replica.last_branch, lease.get("holder"), slot.incarnation, fault, refused, noted)
         moved = self._seen.get(slot.name) != seen
         self._seen[slot.name] = seen
         return moved
+
+    def _refusals(self, identity: str) -> int:
+        """Return how many refused writes are told: when the count has doubled, else at most once a second."""
+        now, (told, told_ms) = self.standings[identity].refused, self._refused.get(identity, (0, 0))
+        if now.bit_length() > told.bit_length() or (now > told and self._loop.now_ms - told_ms >= REFUSALS_EVERY_MS):
+            told = now
+            self._refused[identity] = (now, self._loop.now_ms)
+        return told
 
     def show(self, document: Document, tick: Tick) -> None:
         """Write a replica's status, if anything but its renewals has changed.
@@ -68,7 +80,7 @@ class ReplicaTeller:
             return
         status = self._standing(identity)
         known = self._shown.get(identity) or status_of(document)
-        if any(known.get(key) != status[key] for key in _TELLING) or _thinned(known) != _thinned(status):
+        if any(known.get(key) != status[key] for key in _TELLING) or _holder(known) != _holder(status):
             self._shown[identity] = status
             tick.emit(_patch(identity, status))
 
@@ -127,15 +139,15 @@ _TELLING: Final = (
     "clockRate",
     "faultId",
     "fault",
+    "refused",
+    "tries",
 )
 """Fields whose change is worth a row; the others are as of the last one."""
 
 
-def _thinned(status: Mapping[str, Any]) -> tuple[str, int]:
-    """Return the holder of the lease, and how often the count of refused writes has doubled: it may grow with each."""
-    lease, refused = status.get("lease"), status.get("refused")
-    holder = str(lease.get("holder") or "") if isinstance(lease, Mapping) else ""
-    return holder, refused.bit_length() if isinstance(refused, int) else 0
+def _holder(status: Mapping[str, Any]) -> str:
+    lease = status.get("lease")
+    return str(lease.get("holder") or "") if isinstance(lease, Mapping) else ""
 
 
 def tell_cycle(tick: Tick, identity: str, cycle: Mapping[str, Any] | None, known: Mapping[str, Any] | None) -> None:

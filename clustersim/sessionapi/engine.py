@@ -89,6 +89,8 @@ def shown(call: Call, document: Document) -> Document:
         "lastExit": msgspec.to_builtins(status.last_exit),
         "callbacks": msgspec.to_builtins(status.callbacks),
         "beliefs": msgspec.to_builtins(status.beliefs),
+        "tries": msgspec.to_builtins(status.tries),
+        "refusals": msgspec.to_builtins(status.refusals),
         "fault": {name: value for name, value in told.items() if value is not None} or None,
     }
 

@@ -17,7 +17,7 @@ from clustersim.sessionapi.http import Call, answer, refuse
 from clustersim.sessionapi.past import revision_of
 from clustersim.store import history
 from clustersim.store.history import Key
-from clustersim.timeline.marks import Mark, counted, marks, thinned
+from clustersim.timeline.marks import LANES, Mark, counted, marks, thinned
 from clustersim.timeline.words import LANGUAGES, text_of
 from controllers.kinds.table import kind_of
 from controllers.log.store import Gone
@@ -35,13 +35,16 @@ SLOTS_DEFAULT: Final = 120
 
 
 def show(call: Call) -> HttpResponse:
-    """Answer `GET …/timeline?from=&to=&limit=&language=`: marks in order."""
+    """Answer `GET …/timeline?from=&to=&limit=&lane=&language=`: marks in order."""
     principal = call.principal
     limit = _count(call, "limit", MARKS_DEFAULT, MARKS_MAX)
     language = call.request.GET.get("language", LANGUAGES[0])
     if language not in LANGUAGES:
         raise refuse(Cause("language", f"give one of {', '.join(LANGUAGES)}"))
-    chosen = thinned(_marks(call, principal)[2], limit)
+    lane = call.request.GET.get("lane", "")
+    if lane and lane not in LANES:
+        raise refuse(Cause("lane", f"give one of {', '.join(LANES)}, or none for all"))
+    chosen = thinned([mark for mark in _marks(call, principal)[2] if lane in ("", mark.lane)], limit)
     wanted = {mark.row.revision for mark in chosen} | {mark.row.previous_revision for mark in chosen}
     documents = call.store.rows(sorted(wanted))
     return answer([_told(mark, documents, language) for mark in chosen])

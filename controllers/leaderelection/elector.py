@@ -13,9 +13,10 @@ The simulated replicas run it on simulated time, `clustersim.runtime` on real ti
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 JITTER_TENTHS: Final = 12
 """JitterFactor 1.2: while acquiring, a retry waits the period plus up to 1.2 periods more."""
@@ -108,6 +109,27 @@ Branch = Literal[
 ]
 Notice = Literal["became leader", "stopped leading", "new leader"]
 
+TRIES_MAX: Final = 8
+"""Tries that are remembered until somebody clears the list: more come of no one event."""
+
+
+class Try(NamedTuple):
+    """What a try came to, and what this elector had seen of the lock when it did; times are on its own clock."""
+
+    branch: Branch
+    leading: bool
+    """Whether it believed that it leads."""
+    conflict: bool
+    """The write was refused because somebody else was faster."""
+    holder: str
+    """Whom the record names that it had seen; empty: nobody."""
+    seen_ms: int
+    """When it saw that record change last."""
+    expires_ms: int
+    """When that lease is over, as it sees."""
+    silent: bool
+    """It has read the lock, and found what it had seen before."""
+
 
 class Elector:
     """One candidate for one lock."""
@@ -142,11 +164,14 @@ class Elector:
         self.attempt = 0
         self.notices: list[Notice] = []
         """What happened since somebody last cleared the list."""
+        self.tries: deque[Try] = deque(maxlen=TRIES_MAX)
+        """What tries came to since then."""
         self._jitter = jitter
         self.epoch_ms = epoch_ms
         """Follows the wall clock where that is stepped; no duration is measured by it."""
         self._version = ""
         self._raw: Record | None = None
+        self._silent = False
         self._reported = ""
         self._next_try_ms: int | None = None
         self._deadline_ms: int | None = None
@@ -176,6 +201,7 @@ class Elector:
             self._failed("timeout", now_ms)
         if self.leading and self._deadline_ms is not None and now_ms >= self._deadline_ms:
             self.branch = "deadline"
+            self._remember("deadline")
             self._stop()
             return None
         if self._in_flight is not None:
@@ -203,9 +229,12 @@ class Elector:
         """Step down on request; return the write that releases the lock, where it is held."""
         was_leading = self.leading
         held = self.observed
-        self._stop()
         # Another may hold it by now, as who leads by a slow clock has just read: that one's is not given up.
-        if not was_leading or held is None or not self.is_holder() or not self.settings.release_on_cancel:
+        releases = was_leading and held is not None and self.is_holder() and self.settings.release_on_cancel
+        if releases:
+            self._remember("release")
+        self._stop()
+        if not releases or held is None:
             return None
         self.branch = "release"
         wire_ms = self.epoch_ms + now_ms
@@ -224,6 +253,7 @@ class Elector:
 
     def _try(self, now_ms: int) -> Request:
         self.attempt += 1
+        self._silent = False
         if self.leading and self._deadline_ms is None:
             self._deadline_ms = now_ms + self.settings.renew_deadline_ms
         if self.is_holder() and self.lease_is_valid(now_ms) and self._version:
@@ -240,7 +270,8 @@ class Elector:
                 return self._send(Create(self._fresh(now_ms, 0)), now_ms)
             case Found(record, version):
                 self._version = version
-                if record != self._raw:
+                self._silent = record == self._raw
+                if not self._silent:
                     self._observe(record, now_ms)
                     self._raw = record
                 if record.holder and self.lease_is_valid(now_ms) and not self.is_holder():
@@ -252,10 +283,11 @@ class Elector:
         match response:
             case Found(record, version):
                 self._version = version
+                self._came_to("create")
                 self._observe(record, now_ms)
-                self._succeeded("create", now_ms)
+                self._succeeded(now_ms)
             case Failed() | Missing():
-                self._failed("create-refused", now_ms)
+                self._failed("create-refused", now_ms, conflict=_is_conflict(response))
 
     def _updated(self, request: Update, response: Response, now_ms: int) -> Request | None:
         before = self.observed
@@ -263,15 +295,18 @@ class Elector:
         match response:
             case Found(record, version):
                 self._version = version
-                branch = self._branch_of(before, optimistic)
+                # What it had seen until now is what the try is told with.
+                self._came_to(self._branch_of(before, optimistic))
                 self._observe(record, now_ms)
-                self._succeeded(branch, now_ms)
+                self._succeeded(now_ms)
                 return None
             case Failed() | Missing():
+                conflict = _is_conflict(response)
                 if optimistic:
                     self.branch = "renew-optimistic-refused"
+                    self._remember(self.branch, conflict=conflict)
                     return self._send(Get(), now_ms)
-                self._failed("renew-refused" if self.is_holder() else "acquire-refused", now_ms)
+                self._failed("renew-refused" if self.is_holder() else "acquire-refused", now_ms, conflict=conflict)
                 return None
 
     def _branch_of(self, before: Record | None, optimistic: bool) -> Branch:
@@ -310,8 +345,7 @@ class Elector:
 
     # -- what a try comes to ------------------------------------------------------------------------------------
 
-    def _succeeded(self, branch: Branch, now_ms: int) -> None:
-        self._came_to(branch)
+    def _succeeded(self, now_ms: int) -> None:
         self.renewed_ms = now_ms
         self._deadline_ms = None
         self._next_try_ms = now_ms + self.settings.retry_period_ms
@@ -319,12 +353,19 @@ class Elector:
             self.leading = True
             self.notices.append("became leader")
 
-    def _came_to(self, branch: Branch) -> None:
+    def _came_to(self, branch: Branch, *, conflict: bool = False) -> None:
         self.branch = branch
         self.branches[branch] = self.branches.get(branch, 0) + 1
+        self._remember(branch, conflict=conflict)
 
-    def _failed(self, branch: Branch, now_ms: int) -> None:
-        self._came_to(branch)
+    def _remember(self, branch: Branch, *, conflict: bool = False) -> None:
+        observed = self.observed or _NOTHING
+        expires_ms = self.observed_ms + 1000 * observed.lease_duration_seconds
+        holder, seen_ms = observed.holder, self.observed_ms
+        self.tries.append(Try(branch, self.leading, conflict, holder, seen_ms, expires_ms, self._silent))
+
+    def _failed(self, branch: Branch, now_ms: int, *, conflict: bool = False) -> None:
+        self._came_to(branch, conflict=conflict)
         period_ms = self.settings.retry_period_ms
         if self.leading:
             self._next_try_ms = now_ms + period_ms
@@ -337,3 +378,11 @@ class Elector:
         self.leading = False
         self._in_flight = None
         self._stopped = True
+
+
+_NOTHING: Final = Record("", 0, 0, 0, 0)
+"""What an elector has seen of a lock that it has not read."""
+
+
+def _is_conflict(response: Response) -> bool:
+    return isinstance(response, Failed) and response.conflict

@@ -144,7 +144,7 @@ class Replica:
             else:
                 others.append(answer)
         if others:
-            self.standing.count(others)
+            self.standing.count(others, tick.world_ms)
             self.inner.settle(others, tick)
 
     def fire(self, timer: Hashable, tick: Tick) -> None:
@@ -263,6 +263,9 @@ class Replica:
 
     def _announce(self, elector: Elector, tick: Tick, *, asked: bool = False) -> None:
         """Call back as client-go does: OnNewLeader, OnStartedLeading, OnStoppedLeading."""
+        while elector.tries:
+            one = elector.tries.popleft()
+            self.standing.tried(one, tick.world_ms, tick.world(one.seen_ms), tick.world(one.expires_ms))
         notices, elector.notices = elector.notices, []
         for notice in notices:
             self.standing.called(_CALLBACKS[notice], tick.now_ms, elector.observed)

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controllers.leaderelection.elector import Record
+from controllers.leaderelection.elector import Branch, Record, Try
 from controllers.loop.component import Answer
-from controllers.registry.models.clustersim_v1 import Belief, Callback, Exit, ReplicaStatus
+from controllers.registry.models.clustersim_v1 import Belief, Callback, Election, Exit, Refusal, ReplicaStatus
 
 Name = Literal["OnStartedLeading", "OnStoppedLeading", "OnNewLeader"]
 
@@ -21,6 +21,18 @@ CALLBACKS_MAX: Final = 6
 
 BELIEFS_MAX: Final = 12
 """Times of believed leadership that are told: the newest."""
+
+TRIES_MAX: Final = 12
+"""Tries for the lock that are told: the newest of those that say something."""
+
+REFUSALS_MAX: Final = 8
+"""Refused writes that are told: the newest."""
+
+MESSAGE_MAX: Final = 160
+"""Characters of the sentence with which one was refused."""
+
+RENEWED: Final[frozenset[Branch]] = frozenset({"renew", "renew-optimistic"})
+"""What the lock itself tells."""
 
 EXIT_ASKED: Final = 0
 EXIT_LOST: Final = 1
@@ -38,6 +50,12 @@ class Standing:
         self.callbacks = status.callbacks
         self.beliefs = status.beliefs
         """When it believed that it leads, in the world's time."""
+        self.tries = status.tries
+        """What its tries for the lock came to that say something, in the world's time; see `tried`."""
+        self.refusals = status.refusals
+        """The newest writes that were refused because another one was faster, in the world's time."""
+        self.noted = 0
+        """How many tries were noted."""
 
     def called(self, callback: Name, at_ms: int, observed: Record | None) -> None:
         """Note a callback, on the replica's own clock."""
@@ -58,9 +76,44 @@ class Standing:
         elif does and not leading:
             self.beliefs = [*self.beliefs[:-1], Belief(from_ms=self.beliefs[-1].from_ms, to_ms=at_ms)]
 
-    def count(self, answers: Sequence[Answer]) -> None:
-        """Count what was refused in the results of the component's writes."""
-        self.refused += sum(1 for one in answers if one.result.error is not None and one.result.error.code == 409)
+    def tried(self, one: Try, at_ms: int, seen_ms: int, expires_ms: int) -> None:
+        """Note what a try for the lock came to, if it says something that others do not.
+
+        Renewals are in the lock. Of who waits it says something that the lock has another holder, or that he is silent:
+        from then on it is known when the lease will be over for this one. Of what fails again and again, the first.
+
+        Args:
+            one: the try.
+            at_ms: when its answer came; this and the others are simulated milliseconds.
+            seen_ms: when it had last seen the record change.
+            expires_ms: when that lease is over, as it sees.
+        """
+        if one.branch in RENEWED or (one.branch == "renew-optimistic-refused" and not one.conflict):
+            # The lock tells of renewals; a renewal that was lost is followed by a look at the lock, which is told.
+            return
+        last = self.tries[-1] if self.tries else None
+        known = last is not None and (last.branch, last.holder, last.leading) == (one.branch, one.holder, one.leading)
+        if not one.leading and known and (not one.silent or (last is not None and last.seen_ms == seen_ms)):
+            return
+        noted = Election(
+            at_ms=at_ms,
+            branch=one.branch,
+            leading=one.leading,
+            conflict=one.conflict,
+            holder=one.holder,
+            seen_ms=seen_ms,
+            expires_ms=expires_ms,
+        )
+        self.tries = [*self.tries, noted][-TRIES_MAX:]
+        self.noted += 1
+
+    def count(self, answers: Sequence[Answer], at_ms: int) -> None:
+        """Count what was refused in the results of the component's writes, and keep the newest in the world's time."""
+        errors = [one.result.error for one in answers]
+        found = [Refusal(at_ms=at_ms, message=one.message[:MESSAGE_MAX]) for one in errors if one and one.code == 409]
+        self.refused += len(found)
+        if found:
+            self.refusals = [*self.refusals, *found][-REFUSALS_MAX:]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the members of a replica's status."""
@@ -70,6 +123,8 @@ class Standing:
             "lastExit": msgspec.to_builtins(self.last_exit),
             "callbacks": msgspec.to_builtins(self.callbacks),
             "beliefs": msgspec.to_builtins(self.beliefs),
+            "tries": msgspec.to_builtins(self.tries),
+            "refusals": msgspec.to_builtins(self.refusals),
         }
 
 

@@ -173,6 +173,15 @@ class Tick:
         return self._loop.store.epoch_ms + self._slot.clock.skew_ms
 
     @property
+    def world_ms(self) -> int:
+        """Return the time of the loop: for what is told of a component, which does not know it."""
+        return self._loop.now_ms
+
+    def world(self, local_ms: int) -> int:
+        """Return the time of the loop at which the own clock shows `local_ms`, as it runs now."""
+        return self._slot.clock.world(local_ms)
+
+    @property
     def reachable(self) -> bool:
         """Return whether the component reaches the API server."""
         return self._slot.link.api

@@ -131,6 +131,57 @@ def test_a_pair_whose_locks_disagree_is_held_by_nobody_known() -> None:
     assert pair.leading() == [other]
 
 
+def _tries(pair: Pair, identity: str) -> list[tuple[str, bool, bool]]:
+    return [(one["branch"], one["leading"], one["conflict"]) for one in pair.status(identity)["tries"]]
+
+
+def test_an_observer_tells_when_the_lease_of_a_dead_leader_is_over_for_it() -> None:
+    pair = Pair()
+    (old,) = pair.leading()
+    (other,) = {"kube-scheduler-0", "kube-scheduler-1"} - {old}
+    assert _tries(pair, other) == [("held", False, False)], "renewals are no news"
+    pair.run(7.3)
+    pair.ask(REPLICAS, old, {"fault": {"id": 1, "kind": "crash"}})
+    pair.run(9)
+    silent = pair.status(other)["tries"][-1]
+    assert (silent["branch"], silent["holder"]) == ("held", old), "told before the lease is over"
+    assert silent["expiresMs"] == silent["seenMs"] + 15_000
+    pair.run(16)
+    taken = pair.status(other)["tries"][-1]
+    assert (taken["branch"], taken["holder"], taken["seenMs"]) == ("acquire-expired", old, silent["seenMs"])
+    assert taken["expiresMs"] <= taken["atMs"] == pair.status(other)["beliefs"][-1]["fromMs"]
+    assert pair.status(old)["beliefs"][-1]["toMs"] == 17_300
+
+
+def test_a_leader_that_is_cut_off_tells_of_each_renewal_that_was_lost() -> None:
+    pair = Pair()
+    (old,) = pair.leading()
+    pair.ask(REPLICAS, old, {"fault": {"id": 1, "kind": "partition", "seconds": 60}})
+    pair.run(40)
+    lost = [one for one in _tries(pair, old) if one[1]]
+    assert lost == [("get-failed", True, False)] * 5 + [("deadline", True, False)]
+
+
+def test_a_slow_leader_tells_of_its_refused_renewal_and_writes_and_sees_its_lease_by_its_own_clock() -> None:
+    pair = Pair()
+    (old,) = pair.leading()
+    pair.ask(REPLICAS, old, {"fault": {"id": 1, "kind": "rate", "rate": 0.1}})
+    for number in range(30):
+        pair.create(pod(f"p{number}"))
+        pair.run(2)
+    (other,) = {"kube-scheduler-0", "kube-scheduler-1"} - {old}
+    taken = pair.status(other)["tries"][-1]
+    assert (taken["branch"], taken["expiresMs"] - taken["seenMs"]) == ("acquire-expired", 15_000)
+    (refused,) = [one for one in pair.status(old)["tries"] if one["conflict"]]
+    assert (refused["branch"], refused["leading"]) == ("renew-optimistic-refused", True)
+    assert refused["expiresMs"] - refused["seenMs"] == 150_000, "its clock is ten times too slow"
+    sentences = [one for identity in (old, other) for one in pair.status(identity)["refusals"]]
+    assert sentences
+    assert all(one["atMs"] >= taken["atMs"] for one in sentences)
+    assert all("is already assigned to node" in one["message"] for one in sentences)
+    assert all(len(pair.status(identity)["refusals"]) <= 8 for identity in (old, other))
+
+
 def _played(name: str, seed: int = 1) -> tuple[MemoryStore, dict[str, Any]]:
     document = documents.one_yaml((SCENARIOS / f"{name}.yaml").read_bytes())
     return scenario.run(scenario.read(document, STARTS), seed=seed)

@@ -91,6 +91,9 @@ async def test_what_happened_stands_in_lanes_in_order_and_in_words(room: Class) 
     assert all(one["text"] != other["text"] for one, other in zip(found, chinese, strict=True))
     some = await timeline(room, f"?from={bound[0]['rv']}&to={bound[-1]['rv']}")
     assert some == [mark for mark in found if bound[0]["rv"] <= mark["rv"] <= bound[-1]["rv"]]
+    leases = await timeline(room, "?lane=leases&limit=2000")
+    assert leases == [mark for mark in found if mark["lane"] == "leases"] != []
+    assert (await room.session("teacher", "GET", "/timeline?lane=elections")).status_code == 422
     few = await timeline(room, "?limit=20")
     assert len(few) == 20
     assert [mark for mark in found if mark in few] == few

@@ -202,6 +202,29 @@ class Belief(Shape, frozen=True):
     to_ms: int | None = None
 
 
+class Election(Shape, frozen=True):
+    """Election is a try for the lock that says something, in simulated milliseconds, and what the replica had seen."""
+
+    open_fields: ClassVar[bool] = True
+
+    at_ms: int = 0
+    branch: str = ""
+    leading: bool = False
+    conflict: bool = False
+    holder: str = ""
+    seen_ms: int = 0
+    expires_ms: int = 0
+
+
+class Refusal(Shape, frozen=True):
+    """Refusal is a write that was refused because another one was faster, in the API server's words."""
+
+    open_fields: ClassVar[bool] = True
+
+    at_ms: int = 0
+    message: str = ""
+
+
 class ReplicaStatus(Shape, frozen=True):
     """ReplicaStatus is the replica as its owner runs it; `cycle` is what a new owner needs to take a held cycle up."""
 
@@ -220,6 +243,8 @@ class ReplicaStatus(Shape, frozen=True):
     last_exit: Exit | None = None
     callbacks: list[Callback] = []
     beliefs: list[Belief] = []
+    tries: list[Election] = []
+    refusals: list[Refusal] = []
     fault_id: int = 0
     fault: Fault | None = None
     verdict: Outcome | None = None
