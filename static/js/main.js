@@ -4,6 +4,7 @@
 import { Actions, refusalOf } from "./act/actions.js";
 import { AddressBar } from "./act/address.js";
 import { DecisionLoader } from "./act/decisions.js";
+import { ElectionLoader } from "./act/election.js";
 import { forms } from "./act/forms.js";
 import { HandLoader } from "./act/hand.js";
 import { createIntents } from "./act/intents.js";
@@ -45,7 +46,7 @@ let ui = {
   phone: PHONE.matches, fps: 0, dockHeight: dockHeight(),
   decisions: { pod: "", traces: [], selectedTraceId: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
-  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(),
+  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [],
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -75,6 +76,7 @@ const decisions = new DecisionLoader(api, () => setUi({ decisions: decisions.sta
 const model = new ModelLoader(api, () => setUi({ model: model.state }));
 const hand = new HandLoader(api, fold);
 const timeline = new TimelineLoader(api, () => setUi({ timeline: timeline.state }));
+const election = new ElectionLoader(api, () => setUi({ leases: election.marks }));
 const past = new PastLoader(api, () => view, () => {
   setUi({ past: past.state });
   if (past.state.revision && !pastBar) void loadPast();
@@ -202,6 +204,7 @@ function paint() {
   painted = changes;
   if (!past.view) hand.follow(view);
   timeline.follow(view, showing, desktop?.dockTab === "timeline", ui.lang);
+  election.follow(view, desktop?.dockTab === "election");
   decisions.follow(showing, ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "");
   model.follow(showing, ui.selected?.resource === "pods" && desktop?.dockTab === "model" ? ui.selected.key : "");
   renderFrame(showing);

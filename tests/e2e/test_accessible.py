@@ -98,18 +98,21 @@ def test_the_session_page(open_classroom: Callable[[str], Classroom], theme: str
             page.get_by_test_id("weight-TaintToleration").fill("0")
             page.get_by_test_id("whatif-verdict").wait_for()
         judge.look(page, f"inspector {tab}")
-    for tab in ("events", "streams", "log", "scheduler", "model"):
+    for tab in ("events", "streams", "election", "log", "scheduler", "model"):
         page.get_by_test_id(f"dock-{tab}").click()
         page.locator(f'[data-testid="dock-{tab}"][aria-selected=true]').wait_for()
         if tab == "streams":
             page.locator('[data-testid="streams-fits"] .main-svg').first.wait_for()
             page.get_by_test_id("streams-export").click()
             page.get_by_test_id("streams-table-scores").locator("summary").click()
+        if tab == "election":
+            page.locator('[data-testid="election-chart"] .main-svg').first.wait_for()
+            page.get_by_test_id("election-table").locator("summary").click()
         if tab == "model":
             page.get_by_test_id("model").wait_for()
         judge.look(page, f"dock {tab}")
     dialogs(page, judge)
-    assert len(judge.screens) == 21
+    assert len(judge.screens) == 22
     judge.rule()
 
 

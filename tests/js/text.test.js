@@ -5,6 +5,8 @@ import { test } from "node:test";
 
 import { EN as DOCK_EN } from "../../static/js/lib/text/dock.en.js";
 import { ZH_HANS as DOCK_ZH_HANS } from "../../static/js/lib/text/dock.zh-hans.js";
+import { EN as ELECTION_EN } from "../../static/js/lib/text/election.en.js";
+import { ZH_HANS as ELECTION_ZH_HANS } from "../../static/js/lib/text/election.zh-hans.js";
 import { EN } from "../../static/js/lib/text/page.en.js";
 import { ZH_HANS } from "../../static/js/lib/text/page.zh-hans.js";
 import { EN as STAGE_EN } from "../../static/js/lib/text/stage.en.js";
@@ -24,11 +26,13 @@ test("every text exists in both languages", () => {
   assert.deepEqual(Object.keys(WHATIF_EN).sort(), Object.keys(WHATIF_ZH_HANS).sort());
   assert.deepEqual(Object.keys(PAST_EN).sort(), Object.keys(PAST_ZH_HANS).sort());
   assert.deepEqual(Object.keys(DOCK_EN).sort(), Object.keys(DOCK_ZH_HANS).sort());
+  assert.deepEqual(Object.keys(ELECTION_EN).sort(), Object.keys(ELECTION_ZH_HANS).sort());
 });
 
 test("both languages fill the same blanks", () => {
   for (const key of Object.keys(EN)) assert.deepEqual(slots(ZH_HANS[key]), slots(EN[key]), key);
   for (const key of Object.keys(DOCK_EN)) assert.deepEqual(slots(DOCK_ZH_HANS[key]), slots(DOCK_EN[key]), key);
+  for (const key of Object.keys(ELECTION_EN)) assert.deepEqual([...new Set(slots(ELECTION_ZH_HANS[key]))], [...new Set(slots(ELECTION_EN[key]))], key);
   for (const key of Object.keys(STAGE_EN)) assert.deepEqual(slots(STAGE_ZH_HANS[key]), slots(STAGE_EN[key]), key);
   for (const key of Object.keys(WHATIF_EN)) assert.deepEqual(slots(WHATIF_ZH_HANS[key]), slots(WHATIF_EN[key]), key);
   for (const key of Object.keys(PAST_EN)) assert.deepEqual(slots(PAST_ZH_HANS[key]), slots(PAST_EN[key]), key);
@@ -63,6 +67,21 @@ test("every text that the dock fetches is there, and none is there for nothing",
   for (const [, head] of source.matchAll(/head: \[([^\]]*)\]/g))
     for (const [, name] of head.matchAll(/"(\w+)"/g)) filled.add(`streams.col.${name}`);
   assert.deepEqual([...new Set([...asked, ...parts, ...filled])].sort(), Object.keys(DOCK_EN).sort());
+});
+
+test("the election tab says all of its texts, and asks for no other", () => {
+  const root = new URL("../../static/js/election/", import.meta.url);
+  const source = readdirSync(root).map((name) => readFileSync(new URL(name, root), "utf8")).join("\n");
+  const asked = [...source.matchAll(/"(election\.[\w.]+)"/g)].map(([, key]) => key);
+  const legend = source.match(/LEGEND = [^[]*\(\[([^\]]*)\]/)[1].matchAll(/"(\w+)"/g);
+  const columns = source.match(/head: \[([^\]]*)\]/)[1].matchAll(/"(\w+)"/g);
+  const elector = readFileSync(new URL("../../controllers/leaderelection/elector.py", import.meta.url), "utf8");
+  const branches = elector.match(/Branch = Literal\[([^\]]*)\]/)[1].matchAll(/"([\w-]*)"/g);
+  const wanted = [
+    ...asked, ...[...legend].map(([, name]) => `election.legend.${name}`), ...[...columns].map(([, name]) => `election.col.${name}`),
+    ...[...branches].map(([, name]) => `election.branch.${name || "none"}`), ...["leader", "stale", "standby", "down"].map((name) => `election.state.${name}`),
+  ];
+  assert.deepEqual([...new Set(wanted)].sort(), Object.keys(ELECTION_EN).sort());
 });
 
 test("a language is learnt part by part, and a new one knows the parts of the old", async () => {

@@ -308,7 +308,7 @@ export interface ReplicaSlim extends Slim {
     clockSkewMs?: number;
     clockRate?: number;
     /** What it has now; members that say nothing are null. */
-    fault?: { kind: string; seconds?: number | null; rate?: number | null; untilMs?: number | null } | null;
+    fault?: { id?: number; kind: string; seconds?: number | null; rate?: number | null; untilMs?: number | null } | null;
     lastBranch?: string;
     restarts?: number;
     /** Writes of it that were refused because another one was faster; told when the count has doubled. */
@@ -316,8 +316,20 @@ export interface ReplicaSlim extends Slim {
     /** 0: it was asked to end; 1: it lost its lease. */
     lastExit?: { code: number; reason: string; atMs: number } | null;
     callbacks?: { callback: string; atMs: number; identity: string }[];
-    /** When it believed that it leads; `toMs` is null while it does. */
-    beliefs?: { fromMs: number; toMs: number | null }[];
+    /** When it believed that it leads; without `toMs` while it does. */
+    beliefs?: { fromMs: number; toMs?: number | null }[];
+    /** Its tries for the lease that say more than the lease does, in simulated milliseconds. */
+    tries?: {
+      atMs: number;
+      branch: string;
+      leading: boolean;
+      /** Refused because somebody else was faster. */
+      conflict: boolean;
+      holder: string;
+      seenMs: number;
+      expiresMs: number;
+    }[];
+    refusals?: { atMs: number; message: string }[];
     cycle?: Cycle | null;
   };
 }
@@ -549,6 +561,8 @@ export interface Ui {
   model: ModelState;
   past: PastState;
   timeline: TimelineState;
+  /** Renewals from before the page was opened. */
+  leases: readonly Mark[];
   fps: number;
   /** How others join; `networkUrl` is what they open, once the server listens to more than this computer. */
   join: { url: string; reachable: boolean; networkUrl: string | null };

@@ -166,11 +166,12 @@ export class SessionApi {
   }
 
   /**
-   * @param {{from: number, to: number, limit: number, language?: string}} query
+   * @param {{from?: number, to?: number, limit: number, lane?: string, language?: string}} query without revisions: all that is kept
    * @returns {Promise<import("../lib/types.d.ts").Mark[]>}
    */
-  timeline({ from, to, limit, language = "en" }) {
-    return request("GET", `${this.session}/timeline?from=${from}&to=${to}&limit=${limit}&language=${language}`);
+  timeline({ from, to, limit, lane = "", language = "en" }) {
+    const within = from === undefined || to === undefined ? "" : `from=${from}&to=${to}&`;
+    return request("GET", `${this.session}/timeline?${within}limit=${limit}&language=${language}${lane && `&lane=${lane}`}`);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** What stands around the stage and not on a phone: the palette and the dock, fetched together. */
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+import { electionRecorder } from "../election/recorder.js";
 import { paced } from "../lib/paced.js";
 import { SAMPLE_EVERY_MS, recorder } from "../streams/recorder.js";
 import { mount as mountDock } from "./dock.js";
@@ -13,7 +14,10 @@ import { mount as mountPalette } from "./palette.js";
 export function mountDesktop(regions, dispatch) {
   const palette = mountPalette(regions.palette, dispatch);
   const dock = mountDock(regions.dock, dispatch);
-  const record = paced(SAMPLE_EVERY_MS, (/** @type {View} */ view, /** @type {Ui} */ ui) => recorder.take(view, ui));
+  const record = paced(SAMPLE_EVERY_MS, (/** @type {View} */ view, /** @type {Ui} */ ui) => {
+    recorder.take(view, ui);
+    electionRecorder.take(view, ui);
+  });
   return {
     focusSearch: palette.focusSearch,
     openDock: dock.open,

@@ -38,6 +38,7 @@ export const TABS = [
     return mount(place, dispatch);
   } },
   { name: "streams", tall: true, load: loadStreams },
+  { name: "election", tall: true, load: loadElection },
   { name: "log", source: (view) => view.rows, draw: logRows },
   { name: "scheduler", source: schedulerSource, draw: schedulerPanel },
   { name: "model", source: (_, ui) => ui.model, draw: (list, _, ui, dispatch) => renderModel(list, ui, dispatch) },
@@ -46,6 +47,14 @@ export const TABS = [
 /** @type {NonNullable<Tab["load"]>} */
 async function loadStreams(place, dispatch, lang) {
   const [{ mount }] = await Promise.all([import("../streams/panel.js"), loadTexts(lang, "dock"), addStyles("streams")]);
+  return mount(place, dispatch);
+}
+
+/** @type {NonNullable<Tab["load"]>} */
+async function loadElection(place, dispatch, lang) {
+  const [{ mount }] = await Promise.all([
+    import("../election/panel.js"), loadTexts(lang, "dock"), loadTexts(lang, "election"), addStyles("streams"), addStyles("election"),
+  ]);
   return mount(place, dispatch);
 }
 

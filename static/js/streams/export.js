@@ -1,4 +1,4 @@
-/** The row of files that Streams can be taken along as: one picture of all charts, and a CSV a chart. */
+/** The row of files that charts can be taken along as: one picture of all charts, and a CSV a chart. */
 
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { PlotlyModule } from "../dom/plotly.js" */
@@ -15,6 +15,7 @@ const TITLE = 28;
 
 /**
  * @typedef {object} Exported
+ * @property {string} name of the tab
  * @property {() => Record<string, Table>} tables by chart
  * @property {() => {title: string, plots: {place: HTMLElement, image: (plotly: PlotlyModule, options: object) => Promise<string>}[]}[]} images
  * @property {(name: string) => string} names of the charts
@@ -24,9 +25,9 @@ const TITLE = 28;
  */
 
 /** @param {Exported} given */
-export function exportRow({ tables, images, names, words, colours, code }) {
+export function exportRow({ name: tab, tables, images, names, words, colours, code }) {
   const root = element("div", { class: "streams-files", hidden: true, role: "group" });
-  const png = element("button", { class: "button small primary", type: "button", "data-testid": "streams-png" });
+  const png = element("button", { class: "button small primary", type: "button", "data-testid": `${tab}-png` });
   const note = element("span", { class: "hint" });
   /** @type {Map<string, HTMLButtonElement>} */
   const buttons = new Map();
@@ -39,7 +40,7 @@ export function exportRow({ tables, images, names, words, colours, code }) {
     for (const [name, table] of Object.entries(tables())) {
       let button = buttons.get(name);
       if (!button) {
-        button = element("button", { class: "button small", type: "button", "data-testid": `streams-csv-${name}` });
+        button = element("button", { class: "button small", type: "button", "data-testid": `${tab}-csv-${name}` });
         button.addEventListener("click", () => {
           const found = tables()[name];
           if (found) save(new Blob([csvOf(found)], { type: "text/csv" }), `${code()}-${name}.csv`);
@@ -88,7 +89,7 @@ export function exportRow({ tables, images, names, words, colours, code }) {
       }
     });
     canvas.toBlob((blob) => {
-      if (blob) save(blob, `${code()}-streams.png`);
+      if (blob) save(blob, `${code()}-${tab}.png`);
     }, "image/png");
   }
   return { root, render };

@@ -1,22 +1,24 @@
-/** The controls over the charts of Streams: live or held, how much time is shown, files. */
+/** The controls over charts that stream: live or held, how much time is shown, files. */
 
 /** @import { Ui } from "../lib/types.d.ts" */
 import { element, icon, setAttribute, setText } from "../dom/dom.js";
 import { age, clockTime, number, text } from "../lib/text.js";
-import { SAMPLES_MAX, recorder } from "./recorder.js";
 
 /** Minutes that the window may show; the last is everything that is kept. */
 const WINDOWS = [1, 4, 15, Infinity];
 
-/** @param {{toggle: () => void, choose: (minutes: number) => void, open: () => void}} asked */
-export function controls({ toggle, choose, open }) {
-  const live = element("span", { class: "chip", "data-testid": "streams-live" });
-  const pause = element("button", { class: "button small", type: "button", "data-testid": "streams-pause", onclick: toggle });
+/**
+ * @param {{toggle: () => void, choose: (minutes: number) => void, open: () => void}} asked
+ * @param {string} name of the tab
+ */
+export function controls({ toggle, choose, open }, name) {
+  const live = element("span", { class: "chip", "data-testid": `${name}-live` });
+  const pause = element("button", { class: "button small", type: "button", "data-testid": `${name}-pause`, onclick: toggle });
   const windows = WINDOWS.map((length) =>
     element("button", { type: "button", "data-minutes": length, onclick: () => choose(length) }));
   const choice = element("div", { class: "segmented", role: "group" }, windows);
   const opener = element("button", {
-    class: "button small", type: "button", "aria-expanded": "false", "data-testid": "streams-export", onclick: open,
+    class: "button small", type: "button", "aria-expanded": "false", "data-testid": `${name}-export`, onclick: open,
   });
   const thinned = element("span", { class: "hint" });
   let drawn = "";
@@ -26,15 +28,16 @@ export function controls({ toggle, choose, open }) {
     opener,
     /**
      * @param {Ui} ui
-     * @param {{held: number | null, minutes: number, epochMs: number}} state `held`: simulated time at which charts stand
+     * @param {{held: number | null, minutes: number, epochMs: number, heardMs: number, thinnedTo: number}} state simulated
+     *   times: `held` at which charts stand, `heardMs` at which something was heard last; points a line was thinned to, or 0
      */
-    render(ui, { held, minutes, epochMs }) {
+    render(ui, { held, minutes, epochMs, heardMs, thinnedTo }) {
       const t = (/** @type {string} */ key, /** @type {Record<string, string | number>} */ values = {}) => text(ui.lang, key, values);
       const offline = ui.connection !== "live";
       live.className = `chip ${offline ? "bad" : held === null ? "good" : "accent"}`;
-      setText(live, offline ? t("streams.notLive", { time: clockTime(epochMs + (recorder.samples.at(-1)?.t ?? 0)) })
+      setText(live, offline ? t("streams.notLive", { time: clockTime(epochMs + heardMs) })
         : held === null ? t("streams.live") : t("streams.paused", { ago: age(ui.nowMs - held) }));
-      setText(thinned, recorder.thinned ? t("streams.thinned", { count: number(ui.lang, SAMPLES_MAX) }) : "");
+      setText(thinned, thinnedTo ? t("streams.thinned", { count: number(ui.lang, thinnedTo) }) : "");
       const look = `${ui.lang} ${held === null} ${minutes}`;
       if (look === drawn) return;
       drawn = look;

@@ -16,7 +16,7 @@ import { tellFacts } from "./facts.js";
 import { controls } from "./head.js";
 import { within } from "./marks.js";
 import { plot } from "./plots.js";
-import { recorder } from "./recorder.js";
+import { SAMPLES_MAX, recorder } from "./recorder.js";
 
 /**
  * @param {HTMLElement} root
@@ -49,7 +49,7 @@ class Panel {
         this.draw();
       },
       open: () => this.open(Boolean(this.files.root.hidden)),
-    });
+    }, "streams");
     this.plots = makePlots(this.cards.places, () => this.loads(), (id) => {
       const mark = recorder.marks.find((one) => one.id === id);
       if (!mark) return;
@@ -60,6 +60,7 @@ class Panel {
     const drawn = { queue: [queue, waits], scores: [scores], preemptions: [preemptions], utilisation: [heat, fits] };
     const words = (/** @type {string} */ key, /** @type {Record<string, string | number>} */ values = {}) => text(this.ui.lang, key, values);
     this.files = exportRow({
+      name: "streams",
       words,
       tables: () => Object.fromEntries(CHARTS.map((name) => [name, this.table(name)])),
       images: () => CHARTS.map((name) => ({ title: words(`streams.${name}`), plots: drawn[name] })),
@@ -132,7 +133,10 @@ class Panel {
   }
 
   told() {
-    this.controls.render(this.ui, { held: this.held, minutes: this.minutes, epochMs: this.view?.epochMs ?? 0 });
+    this.controls.render(this.ui, {
+      held: this.held, minutes: this.minutes, epochMs: this.view?.epochMs ?? 0,
+      heardMs: recorder.samples.at(-1)?.t ?? 0, thinnedTo: recorder.thinned ? SAMPLES_MAX : 0,
+    });
   }
 
   draw() {

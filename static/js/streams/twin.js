@@ -8,8 +8,11 @@ import { number, text } from "../lib/text.js";
 /** Rows shown, the newest; all of them are in the CSV. */
 const ROWS_MAX = 60;
 
-/** @param {string} testid */
-export function twin(testid) {
+/**
+ * @param {string} testid
+ * @param {string} [words] where the names of its columns begin
+ */
+export function twin(testid, words = "streams") {
   const summary = element("summary");
   const body = element("div", { class: "streams-rows", tabindex: "0", role: "region" });
   const root = element("details", { class: "streams-twin", "data-testid": testid }, [summary, body]);
@@ -24,7 +27,7 @@ export function twin(testid) {
     const scrolled = body.scrollTop;
     body.replaceChildren(element("table", {}, [
       element("caption", {}, text(lang, "streams.rows", { n: number(lang, shown.length), all: number(lang, rows.length) })),
-      element("thead", {}, element("tr", {}, head.map((name) => element("th", { scope: "col" }, text(lang, `streams.col.${name}`))))),
+      element("thead", {}, element("tr", {}, head.map((name) => element("th", { scope: "col" }, text(lang, `${words}.col.${name}`))))),
       element("tbody", {}, shown.map((row) => element("tr", {}, row.map((value) =>
         element("td", {}, typeof value === "number" ? number(lang, value, 1) : String(value ?? "–")))))),
     ]));

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { DecisionLoader } from "../../../static/js/act/decisions.js";
+import { ElectionLoader } from "../../../static/js/act/election.js";
 import { HandLoader } from "../../../static/js/act/hand.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
 
@@ -71,4 +72,27 @@ test("a trace too large for the status is fetched once a point and enters the vi
 test("a trace that its status carries is not fetched", () => {
   const loader = new HandLoader({ decision: () => assert.fail("nothing to ask for") }, () => {});
   loader.follow(viewOf(pod, scheduler("Filter", { feasible: [] })));
+});
+
+test("renewals from before are fetched when they are looked at, and again only where rows were missed", async () => {
+  const asked = [];
+  const told = [];
+  const loader = new ElectionLoader({ timeline: async (query) => (asked.push(query), [{ rv: asked.length }]) }, () => told.push(loader.marks));
+  let view = viewOf(pod);
+  loader.follow(view, false);
+  assert.equal(asked.length, 0, "nobody looks");
+  loader.follow(view, true);
+  await until(() => told.length === 1);
+  assert.deepEqual([asked, told], [[{ lane: "leases", limit: 2000 }], [[{ rv: 1 }]]]);
+  const event = (revision) => ({ revision, verb: "MODIFIED", simTimeMs: 0, actor: "a", resource: "pods", object: pod });
+  view = applyMessage(view, { type: "events", from: 9, to: 12, events: [event(10), event(12)] });
+  loader.follow(view, false);
+  loader.follow(view, true);
+  assert.equal(asked.length, 1, "what came was seen to come");
+  view = applyMessage(view, { type: "list", revision: 40, objects: [pod], last: true });
+  loader.follow(view, false);
+  assert.equal(asked.length, 1);
+  loader.follow(view, true);
+  await until(() => told.length === 2);
+  assert.equal(asked.length, 2, "a list tells no rows");
 });

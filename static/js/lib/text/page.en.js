@@ -206,6 +206,7 @@ export const EN = {
   tab_timeline: "Timeline",
   tab_events: "Events",
   tab_streams: "Streams",
+  tab_election: "Leader election",
   tab_log: "Log",
   tab_scheduler: "Scheduler",
   tab_model: "Model",

@@ -206,6 +206,7 @@ export const ZH_HANS = {
   tab_timeline: "时间线",
   tab_events: "事件",
   tab_streams: "实时图表",
+  tab_election: "Leader 选举",
   tab_log: "日志",
   tab_scheduler: "调度器",
   tab_model: "模型",
