@@ -18,7 +18,7 @@ from controllers.faults.active import Faults
 from controllers.flagging import Flagging
 from controllers.flags.flag import InForce
 from controllers.flags.table import RESOURCE as FLAGS
-from controllers.inside import others_started, replica_inside
+from controllers.inside import behind_of, others_started, replica_inside
 from controllers.kinds.table import by_kind
 from controllers.kit.client import Client
 from controllers.kit.manager import ControllerManager, Sign
@@ -196,7 +196,8 @@ class Cluster:
             inner = slot.component.inner if isinstance(slot.component, Replica) else None
             if isinstance(inner, ControllerManager):
                 now_ms = slot.clock.local(self._loop.now_ms)
-                found[slot.name] = [inner.panel(name, now_ms) for name in inner.controllers]
+                behind = behind_of(self._loop.store, slot, inner.informers)
+                found[slot.name] = [inner.panel(name, now_ms, behind) for name in inner.controllers]
         return found
 
     def insides(self) -> dict[str, Document]:

@@ -157,7 +157,7 @@ def _startup(component: str, replica: Replica, informers: Informers | None, flag
 
 
 def _listers(loop: Loop, slot: Slot, informers: Informers) -> list[Document]:
-    behind = _behind(loop.store, slot, informers)
+    behind = behind_of(loop.store, slot, informers)
     return [
         {
             "name": LISTERS.get(resource, ""),
@@ -174,7 +174,7 @@ def _listers(loop: Loop, slot: Slot, informers: Informers) -> list[Document]:
     ]
 
 
-def _behind(store: Store, slot: Slot, informers: Informers) -> dict[str, int] | None:
+def behind_of(store: Store, slot: Slot, informers: Informers) -> dict[str, int] | None:
     """Return how many revisions of each resource are in the log and not in the copies; None: too far back."""
     watched_from = slot.position
     polled_from = informers.polled_revision if informers.poll_ms else watched_from

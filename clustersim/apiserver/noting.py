@@ -9,6 +9,7 @@ from clustersim.apiserver.messages import Request
 from clustersim.apiserver.routes import Target
 from clustersim.classroom.auth import Principal
 from clustersim.classroom.requests import REQUESTS
+from clustersim.feed import hints
 from clustersim.store import open_store, sessions
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.table import NAME, RESOURCE, read_flags
@@ -67,7 +68,9 @@ class Noted:
             sim_time_ms=store.session_ms(),
             rv_before=self.marks.before,
             rv_after=self.marks.stored,
+            rv_asked=self.marks.asked,
         )
+        hints.wake_requests(session_id)
 
     def _key(self, session_id: int, name: str) -> str:
         target = self.target

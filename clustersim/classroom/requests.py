@@ -37,6 +37,8 @@ class Kept:
     sim_time_ms: int
     rv_before: str = ""
     rv_after: str = ""
+    rv_asked: str = ""
+    """The resourceVersion that the request was made on; empty: it named none."""
     steps: list[dict[str, Any]] = field(default_factory=list)
     path: str = ""
     message: str = ""
@@ -55,6 +57,7 @@ class Kept:
             "simTime": self.sim_time_ms / 1000,
             "rvBefore": self.rv_before,
             "rvAfter": self.rv_after,
+            "rvAsked": self.rv_asked,
             "steps": self.steps,
         }
 

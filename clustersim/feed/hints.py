@@ -32,6 +32,9 @@ PANELS: Final = "panels"
 INSIDES: Final = "insides"
 """Asks the session's owner what its replicas are at; the number names the question."""
 
+REQUESTS: Final = "requests"
+"""The API has answered a request that is remembered (`classroom/requests.py`)."""
+
 OWNER: Final = "owner"
 """A session has no owner: it was opened, woken or let go."""
 READ: Final = "read"
@@ -52,7 +55,7 @@ REJOIN_SECONDS: Final = 300.0
 """How often a process says that its channel still belongs to the group: those of dead ones are forgotten
 (`group_expiry` in the settings is twice as long)."""
 
-_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, OWNER, READ, ALL)
+_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, OWNER, READ, ALL)
 
 Listener = Callable[[str, int, int], None]
 """Called with (kind, session id, revision), from any thread."""
@@ -189,6 +192,11 @@ def wake(session_id: int, revision: int) -> None:
 def wake_people(session_id: int) -> None:
     """Say that somebody came, went or was renamed."""
     _hint(PEOPLE, session_id, 0)
+
+
+def wake_requests(session_id: int) -> None:
+    """Say that the API has answered a request of the session that is remembered."""
+    _hint(REQUESTS, session_id, 0)
 
 
 def wake_owners(session_id: int) -> None:

@@ -291,7 +291,7 @@ class _Hub:
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.feeds: dict[int, Feed] = {}
-        self.people_listeners: dict[int, set[asyncio.Event]] = {}
+        self.listeners: dict[tuple[str, int], set[asyncio.Event]] = {}
         self._hinted: set[int] = set()
         self._wake = asyncio.Event()
         self._say_read_at = 0.0
@@ -305,9 +305,8 @@ class _Hub:
             hints.unlisten(self._on_hint)
 
     def _take_hint(self, kind: str, session_id: int, revision: int) -> None:
-        if kind == hints.PEOPLE:
-            for event in self.people_listeners.get(session_id, ()):
-                event.set()
+        for event in self.listeners.get((kind, session_id), ()):
+            event.set()
         if kind != hints.LOG:
             return
         feed = self.feeds.get(session_id)
@@ -386,15 +385,15 @@ def feed_for(session_id: int) -> Feed:
 
 
 @contextlib.contextmanager
-def people_changes(session_id: int) -> Iterator[asyncio.Event]:
-    """Give an asyncio.Event that is set whenever somebody came, went or was renamed."""
+def hinted(kind: str, session_id: int) -> Iterator[asyncio.Event]:
+    """Give an asyncio.Event that is set whenever a hint of this kind about the session comes."""
     hub = _hub()
     event = asyncio.Event()
-    hub.people_listeners.setdefault(session_id, set()).add(event)
+    hub.listeners.setdefault((kind, session_id), set()).add(event)
     try:
         yield event
     finally:
-        listeners = hub.people_listeners.get(session_id, set())
+        listeners = hub.listeners.get((kind, session_id), set())
         listeners.discard(event)
         if not listeners:
-            hub.people_listeners.pop(session_id, None)
+            hub.listeners.pop((kind, session_id), None)

@@ -14,7 +14,7 @@ import msgspec
 from clustersim.classroom import people
 from clustersim.feed import hints
 from clustersim.feed.hints import wake_people
-from clustersim.feed.hub import in_thread, people_changes
+from clustersim.feed.hub import hinted, in_thread
 
 RENEW_SECONDS: Final = 10.0
 """How often a process renews the presence of its people and keeps the session awake; SEEN_FOR_MS outlasts two."""
@@ -79,12 +79,12 @@ class Room:
         """Renew and read while anybody is here."""
         loop = asyncio.get_running_loop()
         renewed = loop.time()
-        with people_changes(self.session_id) as hinted:
+        with hinted(hints.PEOPLE, self.session_id) as changed:
             while self._sockets:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(hinted.wait(), LOOK_SECONDS)
+                    await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
                     await asyncio.sleep(SETTLE_SECONDS + SETTLE_MORE_SECONDS * len(self.seats))
-                hinted.clear()
+                changed.clear()
                 if loop.time() - renewed >= RENEW_SECONDS:
                     renewed = loop.time()
                     await in_thread(partial(people.mark_present, list(self._sockets)))

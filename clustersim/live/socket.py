@@ -20,7 +20,7 @@ from clustersim.classroom import auth, doors
 from clustersim.classroom.auth import Principal
 from clustersim.feed import hints
 from clustersim.feed.batch import Batch
-from clustersim.feed.hub import Feed, Subscription, feed_for, in_thread
+from clustersim.feed.hub import Feed, Subscription, feed_for, hinted, in_thread
 from clustersim.live.presence import Room, room_of
 from clustersim.store import sessions
 from clustersim.store.sessions import SessionRow
@@ -45,6 +45,9 @@ SILENCE_SECONDS: Final = 30.0
 BEHIND_REVISIONS_MAX: Final = 5_000
 """A page further behind than this, and than there are objects, is told `gone`: a fresh list is shorter."""
 
+REQUESTS_EVERY_SECONDS: Final = 0.5
+"""How often at most a page that follows the API server's requests is told of new ones."""
+
 FRAME_BYTES_MAX: Final = 4 * 1024
 """Bytes of a frame from a page; a larger one closes the socket."""
 
@@ -63,6 +66,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 _logger = logging.getLogger(__name__)
 _open_sockets: Counter[int] = Counter()
 _GONE_FRAME: Final = '{"type":"gone"}'
+_REQUESTS_FRAME: Final = '{"type":"requests"}'
 
 
 class _Close(Exception):
@@ -134,6 +138,7 @@ class _Socket:
         self._subscription: Subscription | None = None
         self._fresh = False
         self._asked = asyncio.Event()
+        self._follows_requests = asyncio.Event()
         self._pings: deque[tuple[int, int]] = deque()  # (id, bytes sent before it) still unanswered
         self._next_ping = 1
         self._unpinged = 0
@@ -150,7 +155,7 @@ class _Socket:
         code: int | None = None
         try:
             await self._text(await in_thread(lambda: self._hello(feed)))
-            await _first_to_end(self._read(feed), self._pump(feed), self._side(room))
+            await _first_to_end(self._read(feed), self._pump(feed), self._side(room), self._requests())
         except _Close as close:
             code = close.code
         except sessions.NoSession:
@@ -219,6 +224,14 @@ class _Socket:
             self._asked.set()
         elif kind == "pong":
             self._receipt(frame.get("id"))
+        elif kind == "follow":
+            wanted = frame.get("requests")
+            if type(wanted) is not bool:
+                raise _Close(BAD_FRAME)
+            if wanted:
+                self._follows_requests.set()
+            else:
+                self._follows_requests.clear()
         elif not isinstance(kind, str):
             raise _Close(BAD_FRAME)
 
@@ -306,6 +319,18 @@ class _Socket:
         past = await feed.past(revision)
         if past.decisions:
             await self._events(past, subscription)
+
+    async def _requests(self) -> None:
+        """Tell a page that follows them that the API server remembers new requests; it asks for them itself."""
+        with hinted(hints.REQUESTS, self._session.id) as changed:
+            while True:
+                await self._follows_requests.wait()
+                await changed.wait()
+                changed.clear()
+                await self._room_for_more.wait()
+                if self._follows_requests.is_set():
+                    await self._text(_REQUESTS_FRAME)
+                await asyncio.sleep(REQUESTS_EVERY_SECONDS)
 
     async def _gone(self) -> None:
         """Tell the page to list again, and wait until it does."""

@@ -240,10 +240,10 @@ class ControllerManager:
         """Return the names of the controllers, in the order of the table."""
         return tuple(self._runners)
 
-    def panel(self, name: str, now_ms: int) -> dict[str, Any]:
+    def panel(self, name: str, now_ms: int, behind: Mapping[str, int] | None = None) -> dict[str, Any]:
         """Return what a controller's panel shows (contract 25): caches, queue, workers, last reconciliation.
 
-        Times are simulated milliseconds.
+        Times are simulated milliseconds. `behind`: how many revisions of each resource the caches lack, or None.
 
         Raises:
             KeyError: no such controller.
@@ -255,6 +255,7 @@ class ControllerManager:
             caches[resource] = {
                 "objects": len(self.informers[resource]),
                 "revision": reflector.revision,
+                "lag": None if behind is None else behind.get(resource, 0),
                 "lists": reflector.lists,
                 "synced": reflector.synced,
             }

@@ -39,12 +39,14 @@ class Mark:
 class Marks:
     """The steps of one request, in the order in which they happened."""
 
-    __slots__ = ("before", "name", "now", "steps", "stored")
+    __slots__ = ("asked", "before", "name", "now", "steps", "stored")
 
     def __init__(self, timer: Callable[[], int]) -> None:
         """Begin without steps; `timer` tells nanoseconds."""
         self.now = timer
         self.steps: list[Mark] = []
+        self.asked = ""
+        """The resourceVersion that the request says it was made on; empty: it says none."""
         self.before = ""
         """The object's resourceVersion before the write; empty: it was not there."""
         self.stored = ""

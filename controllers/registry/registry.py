@@ -49,6 +49,7 @@ class Registry:
             return write.apply(operation)
         before = _there(transaction, operation)
         context.marks.before = before
+        context.marks.asked = _asked(operation)
         stored = write.apply(operation)
         context.marks.name = stored.name
         context.marks.stored = _there(transaction, operation, stored.name)
@@ -325,6 +326,19 @@ def _there(transaction: Transaction, operation: Operation, name: str = "") -> st
         name = operation.name
     stored = transaction.get(operation.resource, operation.namespace, name) if name else None
     return "" if stored is None else str(stored.revision)
+
+
+def _asked(operation: Operation) -> str:
+    """Return the resourceVersion that an operation says it was made on; empty: it says none."""
+    match operation:
+        case Update(object={"metadata": {"resourceVersion": str(asked)}}):
+            return asked
+        case Patch(patch={"metadata": {"resourceVersion": str(asked)}}):
+            return asked
+        case Delete(resource_version=asked):
+            return asked
+        case _:
+            return ""
 
 
 def _written(kind: Kind, name: str) -> Subresource | None:

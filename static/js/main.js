@@ -47,6 +47,7 @@ let ui = {
   decisions: { pod: "", traces: [], selectedTraceId: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [],
+  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), requestHints: 0,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -111,7 +112,9 @@ async function loadDesktop() {
     import("./panels/desktop.js"), import("./stage/stage.js"), loadTexts(ui.lang, "stage"),
     addStyles("palette", "stage", "scheduler", "model"),
   ]);
-  desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch);
+  desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch, {
+    look: (path) => api.look(path), followRequests: (wanted) => socket?.followRequests(wanted),
+  });
   stage ??= mountStage(region("stage"), dispatch);
   redraw();
   requestIdleCallback(() => {
@@ -173,6 +176,7 @@ function connect() {
     onStatus: (connection) => setUi({ connection }),
     onRefused: (code) => location.replace(code === CLOSED_NO_SESSION ? "/" : `/join/${START.code}`),
     onFrame: (frame) => {
+      if (frame.type === "requests") return setUi({ requestHints: ui.requestHints + 1 });
       if (frame.type === "hello") {
         serverOffsetMs = frame.serverUnixMs - Date.now();
         // A page of another release would fold frames it may not understand. Once: a proxy may keep the old page.

@@ -36,6 +36,20 @@ def test_every_controller_of_the_table_has_a_panel() -> None:
         assert shown["queue"]["length"] == 0
 
 
+def test_a_cache_tells_how_many_revisions_it_lacks() -> None:
+    lab = Lab([node("n1")])
+    lab.run(3)
+    assert {one["lag"] for told in lab.cluster.panels().values() for one in told[0]["caches"].values()} == {0}
+    lab.create(pod("late"))
+    lab.create(pod("later"))
+    ((first, *_),) = lab.cluster.panels().values()
+    assert {resource: cache["lag"] for resource, cache in first["caches"].items()} == {
+        "deployments.apps": 0,
+        "pods": 2,
+        "replicasets.apps": 0,
+    }
+
+
 def test_the_last_reconciliation_tells_why_what_and_which_calls() -> None:
     lab = Lab([node("n1"), workload("ReplicaSet", "web", 3)], kubelets=False)
     lab.run(3)

@@ -1,5 +1,5 @@
-// The arrows of the browser house: entries → act → forms | net, entries → panels | stage | decision | whatif, panels → election → streams, all of them → state
-// → lib, with dom below those that make elements. Nothing imports sideways or upwards, and nothing but stage/ and decision/ draws.
+// The arrows of the browser house: entries → act → forms | net, entries → panels | stage | decision | whatif, panels → the dock's own
+// rooms (election → streams, architecture → control …), all of them → state → lib, with dom below those that make elements. Nothing imports sideways or upwards, and nothing but stage/ and decision/ draws.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -9,9 +9,11 @@ const MAY = {
   "": ["", "act", "forms", "panels", "stage", "decision", "whatif", "net", "dom", "state", "lib"],
   act: ["act", "forms", "net", "state", "lib"],
   forms: ["forms", "dom", "state", "lib"],
-  panels: ["panels", "streams", "election", "dom", "state", "lib"],
+  panels: ["panels", "streams", "election", "control", "architecture", "dom", "state", "lib"],
   streams: ["streams", "dom", "state", "lib"],
   election: ["election", "streams", "dom", "state", "lib"],
+  control: ["control", "dom", "state", "lib"],
+  architecture: ["architecture", "control", "dom", "state", "lib"],
   stage: ["stage", "dom", "state", "lib"],
   decision: ["decision", "dom", "state", "lib"],
   whatif: ["whatif", "dom", "state", "lib"],
@@ -49,7 +51,7 @@ const RULES = [
   [/getContext\s*\(/, ["stage", "streams"], "only stage/ paints on canvas, and streams/ a picture to take along"],
   [/\bPlotly\./, ["decision"], "only decision/ draws charts"],
   [/\bfetch\s*\(|new WebSocket/, ["net"], "only net/ talks to the server"],
-  [/\bdocument\b|\bwindow\b/, ["", "act", "dom", "forms", "panels", "stage", "decision", "whatif", "streams", "election", "net"], "state/ and lib/ run without a page"],
+  [/\bdocument\b|\bwindow\b/, Object.keys(MAY).filter((room) => room !== "state" && room !== "lib"), "state/ and lib/ run without a page"],
   [/innerHTML|outerHTML|insertAdjacentHTML|document\.write/, [], "text enters by textContent"],
   [/\beval\s*\(|new Function\b/, [], "the page's policy forbids it"],
 ];

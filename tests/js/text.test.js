@@ -3,39 +3,35 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { EN as CONTROL_EN } from "../../static/js/lib/text/control.en.js";
 import { EN as DOCK_EN } from "../../static/js/lib/text/dock.en.js";
-import { ZH_HANS as DOCK_ZH_HANS } from "../../static/js/lib/text/dock.zh-hans.js";
 import { EN as ELECTION_EN } from "../../static/js/lib/text/election.en.js";
-import { ZH_HANS as ELECTION_ZH_HANS } from "../../static/js/lib/text/election.zh-hans.js";
 import { EN } from "../../static/js/lib/text/page.en.js";
 import { ZH_HANS } from "../../static/js/lib/text/page.zh-hans.js";
 import { EN as STAGE_EN } from "../../static/js/lib/text/stage.en.js";
 import { ZH_HANS as STAGE_ZH_HANS } from "../../static/js/lib/text/stage.zh-hans.js";
 import { EN as WHATIF_EN } from "../../static/js/lib/text/whatif.en.js";
-import { ZH_HANS as WHATIF_ZH_HANS } from "../../static/js/lib/text/whatif.zh-hans.js";
 import { EN as PAST_EN } from "../../static/js/lib/text/past.en.js";
-import { ZH_HANS as PAST_ZH_HANS } from "../../static/js/lib/text/past.zh-hans.js";
 import { DECIDED_BY } from "../../static/js/streams/marks.js";
 import { age, clockTime, loadTexts, number, text } from "../../static/js/lib/text.js";
 
 const slots = (pattern) => [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
+const FOLDER = new URL("../../static/js/lib/text/", import.meta.url);
+const PAIRS = await Promise.all(readdirSync(FOLDER).filter((name) => name.endsWith(".en.js")).map(async (name) => ({
+  name: name.replace(".en.js", ""),
+  en: (await import(new URL(name, FOLDER).href)).EN,
+  zh: (await import(new URL(name.replace(".en.js", ".zh-hans.js"), FOLDER).href)).ZH_HANS,
+})));
+
 test("every text exists in both languages", () => {
-  assert.deepEqual(Object.keys(EN).sort(), Object.keys(ZH_HANS).sort());
-  assert.deepEqual(Object.keys(STAGE_EN).sort(), Object.keys(STAGE_ZH_HANS).sort());
-  assert.deepEqual(Object.keys(WHATIF_EN).sort(), Object.keys(WHATIF_ZH_HANS).sort());
-  assert.deepEqual(Object.keys(PAST_EN).sort(), Object.keys(PAST_ZH_HANS).sort());
-  assert.deepEqual(Object.keys(DOCK_EN).sort(), Object.keys(DOCK_ZH_HANS).sort());
-  assert.deepEqual(Object.keys(ELECTION_EN).sort(), Object.keys(ELECTION_ZH_HANS).sort());
+  assert.ok(PAIRS.length >= 5);
+  for (const { name, en, zh } of PAIRS) assert.deepEqual(Object.keys(en).sort(), Object.keys(zh).sort(), name);
 });
 
 test("both languages fill the same blanks", () => {
-  for (const key of Object.keys(EN)) assert.deepEqual(slots(ZH_HANS[key]), slots(EN[key]), key);
-  for (const key of Object.keys(DOCK_EN)) assert.deepEqual(slots(DOCK_ZH_HANS[key]), slots(DOCK_EN[key]), key);
-  for (const key of Object.keys(ELECTION_EN)) assert.deepEqual([...new Set(slots(ELECTION_ZH_HANS[key]))], [...new Set(slots(ELECTION_EN[key]))], key);
-  for (const key of Object.keys(STAGE_EN)) assert.deepEqual(slots(STAGE_ZH_HANS[key]), slots(STAGE_EN[key]), key);
-  for (const key of Object.keys(WHATIF_EN)) assert.deepEqual(slots(WHATIF_ZH_HANS[key]), slots(WHATIF_EN[key]), key);
-  for (const key of Object.keys(PAST_EN)) assert.deepEqual(slots(PAST_ZH_HANS[key]), slots(PAST_EN[key]), key);
+  const filled = (pattern) => [...new Set(slots(pattern))];
+  for (const { en, zh } of PAIRS) for (const key of Object.keys(en)) assert.deepEqual(filled(zh[key]), filled(en[key]), key);
 });
 
 test("every key that the page asks for by name is there", () => {
@@ -54,6 +50,15 @@ test("the What if tab says all of its texts, and asks for no other", () => {
   const asked = readdirSync(root).flatMap((name) =>
     [...readFileSync(new URL(name, root), "utf8").matchAll(/"(whatif\.\w+)"/g)].map(([, key]) => key));
   assert.deepEqual([...new Set(asked)].sort(), Object.keys(WHATIF_EN).sort());
+});
+
+test("the tabs API server and Controllers say all of their texts, and ask for no other", () => {
+  const root = new URL("../../static/js/control/", import.meta.url);
+  const asked = readdirSync(root).flatMap((name) =>
+    [...readFileSync(new URL(name, root), "utf8").matchAll(/"(control\.[\w.]+)"/g)].map(([, key]) => key));
+  // Reasons are asked for by what controllers say: tests/js/control/controllers.test.js.
+  const known = Object.keys(CONTROL_EN).filter((key) => !key.startsWith("control.because."));
+  assert.deepEqual([...new Set(asked)].sort(), known.sort());
 });
 
 test("every text that the dock fetches is there, and none is there for nothing", () => {

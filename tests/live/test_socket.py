@@ -241,6 +241,30 @@ async def test_a_frame_that_is_none_closes_the_socket(text: str) -> None:
             assert (await socket.until("close"))["code"] == 4400
 
 
+async def test_a_page_that_follows_requests_hears_that_there_are_new_ones() -> None:
+    async with http() as client:
+        session = await opened(client)
+        async with Socket(session["code"], bearer(session["token"])) as socket:
+            # Only who follows hears: the subscriber's frames until the write are people's and the log's.
+            await socket.send(type="subscribe")
+            fold = Fold()
+            await listed(socket, fold)
+            revision = await make_config(client, session, "unheard")
+            while fold.revision < revision:
+                frame = await socket.next()
+                assert frame["type"] != "requests"
+                fold.take(frame)
+            await socket.send(type="follow", requests=True)
+            # A refused request leaves no row, and is heard of.
+            path = f"/clusters/{session['code']}/api/v1/namespaces/default/configmaps"
+            refused = await client.post(path, json={"metadata": {"name": "A"}}, headers=bearer(session["token"]))
+            assert refused.status_code == 422
+            assert await socket.until("requests") == {"type": "requests"}
+        async with Socket(session["code"], bearer(session["token"])) as socket:
+            await socket.send(type="follow", requests="yes")
+            assert (await socket.until("close"))["code"] == 4400
+
+
 async def test_an_unknown_frame_is_ignored() -> None:
     async with http() as client:
         session = await opened(client)

@@ -79,6 +79,23 @@ def test_the_way_ends_at_the_step_that_refused(session: Session) -> None:
     assert [(step["step"], step["result"]) for step in request["steps"]] == [("authentication", "refused")]
 
 
+def test_both_writers_of_a_race_tell_on_what_they_were_made(session: Session) -> None:
+    path = f"/clusters/{session.code}/api/v1/namespaces/default/configmaps"
+    read = session.client.post(path, json={"metadata": {"name": "one"}}).json()["metadata"]["resourceVersion"]
+    body = {"metadata": {"name": "one", "resourceVersion": read}}
+    first = session.client.put(f"{path}/one", json={**body, "data": {"by": "first"}})
+    assert first.status_code == 200
+    assert session.client.put(f"{path}/one", json={**body, "data": {"by": "second"}}).status_code == 409
+    patch = {"metadata": {"resourceVersion": read}, "data": {"by": "third"}}
+    headers = {"Content-Type": "application/merge-patch+json"}
+    assert session.client.patch(f"{path}/one", json=patch, headers=headers).status_code == 409
+    preconditions = {"preconditions": {"resourceVersion": read}}
+    assert session.client.request("DELETE", f"{path}/one", json=preconditions).status_code == 409
+    stored = first.json()["metadata"]["resourceVersion"]
+    told = [(one["code"], one["rvAsked"], one["rvBefore"], one["rvAfter"]) for one in session.newest(5)]
+    assert told == [(409, read, stored, "")] * 3 + [(200, read, read, stored), (201, "", "", read)]
+
+
 def test_students_see_their_own_requests(session: Session) -> None:
     with PatientClient(str(session.client.base_url)) as other:
         joined = other.post(f"{session.path}/join", json={"name": "Ann"}).json()

@@ -499,6 +499,7 @@ export type Frame =
   | { type: "events"; from: number; to: number; events: LogRow[]; decisions?: DecisionLine[] }
   | { type: "gone" }
   | { type: "people"; people: Person[] }
+  | { type: "requests" }
   | { type: "ping"; id: number };
 
 /** What changes a view: the server's frames, and what the page fetched beside them. */
@@ -540,6 +541,72 @@ export interface View {
   gone: boolean;
 }
 
+/** One step of a request to the API server. */
+export interface RequestStep {
+  step: "authentication" | "authorization" | "mutating" | "validating" | "quota" | "registry" | "store";
+  plugin?: string;
+  ms: number;
+  result: "ok" | "changed" | "refused";
+  message?: string;
+}
+
+/** `GET …/requests`, see docs/session-api.md. */
+export interface ApiRequest {
+  id: string;
+  user: string;
+  verb: string;
+  path: string;
+  key: string;
+  code: number;
+  message: string;
+  simTime: number;
+  /** resourceVersions: the one it was made on, the object's before and after it; "" where there is none. */
+  rvAsked: string;
+  rvBefore: string;
+  rvAfter: string;
+  steps: RequestStep[];
+}
+
+/** One reconciliation of one key. */
+export interface Reconciled {
+  object: string;
+  reason: string;
+  desired: Record<string, unknown>;
+  actual: Record<string, unknown>;
+  calls: { verb: string; resource: string; subresource: string; name: string; code: number; message: string }[];
+  callCount: number;
+  beganMs: number;
+  endedMs: number | null;
+  error: string | null;
+}
+
+/** `GET …/controllers`, see docs/session-api.md. */
+export interface ControllerPanel {
+  name: string;
+  replica: string;
+  leading: boolean;
+  flags: Record<string, string>;
+  caches: Record<string, { objects: number; revision: number; lag: number | null; lists: number; synced: boolean }>;
+  queue: {
+    length: number;
+    adds: number;
+    retries: number;
+    ready: string[];
+    working: string[];
+    waiting: { key: string; inMs: number; failures: number }[];
+  };
+  workers: { busy: number; limit: number };
+  last: Reconciled | null;
+  recent: Reconciled[];
+}
+
+/** What a tab of the dock asks the session API for, below `/api/sessions/<code>/`. */
+export interface Looks {
+  look: (path: string) => Promise<any>;
+  /** Whether the server tells of new requests (`Ui.requestHints`). */
+  followRequests: (wanted: boolean) => void;
+}
+
 export interface Selection {
   resource: string;
   key: string;
@@ -566,6 +633,8 @@ export interface Ui {
   fps: number;
   /** How others join; `networkUrl` is what they open, once the server listens to more than this computer. */
   join: { url: string; reachable: boolean; networkUrl: string | null };
+  /** How often the server has told that there are new requests; it tells while somebody follows them. */
+  requestHints: number;
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
 }

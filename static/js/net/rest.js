@@ -115,6 +115,15 @@ export class SessionApi {
     return request("GET", `${this.session}/door`);
   }
 
+  /**
+   * What a panel looks at: requests, store, controllers, components, replicas.
+   * @param {string} path below the session's
+   * @returns {Promise<any>}
+   */
+  look(path) {
+    return request("GET", `${this.session}/${path}`);
+  }
+
   /** @param {string} name */
   join(name) {
     return request("POST", `${this.session}/join`, { name });

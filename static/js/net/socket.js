@@ -26,7 +26,7 @@ export const CLOSED_NO_SESSION = 4404;
 /**
  * @param {string} code
  * @param {SocketHandlers} handlers
- * @returns {{resubscribe: () => void, close: () => void}}
+ * @returns {{resubscribe: () => void, followRequests: (wanted: boolean) => void, close: () => void}}
  */
 export function openSocket(code, handlers) {
   const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/sessions/${code}`;
@@ -36,6 +36,7 @@ export function openSocket(code, handlers) {
   let retryTimer = 0;
   let silenceTimer = 0;
   let closed = false;
+  let follows = false;
 
   const subscribe = () => {
     const revision = handlers.revision();
@@ -44,6 +45,7 @@ export function openSocket(code, handlers) {
   const send = (/** @type {object} */ frame) => {
     if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
   };
+  const follow = () => send({ type: "follow", requests: follows });
   const heard = () => {
     clearTimeout(silenceTimer);
     silenceTimer = window.setTimeout(() => socket?.close(), SILENCE_MAX_MS);
@@ -60,6 +62,7 @@ export function openSocket(code, handlers) {
     if (frame.type === "hello") {
       tries = 0;
       subscribe();
+      if (follows) follow();
       handlers.onStatus("live");
     }
   };
@@ -94,6 +97,11 @@ export function openSocket(code, handlers) {
   connect();
   return {
     resubscribe: subscribe,
+    followRequests: (wanted) => {
+      if (wanted === follows) return;
+      follows = wanted;
+      follow();
+    },
     close: () => {
       closed = true;
       clearTimeout(retryTimer);

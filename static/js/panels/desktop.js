@@ -1,6 +1,6 @@
 /** What stands around the stage and not on a phone: the palette and the dock, fetched together. */
 
-/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+/** @import { Dispatch, Looks, Ui, View } from "../lib/types.d.ts" */
 import { electionRecorder } from "../election/recorder.js";
 import { paced } from "../lib/paced.js";
 import { SAMPLE_EVERY_MS, recorder } from "../streams/recorder.js";
@@ -10,10 +10,11 @@ import { mount as mountPalette } from "./palette.js";
 /**
  * @param {{palette: HTMLElement, dock: HTMLElement}} regions
  * @param {Dispatch} dispatch
+ * @param {Looks} looks
  */
-export function mountDesktop(regions, dispatch) {
+export function mountDesktop(regions, dispatch, looks) {
   const palette = mountPalette(regions.palette, dispatch);
-  const dock = mountDock(regions.dock, dispatch);
+  const dock = mountDock(regions.dock, dispatch, looks);
   const record = paced(SAMPLE_EVERY_MS, (/** @type {View} */ view, /** @type {Ui} */ ui) => {
     recorder.take(view, ui);
     electionRecorder.take(view, ui);

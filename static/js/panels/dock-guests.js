@@ -1,6 +1,6 @@
 /** Tabs of the dock that are fetched when they are first opened, each in a place of its own. */
 
-/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+/** @import { Dispatch, Looks, Ui, View } from "../lib/types.d.ts" */
 /** @import { Guest, Tab } from "./dock-tabs.js" */
 import { element, setAttribute } from "../dom/dom.js";
 import { text } from "../lib/text.js";
@@ -8,8 +8,9 @@ import { text } from "../lib/text.js";
 /**
  * @param {HTMLElement} root the dock
  * @param {Dispatch} dispatch
+ * @param {Looks} looks
  */
-export function dockGuests(root, dispatch) {
+export function dockGuests(root, dispatch, looks) {
   /** @type {Map<Tab, {place: HTMLElement, guest: Guest | null}>} */
   const guests = new Map();
 
@@ -24,7 +25,7 @@ export function dockGuests(root, dispatch) {
     /** @type {{place: HTMLElement, guest: Guest | null}} */
     const made = { place, guest: null };
     guests.set(tab, made);
-    tab.load(place, dispatch, ui.lang).then((guest) => {
+    tab.load(place, dispatch, ui.lang, looks).then((guest) => {
       made.guest = guest;
       dispatch({ type: "tab", tab: `dock-${tab.name}` });
     }, (problem) => {

@@ -4,7 +4,7 @@
  * (`load`) and then draws itself.
  */
 
-/** @import { Dispatch, Lang, LogRow, Ui, View } from "../lib/types.d.ts" */
+/** @import { Dispatch, Lang, LogRow, Looks, Ui, View } from "../lib/types.d.ts" */
 import { element, syncList } from "../dom/dom.js";
 import { addStyles } from "../dom/styles.js";
 import { clockTime, loadTexts, number, text } from "../lib/text.js";
@@ -26,7 +26,7 @@ import { schedulerPanel, schedulerSource } from "./scheduler.js";
  * @property {string} name
  * @property {(view: View, ui: Ui) => unknown} [source]
  * @property {(list: HTMLElement, view: View, ui: Ui, dispatch: Dispatch, chosen: Chosen) => void} [draw]
- * @property {(place: HTMLElement, dispatch: Dispatch, lang: Lang) => Promise<Guest>} [load]
+ * @property {(place: HTMLElement, dispatch: Dispatch, lang: Lang, looks: Looks) => Promise<Guest>} [load]
  * @property {boolean} [tall] it needs more than the height of a list
  */
 
@@ -39,6 +39,14 @@ export const TABS = [
   } },
   { name: "streams", tall: true, load: loadStreams },
   { name: "election", tall: true, load: loadElection },
+  { name: "controllers", tall: true, load: async (place, dispatch, lang, looks) => {
+    const [{ mount }] = await Promise.all([import("../control/controllers.js"), loadTexts(lang, "control"), addStyles("control")]);
+    return mount(place, dispatch, looks);
+  } },
+  { name: "server", tall: true, load: async (place, dispatch, lang, looks) => {
+    const [{ mount }] = await Promise.all([import("../control/server.js"), loadTexts(lang, "control"), addStyles("control")]);
+    return mount(place, dispatch, looks);
+  } },
   { name: "log", source: (view) => view.rows, draw: logRows },
   { name: "scheduler", source: schedulerSource, draw: schedulerPanel },
   { name: "model", source: (_, ui) => ui.model, draw: (list, _, ui, dispatch) => renderModel(list, ui, dispatch) },

@@ -1,6 +1,6 @@
 /** The dock: Events, the log of changes as they came with their authors, the scheduler that runs, the formal model. */
 
-/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+/** @import { Dispatch, Looks, Ui, View } from "../lib/types.d.ts" */
 /** @import { Tab } from "./dock-tabs.js" */
 import { arrowKeys, element, icon, setAttribute, setText } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
@@ -12,8 +12,9 @@ import { TABS } from "./dock-tabs.js";
 /**
  * @param {HTMLElement} root
  * @param {Dispatch} dispatch
+ * @param {Looks} looks
  */
-export function mount(root, dispatch) {
+export function mount(root, dispatch, looks) {
   const tabs = element("div", { class: "tabs", role: "tablist" });
   const warnings = element("label", { class: "dock-filter" });
   const onlyWarnings = element("input", { type: "checkbox" });
@@ -22,7 +23,7 @@ export function mount(root, dispatch) {
   const replay = element("span", { class: "chip accent", "data-testid": "replay-progress" });
   const fold = element("button", { class: "ghost", type: "button" }, icon("chevron-down"));
   const list = element("div", { class: "event-list", role: "tabpanel", tabindex: "0" });
-  const guests = dockGuests(root, dispatch);
+  const guests = dockGuests(root, dispatch, looks);
   const { handle, show: showHandle } = dockHandle(root, dispatch);
   root.append(handle, element("div", { class: "dock-head" }, [tabs, replay, warnings, fold]), list);
 

@@ -75,6 +75,7 @@ export function applyMessage(view, message) {
       return { ...view, people: message.people };
     case "hand":
       return { ...view, hand: { id: message.id, point: message.point, trace: message.trace } };
+    case "requests":
     case "ping":
       return view;
   }

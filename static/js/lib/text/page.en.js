@@ -207,6 +207,8 @@ export const EN = {
   tab_events: "Events",
   tab_streams: "Streams",
   tab_election: "Leader election",
+  tab_controllers: "Controllers",
+  tab_server: "API server",
   tab_log: "Log",
   tab_scheduler: "Scheduler",
   tab_model: "Model",

@@ -207,6 +207,8 @@ export const ZH_HANS = {
   tab_events: "事件",
   tab_streams: "实时图表",
   tab_election: "Leader 选举",
+  tab_controllers: "控制器",
+  tab_server: "API server",
   tab_log: "日志",
   tab_scheduler: "调度器",
   tab_model: "模型",

@@ -1,0 +1,108 @@
+"""Tabs of the control plane: a request's way, keys of the store, controllers at work, as they happen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.e2e.conftest import Classroom, picture, state, wait_state
+from tests.e2e.test_accessible import Judge, dress
+
+PODS = "/api/v1/namespaces/default/pods"
+DESK: ViewportSize = {"width": 1440, "height": 900}
+LAPTOP: ViewportSize = {"width": 1366, "height": 768}
+
+
+def pod(name: str, **spec: Any) -> dict[str, Any]:
+    container = {"name": "main", "image": "nginx:1.27", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container], **spec}}
+
+
+def opened(classroom: Classroom, theme: str, lang: str) -> Page:
+    context = classroom.context()
+    dress(context, classroom.server, theme, lang)
+    page = classroom.watch(context.new_page())
+    page.goto(classroom.created["url"])
+    wait_state(page, lambda now: now["pods"], "the session is there")
+    return page
+
+
+def refused(classroom: Classroom, method: str, path: str, body: Any, code: int) -> None:
+    """Send a request to the Kubernetes API that must be refused."""
+    status, answer = classroom.server.request(method, f"/clusters/{classroom.code}{path}", body, classroom.token)
+    assert status == code, answer
+
+
+@pytest.mark.parametrize(("theme", "lang"), [("light", "en"), ("dark", "zh-hans")])
+def test_requests_keys_and_controllers(open_classroom: Callable[[str], Classroom], theme: str, lang: str) -> None:
+    classroom = open_classroom("three-nodes")
+    page = opened(classroom, theme, lang)
+    judge = Judge()
+    made = classroom.cluster("POST", PODS, pod("way"))
+    page.get_by_test_id("dock-server").click()
+    requests = page.get_by_test_id("request-list").locator("button")
+    expect(requests.first).to_contain_text("way")
+    rail = page.get_by_test_id("request-rail")
+    states = rail.locator("li").evaluate_all("all => all.map((one) => [one.dataset.stage, one.dataset.state])")
+    assert dict(states)["mutating"] == "changed"
+    assert {value for _, value in states} == {"ok", "changed"}
+    page.set_viewport_size(LAPTOP)
+    cut = "all => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+    assert rail.locator("b").evaluate_all(cut) == []
+    page.set_viewport_size(DESK)
+    # What the cluster made of it arrives by itself: bound by the scheduler, then run by a kubelet.
+    expect(page.get_by_test_id("request-after")).to_contain_text("kube-scheduler-0")
+    judge.look(page, "a request")
+    picture(page, f"request-{theme}")
+
+    # A refusal leaves no row in the log, and is heard of all the same.
+    refused(classroom, "POST", PODS, pod("Bad_Name"), 422)
+    expect(requests.first).to_contain_text("Bad_Name")
+    expect(page.get_by_test_id("request-refusal")).to_contain_text("a lowercase RFC 1123 subdomain")
+    expect(rail.locator('[data-stage="store"]')).to_have_attribute("data-state", "unreached")
+    # Two writers on what they had read: the second is told which revision was faster.
+    body = {"metadata": {"name": "both", "namespace": "default"}, "data": {"by": "first"}}
+    read = classroom.cluster("POST", "/api/v1/namespaces/default/configmaps", body)
+    won = classroom.cluster("PUT", "/api/v1/namespaces/default/configmaps/both", {**read, "data": {"by": "second"}})
+    refused(classroom, "PUT", "/api/v1/namespaces/default/configmaps/both", {**read, "data": {"by": "late"}}, 409)
+    expect(requests.first).to_have_attribute("data-code", "409")
+    conflict = page.get_by_test_id("request-conflict")
+    before, after = (one["metadata"]["resourceVersion"] for one in (read, won))
+    expect(conflict).to_contain_text(f"409, {before} ≠ {after}")
+    judge.look(page, "a conflict")
+    picture(page, f"conflict-{theme}")
+    page.get_by_test_id("server-only-refused").click()
+    expect(requests).to_have_count(2)
+    # Arrows go along the list; the way follows.
+    requests.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_test_id("request-refusal")).to_contain_text("a lowercase RFC 1123 subdomain")
+
+    page.get_by_test_id("server-shows-keys").click()
+    page.get_by_test_id("store-prefix").fill("/registry/pods/default/way")
+    keys = page.get_by_test_id("store-keys").locator("button")
+    expect(keys).to_have_count(1)
+    keys.first.click()
+    expect(page.get_by_test_id("store-value")).to_contain_text(made["metadata"]["uid"])
+    judge.look(page, "keys")
+
+    page.get_by_test_id("dock-controllers").click()
+    page.locator("[data-controller=replicaset]").click()
+    panel = page.get_by_test_id("controller-panel")
+    template = {"metadata": {"labels": {"app": "seen"}}, "spec": pod("seen")["spec"]}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "seen"}}, "template": template}
+    document = {"metadata": {"name": "seen"}, "spec": spec}
+    classroom.cluster("POST", "/apis/apps/v1/namespaces/default/replicasets", document)
+    newest = page.get_by_test_id("controller-recent").locator("button").first
+    expect(newest).to_contain_text("default/seen")
+    expect(panel).to_contain_text("--burst-replicas=500")
+    judge.look(page, "a controller")
+    picture(page, f"controller-{theme}")
+    page.get_by_test_id("controller-last").get_by_role("button", name="default/seen").click()
+    chosen = wait_state(page, lambda now: now["selected"], "the object is selected")["selected"]
+    assert chosen == {"resource": "replicasets.apps", "key": "default/seen"}
+    assert state(page)["connection"] == "live"
+    judge.rule()
