@@ -71,6 +71,9 @@ WHAT_IFS: Final = Rate(20, 1.0, "what-ifs of one person")
 FITS: Final = Rate(6, 0.3, "questions of one person for what would let a pod in")
 """Questions of one person for what would let a pod in: each takes its decision again up to thirty times."""
 
+COMPARISONS: Final = Rate(6, 0.1, "comparisons of one session")
+"""Comparisons of two schedulers that one session asks for: each may keep a processor busy for seconds."""
+
 OPTIMA: Final = Rate(6, 0.2, "optima of one session")
 """Optima that one session asks for: each may keep a processor busy for seconds."""
 
