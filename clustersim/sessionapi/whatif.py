@@ -11,15 +11,15 @@ from django.http import HttpResponse
 
 from clustersim.classroom import limits, opening
 from clustersim.sessionapi.engine import unknown
-from clustersim.sessionapi.http import Call, answer, number_field
+from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from controllers.log.store import Gone
 from controllers.scheduler.decisions import locate
 from controllers.whatif.changes import read_changes
-from controllers.whatif.deciding import Decision, difference
-from controllers.whatif.fits import fits
+from controllers.whatif.deciding import Decision, difference, is_pending
+from controllers.whatif.fits import fits, fits_now
 from controllers.whatif.many import again
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError
+from scheduler_core.api.errors import ApiError, Cause
 
 LAST_MAX: Final = 100
 """Decisions that one what-if takes again; more are refused with 422."""
@@ -46,9 +46,15 @@ def what_if(call: Call, decision: str) -> HttpResponse:
 def what_fits(call: Call, decision: str) -> HttpResponse:
     """Answer `GET …/decisions/<id>/fits`."""
     principal = call.principal
+    wanted = call.request.GET.get("input", "now")
+    if wanted not in ("now", "attempt"):
+        raise refuse(Cause("input", "give now, or attempt: what it saw"))
     limits.spend(limits.FITS, principal.participant_id)
     with _taking(call, decision) as asked:
-        found = fits(asked)
+        past, (uid, attempt) = call.past(), (asked.envelope["uid"], asked.envelope["attempt"])
+        waiting = next((info for info in past.pods if info.uid == uid and is_pending(info)), None)
+        # Under a pod that still waits the cluster has moved on: what helps is asked of it as it stands.
+        found = fits_now(past, waiting, attempt) if waiting is not None and wanted == "now" else fits(asked)
     return answer(found)
 
 

@@ -13,6 +13,9 @@ from controllers.whatif.world import Documents, World
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 from scheduler_core.framework.profile import ProfileError
+from scheduler_core.scheduler.replay import all_refusals_again, prepared
+from scheduler_core.scheduler.run import CycleInput
+from scheduler_core.snapshot.node_info import PodInfo
 
 _OF_WHAT_WAS: Final = frozenset({"explanation", "undone", "undoneBy"})
 """What an envelope tells of the attempt as it went."""
@@ -73,6 +76,23 @@ class Decision:
             raise refused(Cause("changes", f"the scheduler cannot run so: {wrong}")) from wrong
         return {key: value for key, value in self.envelope.items() if key not in _OF_WHAT_WAS} | shown
 
+    def refusals(self, world: World) -> Mapping[str, Sequence[Document]]:
+        """Return node → every filter's no with its amounts, as `GET …/refusals` tells it; of all nodes that have one.
+
+        Raises:
+            ProfileError: its profile cannot run.
+        """
+        core, run = prepared(
+            world.seen,
+            self.envelope["uid"],
+            self._given(world),
+            world.configuration,
+            world.settings.registry(),
+            seed=world.past.store.seed,
+            listers=world,
+        )
+        return all_refusals_again(core, run, most=len(world.nodes))
+
     def _given(self, world: World) -> Mapping[str, Any]:
         """Return the attempt's input, without what is not there any more."""
         given = self.envelope["input"]
@@ -84,6 +104,33 @@ class Decision:
             kept[key] = {uid: name for uid, name in given[key].items() if uid in there and name in names}
         kept["waiting"] = [uid for uid in given["waiting"] if uid in kept["assumed"]]
         return kept
+
+
+def is_pending(info: PodInfo) -> bool:
+    """Return whether a pod waits for a node."""
+    pod = info.pod
+    return not (pod.spec.node_name or pod.is_finished or pod.metadata.deletion_timestamp)
+
+
+def attempt_now(past: Past, pod: PodInfo, attempt: int) -> Document:
+    """Return the envelope of an attempt that nobody has made: a pending pod on the cluster as it stands."""
+    given = CycleInput(
+        seen_revision=past.revision,
+        attempt=attempt,
+        assumed={},
+        nominations={
+            info.uid: info.pod.status.nominated_node_name
+            for info in past.pods
+            if is_pending(info) and info.pod.status.nominated_node_name
+        },
+        waiting=(),
+        start=0,
+        order=(),
+        configuration=past.settings.hash,
+        profile=pod.pod.spec.scheduler_name,
+        now_ms=0,
+    )
+    return {"id": f"{pod.uid}-{attempt}", "pod": pod.key, "uid": pod.uid, "attempt": attempt, "input": given.as_dict()}
 
 
 def difference(before: Document, after: Document) -> Document:

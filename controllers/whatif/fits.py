@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from controllers.scheduler.past import Past
 from controllers.whatif import wishes
-from controllers.whatif.changes import read_changes
-from controllers.whatif.deciding import Decision
+from controllers.whatif.changes import read_changes, refused
+from controllers.whatif.deciding import Decision, attempt_now
 from controllers.whatif.wishes import Stuck, Wish
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError
+from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.snapshot.node_info import PodInfo
 
 FITS_PER_SORT: Final = 2
 """Changes of one sort (a request, a toleration …) that are told."""
@@ -52,6 +54,30 @@ def fits(decision: Decision) -> list[Document]:
         for sort in SORTS
         for fit in islice(_checked(decision, sorted(sort(stuck), key=lambda one: one.size)), FITS_PER_SORT)
     ]
+
+
+def fits_now(past: Past, pod: PodInfo, attempt: int) -> list[Document]:
+    """Return what would let a pending pod in as the cluster stands, as `fits` does.
+
+    Where it fits already, that is the one answer, with no changes: its next attempt finds the node.
+
+    Raises:
+        Gone: the revision is compacted.
+        ApiError: 422, no profile runs the pod.
+    """
+    profiles = [one.scheduler_name for one in past.settings.configuration.profiles]
+    if pod.pod.spec.scheduler_name not in profiles:
+        wrong = f"no profile is named {pod.pod.spec.scheduler_name!r}; these are: {', '.join(profiles)}"
+        raise refused(Cause("profiles", wrong))
+    decision = Decision(past, attempt_now(past, pod, attempt))
+    chosen = decision.taken(decision.world())["result"].get("chosen")
+    if not chosen:
+        return fits(decision)
+    text = {
+        "en": f"nothing: it fits on {chosen} as the cluster stands; its next attempt finds it",
+        "zh": f"无需改动：按集群现状它适合节点 {chosen}，下一次尝试就会找到",
+    }
+    return [{"changes": [], "text": text, "node": chosen, "checked": True}]
 
 
 def _checked(decision: Decision, found: Sequence[Wish]) -> Iterator[_Fit]:

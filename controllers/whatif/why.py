@@ -13,7 +13,7 @@ from controllers.registry.context import SESSION
 from controllers.scheduler.past import Past
 from controllers.scheduler.settings import NAME, RESOURCE, Settings, spec_of
 from controllers.scheduler.watching import WATCHED
-from controllers.whatif.deciding import Decision
+from controllers.whatif.deciding import Decision, attempt_now, is_pending
 from controllers.whatif.fits import fits
 from controllers.whatif.wishes import RESOURCES, Stuck, written
 from controllers.whatif.world import PODS, World
@@ -23,8 +23,7 @@ from scheduler_core.framework.profile import ProfileError
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.runtime import Framework
 from scheduler_core.profiles.era import refused
-from scheduler_core.scheduler.run import CycleInput
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 
 ATTEMPT: Final = 1
 """The attempt that is made in thought; chance is drawn for it."""
@@ -104,9 +103,9 @@ def why(store: Store, wanted: str = "") -> Document:
         ApiError: 404, there is no such pod, or none waits; 422, the pod is not pending, or no profile runs it.
     """
     past = Past(store)
-    waiting = [info for info in past.pods if _is_pending(info)]
+    waiting = [info for info in past.pods if is_pending(info)]
     pod = _find(past, waiting, wanted)
-    decision = Decision(past, _envelope(past, pod))
+    decision = Decision(past, attempt_now(past, pod, ATTEMPT))
     world = decision.world()
     try:
         gate = _gate(world, pod)
@@ -149,11 +148,6 @@ def _gate(world: World, pod: PodInfo) -> str:
     return "; ".join(framework.run_pre_enqueue(pod).reasons)
 
 
-def _is_pending(info: PodInfo) -> bool:
-    pod = info.pod
-    return not (pod.spec.node_name or pod.is_finished or pod.metadata.deletion_timestamp)
-
-
 def _find(past: Past, waiting: Sequence[PodInfo], wanted: str) -> PodInfo:
     if not wanted:
         if not waiting:
@@ -166,7 +160,7 @@ def _find(past: Past, waiting: Sequence[PodInfo], wanted: str) -> PodInfo:
     if len(found) > 1:
         known = ", ".join(info.key for info in found[:5])
         raise ApiError(404, "NotFound", f"several pods are named {wanted!r} ({known}); write namespace/name")
-    if not _is_pending(found[0]):
+    if not is_pending(found[0]):
         node = found[0].pod.spec.node_name
         state = f"is on node {node}" if node else "has finished or is being deleted"
         raise refused(Cause("pod", f"{found[0].key} {state}: name a pod that waits for a node"))
@@ -177,62 +171,37 @@ def _turn(info: PodInfo) -> tuple[int, str, str]:
     return -info.priority, str(info.pod.metadata.creation_timestamp or ""), info.key
 
 
-def _envelope(past: Past, pod: PodInfo) -> Document:
-    """Return an attempt on the cluster as it stands."""
-    given = CycleInput(
-        seen_revision=past.revision,
-        attempt=ATTEMPT,
-        assumed={},
-        nominations={
-            info.uid: info.pod.status.nominated_node_name
-            for info in past.pods
-            if _is_pending(info) and info.pod.status.nominated_node_name
-        },
-        waiting=(),
-        start=0,
-        order=(),
-        configuration=past.settings.hash,
-        profile=pod.pod.spec.scheduler_name,
-        now_ms=0,
-    )
-    return {"id": f"{pod.uid}-{ATTEMPT}", "pod": pod.key, "uid": pod.uid, "attempt": ATTEMPT, "input": given.as_dict()}
-
-
 def _refusals(stuck: Stuck, result: Mapping[str, Any]) -> list[Document]:
     """Return the nodes that refused, those with the least missing first."""
-    refusals = result.get("firstFail") or {}
-    rows = [(stuck.nodes.get(name), name, said) for name, said in refusals.items()]
     shown = [
         {
             "node": name,
             "plugin": said.get("plugin", ""),
             "reasons": said.get("reasons") or [],
-            "short": _short(stuck, info) if info is not None and said.get("plugin") == RESOURCES else {},
-            "distance": _distance(stuck, info) if info is not None else 0.0,
+            "short": _short(stuck, name) if said.get("plugin") == RESOURCES else {},
+            "distance": _distance(stuck, name),
             "others": len(stuck.refusals.get(name, ())),
         }
-        for info, name, said in rows
+        for name, said in (result.get("firstFail") or {}).items()
     ]
     shown.sort(key=lambda row: (row["others"], row["distance"], row["node"]))
     return [{key: value for key, value in row.items() if key not in ("distance", "others")} for row in shown]
 
 
-def _short(stuck: Stuck, info: NodeInfo) -> Document:
-    asked = {**stuck.pod.sums.asked, "pods": 1}
+def _short(stuck: Stuck, node: str) -> Document:
     return {
         name: {
-            "asked": written(name, asked.get(name, 0)),
-            "free": written(name, max(asked.get(name, 0) - amount, 0)),
-            "short": written(name, amount),
+            "asked": written(name, one["asked"]),
+            "free": written(name, max(one["free"], 0)),
+            "short": written(name, one["missing"]),
         }
-        for name, amount in sorted(stuck.short_of(info).items())
+        for name, one in sorted(stuck.shortages.get(node, {}).items())
     }
 
 
-def _distance(stuck: Stuck, info: NodeInfo) -> float:
+def _distance(stuck: Stuck, node: str) -> float:
     """Return what the node has too little, as parts of what is asked."""
-    asked = stuck.pod.sums.asked
-    return sum(amount / max(asked.get(name, 1), 1) for name, amount in stuck.short_of(info).items())
+    return sum(float(one["missing"] / max(one["asked"], 1)) for one in stuck.shortages.get(node, {}).values())
 
 
 def _counted(nodes: Sequence[Document]) -> Document:

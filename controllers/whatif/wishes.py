@@ -61,11 +61,14 @@ class Stuck:
         pod: the pod in hand.
         nodes: by name, with the pods on them.
         refusals: node → the plugins that refuse it, whatever the ones before them said.
+        shortages: node → resource → `asked`, `free` and `missing`, in millicores or whole units, where it has too
+            little; `pods` where it has no place for one more.
     """
 
     pod: PodInfo
     nodes: Mapping[str, NodeInfo]
     refusals: Mapping[str, frozenset[str]]
+    shortages: Mapping[str, Mapping[str, Mapping[str, Any]]]
 
     @classmethod
     def of(cls, decision: Decision, world: World, result: Mapping[str, Any]) -> Stuck:
@@ -73,10 +76,15 @@ class Stuck:
         given = CycleInput.of(dict(decision.envelope["input"]))
         snapshot = world.seen.snapshot(given)
         refused = result.get("filters") or {}
+        shortages = {
+            name: {one["resource"]: one for said in found for one in said["details"] if one["kind"] == "resource"}
+            for name, found in decision.refusals(world).items()
+        }
         return cls(
             world.seen.pods[decision.envelope["uid"]],
             {info.name: info for info in snapshot.infos if info.node is not None},
             {info.name: frozenset(refused.get(info.name) or ()) for info in snapshot.infos},
+            shortages,
         )
 
     def refused_by(self, plugins: Collection[str]) -> Iterator[tuple[NodeInfo, Node]]:
@@ -85,15 +93,9 @@ class Stuck:
             if self.refusals[name] and self.refusals[name] <= set(plugins) and info.node is not None:
                 yield info, info.node
 
-    def short_of(self, info: NodeInfo) -> dict[str, int]:
-        """Return by resource how much the node has too little; `pods` where it has no place for one more."""
-        short = {
-            resource: asked - info.allocatable.get(resource, 0) + info.requested.get(resource, 0)
-            for resource, asked in self.pod.sums.asked.items()
-            if asked
-        }
-        short[PODS] = len(info.pods) + 1 - info.allocatable.get(PODS, 0)
-        return {resource: amount for resource, amount in short.items() if amount > 0}
+    def short_of(self, name: str) -> dict[str, int]:
+        """Return by resource how much a node has too little; `pods` where it has no place for one more."""
+        return {resource: one["missing"] for resource, one in self.shortages.get(name, {}).items()}
 
     def patched(self, patch: Change) -> Change:
         """Return the change of the pod in hand."""
@@ -125,7 +127,7 @@ def requests(stuck: Stuck) -> Iterator[Wish]:
     """Ask for no more than a node has left."""
     asked = stuck.pod.sums.asked
     for info, _ in stuck.refused_by({RESOURCES}):
-        short = stuck.short_of(info)
+        short = stuck.short_of(info.name)
         left = {resource: asked[resource] - amount for resource, amount in short.items() if resource != PODS}
         if PODS in short or not left or min(left.values()) <= 0:
             continue
@@ -227,7 +229,7 @@ def taints_gone(stuck: Stuck) -> Iterator[Wish]:
 def room(stuck: Stuck) -> Iterator[Wish]:
     """Give a node as much more as it has too little."""
     for info, _ in stuck.refused_by({RESOURCES}):
-        short = stuck.short_of(info)
+        short = stuck.short_of(info.name)
         if not short:
             continue
         grown = {resource: info.allocatable.get(resource, 0) + amount for resource, amount in short.items()}
@@ -246,7 +248,7 @@ def room(stuck: Stuck) -> Iterator[Wish]:
 def pods_gone(stuck: Stuck) -> Iterator[Wish]:
     """Delete one pod."""
     for info, _ in stuck.refused_by(CROWDED):
-        short = stuck.short_of(info) if RESOURCES in stuck.refusals[info.name] else {}
+        short = stuck.short_of(info.name)
         for one in info.pods:
             if any(one.requests.get(resource, 0) < amount for resource, amount in short.items() if resource != PODS):
                 continue

@@ -33,12 +33,13 @@ def refusals_account(run: Run) -> dict[str, Any]:
     return {"refusals": told} if told else {}
 
 
-def all_refusals(run: Run, names: Sequence[str] = ()) -> dict[str, list[dict[str, Any]]]:
+def all_refusals(run: Run, names: Sequence[str] = (), most: int = REFUSALS_TOLD_MAX) -> dict[str, list[dict[str, Any]]]:
     """Return node → every filter's no with its amounts, in order, whatever the filters before it said.
 
     Args:
         run: an attempt that has come past Filter.
-        names: the nodes asked about; none: all that a filter refuses. At most `REFUSALS_TOLD_MAX` are told.
+        names: the nodes asked about; none: all that a filter refuses.
+        most: so many nodes are told, the first by name.
     """
     outcome = run.outcome
     if outcome is None:
@@ -51,11 +52,11 @@ def all_refusals(run: Run, names: Sequence[str] = ()) -> dict[str, list[dict[str
         rows = np.flatnonzero(refused).tolist()
     told = {
         outcome.snapshot.names[row]: run.framework.refusals(run.state, run.info, outcome, row)
-        for row in _told(run, rows)
+        for row in _told(run, rows, most)
     }
     return {name: [one.as_dict() for one in found] for name, found in told.items()}
 
 
-def _told(run: Run, rows: Sequence[int]) -> list[int]:
+def _told(run: Run, rows: Sequence[int], most: int = REFUSALS_TOLD_MAX) -> list[int]:
     """Return the first rows by name: which row a node has differs between an attempt and its replay."""
-    return sorted(rows, key=run.snapshot.names.__getitem__)[:REFUSALS_TOLD_MAX]
+    return sorted(rows, key=run.snapshot.names.__getitem__)[:most]

@@ -16,7 +16,7 @@ from scheduler_core.profiles.configuration import SchedulerConfiguration
 from scheduler_core.scheduler.configuration import Configuration
 from scheduler_core.scheduler.core import Scheduler
 from scheduler_core.scheduler.cycle import decide
-from scheduler_core.scheduler.refusals import all_refusals, refusals_account
+from scheduler_core.scheduler.refusals import REFUSALS_TOLD_MAX, all_refusals, refusals_account
 from scheduler_core.scheduler.run import CycleInput, Run
 from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.snapshot import Snapshot
@@ -173,12 +173,14 @@ def prepared(
     return core, run
 
 
-def all_refusals_again(core: Scheduler, run: Run, names: Sequence[str] = ()) -> dict[str, list[dict[str, Any]]]:
+def all_refusals_again(
+    core: Scheduler, run: Run, names: Sequence[str] = (), most: int = REFUSALS_TOLD_MAX
+) -> dict[str, list[dict[str, Any]]]:
     """Run a prepared attempt up to Filter and return every filter's no to nodes; see `all_refusals`."""
     for item in decide(core, run):
         if run.outcome is not None or isinstance(item, CallExtenders):
             break
-    return all_refusals(run, names)
+    return all_refusals(run, names, most)
 
 
 def explained(run: Run, outcome: Outcome) -> dict[str, Any]:

@@ -94,3 +94,22 @@ def test_one_person_asks_only_so_often(session: Session) -> None:
         codes.append(session.server.request("GET", path, None, session.token)[0])
     assert codes.count(404) >= FITS.burst
     assert codes[-1] == 429
+
+
+def test_what_would_let_a_waiting_pod_in_is_asked_of_the_cluster_now(session: Session) -> None:
+    decision = pending(session)
+    path = f"/api/sessions/{session.code}/decisions/{decision['id']}/fits"
+    session.clock(paused=True)
+    first = session.call("GET", path)[0]
+    assert "request" in first["changes"][0]
+    node = session.api("/api/v1/nodes")["items"][0]
+    node["status"]["allocatable"]["cpu"] = node["status"]["capacity"]["cpu"] = "96"
+    huge = node["metadata"]["name"]
+    session.call("PUT", f"/clusters/{session.code}/api/v1/nodes/{huge}/status", node)
+    (only,) = session.call("GET", path)
+    assert (only["changes"], only["node"], only["checked"]) == ([], huge, True)
+    assert huge in only["text"]["en"]
+    assert huge in only["text"]["zh"]
+    assert session.call("GET", f"{path}?input=attempt")[0] == first
+    refused = session.call("GET", f"{path}?input=then", expect=422)
+    assert [cause["field"] for cause in refused["details"]["causes"]] == ["input"]

@@ -184,3 +184,15 @@ def made(plane: Plane, change: dict[str, Any]) -> str:
     done = plane.write(Create("pods", "default", twin))
     assert done.error is None, done.error
     return "twin"
+
+
+def test_a_resource_that_the_scheduler_is_told_to_ignore_is_not_asked_for() -> None:
+    plane = new_plane()
+    ignoring = {"name": "NodeResourcesFit", "args": {"ignoredResources": ["example.com/lane"]}}
+    spec = {"era": "v1.34", "configuration": {"profiles": [{"pluginConfig": [ignoring]}]}}
+    plane.write(Patch("schedulerconfigs.clustersim.io", "", "default", {"spec": spec}))
+    plane.node("a", cpu="2")
+    asked = {"cpu": "3", "example.com/lane": "1"}
+    container = {"name": "c", "image": "i", "resources": {"requests": asked, "limits": {"example.com/lane": "1"}}}
+    uid = plane.pod("p", containers=[container])
+    assert texts(plane, uid)[:2] == ["ask for cpu 2 instead of cpu 3", "give node a cpu 1 more"]
