@@ -110,7 +110,7 @@ let stage = null;
 async function loadDesktop() {
   const [{ mountDesktop }, { mountStage }] = await Promise.all([
     import("./panels/desktop.js"), import("./stage/stage.js"), loadTexts(ui.lang, "stage"),
-    addStyles("palette", "stage", "scheduler", "model"),
+    addStyles("palette", "dock", "stage", "scheduler", "model"),
   ]);
   desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch, {
     look: (path) => api.look(path), followRequests: (wanted) => socket?.followRequests(wanted),

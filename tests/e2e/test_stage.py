@@ -123,3 +123,57 @@ def test_colours_are_the_same_for_everybody_and_after_a_reload(open_classroom: C
     wait_state(student, lambda _: legend(student) == shown, "the student sees the same colours")
     teacher.reload()
     wait_state(teacher, lambda _: legend(teacher) == shown, "so does the teacher after a reload")
+
+
+LAPTOP = {"width": 1366, "height": 768}
+
+
+def whole(page: Page) -> dict[str, Any]:
+    """Return what of the stage is seen in a small window."""
+    return page.evaluate(
+        """() => {
+          const width = (name) => document.querySelector(name).getBoundingClientRect().width;
+          const field = document.querySelector('.st-field');
+          const labels = [...document.querySelectorAll('.palette-item .label')];
+          return {
+            inspector: width('.inspector'), folded: document.querySelector('.dock').classList.contains('folded'),
+            unseen: Math.max(0, document.querySelector('.st-spacer').offsetHeight - field.clientHeight),
+            legend: document.querySelector('.st-legend').offsetHeight,
+            cut: labels.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent),
+          };
+        }"""
+    )
+
+
+def test_a_laptop_sees_twelve_nodes_in_a_cycle(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("zones")
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    teacher = classroom.teacher(viewport=LAPTOP)
+    wait_state(
+        teacher,
+        lambda now: len(now["nodes"]) == 12 and all(one["ready"] for one in now["nodes"])
+        and all(one["phase"] == "Running" for one in now["pods"]),
+        "twelve Ready nodes, and the template's pods run",
+    )  # fmt: skip
+    classroom.session("PATCH", "/clock", {"paused": True, "pace": 250})
+    expect(teacher.get_by_test_id("stage-idle")).to_contain_text("Click a pod in the palette")
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod("web-1"))
+    expect(teacher.get_by_test_id("stage-idle")).to_contain_text("1 pod waits")
+    hold_at(classroom, "default/web-1", "Score")
+    expect(teacher.locator('.st-point[data-point="Score"]')).to_have_attribute("data-state", "current")
+    wait_state(teacher, lambda _: whole(teacher)["unseen"] == 0, "every node is seen")
+    seen = whole(teacher)
+    assert seen["folded"] and seen["inspector"] < 60 and seen["legend"] < 40, seen
+    assert seen["cut"] == [], "words of the palette are whole"
+    expect(teacher.locator(".st-hand")).to_be_visible()
+    teacher.get_by_test_id("legend-more").click()
+    expect(teacher.locator(".st-legend")).to_contain_text("terminating")
+    assert whole(teacher)["legend"] > 40
+    teacher.get_by_test_id("legend-more").click()
+
+    teacher.locator(".st-hand").click()
+    wait_state(teacher, lambda _: whole(teacher)["inspector"] > 300, "the inspector opens")
+    wait_state(teacher, lambda _: whole(teacher)["unseen"] == 0, "and every node is still seen")
+    expect(teacher.locator(".st-hand")).to_be_visible()
+    teacher.keyboard.press("Escape")
+    wait_state(teacher, lambda _: whole(teacher)["inspector"] < 60, "the inspector folds again")

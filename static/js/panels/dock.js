@@ -9,6 +9,9 @@ import { dockGuests } from "./dock-guests.js";
 import { dockHandle } from "./dock-handle.js";
 import { TABS } from "./dock-tabs.js";
 
+/** A laptop's window, where the stage needs the height more than a list does. A narrower one has a dock that opens by itself. */
+const SHORT_OF_ROOM = "(min-width: 1366px) and (max-width: 1439px), (min-width: 1366px) and (max-height: 800px)";
+
 /**
  * @param {HTMLElement} root
  * @param {Dispatch} dispatch
@@ -57,6 +60,8 @@ export function mount(root, dispatch, looks) {
     root.parentElement?.classList.toggle("dock-folded", !open);
     dispatch({ type: "tab", tab: `dock-${tab.name}` });
   }
+
+  if (window.matchMedia(SHORT_OF_ROOM).matches) unfold(false);
 
   return {
     /** @param {string} name of the tab to open; one that the dock does not have changes nothing */

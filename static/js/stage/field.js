@@ -168,7 +168,7 @@ function racks(pen, input, painted, { scroll, height }) {
  */
 function wipe({ context }, level, box) {
   const out = level >= 4 ? 1 : level === 1 ? 5 : 3;
-  const below = level === 2 ? 4.5 : out;
+  const below = level === 2 ? 3.5 : out;
   context.clearRect(box.x - out, box.y - below, box.w + 2 * out, box.h + 2 * below);
 }
 

@@ -3,7 +3,7 @@
 /** @import { Dispatch, Lang, Ui } from "../lib/types.d.ts" */
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { Layout } from "./levels.js" */
-/** @import { Group } from "./model.js" */
+/** @import { Glyph, Group } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { h, icon } from "../dom/h.js";
@@ -29,22 +29,30 @@ export function mountLegend(element, dispatch) {
   const by = h("span", { class: "st-legend-side st-legend-by" });
   const choices = COLOURS_BY.map((name) =>
     h("button", { type: "button", "data-by": name, onclick: () => dispatch({ type: "colourBy", by: name }) }));
+  // A laptop's window shows one line of it, and the rest on request.
+  const more = h("button", { type: "button", class: "st-legend-more", "data-testid": "legend-more", onclick: () => {
+    element.dataset["open"] = String(element.dataset["open"] !== "true");
+    more.setAttribute("aria-expanded", element.dataset["open"]);
+  } });
+  more.setAttribute("aria-expanded", "false");
   element.append(h("div", { class: "st-legend-row" }, stateTitle, states),
-    h("div", { class: "st-legend-row" }, colourTitle, groups, detail, by));
+    h("div", { class: "st-legend-row" }, colourTitle, groups, detail, by), more);
   let look = "";
 
-  /** @param {{groups: readonly Group[], layout: Layout, ui: Ui, colours: Colours}} input */
-  function render({ groups: used, layout, ui, colours }) {
+  /** @param {{groups: readonly Group[], pods: ReadonlyMap<string, Glyph>, layout: Layout, ui: Ui, colours: Colours}} input */
+  function render({ groups: used, pods, layout, ui, colours }) {
     const { lang } = ui;
-    const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} `
+    const present = statesOf(pods);
+    const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} ${[...present].join()} `
       + used.map((group) => `${group.key}:${group.label}:${group.hue}`).join(" ");
     if (next === look) return;
     look = next;
     setText(stateTitle, text(lang, "legend.state"));
     setText(colourTitle, text(lang, "legend.colour"));
     states.replaceChildren(...STATES.map((state) =>
-      h("li", {}, glyphElement({ state, hue: 0, ring: false }, 13, colours), h("span", { text: text(lang,
-        `state.${state}`) }))));
+      h("li", { "data-present": String(present.has(state)) }, glyphElement({ state, hue: 0, ring: false }, 13, colours),
+        h("span", { text: text(lang, `state.${state}`) }))));
+    setText(more, text(lang, "legend.all"));
     const named = used.slice(0, GROUPS_SHOWN);
     syncList(groups, named, (group) => group.key, () => h("li"), (item, group) => {
       item.dataset["hue"] = String(group.hue);
@@ -63,6 +71,25 @@ export function mountLegend(element, dispatch) {
     }));
   }
   return { render };
+}
+
+/** @type {WeakMap<ReadonlyMap<string, Glyph>, ReadonlySet<string>>} */
+const statesMemory = new WeakMap();
+
+/**
+ * The states that some pod is in now.
+ * @param {ReadonlyMap<string, Glyph>} pods the same map while nothing has changed
+ * @returns {ReadonlySet<string>}
+ */
+export function statesOf(pods) {
+  let found = statesMemory.get(pods);
+  if (!found) {
+    const all = new Set();
+    for (const glyph of pods.values()) all.add(glyph.state);
+    found = new Set(STATES.filter((state) => all.has(state)));
+    statesMemory.set(pods, found);
+  }
+  return found;
 }
 
 /**

@@ -45,11 +45,15 @@ export const ZONE_HEADING = 24;
 export const RACK_NODES = 20;
 
 const TILE = {
-  2: { w: 150, h: 116, gapX: 6, gapY: 9 },
+  2: { w: 150, h: 116, gapX: 6, gapY: 7 },
   3: { w: 96, h: 74, gapX: 6, gapY: 6 },
   4: { w: 16, h: 16, gapX: 2, gapY: 2 },
   5: { w: 40, h: 40, gapX: 4, gapY: 4 },
 };
+/** As narrow as a tile may be where that lets all zones stand side by side. */
+const TILE_MIN = 136;
+/** As tall as a tile may be where the nodes leave room below them. */
+const TILE_TALL = 140;
 /** Below this a cell of level 4 would no longer show its load line. */
 const CELL_MIN = 11;
 
@@ -104,7 +108,7 @@ export function layoutNodes({ zones, width, height, zoom }) {
   const columnsEach = Math.floor(columns / Math.max(1, zones.length));
   const placed =
     level === 1 ? flowing(zones, box, columns)
-    : level === 2 && zones.length > 1 && columnsEach > 0 ? sideBySide(zones, box, columnsEach)
+    : level === 2 && zones.length > 1 && columnsEach > 0 ? sideBySide(zones, box, columnsEach, height)
     : stacked(zones, box, columns, level);
   return { level, zoom, inView, ...placed, byName: new Map(placed.tiles.map((tile) => [tile.name, tile])) };
 }
@@ -133,6 +137,8 @@ function boxFor(level, { zones, width, height, count }) {
  */
 function fitColumns(box, width, zoneCount) {
   const columns = Math.max(1, Math.floor((width + box.gapX) / (box.w + box.gapX)));
+  const abreast = Math.floor((width + box.gapX) / zoneCount) - box.gapX;
+  if (zoneCount > columns && abreast >= TILE_MIN) return { ...box, w: abreast };
   const used = zoneCount > 1 && zoneCount <= columns ? Math.floor(columns / zoneCount) * zoneCount : columns;
   const w = Math.min(Math.floor((width + box.gapX) / used) - box.gapX, Math.round(box.w * 1.2));
   return { ...box, w: Math.max(Math.min(box.w, width), w) };
@@ -190,10 +196,14 @@ function flowing(zones, box, columns) {
 
 /**
  * @param {LayoutInput["zones"]} zones
- * @param {Box} box
+ * @param {Box} natural
  * @param {number} columnsEach
+ * @param {number} room height of the node area; tiles grow into it where all of them are seen
  */
-function sideBySide(zones, box, columnsEach) {
+function sideBySide(zones, natural, columnsEach, room) {
+  const rows = Math.max(1, ...zones.map((zone) => Math.ceil(zone.nodes.length / columnsEach)));
+  const each = Math.floor((room - ZONE_HEADING) / rows) - natural.gapY;
+  const box = { ...natural, h: Math.max(natural.h, Math.min(TILE_TALL, each)) };
   /** @type {ZoneBox[]} */
   const zoneBoxes = [];
   /** @type {TileBox[]} */

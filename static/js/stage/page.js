@@ -58,7 +58,7 @@ export function mountPage(element, dispatch, on) {
     schedulers.render({
       view, model, cycle: under?.cycle ?? null, last: told && !under && isComplete(told.cycle) ? told.cycle : null, scene, cycleReplica: under?.replica ?? "", colours, lang,
     });
-    legend.render({ groups: model.groups, layout, ui, colours });
+    legend.render({ groups: model.groups, pods: model.pods, layout, ui, colours });
     outline.render({
       model, layout, scene, selectedNode: selected?.resource === "nodes" ? selected.key : "", lang,
     }, timeMs);

@@ -10,6 +10,7 @@ import { leaseSeen, replicas } from "../state/selectors.js";
 import { setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
+import { idleHint } from "./hints.js";
 import { listOf } from "../lib/names.js";
 import { lastOf } from "./told.js";
 
@@ -105,7 +106,7 @@ export function mountSchedulers(element, dispatch) {
     const mine = input.cycleReplica === replica.metadata.name;
     const cycle = mine ? input.cycle : null;
     const look = JSON.stringify([leads, crashed, input.lang, cycle?.uid, cycle?.attempt, mine && input.scene?.chosen,
-      mine && tieLook(input.scene), leads && input.last?.traceId, input.colours.key, input.view.me?.role, glyphLook(input, cycle),
+      mine && tieLook(input.scene), leads && input.last?.traceId, leads && !cycle && idleHint(input.view, input.model), input.colours.key, input.view.me?.role, glyphLook(input, cycle),
       replica.status?.clockSkewMs, replica.status?.clockRate, replica.status?.fault?.kind]);
     if (card.dataset["look"] !== look) {
       card.dataset["look"] = look;
@@ -229,8 +230,10 @@ function handSections(input, cycle, scene, dispatch) {
  * @param {SchedulersInput} input
  * @param {Dispatch} dispatch
  */
-function emptyHand({ last, lang, model }, dispatch) {
+function emptyHand({ last, lang, model, view }, dispatch) {
+  const hint = idleHint(view, model);
   return h("div", { class: "st-card-part st-hand-empty" }, h("p", { class: "st-hint", text: text(lang, "hand.empty") }),
+    hint ? h("p", { class: "st-idle", "data-testid": "stage-idle", text: counted(lang, hint.key, hint.values) }) : null,
     last ? h("button", {
       type: "button", class: "st-last", title: last.pod, "data-testid": "stage-last",
       onclick: () => dispatch({ type: "select", resource: "pods", key: last.pod, tab: "decision" }),

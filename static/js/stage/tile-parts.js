@@ -48,7 +48,7 @@ export function frame(pen, box, node, state, radius) {
     context.save();
     context.globalAlpha = scene?.winner || scene?.role ? 1 : scene?.glow ?? 1;
     context.fillStyle = colours.ambbg;
-    roundRect(context, x - 3, y - 4, w + 6, h + 8, radius + 3);
+    roundRect(context, x - 3, y - 3, w + 6, h + 6, radius + 3);
     context.fill();
     context.restore();
   } else if (!out) {
