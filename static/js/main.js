@@ -44,7 +44,7 @@ let ui = {
   lang: START.lang, theme: /** @type {Theme} */ (document.documentElement.dataset["theme"]),
   selected: null, colourBy: "owner", nowMs: 0, reducedMotion: STILL.matches, connection: "connecting",
   phone: PHONE.matches, fps: 0, dockHeight: dockHeight(),
-  decisions: { pod: "", traces: [], selectedTraceId: "", loading: false },
+  decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [],
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), requestHints: 0,
@@ -236,10 +236,17 @@ function renderFrame(showing) {
   document.body.classList.toggle("has-selection", ui.selected !== null);
 }
 
+/** One step back: out of the past, out of an attempt that was chosen, out of the selection. */
+function escape() {
+  if (past.view) dispatch({ type: "release" });
+  else if (ui.decisions.pinned) dispatch({ type: "selectTrace", id: "" });
+  else dispatch({ type: "deselect" });
+}
+
 document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
   const typing = target.closest("input, textarea, select, dialog, [contenteditable]");
-  if (event.key === "Escape" && !target.closest("dialog, input, textarea")) dispatch({ type: past.view ? "release" : "deselect" });
+  if (event.key === "Escape" && !target.closest("dialog, input, textarea")) escape();
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {
     event.preventDefault();

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Classroom, wait_state
+from tests.e2e.conftest import Classroom, state, wait_state
 
 APPROVAL = {"profiles": [{"plugins": {"permit": {"enabled": [{"name": "ManualApproval"}]}}}]}
 STEPS_MAX = 20
@@ -163,7 +163,8 @@ def test_a_laptop_sees_twelve_nodes_in_a_cycle(open_classroom: Callable[[str], C
     expect(teacher.locator('.st-point[data-point="Score"]')).to_have_attribute("data-state", "current")
     wait_state(teacher, lambda _: whole(teacher)["unseen"] == 0, "every node is seen")
     seen = whole(teacher)
-    assert seen["folded"] and seen["inspector"] < 60 and seen["legend"] < 40, seen
+    assert seen["folded"], "the dock is"
+    assert (seen["inspector"] < 60, seen["legend"] < 40) == (True, True), seen
     assert seen["cut"] == [], "words of the palette are whole"
     expect(teacher.locator(".st-hand")).to_be_visible()
     teacher.get_by_test_id("legend-more").click()
@@ -175,5 +176,24 @@ def test_a_laptop_sees_twelve_nodes_in_a_cycle(open_classroom: Callable[[str], C
     wait_state(teacher, lambda _: whole(teacher)["inspector"] > 300, "the inspector opens")
     wait_state(teacher, lambda _: whole(teacher)["unseen"] == 0, "and every node is still seen")
     expect(teacher.locator(".st-hand")).to_be_visible()
+
+    # An attempt that is chosen is told on the nodes as it was, until one comes back.
+    hold_at(classroom, "default/web-1", "Reserve")
+    classroom.session("PATCH", "/clock", {"paused": False, "pace": 0})
+    wait_state(
+        teacher, lambda now: any(one["name"] == "web-1" and one["nodeName"] for one in now["pods"]), "it is bound"
+    )
+    stage = teacher.get_by_test_id("stage")
+    teacher.locator("[data-trace]").last.click()
+    expect(teacher.get_by_test_id("stage-recall")).to_contain_text("Attempt 1 of web-1")
+    expect(stage).to_have_attribute("data-recalled", "true")
+    outline = teacher.locator(".st-outline")
+    winner = classroom.cluster("GET", "/api/v1/namespaces/default/pods/web-1")["spec"]["nodeName"]
+    expect(outline.locator("tr", has=teacher.locator(f'[data-node="{winner}"]'))).to_contain_text("chosen")
+    assert whole(teacher)["unseen"] < 60, "the bar takes a line"
+    teacher.keyboard.press("Escape")
+    expect(teacher.get_by_test_id("stage-recall")).to_be_hidden()
+    expect(stage).to_have_attribute("data-recalled", "false")
+    assert state(teacher)["selected"]["key"] == "default/web-1", "and the pod is still selected"
     teacher.keyboard.press("Escape")
     wait_state(teacher, lambda _: whole(teacher)["inspector"] < 60, "the inspector folds again")

@@ -12,6 +12,7 @@ const FETCH_EVERY_MS = 300;
  * @property {string} pod
  * @property {Trace[]} traces newest first
  * @property {string} selectedTraceId
+ * @property {string} pinned the attempt that somebody has chosen; "" while the newest is shown as it comes
  * @property {boolean} loading
  */
 
@@ -24,7 +25,7 @@ export class DecisionLoader {
     this.api = api;
     this.onChange = onChange;
     /** @type {Decisions} */
-    this.state = { pod: "", traces: [], selectedTraceId: "", loading: false };
+    this.state = { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false };
     this.version = "";
     this.chosen = "";
     this.fetchedAtMs = -FETCH_EVERY_MS;
@@ -45,10 +46,10 @@ export class DecisionLoader {
     return this.chosen ? (this.state.traces.find((trace) => trace.id === this.chosen)?.attempt ?? 0) : 0;
   }
 
-  /** @param {string} id */
+  /** @param {string} id "" for the newest, whichever that will be */
   select(id) {
     this.chosen = id;
-    this.state = { ...this.state, selectedTraceId: id };
+    this.state = { ...this.state, selectedTraceId: id || (this.state.traces[0]?.id ?? ""), pinned: id };
     this.onChange();
   }
 
@@ -72,7 +73,7 @@ export class DecisionLoader {
     if (pod !== this.state.pod) {
       this.chosen = "";
       this.fetched = [];
-      this.state = { pod, traces: [], selectedTraceId: "", loading: Boolean(pod) };
+      this.state = { pod, traces: [], selectedTraceId: "", pinned: "", loading: Boolean(pod) };
       this.fetchedAtMs = -FETCH_EVERY_MS;
     }
     this.merge(view);
@@ -139,7 +140,7 @@ export class DecisionLoader {
       this.wantedAttempt = 0;
     }
     const kept = traces.some((trace) => trace.id === this.chosen) ? this.chosen : (traces[0]?.id ?? "");
-    this.state = { ...this.state, traces, selectedTraceId: kept };
+    this.state = { ...this.state, traces, selectedTraceId: kept, pinned: this.chosen };
     this.onChange();
   }
 }

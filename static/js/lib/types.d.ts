@@ -624,7 +624,8 @@ export interface Ui {
   connection: "connecting" | "live" | "offline";
   /** 900 × 700 and the like decide the layout in CSS; the phone layout leaves out the stage. */
   phone: boolean;
-  decisions: { pod: string; traces: Trace[]; selectedTraceId: string; loading: boolean };
+  /** `pinned`: the attempt that somebody has chosen; "" while the newest is shown as it comes. */
+  decisions: { pod: string; traces: Trace[]; selectedTraceId: string; pinned: string; loading: boolean };
   model: ModelState;
   past: PastState;
   timeline: TimelineState;

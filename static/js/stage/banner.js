@@ -1,9 +1,10 @@
-/** The rule of detail written on the stage, with the zoom. */
+/** What is written over the nodes: the rule of detail with the zoom, and which attempt of the past is shown. */
 
-/** @import { Lang } from "../lib/types.d.ts" */
+/** @import { Cycle, Dispatch, Lang } from "../lib/types.d.ts" */
 /** @import { Layout } from "./levels.js" */
+/** @import { Model } from "./model.js" */
 import { setText } from "../dom/dom.js";
-import { number, text } from "../lib/text.js";
+import { clockTime, number, text } from "../lib/text.js";
 import { h, icon } from "../dom/h.js";
 import { ZOOM_MAX, zoomForFiner } from "./levels.js";
 
@@ -42,6 +43,37 @@ export function mountBanner(element, onZoom) {
       slider.setAttribute("aria-label", text(lang, "banner.slider"));
       slider.value = String(Math.round((SLIDER_STEPS * Math.log(layout.zoom)) / Math.log(ZOOM_MAX)));
     }
+  }
+  return { render };
+}
+
+/**
+ * Says that the nodes show an attempt of the past, with the way back to what happens now.
+ * @param {HTMLElement} element
+ * @param {Dispatch} dispatch
+ */
+export function mountRecall(element, dispatch) {
+  const said = h("p");
+  const words = h("span");
+  const back = h("button", {
+    type: "button", class: "st-recall-back", "data-testid": "stage-live", onclick: () => dispatch({ type: "selectTrace", id: "" }),
+  }, words, h("kbd", { text: "Esc" }));
+  const bar = h("div", { class: "st-banner st-recall", role: "status", "data-testid": "stage-recall" }, icon("clock", 16), said, back);
+  bar.hidden = true;
+  element.append(bar);
+
+  /**
+   * @param {Cycle | null} cycle null while the stage tells what happens now
+   * @param {Model} model
+   * @param {number} epochMs
+   * @param {Lang} lang
+   */
+  function render(cycle, model, epochMs, lang) {
+    bar.hidden = !cycle;
+    if (!cycle) return;
+    const pod = model.pods.get(cycle.pod)?.label ?? cycle.pod.split("/").pop() ?? cycle.pod;
+    setText(said, text(lang, "recall.said", { n: cycle.attempt, pod, time: clockTime(epochMs + cycle.startedAtMs) }));
+    setText(words, text(lang, "recall.back"));
   }
   return { render };
 }

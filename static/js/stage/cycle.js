@@ -51,24 +51,25 @@ const OVER_DIM = 0.6;
  * @property {string} chosen "" until the lot is drawn
  * @property {boolean} moving whether a later moment would look different
  * @property {boolean} over the cycle has ended and is only remembered: drawn dimmed
+ * @property {boolean} recalled an attempt of the past, chosen to be looked at: drawn as it was
  */
 
 /**
  * @param {Cycle} cycle
  * @param {number} elapsedMs real milliseconds since the cycle was first seen at its point
  * @param {{budgetMs: number, motion: boolean, order: readonly string[], weights: Readonly<Record<string, number>>,
- *   hues?: Readonly<Record<string, number>>, over?: boolean}} options `budgetMs`: real time until the next point, to which long
+ *   hues?: Readonly<Record<string, number>>, over?: boolean, recalled?: boolean}} options `budgetMs`: real time until the next point, to which long
  *   animations are squeezed; `order`: all node names; `hues`: numbers of plugins
  * @returns {Scene}
  */
-export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights, hues = {}, over = false }) {
+export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights, hues = {}, over = false, recalled = false }) {
   const trace = cycle.trace ?? {};
   const place = placeOf(cycle);
   const at = POINTS.indexOf(place);
   const filtered = at >= POINTS.indexOf("Filter") || trace.preFilter?.code === "Unschedulable"
     || trace.preFilter?.code === "UnschedulableAndUnresolvable";
   const scored = at >= POINTS.indexOf("Score") && Boolean(trace.scores);
-  const clock = { elapsedMs: motion && !over ? elapsedMs : Infinity, budgetMs };
+  const clock = { elapsedMs: motion && !over && !recalled ? elapsedMs : Infinity, budgetMs };
   const dims = filtered ? dimming(trace, order, place === "Filter" ? clock : DONE) : null;
   const scores = scored ? scoring(trace, weights, place === "Score" ? clock : DONE, hues, cycle.scoreMax) : null;
   const chosen = at >= POINTS.indexOf("Reserve") ? trace.chosen ?? "" : "";
@@ -115,6 +116,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
     chosen,
     moving: [dims?.moving, scores?.moving].some(Boolean),
     over,
+    recalled,
   };
 }
 

@@ -54,7 +54,6 @@ export function mountOutline(element, dispatch, onFocus) {
   listen(body, {
     layout: () => input?.layout ?? null,
     select: (resource, key) => dispatch({ type: "select", resource, key }),
-    deselect: () => dispatch({ type: "deselect" }),
     to: focusNode,
     focus: (name) => {
       if (name === focused) return;
@@ -132,7 +131,6 @@ export function mountOutline(element, dispatch, onFocus) {
  * @param {object} on
  * @param {() => Layout | null} on.layout
  * @param {(resource: "pods" | "nodes", key: string) => void} on.select
- * @param {() => void} on.deselect
  * @param {(node: string) => void} on.to moves the focus
  * @param {(node: string) => void} on.focus the focus is there now; "" when it leaves
  */
@@ -143,8 +141,7 @@ function listen(body, on) {
     const layout = on.layout();
     if (!row || !layout) return;
     const direction = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
-    if (event.key === "Escape") on.deselect();
-    else if (direction || event.key === "Home" || event.key === "End") {
+    if (direction || event.key === "Home" || event.key === "End") {
       event.preventDefault();
       const end = layout.tiles.at(event.key === "Home" ? 0 : -1)?.name ?? "";
       on.to(direction ? neighbour(layout, row.dataset["key"] ?? "", direction) : end);

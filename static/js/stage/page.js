@@ -10,7 +10,7 @@ import { setText } from "../dom/dom.js";
 import { h } from "../dom/h.js";
 import { text } from "../lib/text.js";
 import { refusedCluster } from "../state/roles.js";
-import { mountBanner } from "./banner.js";
+import { mountBanner, mountRecall } from "./banner.js";
 import { laneModels } from "./lanes-model.js";
 import { mountLanes } from "./lanes.js";
 import { mountLegend } from "./legend.js";
@@ -29,6 +29,7 @@ export function mountPage(element, dispatch, on) {
   const parts = build(element);
   const rail = mountRail(parts.rail);
   const banner = mountBanner(parts.notes, on.zoom);
+  const recall = mountRecall(parts.notes, dispatch);
   const lanes = mountLanes(parts.lanes, dispatch);
   const schedulers = mountSchedulers(parts.schedulers, dispatch);
   const legend = mountLegend(parts.legend, dispatch);
@@ -36,16 +37,17 @@ export function mountPage(element, dispatch, on) {
 
   /**
    * @param {Now} now
-   * @param {{told: Told | null, scene: Scene | null, layout: Layout, colours: Colours, nowMs: number}} shown `nowMs`:
-   *   simulated
+   * @param {{told: Told | null, live: Told | null, scene: Scene | null, layout: Layout, colours: Colours, nowMs: number}}
+   *   shown `live`: told but for an attempt that is recalled; `nowMs`: simulated
    * @param {number} timeMs real
    */
-  function render({ view, ui, model }, { told, scene, layout, colours, nowMs }, timeMs) {
+  function render({ view, ui, model }, { told, live, scene, layout, colours, nowMs }, timeMs) {
     const { lang, selected } = ui;
-    const under = told && told.endedMs === null ? told : null;
+    const under = live && live.endedMs === null ? live : null;
     const mayNot = refusedCluster(view.me);
     const profile = profileOf(view, told?.cycle.profile ?? "");
-    rail.render(told?.cycle ?? null, profile, model.nodes.size, lang, Boolean(scene?.over));
+    rail.render(told?.cycle ?? null, profile, model.nodes.size, lang, Boolean(scene?.over || told?.recalled));
+    recall.render(told?.recalled ? told.cycle : null, model, view.epochMs, lang);
     banner.render({ layout, count: model.nodes.size, lang });
     lanes.render({
       lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", nowMs, {
@@ -56,7 +58,8 @@ export function mountPage(element, dispatch, on) {
       paused: view.clock?.paused ?? true, refused: mayNot ? text(lang, mayNot) : "",
     });
     schedulers.render({
-      view, model, cycle: under?.cycle ?? null, last: told && !under && isComplete(told.cycle) ? told.cycle : null, scene, cycleReplica: under?.replica ?? "", colours, lang,
+      view, model, cycle: under?.cycle ?? null, last: live && !under && isComplete(live.cycle) ? live.cycle : null,
+      scene: told === live ? scene : null, cycleReplica: under?.replica ?? "", colours, lang,
     });
     legend.render({ groups: model.groups, pods: model.pods, layout, ui, colours });
     outline.render({
@@ -65,6 +68,7 @@ export function mountPage(element, dispatch, on) {
     parts.empty.hidden = model.nodes.size > 0 || !view.ready;
     setText(parts.empty, text(lang, "stage.empty"));
     element.dataset["level"] = String(layout.level);
+    element.dataset["recalled"] = String(Boolean(told?.recalled));
     parts.scroller.setAttribute("aria-label", text(lang, "stage.label"));
   }
 

@@ -55,12 +55,12 @@ export function mountStage(element, dispatch) {
       colours = readColours(element);
     }
     const timeMs = performance.now();
-    const { before, now, turns } = story.take(view, ui, timeMs);
+    const { before, now, turns, begun } = story.take(view, ui, timeMs);
     viewport.fit(view, now.model);
     renderPage(timeMs);
     flights.between(before?.model ?? null, now, turns, viewport.layout(), timeMs);
     page.announce(now, turns);
-    for (const node of nodesToReveal(before, now, turns, story.told())) viewport.reveal(node);
+    for (const node of nodesToReveal(before, now, turns, story.live(), begun)) viewport.reveal(node);
   }
 
   /** @param {number} timeMs real */
@@ -68,7 +68,8 @@ export function mountStage(element, dispatch) {
     const layout = viewport.layout();
     const now = story.now();
     if (!now || !layout) return;
-    page.render(now, { told: story.told(), scene: story.sceneAt(timeMs), layout, colours, nowMs: story.simNow() }, timeMs);
+    const shown = { told: story.told(), live: story.live(), scene: story.sceneAt(timeMs), nowMs: story.simNow() };
+    page.render(now, { ...shown, layout, colours }, timeMs);
   }
 
   /** @returns {FieldInput | null} */
@@ -107,19 +108,18 @@ export function mountStage(element, dispatch) {
     renderPage(performance.now());
   }
 
-  const resized = new ResizeObserver(() => {
+  const unwatch = everyResize(parts.scroller, () => {
     const now = story.now();
     if (now) viewport.fit(now.view, now.model);
     renderPage(performance.now());
   });
-  resized.observe(parts.scroller);
   const stop = everyFrame(paint);
 
   return {
     render,
     destroy() {
       stop();
-      resized.disconnect();
+      unwatch();
       pointer.destroy();
       element.replaceChildren();
     },
@@ -141,6 +141,17 @@ function everyFrame(paint) {
 }
 
 /**
+ * Call it whenever an element has another size, until the function handed back is called.
+ * @param {HTMLElement} element
+ * @param {() => void} changed
+ */
+function everyResize(element, changed) {
+  const resized = new ResizeObserver(changed);
+  resized.observe(element);
+  return () => resized.disconnect();
+}
+
+/**
  * What is selected, as far as it is drawn on the field.
  * @param {Now} now
  */
@@ -153,15 +164,16 @@ function selectionOf({ ui: { selected }, model }) {
 }
 
 /**
- * Nodes to bring into the part that is seen: where cycles have just ended, while one can follow that, and the one that
- * has just been selected.
+ * Nodes to bring into the part that is seen: where cycles have just ended, while one can follow that, the one that has
+ * just been selected, and where an attempt went that has just been recalled.
  * @param {Now | null} before
  * @param {Now} now
  * @param {readonly Turn[]} turns
- * @param {Told | null} told
+ * @param {Told | null} live
+ * @param {Told | null} begun what is told since now
  */
-function nodesToReveal(before, { view, ui: { selected } }, turns, told) {
-  const ended = motionOn(false, view.clock?.rate ?? 1) ? ends(turns, told) : [];
+function nodesToReveal(before, { view, ui: { selected } }, turns, live, begun) {
+  const ended = begun?.recalled ? [endOf(begun)] : motionOn(false, view.clock?.rate ?? 1) ? ends(turns, live) : [];
   const chosen = selected && selected !== before?.ui.selected && selected.resource === "nodes" ? [selected.key] : [];
   return [...ended, ...chosen];
 }
@@ -176,4 +188,12 @@ function ends(turns, told) {
   const nominated = told?.cycle.trace?.preemption?.nominatedNode;
   return turns.flatMap((turn) => (turn.kind === "reserved" ? [turn.node] : turn.kind === "refused" && nominated
     ? [nominated] : []));
+}
+
+/**
+ * The node that a cycle came to; "" where it came to none.
+ * @param {Told} told
+ */
+function endOf({ cycle: { trace } }) {
+  return trace?.chosen ?? trace?.preemption?.nominatedNode ?? "";
 }

@@ -11,6 +11,7 @@ import { pluginHues } from "../state/selectors.js";
 import { cycleScene } from "./cycle.js";
 import { modelMaker } from "./model.js";
 import { motionOn } from "./motion.js";
+import { recalledOf } from "./recall.js";
 import { LINGER_MS, isComplete, pointBudgetMs, profileOf, tell } from "./told.js";
 
 /** @typedef {{view: View, ui: Ui, model: Model}} Now */
@@ -20,6 +21,8 @@ export function makeStory() {
   /** @type {Now | null} */
   let now = null;
   /** @type {Told | null} */
+  let live = null;
+  /** @type {Told | null} what is told: an attempt of the past that somebody has chosen, else the living one */
   let told = null;
   /** @type {Scene | null} */
   let scene = null;
@@ -32,15 +35,17 @@ export function makeStory() {
    * @param {View} view
    * @param {Ui} ui
    * @param {number} timeMs real
-   * @returns {{before: Now | null, now: Now, turns: readonly Turn[]}}
+   * @returns {{before: Now | null, now: Now, turns: readonly Turn[], begun: Told | null}} `begun`: what is told since now
    */
   function take(view, ui, timeMs) {
     const before = now;
+    const last = told;
     now = { view, ui, model: makeModel(view, ui) };
     takenMs = timeMs;
-    const next = tell(told, view, timeMs);
-    told = next.told;
-    return { before, now, turns: next.turns };
+    const next = tell(live, view, timeMs);
+    live = next.told;
+    told = recalledOf(view, ui) ?? live;
+    return { before, now, turns: next.turns, begun: told === last ? null : told };
   }
 
   /**
@@ -54,7 +59,7 @@ export function makeStory() {
     const moves = motionOn(ui.reducedMotion, view.clock?.paused ? 0 : view.clock?.rate ?? 1);
     return cycleScene(told.cycle, timeMs - told.sinceMs, {
       budgetMs: pointBudgetMs(view), motion: moves, order: [...model.nodes.keys()],
-      weights: profileOf(view, told.cycle.profile).weights, hues: pluginHues(view), over: isOver(timeMs),
+      weights: profileOf(view, told.cycle.profile).weights, hues: pluginHues(view), over: isOver(timeMs), recalled: Boolean(told.recalled),
     });
   }
 
@@ -63,7 +68,7 @@ export function makeStory() {
    * @param {number} timeMs real
    */
   function isOver(timeMs) {
-    return told?.endedMs != null && (Boolean(now?.view.clock?.paused) || timeMs - told.endedMs > LINGER_MS);
+    return told?.endedMs != null && !told.recalled && (Boolean(now?.view.clock?.paused) || timeMs - told.endedMs > LINGER_MS);
   }
 
   /**
@@ -73,8 +78,9 @@ export function makeStory() {
    *   ended, a tie has come or gone
    */
   function advance(timeMs) {
-    const gone = told?.endedMs != null && timeMs - told.endedMs > LINGER_MS && !isComplete(told.cycle);
-    if (gone) told = null;
+    const gone = live?.endedMs != null && timeMs - live.endedMs > LINGER_MS && !isComplete(live.cycle);
+    if (gone && told === live) told = null;
+    if (gone) live = null;
     if (told === sceneOf && !scene?.moving && Boolean(scene?.over) === isOver(timeMs)) return gone;
     const before = scene;
     scene = sceneAt(timeMs);
@@ -96,6 +102,8 @@ export function makeStory() {
     take, sceneAt, advance, simNow,
     now: () => now,
     told: () => told,
+    /** The cycle under way or the last one, also while another is recalled. */
+    live: () => live,
     /** The picture as `advance` last left it. */
     scene: () => scene,
   };

@@ -8,7 +8,7 @@ import { cycle, node, pod, scheduler, trace, viewOf } from "./fixtures.js";
 /** @import { Clock, TraceResult, Ui, View } from "../../../static/js/lib/types.d.ts" */
 
 const UI = /** @type {Ui} */ (/** @type {unknown} */ ({
-  lang: "en", colourBy: "owner", selected: null, reducedMotion: false, nowMs: 5_000,
+  lang: "en", colourBy: "owner", selected: null, reducedMotion: false, nowMs: 5_000, decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
 }));
 const NODES = ["n1", "n2", "n3", "n4"].map((name) => node(name));
 
@@ -86,4 +86,44 @@ test("what a decision came to is one sentence", () => {
     ["last.refused", { pod: "web-1" }]);
   assert.deepEqual(lastOf(cycle({ trace: { feasible: [], fitError: "0/1", preemption: { nominatedNode: "n2" } } })),
     ["last.preempts", { pod: "web-1", node: "n2" }]);
+});
+
+test("an attempt that somebody has chosen is told in place of what happens, and that goes on behind it", () => {
+  const past = /** @type {any} */ ({
+    id: "u-web-9-1", pod: "default/web-9", uid: "u-web-9", attempt: 1, point: "Bind", replica: "kube-scheduler-0", simTime: 2,
+    profile: "default-scheduler", seenRevision: 2, revision: 2, result: { ...trace(), chosen: "n1" },
+  });
+  const chosen = { ...UI, decisions: { ...UI.decisions, pod: "default/web-9", traces: [past], pinned: "u-web-9-1" } };
+  const story = makeStory();
+  story.take(view(cycle({ point: "Filter" })), chosen, 0);
+  story.advance(1);
+  const shown = story.scene();
+  assert.deepEqual([shown?.pod, shown?.recalled, shown?.over, shown?.moving], ["default/web-9", true, false, false]);
+  assert.equal(shown?.nodes.get("n1")?.winner, true);
+  assert.equal(shown?.nodes.get("n4")?.total, 350);
+  assert.equal(story.live()?.cycle.pod, "default/web-1", "the living one is still known");
+  const ended = story.take(view(cycle({ point: "Reserve" })), chosen, 100);
+  assert.deepEqual(ended.turns.map((turn) => turn.kind), ["reserved"], "and still said aloud");
+  story.take(view(cycle({ point: "Reserve" })), UI, 200);
+  story.advance(201);
+  assert.deepEqual([story.scene()?.pod, story.scene()?.recalled], ["default/web-1", false]);
+});
+
+test("an attempt without a node is recalled with every refusal, one that is under way or no longer kept is not", () => {
+  const base = { pod: "default/web-1", uid: "u-web-1", attempt: 1, replica: "kube-scheduler-0", simTime: 2, profile: "p",
+    seenRevision: 2, revision: 2 };
+  const refused = /** @type {any} */ ({ ...base, id: "a", point: "Filter", result: { ...trace(), chosen: undefined,
+    feasible: [], scores: undefined, best: undefined, lot: undefined, fitError: "0/4 nodes are available: 4 Insufficient cpu." } });
+  const compacted = /** @type {any} */ ({ ...base, id: "b", point: "Bind", result: {}, detail: "compacted" });
+  const hand = /** @type {any} */ ({ ...base, id: "u-web-1-1", point: "Filter", result: trace() });
+  const sceneOf = (/** @type {string} */ pinned) => {
+    const story = makeStory();
+    story.take(view(cycle({ point: "Filter" })),
+      { ...UI, decisions: { ...UI.decisions, traces: [refused, compacted, hand], pinned } }, 0);
+    story.advance(1);
+    return story.scene();
+  };
+  assert.equal(sceneOf("a")?.recalled, true);
+  assert.equal(sceneOf("a")?.nodes.get("n2")?.reason, "Insufficient cpu");
+  for (const id of ["b", "u-web-1-1", "gone"]) assert.equal(sceneOf(id)?.recalled, false, id);
 });

@@ -176,6 +176,8 @@ export const EN = {
   "banner.zoom": "Zoom to {x}× for {what}.",
   "banner.slider": "Zoom",
   "banner.narrated": "One cycle in {n} is told at this pace; the others run straight through.",
+  "recall.said": "Attempt {n} of {pod} at {time}: verdicts and scores as they were.",
+  "recall.back": "Back to what happens now",
   "level.1": "{n} {n|node|nodes} in view, so each is a card with every pod named.",
   "level.2": "{n} {n|node|nodes} in view, so each is a tile with all its pods, reasons and scores.",
   "level.3": "{n} {n|node|nodes} in view, so pods become dots and reasons one word.",

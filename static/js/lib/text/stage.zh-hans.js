@@ -176,6 +176,8 @@ export const ZH_HANS = {
   "banner.zoom": "放大到 {x}× 可见{what}。",
   "banner.slider": "缩放",
   "banner.narrated": "每 {n} 个周期演示一个；其余直接运行。",
+  "recall.said": "{pod} 的第 {n} 次尝试（{time}）：当时的判定与得分。",
+  "recall.back": "回到现在",
   "level.1": "视野内 {n} 个 Node，每个是一张卡片，列出所有 Pod。",
   "level.2": "视野内 {n} 个 Node，每个是一块，显示全部 Pod、原因和分数。",
   "level.3": "视野内 {n} 个 Node，Pod 变为点，原因为一个词。",
