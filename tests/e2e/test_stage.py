@@ -100,6 +100,13 @@ def test_the_winner_among_many_nodes_is_brought_into_view(open_classroom: Callab
     assert teacher.evaluate(scrolled) == 0
     hold_at(classroom, "default/web-1", "Reserve")
     wait_state(teacher, lambda _: teacher.evaluate(scrolled) > 0, "the winner is brought into view")
+    # Scrolled away from it, an arrow says where it is and leads there.
+    expect(teacher.get_by_test_id("edge-below")).to_be_hidden()
+    teacher.evaluate("() => document.querySelector('.st-field').scrollTo(0, 0)")
+    expect(teacher.get_by_test_id("edge-below")).to_have_text("m79")
+    teacher.get_by_test_id("edge-below").click()
+    wait_state(teacher, lambda _: teacher.evaluate(scrolled) > 0, "the arrow leads to it")
+    expect(teacher.get_by_test_id("edge-below")).to_be_hidden()
 
 
 def legend(page: Page) -> list[list[str]]:

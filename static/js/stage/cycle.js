@@ -5,9 +5,11 @@
 
 /** @import { Cycle, Point, RefusalDetail, TraceResult } from "../lib/types.d.ts" */
 /** @import { PluginLook } from "../lib/hues.js" */
+/** @import { Eviction, EvictionNode } from "./eviction.js" */
 /** @import { Profile } from "./told.js" */
 import { pluginLook } from "../lib/hues.js";
-import { CRITERIA, POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
+import { POINTS, SCORE_MAX, bestOf, placeOf, reasonOf, weightOf } from "../lib/trace.js";
+import { evictionOf } from "./eviction.js";
 
 export const DIM_MS = 160;
 export const STAGGER_MS = 12;
@@ -33,11 +35,10 @@ const OVER_DIM = 0.6;
  * @property {number} glow 0 to 1
  * @property {boolean} winner
  * @property {boolean} settled whether the score is complete
- * @property {"" | "candidate" | "chosen"} role in a preemption
- * @property {number} victims how many pods it would cost there
- * @property {number} violations how many PodDisruptionBudgets that would break
- * @property {number} criterion which criterion, from 1, turned the candidate away, or decided for the chosen one; 0 where
- *   none did
+ * @property {"" | EvictionNode["role"]} role in a preemption
+ * @property {number} victims
+ * @property {number} violations
+ * @property {number} criterion
  */
 
 /**
@@ -49,6 +50,9 @@ const OVER_DIM = 0.6;
  * @property {readonly string[]} plugins that score, in order: their hues
  * @property {{nodes: readonly string[], total: number, drawn: boolean} | null} tie
  * @property {string} chosen "" until the lot is drawn
+ * @property {readonly {plugin: string, count: number}[]} outs how many nodes each filter has ruled out so far, in the order
+ *   of the filters
+ * @property {Eviction | null} eviction the preemption, as far as it has come
  * @property {boolean} moving whether a later moment would look different
  * @property {boolean} over the cycle has ended and is only remembered: drawn dimmed
  * @property {boolean} recalled an attempt of the past, chosen to be looked at: drawn as it was
@@ -58,11 +62,13 @@ const OVER_DIM = 0.6;
  * @param {Cycle} cycle
  * @param {number} elapsedMs real milliseconds since the cycle was first seen at its point
  * @param {{budgetMs: number, motion: boolean, order: readonly string[], weights: Readonly<Record<string, number>>,
- *   hues?: Readonly<Record<string, number>>, over?: boolean, recalled?: boolean}} options `budgetMs`: real time until the next point, to which long
- *   animations are squeezed; `order`: all node names; `hues`: numbers of plugins
+ *   hues?: Readonly<Record<string, number>>, filters?: readonly string[], frame?: number | null,
+ *   over?: boolean, recalled?: boolean}} options `budgetMs`: real time until the next point, to which long
+ *   animations are squeezed; `order`: all node names; `hues`: numbers of plugins;
+ *   `filters`: in running order; `frame` of a preemption that somebody has asked for
  * @returns {Scene}
  */
-export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights, hues = {}, over = false, recalled = false }) {
+export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights, hues = {}, filters = [], frame = null, over = false, recalled = false }) {
   const trace = cycle.trace ?? {};
   const place = placeOf(cycle);
   const at = POINTS.indexOf(place);
@@ -70,20 +76,20 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
     || trace.preFilter?.code === "UnschedulableAndUnresolvable";
   const scored = at >= POINTS.indexOf("Score") && Boolean(trace.scores);
   const clock = { elapsedMs: motion && !over && !recalled ? elapsedMs : Infinity, budgetMs };
-  const dims = filtered ? dimming(trace, order, place === "Filter" ? clock : DONE) : null;
+  const dims = filtered ? dimming(trace, order, filters, place === "Filter" ? clock : DONE) : null;
   const scores = scored ? scoring(trace, weights, place === "Score" ? clock : DONE, hues, cycle.scoreMax) : null;
   const chosen = at >= POINTS.indexOf("Reserve") ? trace.chosen ?? "" : "";
   const best = scores?.settled ? bestOf(trace) : [];
   const tied = new Set(best.length > 1 ? best : []);
   const feasible = new Set(trace.feasible ?? []);
   const reason = reasonOf(trace);
-  const preemption = place === "PostFilter" ? trace.preemption : undefined;
+  const eviction = place === "PostFilter" ? evictionOf(cycle, { ...clock, frame }) : null;
   const nodes = new Map();
   for (const name of order) {
     const dim = dims?.get(name) ?? 0;
     const fail = filtered && !feasible.has(name) ? reason(name) : null;
     // A node that the cycle never looked at (added since, or beyond the share it samples) is neither.
-    const candidate = preemption?.candidates?.[name];
+    const candidate = eviction?.byNode.get(name);
     const verdict = !filtered ? null : feasible.has(name) ? true : fail?.reason || fail?.plugin ? false : null;
     const score = scores?.byNode.get(name);
     nodes.set(name, {
@@ -99,10 +105,10 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
       glow: tied.has(name) ? scores?.glow ?? 0 : 0,
       winner: chosen === name,
       settled: scores?.settled ?? false,
-      role: !candidate ? "" : preemption?.nominatedNode === name ? "chosen" : "candidate",
-      victims: candidate?.victims.length ?? 0,
-      violations: candidate?.numPDBViolations ?? 0,
-      criterion: candidate ? criterionOf(trace, name) : 0,
+      role: candidate?.role ?? "",
+      victims: candidate?.victims ?? 0,
+      violations: candidate?.violations ?? 0,
+      criterion: candidate?.criterion ?? 0,
     });
   }
   const total = scores ? Math.max(...trace.scores?.total ?? [0]) : 0;
@@ -114,22 +120,12 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
     plugins: scores?.plugins ?? [],
     tie: tied.size > 1 ? { nodes: order.filter((name) => tied.has(name)), total, drawn: chosen !== "" } : null,
     chosen,
-    moving: [dims?.moving, scores?.moving].some(Boolean),
+    outs: dims?.outs ?? [],
+    eviction,
+    moving: [dims?.moving, scores?.moving, eviction?.moving].some(Boolean),
     over,
     recalled,
   };
-}
-
-/**
- * The criterion at which a candidate of a preemption left, or, for the chosen one, the last that was needed.
- * @param {TraceResult} trace
- * @param {string} node
- */
-function criterionOf(trace, node) {
-  const account = trace.explanation?.preemption;
-  const last = trace.preemption?.nominatedNode === node ? account?.asked.at(-1)
-    : account?.candidates.find((one) => one.node === node)?.eliminatedBy;
-  return CRITERIA.findIndex((criterion) => criterion === last) + 1;
 }
 
 /** @type {readonly RefusalDetail[]} */
@@ -138,20 +134,50 @@ const NO_DETAILS = [];
 const DONE = { elapsedMs: Infinity, budgetMs: Infinity };
 
 /**
- * How far each infeasible node has dimmed: 160 ms each, staggered in order of name, all within 400 ms.
+ * How far each infeasible node has dimmed: filter by filter, of each its nodes in order of name, 160 ms each and all within
+ * 400 ms, or in what the pace leaves.
  * @param {TraceResult} trace
  * @param {readonly string[]} order
+ * @param {readonly string[]} filters in running order
  * @param {{elapsedMs: number, budgetMs: number}} clock
  */
-function dimming(trace, order, { elapsedMs, budgetMs }) {
-  const feasible = new Set(trace.feasible ?? []);
-  const refused = order.filter((name) => !feasible.has(name));
-  const most = Math.min(DIM_TOTAL_MS, budgetMs);
+function dimming(trace, order, filters, { elapsedMs, budgetMs }) {
+  const waves = wavesOf(trace, order, filters);
+  const most = Math.min(DIM_TOTAL_MS, budgetMs / Math.max(1, waves.length));
   const each = Math.min(DIM_MS, most / 2);
-  const stagger = Math.min(STAGGER_MS, (most - each) / Math.max(1, refused.length - 1));
-  const dims = Object.assign(new Map(), { moving: elapsedMs < each + stagger * refused.length });
-  refused.forEach((name, index) => dims.set(name, easeOut(clamp((elapsedMs - index * stagger) / each))));
-  return /** @type {Map<string, number> & {moving: boolean}} */ (dims);
+  /** @type {Scene["outs"]} */
+  const outs = waves.flatMap(({ plugin, nodes }, wave) => (elapsedMs >= wave * most
+    ? [{ plugin, count: nodes.length }] : []));
+  const last = waves.at(-1)?.nodes.length ?? 0;
+  const step = (/** @type {number} */ count) => Math.min(STAGGER_MS, (most - each) / Math.max(1, count - 1));
+  const moving = last > 0 && elapsedMs < (waves.length - 1) * most + each + step(last) * last;
+  const dims = Object.assign(new Map(), { moving, outs });
+  waves.forEach(({ nodes }, wave) => nodes.forEach((name, index) =>
+    dims.set(name, easeOut(clamp((elapsedMs - wave * most - index * step(nodes.length)) / each)))));
+  return /** @type {Map<string, number> & {moving: boolean, outs: Scene["outs"]}} */ (dims);
+}
+
+/**
+ * The nodes that are out, by the filter that ruled them out first, in running order.
+ * @param {TraceResult} trace
+ * @param {readonly string[]} order
+ * @param {readonly string[]} filters
+ */
+function wavesOf(trace, order, filters) {
+  const feasible = new Set(trace.feasible ?? []);
+  const reason = reasonOf(trace);
+  /** @type {Map<string, string[]>} */
+  const byPlugin = new Map();
+  for (const name of order) {
+    if (feasible.has(name)) continue;
+    const { plugin, reason: why } = reason(name);
+    if (!plugin && !why) continue;
+    const nodes = byPlugin.get(plugin);
+    if (nodes) nodes.push(name);
+    else byPlugin.set(plugin, [name]);
+  }
+  const place = (/** @type {string} */ plugin) => (filters.indexOf(plugin) + 1 || filters.length + 1);
+  return [...byPlugin].map(([plugin, nodes]) => ({ plugin, nodes })).sort((a, b) => place(a.plugin) - place(b.plugin));
 }
 
 /**

@@ -218,7 +218,7 @@ function lookOf(input, node, state) {
   if (!scene) return own;
   const grown = scene.settled ? -1 : scene.segments.reduce((sum, segment) => sum + segment.value, 0);
   return [...own, scene.feasible, scene.dim, scene.reason, scene.details, scene.total, scene.delta, grown, scene.glow, scene.winner, scene.role,
-    state.cycle?.tie?.drawn, state.cycle?.pod, state.cycle?.over];
+    scene.victims, scene.criterion, state.cycle?.tie?.drawn, state.cycle?.pod, state.cycle?.over];
 }
 
 /**

@@ -11,6 +11,7 @@ import { h } from "../dom/h.js";
 import { text } from "../lib/text.js";
 import { refusedCluster } from "../state/roles.js";
 import { mountBanner, mountRecall } from "./banner.js";
+import { mountEdges } from "./edges.js";
 import { laneModels } from "./lanes-model.js";
 import { mountLanes } from "./lanes.js";
 import { mountLegend } from "./legend.js";
@@ -22,8 +23,8 @@ import { backoffOf, isComplete, profileOf } from "./told.js";
 /**
  * @param {HTMLElement} element filled by the stage
  * @param {Dispatch} dispatch
- * @param {{zoom: (zoom: number) => void, focus: (node: string) => void}} on what the banner's slider and the table's
- *   focus ask for
+ * @param {{zoom: (zoom: number) => void, focus: (node: string) => void, reveal: (node: string) => void}} on what the
+ *   banner's slider, the table's focus and the arrows at the edges ask for
  */
 export function mountPage(element, dispatch, on) {
   const parts = build(element);
@@ -33,6 +34,7 @@ export function mountPage(element, dispatch, on) {
   const lanes = mountLanes(parts.lanes, dispatch);
   const schedulers = mountSchedulers(parts.schedulers, dispatch);
   const legend = mountLegend(parts.legend, dispatch);
+  const edges = mountEdges(parts.nodes, parts.scroller, on.reveal);
   const outline = mountOutline(parts.outline, dispatch, on.focus);
 
   /**
@@ -62,6 +64,7 @@ export function mountPage(element, dispatch, on) {
       scene: told === live ? scene : null, cycleReplica: under?.replica ?? "", colours, lang,
     });
     legend.render({ groups: model.groups, pods: model.pods, layout, ui, colours });
+    edges.render({ scene, layout, lang });
     outline.render({
       model, layout, scene, selectedNode: selected?.resource === "nodes" ? selected.key : "", lang,
     }, timeMs);
@@ -116,7 +119,7 @@ function build(element) {
   element.classList.add("st-stage");
   element.dataset["testid"] ??= "stage";
   const side = h("div", { class: "st-side" }, lanes, schedulers);
-  element.replaceChildren(rail, notes, h("div", { class: "st-body" }, side, h("div", { class: "st-nodes" }, scroller,
-    empty, outline)), legend, overlay, live);
-  return { rail, notes, lanes, schedulers, scroller, canvas, spacer, empty, legend, overlay, outline, live };
+  const nodes = h("div", { class: "st-nodes" }, scroller, empty, outline);
+  element.replaceChildren(rail, notes, h("div", { class: "st-body" }, side, nodes), legend, overlay, live);
+  return { nodes, rail, notes, lanes, schedulers, scroller, canvas, spacer, empty, legend, overlay, outline, live };
 }

@@ -106,7 +106,7 @@ export function mountSchedulers(element, dispatch) {
     const mine = input.cycleReplica === replica.metadata.name;
     const cycle = mine ? input.cycle : null;
     const look = JSON.stringify([leads, crashed, input.lang, cycle?.uid, cycle?.attempt, mine && input.scene?.chosen,
-      mine && tieLook(input.scene), leads && input.last?.traceId, leads && !cycle && idleHint(input.view, input.model), input.colours.key, input.view.me?.role, glyphLook(input, cycle),
+      mine && tieLook(input.scene), mine && outsOf(input.scene), leads && input.last?.traceId, leads && !cycle && idleHint(input.view, input.model), input.colours.key, input.view.me?.role, glyphLook(input, cycle),
       replica.status?.clockSkewMs, replica.status?.clockRate, replica.status?.fault?.kind]);
     if (card.dataset["look"] !== look) {
       card.dataset["look"] = look;
@@ -220,9 +220,20 @@ function handSections(input, cycle, scene, dispatch) {
     }, square, h("span", { class: "st-hand-words" }, h("b", { text: name }),
       h("span", { text: text(lang, "hand.priority", { n: number(lang, glyph?.priority ?? 0) }) }))),
     h("p", { class: "st-hand-asks" }, ...asks(glyph, lang)))];
+  const outs = outsOf(scene);
+  if (outs.length > 0) parts.push(h("div", { class: "st-card-part st-outs" }, h("ul", {}, ...outs.map(({ plugin, count }) =>
+    h("li", {}, h("span", { text: plugin }), h("b", { text: `−${number(lang, count)}` }))))));
   const tie = scene?.tie ? tiePart(input, cycle, scene, dispatch) : null;
   if (tie) parts.push(tie);
   return parts;
+}
+
+/**
+ * What each filter has ruled out so far, while that is what happens.
+ * @param {Scene | null} scene
+ */
+function outsOf(scene) {
+  return scene && (scene.point === "Filter" || scene.point === "PostFilter") ? scene.outs : [];
 }
 
 /**

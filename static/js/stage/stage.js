@@ -28,7 +28,7 @@ const TICK_MS = 80;
 export function mountStage(element, dispatch) {
   const page = mountPage(element, dispatch, {
     zoom: (zoom) => setZoom(zoom, null),
-    focus: (name) => viewport.reveal((focused = name)),
+    focus: (name) => viewport.reveal((focused = name)), reveal: (name) => viewport.reveal(name),
   });
   const { parts } = page;
   const story = makeStory();

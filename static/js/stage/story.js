@@ -57,9 +57,10 @@ export function makeStory() {
     if (!told || !now) return null;
     const { view, ui, model } = now;
     const moves = motionOn(ui.reducedMotion, view.clock?.paused ? 0 : view.clock?.rate ?? 1);
+    const { weights, filters } = profileOf(view, told.cycle.profile);
     return cycleScene(told.cycle, timeMs - told.sinceMs, {
       budgetMs: pointBudgetMs(view), motion: moves, order: [...model.nodes.keys()],
-      weights: profileOf(view, told.cycle.profile).weights, hues: pluginHues(view), over: isOver(timeMs), recalled: Boolean(told.recalled),
+      weights, filters, hues: pluginHues(view), over: isOver(timeMs), recalled: Boolean(told.recalled),
     });
   }
 
@@ -86,7 +87,8 @@ export function makeStory() {
     scene = sceneAt(timeMs);
     sceneOf = told;
     const ended = before?.moving && !scene?.moving;
-    return Boolean(gone || ended || Boolean(scene?.tie) !== Boolean(before?.tie) || scene?.over !== before?.over);
+    return Boolean(gone || ended || Boolean(scene?.tie) !== Boolean(before?.tie) || scene?.outs.length !== before?.outs.length
+      || scene?.over !== before?.over);
   }
 
   /** Simulated milliseconds: as the page reckoned them for the newest view, and on from there. */

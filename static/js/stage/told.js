@@ -140,6 +140,7 @@ export function backoffOf(view) {
  * @property {Record<string, number>} counts how many plugins a point has
  * @property {readonly Point[]} points that its era has, under today's names
  * @property {string} sort the plugin that orders the active queue
+ * @property {readonly string[]} filters in running order
  */
 
 /**
@@ -172,6 +173,7 @@ export function profileOf(view, profile) {
   const has = new Set(order.map(({ point }) => today(point)));
   return {
     weights, counts, points: order.length > 0 ? POINTS.filter((point) => has.has(point)) : POINTS,
+    filters: order.find(({ point }) => today(point) === "Filter")?.plugins ?? [],
     sort: order.find(({ point }) => point === "queueSort")?.plugins[0] ?? PRIORITY_SORT,
   };
 }

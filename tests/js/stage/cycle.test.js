@@ -108,7 +108,7 @@ test("candidates of a preemption stay in the running, the nominated one is chose
       },
     },
   });
-  const scene = cycleScene(told, 1000, OPTIONS);
+  const scene = cycleScene(told, 9000, OPTIONS);
   assert.deepEqual(["n1", "n2", "n3"].map((name) => [at(scene, name).role, at(scene, name).victims, at(scene, name).dim]),
     [["chosen", 1, 0], ["candidate", 2, 0], ["", 0, 1]]);
 });
@@ -158,4 +158,25 @@ test("a candidate tells what it would cost, and the criterion that turned it awa
   const shown = ["n1", "n2"].map((name) => scene.nodes.get(name))
     .map((one) => [one?.role, one?.victims, one?.violations, one?.criterion]);
   assert.deepEqual(shown, [["chosen", 1, 0, 1], ["candidate", 2, 1, 1]]);
+});
+
+test("filters rule nodes out one after the other, in their running order", () => {
+  const fail = (/** @type {string} */ plugin) => ({ code: "Unschedulable", plugin, reasons: [`${plugin} says no`] });
+  const told = cycle({ point: "Filter", trace: {
+    preFilter: { code: "Success" }, feasible: ["n4"],
+    firstFail: { n1: fail("NodeResourcesFit"), n2: fail("TaintToleration"), n3: fail("NodeResourcesFit") },
+  } });
+  const options = { ...OPTIONS, filters: ["NodeName", "TaintToleration", "NodeResourcesFit"] };
+  const first = cycleScene(told, 399, options);
+  assert.deepEqual([at(first, "n2").dim, at(first, "n1").dim, at(first, "n3").dim], [1, 0, 0], "the taint first, though n1 is before n2");
+  assert.deepEqual(first.outs, [{ plugin: "TaintToleration", count: 1 }]);
+  assert.equal(first.moving, true);
+  const second = cycleScene(told, 800, options);
+  assert.deepEqual(["n1", "n2", "n3", "n4"].map((name) => at(second, name).dim), [1, 1, 1, 0]);
+  assert.deepEqual(second.outs, [{ plugin: "TaintToleration", count: 1 }, { plugin: "NodeResourcesFit", count: 2 }]);
+  assert.equal(second.moving, false);
+  const squeezed = cycleScene(told, 250, { ...options, budgetMs: 250 });
+  assert.equal(squeezed.moving, false, "all of it in what the pace leaves");
+  const still = cycleScene(told, 0, { ...options, motion: false });
+  assert.deepEqual([still.moving, still.outs.length, at(still, "n3").dim], [false, 2, 1], "at once where motion is reduced");
 });

@@ -94,6 +94,7 @@ test("weights and counts come from the profile of the cycle", () => {
   }]);
   assert.deepEqual(profileOf(view, "default-scheduler"), {
     weights: { TaintToleration: 3 }, counts: { Filter: 2, Score: 1 }, points: POINTS, sort: "PrioritySort",
+    filters: [],
   });
 });
 
@@ -104,9 +105,10 @@ test("a profile says which points its era has, and who orders its queue", () => 
     status: { profiles: [{ schedulerName: "default-scheduler", plugins: [],
       order: order.map(([point, plugin]) => ({ point, plugins: [plugin] })) }] },
   }]);
-  const { points, sort } = profileOf(view, "default-scheduler");
+  const { points, sort, filters } = profileOf(view, "default-scheduler");
   assert.deepEqual(points, ["QueueSort", "Filter", "PostFilter", "PreScore", "Score"], "under today's names, in their order");
   assert.equal(sort, "FIFO");
+  assert.deepEqual(filters, ["A"]);
 });
 
 test("held time tells what it holds: a cycle that ended inside a step leaves the stage at once", () => {

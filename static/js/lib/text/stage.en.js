@@ -162,6 +162,7 @@ export const EN = {
   "fault.about.pause": "The process stands still and goes on later with what it believed. What it writes late is refused where another was faster.",
   "fault.name.recover": "Recover",
   "fault.about.recover": "What it has ends; a dead process starts.",
+  "edge.more": "{node} and {n} more",
   "legend.state": "State",
   "legend.colour": "Colour",
   "legend.more": "and {n} more",

@@ -162,6 +162,7 @@ export const ZH_HANS = {
   "fault.about.pause": "进程停住，之后带着旧的判断继续。它迟到的写入会在别人更快的地方被拒绝。",
   "fault.name.recover": "恢复",
   "fault.about.recover": "它身上的故障结束；死掉的进程重新启动。",
+  "edge.more": "{node} 等，另有 {n} 个",
   "legend.state": "状态",
   "legend.colour": "颜色",
   "legend.more": "另 {n} 个",
