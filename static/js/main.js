@@ -48,6 +48,7 @@ let ui = {
   model: { pod: "", answer: null, problem: "" },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [],
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), requestHints: 0,
+  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), undo: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -91,6 +92,7 @@ const dispatch = createIntents({
   ui: () => ui,
   toast: toast.show,
   inspector: { openTab: (tab) => inspector.openTab(tab), focus: () => inspector.focus() },
+  deeds: () => deeds,
   code: START.code,
 });
 
@@ -104,6 +106,8 @@ const inspector = mountInspector(region("inspector"), dispatch,
 
 /** @type {ReturnType<typeof import("./panels/desktop.js").mountDesktop> | null} */
 let desktop = null;
+/** @type {import("./act/undo.js").Deeds | null} */
+let deeds = null;
 /** @type {Stage | null} */
 let stage = null;
 /** What a phone does without: palette, dock and stage, with their words and styles. Their dialogs follow when there is time. */
@@ -115,6 +119,12 @@ async function loadDesktop() {
   desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch, {
     look: (path) => api.look(path), followRequests: (wanted) => socket?.followRequests(wanted),
   });
+  const [{ mountDesktop }, { mountStage }, { Deeds }] = await Promise.all([
+    import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), loadTexts(ui.lang, "stage"),
+    loadTexts(ui.lang, "make"), addStyles("palette", "stage", "scheduler", "model"),
+  ]);
+  const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next }));
+  desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch);
   stage ??= mountStage(region("stage"), dispatch);
   redraw();
   requestIdleCallback(() => {
@@ -247,6 +257,11 @@ document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
   const typing = target.closest("input, textarea, select, dialog, [contenteditable]");
   if (event.key === "Escape" && !target.closest("dialog, input, textarea")) escape();
+  if (event.key === "Escape" && !target.closest("dialog, input, textarea")) dispatch({ type: past.view ? "release" : "deselect" });
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !event.shiftKey && !typing && deeds) {
+    event.preventDefault();
+    dispatch({ type: "undo" });
+  }
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {
     event.preventDefault();

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Classroom, picture, state, wait_state
 
@@ -74,3 +74,10 @@ def test_a_node_is_deleted_by_a_decision_not_by_a_slip(open_classroom: Callable[
     teacher.get_by_test_id("dialog-submit").click()
     wait_state(teacher, lambda now: [one["name"] for one in now["nodes"]].count(node) == 0, "the node is gone")
     teacher.wait_for_function("() => document.activeElement?.id === 'inspector'")
+
+    undo = teacher.get_by_test_id("undo")
+    expect(undo).to_have_attribute("aria-label", f"Undo: Node {node} deleted")
+    teacher.keyboard.press("Control+z")
+    wait_state(teacher, lambda now: [one["name"] for one in now["nodes"]].count(node) == 1, "the node is back")
+    expect(undo).to_have_attribute("aria-disabled", "true")
+    classroom.cluster("GET", f"/api/v1/nodes/{node}")

@@ -9,11 +9,21 @@ import { speak } from "./world.js";
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "create" | "openForm" | "command" | "delete">}
+ * @returns {Pick<Table, "create" | "openForm" | "command" | "delete" | "undo">}
  */
 export function objectIntents(world) {
   const { actions, view, ui, setUi } = world;
   const { t, say, attempt, refused } = speak(world);
+
+  const undo = () => attempt(async () => {
+    const deeds = world.deeds();
+    if (!deeds) return;
+    const { key, values, tone } = await deeds.undo();
+    say(t(key, values), tone);
+  });
+  /** What can be taken back is said with the way to do it. */
+  const sayDone = (/** @type {string} */ done) =>
+    say(done, "done", world.deeds() ? { label: t("undo.undo"), run: () => void undo() } : undefined);
 
   /** @param {"taint" | "label"} kind */
   const openNode = async (kind) => {
@@ -57,7 +67,7 @@ export function objectIntents(world) {
         if ("error" in read) return say(t(read.error, read.values), "bad");
         const result = await actions.run(read);
         if (result.select) setUi({ selected: result.select });
-        if (result.key) say(t(result.key, result.values));
+        if (result.key) sayDone(t(result.key, result.values));
       });
     },
     delete({ resource, key }) {
@@ -68,10 +78,11 @@ export function objectIntents(world) {
         kind, name, t, effect: t(effect, values),
         remove: () => refused(async () => {
           await actions.remove(resource, key);
-          say(t("done_delete", { kind, name }));
+          sayDone(t("done_delete", { kind, name }));
         }),
       }));
     },
+    undo,
   };
 }
 

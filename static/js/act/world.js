@@ -4,6 +4,8 @@
 /** @import { Actions, Refused } from "./actions.js" */
 /** @import { DecisionLoader } from "./decisions.js" */
 /** @import { TimelineLoader } from "./timeline.js" */
+/** @import { NoticeAction } from "../panels/toast.js" */
+/** @import { Deeds } from "./undo.js" */
 /** @import { PastLoader } from "./past.js" */
 import { text } from "../lib/text.js";
 import { refusalOf } from "./actions.js";
@@ -15,10 +17,11 @@ import { refusalOf } from "./actions.js";
  * @property {() => View} view
  * @property {() => Ui} ui
  * @property {(change: Partial<Ui>) => void} setUi
- * @property {(message: string, tone: Tone, closeLabel: string) => void} toast
+ * @property {(message: string, tone: Tone, closeLabel: string, action?: NoticeAction) => void} toast
  * @property {{openTab: (tab: string) => void, focus: () => void}} inspector
  * @property {Pick<PastLoader, "hold" | "release" | "play" | "stop">} past
  * @property {Pick<TimelineLoader, "zoom">} timeline
+ * @property {() => Pick<Deeds, "undo"> | null} deeds null before the desk is there
  * @property {string} code of the session
  *
  * @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused
@@ -33,8 +36,8 @@ import { refusalOf } from "./actions.js";
 export function speak({ ui, toast }) {
   /** @param {string} key @param {Record<string, string | number>} [values] */
   const t = (key, values) => text(ui().lang, key, values);
-  /** @param {string} message @param {Tone} [tone] */
-  const say = (message, tone = "done") => toast(message, tone, t("close"));
+  /** @param {string} message @param {Tone} [tone] @param {NoticeAction} [action] */
+  const say = (message, tone = "done", action) => toast(message, tone, t("close"), action);
   /** @param {() => Promise<unknown>} work */
   const refused = (work) => refusalOf(work, t("unreachable"));
 

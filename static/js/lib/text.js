@@ -10,12 +10,13 @@ const FILES = {
   whatif: { en: () => import("./text/whatif.en.js"), "zh-hans": () => import("./text/whatif.zh-hans.js") },
   election: { en: () => import("./text/election.en.js"), "zh-hans": () => import("./text/election.zh-hans.js") },
   control: { en: () => import("./text/control.en.js"), "zh-hans": () => import("./text/control.zh-hans.js") },
+  make: { en: () => import("./text/make.en.js"), "zh-hans": () => import("./text/make.zh-hans.js") },
   dock: { en: () => import("./text/dock.en.js"), "zh-hans": () => import("./text/dock.zh-hans.js") },
 };
 
 /**
- * @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel, the What if tab, and what the
- *   dock fetches
+ * @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel, the What if tab, what the dock
+ *   fetches, and the palette's making and undoing (make)
  */
 
 /** @type {Record<Lang, Record<string, string>>} */

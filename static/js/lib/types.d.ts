@@ -638,7 +638,11 @@ export interface Ui {
   requestHints: number;
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
+  undo: UndoState;
 }
+
+/** What the next undo takes back, as it is told; null: nothing. `count`: objects. */
+export type UndoState = { did: "created" | "deleted" | "changed" | "imported"; kind: string; name: string; count: number } | null;
 
 /** What the Model tab shows: the pod asked about, and the answer or why there is none. */
 export interface ModelState {
@@ -744,6 +748,7 @@ export type Intent =
   | { type: "openImport"; kind: "yaml" | "openb" }
   | { type: "command"; line: string }
   | { type: "delete"; resource: string; key: string }
+  | { type: "undo" }
   | { type: "fault"; identity: string; kind: "crash" | "recover" }
   | { type: "openFault"; identity: string }
   | { type: "openScheduler" }

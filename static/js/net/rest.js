@@ -79,11 +79,20 @@ function decode(text, type) {
   }
 }
 
+/**
+ * A write of this person, before it is sent.
+ * @typedef {{did: "created" | "deleted" | "changed", kind: import("../lib/kinds.js").Kind, namespace: string, name: string,
+ *   subresource?: string} | {did: "imported"}} Write
+ */
+
 /** What main.js and the forms may ask of one session. */
 export class SessionApi {
   /** @param {string} code */
   constructor(code) {
     this.code = code;
+    /** Every write to the cluster passes through here: act/undo.js remembers it. */
+    /** @type {(write: Write, send: () => Promise<any>) => Promise<any>} */
+    this.around = (_write, send) => send();
     this.session = `/api/sessions/${encodeURIComponent(code)}`;
     this.cluster = `/clusters/${encodeURIComponent(code)}`;
   }
@@ -275,7 +284,8 @@ export class SessionApi {
    * @param {string} type
    */
   importText(text, type) {
-    return request("POST", `${this.session}/import`, text, { type, timeoutMs: 120_000 });
+    return this.around({ did: "imported" },
+      () => request("POST", `${this.session}/import`, text, { type, timeoutMs: 120_000 }));
   }
 
   /**
@@ -297,7 +307,8 @@ export class SessionApi {
    * @param {string} namespace where to put a document that names none
    */
   create(kind, document, namespace) {
-    return request("POST", this.path(kind, document["metadata"]?.namespace ?? namespace), document);
+    return this.around({ did: "created", kind, namespace, name: "" },
+      () => request("POST", this.path(kind, document["metadata"]?.namespace ?? namespace), document));
   }
 
   /**
@@ -326,9 +337,8 @@ export class SessionApi {
    * @param {string} yaml
    */
   putYaml(kind, namespace, name, yaml) {
-    return request("PUT", `${this.path(kind, namespace, name)}?fieldValidation=Strict`, yaml, {
-      type: "application/yaml",
-    });
+    return this.around({ did: "changed", kind, namespace, name },
+      () => request("PUT", `${this.path(kind, namespace, name)}?fieldValidation=Strict`, yaml, { type: "application/yaml" }));
   }
 
   /**
@@ -339,7 +349,8 @@ export class SessionApi {
    */
   createYaml(kind, namespace, yaml, dryRun) {
     const query = `?fieldValidation=Strict${dryRun ? "&dryRun=All" : ""}`;
-    return request("POST", this.path(kind, namespace) + query, yaml, { type: "application/yaml" });
+    const send = () => request("POST", this.path(kind, namespace) + query, yaml, { type: "application/yaml" });
+    return dryRun ? send() : this.around({ did: "created", kind, namespace, name: "" }, send);
   }
 
   /**
@@ -351,17 +362,19 @@ export class SessionApi {
    * @param {string} [subresource]
    */
   patch(kind, namespace, name, patch, subresource) {
-    return request("PATCH", this.path(kind, namespace, name, subresource), patch, {
-      type: "application/merge-patch+json",
-    });
+    return this.around({ did: "changed", kind, namespace, name, ...(subresource ? { subresource } : {}) },
+      () => request("PATCH", this.path(kind, namespace, name, subresource), patch, { type: "application/merge-patch+json" }));
   }
 
   /**
    * @param {import("../lib/kinds.js").Kind} kind
    * @param {string} namespace
    * @param {string} name
+   * @param {string} [uid] only the object that has it
    */
-  delete(kind, namespace, name) {
-    return request("DELETE", this.path(kind, namespace, name), { propagationPolicy: "Background" });
+  delete(kind, namespace, name, uid) {
+    const options = { propagationPolicy: "Background", ...(uid ? { preconditions: { uid } } : {}) };
+    return this.around({ did: "deleted", kind, namespace, name },
+      () => request("DELETE", this.path(kind, namespace, name), options));
   }
 }

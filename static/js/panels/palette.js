@@ -8,6 +8,7 @@ import { text } from "../lib/text.js";
 import { refusedCluster, refusedItem, refusedWrite } from "../state/roles.js";
 import { leader, objectAt, replicas } from "../state/selectors.js";
 import { mountSearch } from "./search.js";
+import { undoButton } from "./undo.js";
 
 const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "storage", "policies"]);
 
@@ -30,7 +31,8 @@ export function mount(root, dispatch) {
   const searchRoot = element("div", { class: "search" });
   const scroller = element("div", { class: "palette-items" });
   const { prompt, command } = commandLine(dispatch);
-  append(root, [searchRoot, scroller, prompt]);
+  const undo = undoButton(dispatch);
+  append(root, [searchRoot, scroller, element("div", { class: "palette-foot" }, undo.element), prompt]);
 
   const search = mountSearch(searchRoot, dispatch);
   /** @type {Newest} */
@@ -72,6 +74,7 @@ export function mount(root, dispatch) {
         setAttribute(root, "aria-label", text(ui.lang, "palette"));
       }
       for (const cell of cells) cell.update(view, ui);
+      undo.update(ui);
       search.render(view, ui);
     },
     focusSearch: search.focus,

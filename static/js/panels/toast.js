@@ -1,10 +1,11 @@
 /** Short notices at the foot of the palette: what was done, or why not. They leave by themselves; errors stay longer. */
 
+/** @typedef {{label: string, run: () => void}} NoticeAction what can be done about it, while it is there */
 /** @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused */
 
 import { element, icon } from "../dom/dom.js";
 
-/** Milliseconds a notice stays; one with an error can also be closed. */
+/** Milliseconds a notice stays; one with an error, or with something to do about it, can also be closed. */
 const NOTICE_MS = 3_500;
 const ERROR_MS = 12_000;
 /** Notices shown at once; older ones leave. */
@@ -17,18 +18,25 @@ export function mount(root) {
    * @param {string} message
    * @param {Tone} tone
    * @param {string} closeLabel
+   * @param {NoticeAction} [action]
    */
-  const show = (message, tone, closeLabel) => {
+  const show = (message, tone, closeLabel, action) => {
     const bad = tone === "bad";
     const close = element("button", { class: "ghost", type: "button", "aria-label": closeLabel }, icon("close"));
     const toast = element("div", { class: `toast ${tone}`, role: bad ? "alert" : "status" }, [
-      icon(ICONS[tone]), element("span", {}, message), close,
+      icon(ICONS[tone]), element("span", {}, message), action ? button(action) : null, close,
     ]);
     const leave = () => toast.remove();
+    toast.querySelector(".toast-action")?.addEventListener("click", leave);
     close.addEventListener("click", leave);
-    window.setTimeout(leave, bad ? ERROR_MS : NOTICE_MS);
+    window.setTimeout(leave, bad || action ? ERROR_MS : NOTICE_MS);
     root.append(toast);
     while (root.children.length > NOTICES_MAX) root.firstElementChild?.remove();
   };
   return { show };
+}
+
+/** @param {NoticeAction} action */
+function button({ label, run }) {
+  return element("button", { class: "link toast-action", type: "button", onclick: run }, label);
 }

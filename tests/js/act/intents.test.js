@@ -9,11 +9,12 @@ import { loadTexts } from "../../../static/js/lib/text.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
 
 await loadTexts("en", "page");
+await loadTexts("en", "make");
 
 const TEACHER = { role: "teacher", namespace: "", slug: "teacher" };
 
 /** A world whose API answers from `answers` by method name (a value, or a function of the call) and records every call. */
-function worldOf({ objects = [], answers = {}, me = TEACHER } = {}) {
+function worldOf({ objects = [], answers = {}, me = TEACHER, deeds = null } = {}) {
   const calls = [];
   const api = new Proxy({}, {
     get: (_none, method) => async (...rest) => {
@@ -32,8 +33,12 @@ function worldOf({ objects = [], answers = {}, me = TEACHER } = {}) {
     setUi: (change) => {
       world.ui = { ...world.ui, ...change };
     },
-    toast: (message, tone) => world.notices.push([tone, message]),
+    toast: (message, tone, _close, action) => {
+      world.notices.push([tone, message]);
+      if (action) world.offered = action;
+    },
     inspector: { openTab: (tab) => world.inspector.push(tab), focus: () => world.inspector.push("focus") },
+    deeds: () => deeds,
     code: "K7Q-M2X",
   });
   /** Dispatch and wait until what the intent began is done. */
@@ -140,4 +145,16 @@ test("language and theme are Ui that the next page load knows; an attempt is cho
   const { ui, chosen } = await does({ type: "selectTrace", id: "t-1" });
   assert.deepEqual([ui.lang, ui.theme, ui.colourBy, chosen], ["zh-hans", "dark", "person", ["t-1"]]);
   assert.deepEqual(written, ["django_language=zh-hans", "clustersim_theme=dark"]);
+});
+
+test("what was deleted is told with the way back, which says what it undid", async () => {
+  const undo = async () => ({ key: "undo.done_deleted", values: { kind: "Pod", name: "web" }, tone: "done" });
+  const { does, world } = worldOf({ deeds: { undo } });
+  await does({ type: "command", line: "delete pod web" });
+  assert.equal(world.offered.label, "Undo");
+  await does({ type: "undo" });
+  assert.deepEqual(world.notices.at(-1), ["done", "Undone: Pod web is made again as it was asked for; what went with it is not"]);
+  const refusing = worldOf({ deeds: { undo: refuse("the class is frozen") } });
+  assert.deepEqual((await refusing.does({ type: "undo" })).notices, [["bad", "the class is frozen"]]);
+  assert.deepEqual((await worldOf().does({ type: "undo" })).notices, [], "before the desk is there, nothing was remembered");
 });
