@@ -30,9 +30,6 @@ PEOPLE_MAX: Final = 1_000
 TOKENS_PER_SEAT_MAX: Final = 200
 """Browsers that one seat can be signed in from; the one that signed in first is signed out."""
 
-HUES: Final = 7
-"""Owner hues of the look; seats take them in turn."""
-
 SEEN_FOR_MS: Final = 25_000
 """A page open in some process counts as present this long after that process last said so."""
 
@@ -51,17 +48,20 @@ class Person:
     color: int
     online: bool
     namespace: str
+    left: bool = False
 
     def as_dict(self) -> dict[str, object]:
         """Return the wire form of docs/protocol.md; ids are strings there."""
-        return {
+        told: dict[str, object] = {
             "id": str(self.id),
             "name": self.name,
             "role": self.role,
             "slug": self.slug,
+            "namespace": self.namespace,
             "color": self.color,
             "online": self.online,
         }
+        return {**told, "left": True} if self.left else told
 
 
 def clean_name(name: object, *, field: str = "name", longest: int = NAME_LENGTH_MAX) -> str:
@@ -98,8 +98,8 @@ def seat(session: SessionRow, name: str, role: Role) -> Principal:
     Raises:
         ApiError: 429, the session is full.
     """
-    count = Participant.objects.filter(session_id=session.id).count()
-    if count >= PEOPLE_MAX:
+    taken = Participant.objects.filter(session_id=session.id)
+    if taken.count() >= PEOPLE_MAX:
         raise ApiError(
             429, "TooManyRequests", f"this session has its {PEOPLE_MAX} seats taken; ask the teacher for another one"
         )
@@ -116,7 +116,7 @@ def seat(session: SessionRow, name: str, role: Role) -> Principal:
                     slug=slug,
                     role=role,
                     namespace=f"s-{slug}" if role == STUDENT else "default",
-                    color=count % HUES + 1,
+                    color=taken.count() + 1,
                 )
         except IntegrityError:
             continue
@@ -170,10 +170,15 @@ def teacher_of(session: SessionRow) -> Principal:
 
 def of_session(session_id: int) -> list[Person]:
     """Return everybody who has a seat, in order of taking it."""
+    return [person for person in all_of_session(session_id) if not person.left]
+
+
+def all_of_session(session_id: int) -> list[Person]:
+    """Return everybody who has or had a seat, in order of taking it: what they did stays theirs."""
     now_ms = real_ms()
-    rows = Participant.objects.filter(session_id=session_id, left=False).order_by("pk")
+    rows = Participant.objects.filter(session_id=session_id).order_by("pk")
     return [
-        Person(row.pk, row.name, row.role, row.slug, row.color, row.online_until_ms > now_ms, row.namespace)
+        Person(row.pk, row.name, row.role, row.slug, row.color, row.online_until_ms > now_ms, row.namespace, row.left)
         for row in rows
     ]
 

@@ -1,4 +1,4 @@
-"""Which hue an owner, a priority or a plugin is drawn in: given once by the server, the same for everybody.
+"""Which hue an owner, a priority, a namespace or a plugin has: given once by the server, the same for everybody.
 
 A page cannot give them: it would count what it happens to see first. Names that are new in the log get the next number
 of their scope, before the rows that bring them are handed out (`Palette.learn`, in a database thread).
@@ -65,6 +65,11 @@ def priority_of(pod: Mapping[str, Any]) -> str:
     return str((pod.get("spec") or {}).get("priority") or 0)
 
 
+def namespace_of(pod: Mapping[str, Any]) -> str:
+    """Return the namespace of a pod."""
+    return str(pod["metadata"].get("namespace") or "")
+
+
 class Palette:
     """The numbers of one session, as this process knows them."""
 
@@ -95,7 +100,8 @@ class Palette:
             told = {name: number for (scope, name), number in numbers.items() if scope.startswith(PLUGINS)}
             return {"hues": told | {name: number for (scope, name), number in numbers.items() if scope == own}}
         named = {"owner": numbers.get(("owner", owner_of(document))),
-                 "priority": numbers.get(("priority", priority_of(document)))}  # fmt: skip
+                 "priority": numbers.get(("priority", priority_of(document))),
+                 "namespace": numbers.get(("namespace", namespace_of(document)))}  # fmt: skip
         return {"hues": {scope: number for scope, number in named.items() if number is not None}}
 
     @staticmethod
@@ -104,6 +110,7 @@ class Palette:
             if stored.resource == "pods":
                 yield "owner", owner_of(stored.object)
                 yield "priority", priority_of(stored.object)
+                yield "namespace", namespace_of(stored.object)
             elif stored.resource == CONFIGURATIONS:
                 yield from ((_plugin_scope(stored.object), name) for name in _scoring(stored.object))
 

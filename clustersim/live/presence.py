@@ -92,9 +92,9 @@ class Room:
                 await self._read()
 
     async def _read(self) -> None:
-        everybody = await in_thread(lambda: people.of_session(self.session_id))
+        everybody = await in_thread(lambda: people.all_of_session(self.session_id))
         frame = msgspec.json.encode({"type": "people", "people": [person.as_dict() for person in everybody]}).decode()
-        self.seats = frozenset(person.id for person in everybody)
+        self.seats = frozenset(person.id for person in everybody if not person.left)
         if frame != self.frame:
             self.frame = frame
             self.changed.set()

@@ -15,7 +15,7 @@ from scheduler_core.api.errors import ApiError, Cause
 def everybody(call: Call) -> HttpResponse:
     """Answer `GET …/people`."""
     found = people.of_session(call.principal.session_id)
-    return answer([{**person.as_dict(), "namespace": person.namespace} for person in found])
+    return answer([person.as_dict() for person in found])
 
 
 def add(call: Call) -> HttpResponse:
@@ -44,7 +44,7 @@ def rename(call: Call, person: str) -> HttpResponse:
         raise ApiError(403, "Forbidden", "only the teacher renames others; you can rename yourself")
     people.rename(row, people.clean_name(call.body(("name",)).get("name")))
     found = next(entry for entry in people.of_session(principal.session_id) if entry.id == row.pk)
-    return answer({**found.as_dict(), "namespace": found.namespace})
+    return answer(found.as_dict())
 
 
 def remove(call: Call, person: str) -> HttpResponse:

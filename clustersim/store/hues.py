@@ -1,4 +1,4 @@
-"""Numbers of hues: one for each owner, priority and plugin of a session, given once and kept."""
+"""Numbers of hues: one for each owner, priority, namespace and plugin of a session, given once and kept."""
 
 from __future__ import annotations
 

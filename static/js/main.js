@@ -46,9 +46,7 @@ let ui = {
   phone: PHONE.matches, fps: 0, dockHeight: dockHeight(),
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
-  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [],
-  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), requestHints: 0,
-  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), undo: null,
+  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], requestHints: 0, undo: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -112,19 +110,14 @@ let deeds = null;
 let stage = null;
 /** What a phone does without: palette, dock and stage, with their words and styles. Their dialogs follow when there is time. */
 async function loadDesktop() {
-  const [{ mountDesktop }, { mountStage }] = await Promise.all([
-    import("./panels/desktop.js"), import("./stage/stage.js"), loadTexts(ui.lang, "stage"),
-    addStyles("palette", "dock", "stage", "scheduler", "model"),
+  const [{ mountDesktop }, { mountStage }, { Deeds }] = await Promise.all([
+    import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), loadTexts(ui.lang, "stage"),
+    loadTexts(ui.lang, "make"), addStyles("palette", "dock", "stage", "scheduler", "model"),
   ]);
+  const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next }));
   desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch, {
     look: (path) => api.look(path), followRequests: (wanted) => socket?.followRequests(wanted),
   });
-  const [{ mountDesktop }, { mountStage }, { Deeds }] = await Promise.all([
-    import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), loadTexts(ui.lang, "stage"),
-    loadTexts(ui.lang, "make"), addStyles("palette", "stage", "scheduler", "model"),
-  ]);
-  const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next }));
-  desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch);
   stage ??= mountStage(region("stage"), dispatch);
   redraw();
   requestIdleCallback(() => {
@@ -257,7 +250,6 @@ document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
   const typing = target.closest("input, textarea, select, dialog, [contenteditable]");
   if (event.key === "Escape" && !target.closest("dialog, input, textarea")) escape();
-  if (event.key === "Escape" && !target.closest("dialog, input, textarea")) dispatch({ type: past.view ? "release" : "deselect" });
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !event.shiftKey && !typing && deeds) {
     event.preventDefault();
     dispatch({ type: "undo" });

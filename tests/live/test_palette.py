@@ -47,12 +47,20 @@ def test_groups_are_named_as_the_page_names_them() -> None:
 def test_the_first_to_appear_has_the_first_hue_for_good(session_id: int) -> None:
     palette = Palette(session_id)
     palette.learn(pods(pod("web-1"), pod("api-1", 1000), pod("web-2")))
-    assert palette.told("pods", pod("web-9"))["hues"] == {"owner": 0, "priority": 0}
-    assert palette.told("pods", pod("api-9", 1000))["hues"] == {"owner": 1, "priority": 1}
+    assert palette.told("pods", pod("web-9"))["hues"] == {"owner": 0, "priority": 0, "namespace": 0}
+    assert palette.told("pods", pod("api-9", 1000))["hues"] == {"owner": 1, "priority": 1, "namespace": 0}
     later = Palette(session_id)
     later.learn(pods(pod("cart-1"), pod("api-2")))
     assert later.told("pods", pod("api-3"))["hues"]["owner"] == 1
     assert later.told("pods", pod("cart-3"))["hues"]["owner"] == 2
+
+
+def test_a_namespace_has_the_number_in_which_it_first_appeared(session_id: int) -> None:
+    palette = Palette(session_id)
+    mine = {"metadata": {"namespace": "s-mei", "name": "web-1"}, "spec": {}}
+    palette.learn(pods(pod("web-1"), mine))
+    assert palette.told("pods", mine)["hues"]["namespace"] == 1
+    assert palette.told("pods", pod("api-1"))["hues"]["namespace"] == 0
 
 
 def test_two_processes_agree_on_what_one_of_them_has_given(session_id: int) -> None:
@@ -97,4 +105,4 @@ def test_rows_travel_with_the_hues_of_their_objects(session_id: int) -> None:
     )  # fmt: skip
     palette.learn([event])
     frame = json.loads(Batch(0, 1, [event], palette=palette).frames[0])
-    assert frame["events"][0]["object"]["hues"] == {"owner": 0, "priority": 0}
+    assert frame["events"][0]["object"]["hues"] == {"owner": 0, "priority": 0, "namespace": 0}

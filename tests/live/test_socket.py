@@ -302,6 +302,27 @@ async def test_everybody_sees_who_comes_is_renamed_and_is_sent_away() -> None:
                 assert (await page.until("close"))["code"] == 4401
 
 
+async def test_seats_are_numbered_for_good_and_who_left_is_still_known() -> None:
+    async with http() as client:
+        session = await opened(client)
+        path = f"/api/sessions/{session['code']}"
+
+        async def join(name: str) -> str:
+            async with http() as browser:
+                return str((await browser.post(f"{path}/join", json={"name": name})).json()["id"])
+
+        joined = [await join(f"S{number}") for number in range(8)]
+        await client.delete(f"{path}/people/{joined[0]}", headers=bearer(session["token"]))
+        await join("Last")
+        async with Socket(session["code"], bearer(session["token"])) as teacher:
+            people = (await teacher.until("people"))["people"]
+            assert [person["color"] for person in people] == list(range(1, 11))
+            assert [person["name"] for person in people if person.get("left")] == ["S0"]
+            assert people[1]["namespace"] == "s-s0"
+        listed = (await client.get(f"{path}/people", headers=bearer(session["token"]))).json()
+        assert "S0" not in [person["name"] for person in listed]
+
+
 async def seen(socket: Socket, name: str) -> dict[str, Any]:
     """Return a person as the next list that has the name shows them."""
     while True:

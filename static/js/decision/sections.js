@@ -118,7 +118,7 @@ export function scoresSection(decision, lang) {
     h("div", { class: "dc-chart", "data-testid": "decision-scores", role: "img", "aria-label": text(lang,
       "decision.scoresLabel", { n: decision.feasible }) }),
     h("ul", { class: "dc-plugins" }, ...decision.plugins.map((plugin) =>
-      h("li", {}, h("i", { "data-hue": plugin.look.hue, "data-again": plugin.look.again || undefined }), h("span", { text: `${plugin.name} ×${number(lang, plugin.weight, 2)}` })))));
+      h("li", {}, h("i", { class: "plugin-swatch", "data-hue": plugin.look.hue, "data-again": plugin.look.again || undefined }), h("span", { text: `${plugin.name} ×${number(lang, plugin.weight, 2)}` })))));
 }
 
 /**

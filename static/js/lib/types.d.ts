@@ -64,7 +64,7 @@ export interface Container {
 
 export interface PodSlim extends Slim {
   /** Numbers of the hues it is drawn in; absent where the server gave none. */
-  hues?: { owner?: number; priority?: number };
+  hues?: { owner?: number; priority?: number; namespace?: number };
   spec: {
     nodeName?: string;
     priority?: number;
@@ -388,7 +388,7 @@ export interface Me {
   role: Role;
   namespace: string;
   slug: string;
-  /** Owner hue 1–7. */
+  /** Number of the seat, from 1. */
   color: number;
   /** The view is one of the past: nobody writes into it. */
   past?: boolean;
@@ -444,9 +444,13 @@ export interface Person {
   name: string;
   role: Role;
   slug: string;
-  /** Owner hue 1–7. */
+  /** A student's own is theirs alone. */
+  namespace: string;
+  /** Number of the seat, from 1: hues 1 to 7, then again with a ring. */
   color: number;
   online: boolean;
+  /** The seat was given up: they are known by what they did. */
+  left?: true;
 }
 
 /** One row of the log as it came over the websocket. */
@@ -617,7 +621,7 @@ export interface Ui {
   lang: Lang;
   theme: Theme;
   selected: Selection | null;
-  colourBy: "owner" | "priority" | "person";
+  colourBy: "owner" | "priority" | "namespace" | "person";
   /** Simulated milliseconds now, reckoned from the clock's anchor for this frame. */
   nowMs: number;
   reducedMotion: boolean;

@@ -6,9 +6,11 @@
 
 /** @import { Dispatch, Lang, LogRow, Looks, Ui, View } from "../lib/types.d.ts" */
 import { element, syncList } from "../dom/dom.js";
+import { face, namedOf } from "../dom/face.js";
 import { addStyles } from "../dom/styles.js";
 import { clockTime, loadTexts, number, text } from "../lib/text.js";
 import { newestEvents } from "../state/events.js";
+import { actorOf, whose } from "../state/people.js";
 import { keyOf } from "../state/view.js";
 import { eventRows } from "./events.js";
 import { renderModel } from "./model.js";
@@ -103,16 +105,17 @@ function logRows(list, view, ui, dispatch) {
  * @param {Dispatch} dispatch
  */
 function logRow(row, view, ui, dispatch) {
-  const name = element("button", { class: "link", type: "button" }, row.object.metadata.name);
+  const { namespace, name: called } = row.object.metadata;
+  const name = element("button", { class: "link", type: "button" }, namedOf(whose(view, namespace), namespace, called));
   name.addEventListener("click", () => dispatch({ type: "select", resource: row.resource, key: keyOf(row.object) }));
-  const slug = row.actor.startsWith("user:") ? row.actor.slice(5) : "";
-  const person = slug ? view.people.find((candidate) => candidate.slug === slug) : undefined;
+  const person = actorOf(view, row.actor);
   return element("div", { class: `log-row verb-${row.verb.toLowerCase()}` }, [
     element("time", {}, clockTime(view.epochMs + row.simTimeMs, true)),
     element("span", { class: "revision" }, number(ui.lang, row.revision)),
     element("span", { class: "sign", title: text(ui.lang, `verb_${row.verb}`) }, SIGNS[row.verb]),
     element("span", {}, row.resource.split(".")[0]),
     name,
-    element("span", { class: slug ? "actor person" : "actor" }, person?.name ?? (slug || row.actor)),
+    person ? element("span", { class: "actor person" }, face(person, "small"), person.name)
+      : element("span", { class: "actor" }, row.actor.replace(/^user:/, "")),
   ]);
 }

@@ -2,9 +2,11 @@
 
 /** @import { Dispatch, EventSlim, Ui, View } from "../lib/types.d.ts" */
 import { element, setText, syncList } from "../dom/dom.js";
+import { namedOf } from "../dom/face.js";
 import { KINDS } from "../lib/kinds.js";
 import { clockTime, text } from "../lib/text.js";
 import { eventTimeOf } from "../state/events.js";
+import { whose } from "../state/people.js";
 import { objectAt } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 
@@ -38,7 +40,9 @@ export function eventRows(list, events, view, ui, dispatch, withObject) {
       element("span", { class: "count" }),
     ]);
   }, (row, event) => {
-    const version = event.metadata.resourceVersion ?? "";
+    const { namespace, name = "" } = event.involvedObject ?? {};
+    const person = whose(view, namespace);
+    const version = `${event.metadata.resourceVersion ?? ""} ${person?.name ?? ""}`;
     if (row.dataset["version"] === version) return;
     row.dataset["version"] = version;
     row.classList.toggle("warning", event.type === "Warning");
@@ -47,8 +51,8 @@ export function eventRows(list, events, view, ui, dispatch, withObject) {
     if (time) setText(time, Number.isNaN(at) ? "" : clockTime(at));
     if (reason) setText(reason, event.reason ?? "");
     const about = row.querySelector("button");
-    if (about) setText(about, event.involvedObject?.name ?? "");
-    if (about) about.title = `${event.involvedObject?.kind ?? ""} ${event.involvedObject?.namespace ?? ""}`.trim();
+    if (about) about.replaceChildren(...namedOf(person, namespace, name));
+    if (about) about.title = `${event.involvedObject?.kind ?? ""} ${namespace ?? ""}`.trim();
     setText(/** @type {Element} */ (row.querySelector("q")), event.message ?? event.note ?? "");
     const count = event.count ?? event["series"]?.count ?? 1;
     setText(/** @type {Element} */ (row.lastElementChild), count > 1 ? text(ui.lang, "times", { count }) : "");

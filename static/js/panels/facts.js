@@ -5,6 +5,7 @@ import { element } from "../dom/dom.js";
 import { kindNamed, kindOfResource } from "../lib/kinds.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { age, clockTime, text } from "../lib/text.js";
+import { saidKey, saidName } from "../state/people.js";
 import { nodes, objectsOf, ownerOf, podRequests, podsByNode } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
 
@@ -158,7 +159,7 @@ function claimFacts(claim, scope) {
     [t("f_size"), `${claim.spec?.["resources"]?.requests?.storage ?? ""}`],
     [t("f_access"), (claim.spec?.["accessModes"] ?? []).join(", ")],
     [t("f_class"), classLink(claim.spec?.["storageClassName"], scope)],
-    [t("f_usedBy"), users.length ? users.slice(0, LINKS_MAX).map(([key, pod]) => link(scope, "pods", key, pod.metadata.name)) : "–"],
+    [t("f_usedBy"), users.length ? users.slice(0, LINKS_MAX).map(([key]) => link(scope, "pods", key, saidKey(view, key))) : "–"],
   ];
 }
 
@@ -249,7 +250,7 @@ function nodeFacts(node, scope) {
     [t("f_taints"), summary.taints.length ? summary.taints.map((taint) => element("div", { class: "line" },
       element("code", {}, `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`))) : "–"],
     ...conditions(node, t),
-    [`${t("f_podsOn")} (${summary.pods.length})`, pods.map((pod) => link(scope, "pods", keyOf(pod), pod.metadata.name))],
+    [`${t("f_podsOn")} (${summary.pods.length})`, pods.map((pod) => link(scope, "pods", keyOf(pod), saidName(view, pod.metadata.namespace, pod.metadata.name)))],
   ];
 }
 

@@ -2,6 +2,7 @@
 
 /** @import { Dispatch, PodSlim, Slim, Ui, View } from "../lib/types.d.ts" */
 import { element, icon } from "../dom/dom.js";
+import { face } from "../dom/face.js";
 import { text } from "../lib/text.js";
 import { refusedWrite } from "../state/roles.js";
 import { conditionOf, cycleInHand, podState } from "../state/selectors.js";
@@ -15,7 +16,7 @@ import { kindName, ownerLink } from "./facts.js";
  * @param {Ui} scope.ui
  * @param {Dispatch} scope.dispatch
  * @param {{key: string, tone: string}} scope.state
- * @param {{name: string} | null | undefined} scope.author
+ * @param {{name: string, color: number} | null | undefined} scope.author
  */
 export function headOf(object, { view, ui, dispatch, state, author }) {
   const t = (/** @type {string} */ name) => text(ui.lang, name);
@@ -25,7 +26,7 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
   if (namespace) line.push(` · ${t("namespace_is")} `, element("b", {}, namespace));
   const owner = ownerLink(object, { view, dispatch });
   if (owner) line.push(` · ${t("owner_is")} `, owner);
-  if (author) line.push(` · ${t("by")} `, element("b", {}, author.name));
+  if (author) line.push(` · ${t("by")} `, face(author, "small"), element("b", {}, author.name));
   const refused = refusedWrite(view.me, namespace ?? "");
   const label = text(ui.lang, "delete_named", { name });
   const remove = element("button", {

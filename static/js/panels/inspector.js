@@ -5,6 +5,7 @@
 import { append, arrowKeys, element, setAttribute } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { eventsAbout } from "../state/events.js";
+import { whose } from "../state/people.js";
 import { authorOf, objectAt } from "../state/selectors.js";
 import { kindName } from "./facts.js";
 import { mountBody } from "./inspector-body.js";
@@ -123,7 +124,8 @@ function mountHead(dispatch) {
      */
     render(object, view, ui) {
       const state = stateOf(object, view);
-      const author = authorOf(view, object);
+      // What controllers made of a student's work is the student's, too.
+      const author = authorOf(view, object) ?? whose(view, object.metadata.namespace);
       const key = [object.metadata.uid, object.metadata.resourceVersion, state.key, author?.name, ui.lang].join("|");
       if (key === shown) return;
       shown = key;

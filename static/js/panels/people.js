@@ -2,6 +2,7 @@
 
 /** @import { Person, Ui, View } from "../lib/types.d.ts" */
 import { element, setAttribute, setText, syncList } from "../dom/dom.js";
+import { face } from "../dom/face.js";
 import { number, text } from "../lib/text.js";
 
 /** Faces in the bar; the rest is the count. */
@@ -44,11 +45,11 @@ export function mountPeople(root) {
       setAttribute(download, "title", text(ui.lang, "kubeconfig_title"));
       if (view.session) setAttribute(download, "href", `/api/sessions/${view.session.code}/kubeconfig?download=1`);
       setText(here, text(ui.lang, "people_here"));
-      syncList(faces, online.slice(0, FACES_MAX), (person) => person.id, face);
-      const sorted = [...view.people].sort(
+      syncList(faces, online.slice(0, FACES_MAX), (person) => `${person.id} ${person.name}`, face);
+      const sorted = view.people.filter((person) => !person.left).sort(
         (a, b) => Number(b.online) - Number(a.online) || a.name.localeCompare(b.name),
       );
-      syncList(list, sorted, (person) => person.id, personRow, (row, person) => {
+      syncList(list, sorted, (person) => `${person.id} ${person.name}`, personRow, (row, person) => {
         row.classList.toggle("away", !person.online);
         const note = person.id === view.me?.id ? "you" : person.online ? "" : "person_away";
         setText(/** @type {Element} */ (row.children[1]), person.name);
@@ -60,31 +61,8 @@ export function mountPeople(root) {
 }
 
 /** @param {Person} person */
-function face(person) {
-  return element("span", { class: `face hue-${hueOf(person)}` }, initials(person.name));
-}
-
-/** @param {Person} person */
 function personRow(person) {
   return element("li", {}, [
-    element("span", { class: `face hue-${hueOf(person)}`, "aria-hidden": "true" }, initials(person.name)),
-    element("b"), element("small"), element("span", { class: "chip" }),
+    face(person), element("b"), element("small"), element("span", { class: "chip" }),
   ]);
-}
-
-/** @param {Person} person */
-function hueOf(person) {
-  return ((Math.max(1, Number(person.color) || 1) - 1) % 7) + 1;
-}
-
-/**
- * At most two letters: of two words their first ones, else the first of the name. One character where it is Chinese.
- * @param {string} name
- */
-export function initials(name) {
-  const words = name.trim().split(/\s+/);
-  const first = [...(words[0] ?? "")][0] ?? "?";
-  if (/[\u2e80-\u9fff]/.test(first)) return first;
-  const second = words.length > 1 ? ([...(words[words.length - 1] ?? "")][0] ?? "") : ([...(words[0] ?? "")][1] ?? "");
-  return (first + second).toUpperCase();
 }

@@ -2,8 +2,11 @@
 
 /** @import { Dispatch, Mark, TimelineState, Ui, View } from "../lib/types.d.ts" */
 /** @import { Item } from "../state/timeline.js" */
+import { face } from "../dom/face.js";
 import { element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
+import { faceOf, initials } from "../lib/faces.js";
 import { clockTime, number, text } from "../lib/text.js";
+import { actorOf, whose } from "../state/people.js";
 import { bookmarksOf, itemsOf, LANES, placeOf, revisionAt, ticksOf } from "../state/timeline.js";
 
 const ZOOMS = /** @type {const} */ ([["zoom_all", 0], ["zoom_6min", 360_000], ["zoom_1min", 60_000], ["zoom_10s", 10_000], ["zoom_tick", 1_000]]);
@@ -197,21 +200,19 @@ function timelineId(state) {
  * @param {number} held
  */
 function itemOf({ at, count, rv, mark, renewal }, view, lang, held) {
-  const person = mark?.lane === "people" ? view.people.find(({ slug }) => mark.actor === `user:${slug}`) : undefined;
+  const person = mark?.lane === "people" ? actorOf(view, mark.actor) : null;
   const sign = person ? initials(person.name) : mark ? (mark.lane === "scheduler" ? "▲" : SIGNS[mark.verb]) : number(lang, count);
   // Renewals are so even that their number tells nothing: a stroke says that they go on.
   const shape = person ? "person" : renewal ? "tick" : mark ? "single" : "many";
   const made = element("span", { class: `tl-item ${shape}${rv > held ? " after" : ""}`, "data-rv": rv || undefined }, shape === "tick" ? "" : sign);
-  if (person) made.dataset["color"] = String(person.color);
+  if (person) {
+    const { hue, ring } = faceOf(person);
+    made.dataset["color"] = String(hue);
+    made.classList.toggle("ring", ring);
+  }
   made.style.left = `${100 * at}%`;
   made.title = mark ? `${clockTime(view.epochMs + mark.simTime * 1000, true)} · ${mark.text}` : text(lang, "tl_many", { count: number(lang, count) });
   return made;
-}
-
-/** @param {string} name */
-function initials(name) {
-  const words = name.split(/\s+/).filter(Boolean);
-  return words.length > 1 ? `${words[0]?.[0] ?? ""}${words[1]?.[0] ?? ""}`.toUpperCase() : name.slice(0, 2).toUpperCase();
 }
 
 /**
@@ -272,6 +273,27 @@ function listRow(mark, view, ui, dispatch) {
   const go = element("button", { class: "link", type: "button", onclick: () => dispatch({ type: "hold", revision: mark.rv }) }, number(ui.lang, mark.rv));
   return element("li", {}, [
     element("time", {}, clockTime(view.epochMs + mark.simTime * 1000, true)), go,
-    element("span", {}, text(ui.lang, `lane_${mark.lane}`)), element("span", {}, mark.text), element("small", {}, mark.actor),
+    element("span", {}, text(ui.lang, `lane_${mark.lane}`)),
+    element("span", {}, whoseFace(view, mark), mark.text), authorOf(view, mark.actor),
   ]);
+}
+
+/**
+ * The face of the student whose object it is; nothing for everybody's.
+ * @param {View} view
+ * @param {Mark} mark
+ */
+function whoseFace(view, mark) {
+  const person = whose(view, mark.object.split("/")[0]);
+  return person && mark.object.includes("/") ? face(person, "small") : null;
+}
+
+/**
+ * Who wrote it: a person with their face, a component by its name.
+ * @param {View} view
+ * @param {string} actor
+ */
+function authorOf(view, actor) {
+  const person = actorOf(view, actor);
+  return element("small", {}, person ? [face(person, "small"), person.name] : actor);
 }

@@ -2,6 +2,7 @@
 
 /** @import { Dispatch, Lang, Ui } from "../lib/types.d.ts" */
 /** @import { Colours } from "../dom/colours.js" */
+/** @import { Scene, Segment } from "./cycle.js" */
 /** @import { Layout } from "./levels.js" */
 /** @import { Glyph, Group } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
@@ -11,7 +12,7 @@ import { glyphElement } from "./glyphs.js";
 
 const STATES = ["queued", "assumed", "bound", "pulling", "running", "terminating", "nominated", "victim", "gated",
   "failed"];
-const COLOURS_BY = /** @type {const} */ (["owner", "priority", "person"]);
+const COLOURS_BY = /** @type {const} */ (["owner", "priority", "namespace", "person"]);
 /** Groups named in the legend; the rest are a number, and each pod says its own in the inspector. */
 const GROUPS_SHOWN = 7;
 
@@ -39,19 +40,21 @@ export function mountLegend(element, dispatch) {
     h("div", { class: "st-legend-row" }, colourTitle, groups, detail, by), more);
   let look = "";
 
-  /** @param {{groups: readonly Group[], pods: ReadonlyMap<string, Glyph>, layout: Layout, ui: Ui, colours: Colours}} input */
-  function render({ groups: used, pods, layout, ui, colours }) {
+  /** @param {{groups: readonly Group[], pods: ReadonlyMap<string, Glyph>, layout: Layout, ui: Ui, colours: Colours, scene: Scene | null}} input */
+  function render({ groups: used, pods, layout, ui, colours, scene }) {
     const { lang } = ui;
     const present = statesOf(pods);
+    const plugins = scoring(scene);
     const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} ${[...present].join()} `
-      + used.map((group) => `${group.key}:${group.label}:${group.hue}`).join(" ");
+      + `${plugins.map(({ plugin }) => plugin).join()} `
+      + used.map((group) => `${group.key}:${group.label}:${group.number}`).join(" ");
     if (next === look) return;
     look = next;
-    setText(stateTitle, text(lang, "legend.state"));
+    setText(stateTitle, text(lang, plugins.length ? "legend.plugins" : "legend.state"));
     setText(colourTitle, text(lang, "legend.colour"));
-    states.replaceChildren(...STATES.map((state) =>
+    states.replaceChildren(...(plugins.length ? plugins.map(pluginItem) : STATES.map((state) =>
       h("li", { "data-present": String(present.has(state)) }, glyphElement({ state, hue: 0, ring: false }, 13, colours),
-        h("span", { text: text(lang, `state.${state}`) }))));
+        h("span", { text: text(lang, `state.${state}`) })))));
     setText(more, text(lang, "legend.all"));
     const named = used.slice(0, GROUPS_SHOWN);
     syncList(groups, named, (group) => group.key, () => h("li"), (item, group) => {
@@ -90,6 +93,22 @@ export function statesOf(pods) {
     statesMemory.set(pods, found);
   }
   return found;
+}
+
+/**
+ * The plugins whose points are on the nodes while a cycle runs, in their order.
+ * @param {Scene | null} scene
+ * @returns {readonly Segment[]}
+ */
+export function scoring(scene) {
+  if (!scene || scene.over) return [];
+  return [...scene.nodes.values()].find(({ segments }) => segments.length > 0)?.segments ?? [];
+}
+
+/** @param {Segment} segment */
+function pluginItem({ plugin, look }) {
+  return h("li", {}, h("i", { class: "plugin-swatch", "data-hue": look.hue, "data-again": look.again || undefined }),
+    h("span", { text: plugin }));
 }
 
 /**

@@ -6,17 +6,18 @@
 /** @import { NodeSlim, PodSlim, PodState, QueueStatus, Slim, Taint, Ui, View } from "../lib/types.d.ts" */
 import {
   GPU_RESOURCE, authorOf, compareNames, conditionOf, cycleUnderWay, isTerminal, leader, objectAt, objectsOf,
- 
-  podRequests, podState, queueOfLeader, resourcesOf, zoneOf,
+  podRequests, podState, queueOfLeader, remembered, resourcesOf, zoneOf,
 } from "../state/selectors.js";
+import { initials } from "../lib/faces.js";
 import { ownerGroup, ownerLook } from "../lib/hues.js";
+import { saidName, whose } from "../state/people.js";
 import { unseenPods } from "./lanes-model.js";
 
 /**
  * @typedef {object} Glyph one pod as it is drawn
  * @property {string} key namespace/name
  * @property {string} name
- * @property {string} label name without the hash that a Deployment puts into it
+ * @property {string} label name without the hash that a Deployment puts into it; a student's with initials and namespace
  * @property {string} uid
  * @property {PodState | Fate} state
  * @property {number} hue 0-based owner hue
@@ -76,6 +77,7 @@ export function modelMaker() {
   /** @type {Map<string, Group>} */
   let groups = new Map();
   let colourBy = "";
+  let known = "";
   /** @type {Map<string, NodeModel>} */
   let lastNodes = new Map();
   /** @type {WeakMap<PodSlim, {state: string, glyph: Glyph}>} */
@@ -88,11 +90,13 @@ export function modelMaker() {
     const inputs = [
       objectsOf(view, "pods"), objectsOf(view, "nodes"),
       objectsOf(view, "queues.clustersim.io"), objectsOf(view, "replicas.clustersim.io"), ui.colourBy,
-      ui.colourBy === "person" ? view.people : null,
+      whoIs(view.people, NOTHING),
     ];
     if (last && inputs.every((input, index) => input === last?.inputs[index])) return last.model;
-    if (ui.colourBy !== colourBy) {
+    const who = whoIs(view.people, NOTHING);
+    if (ui.colourBy !== colourBy || who !== known) {
       colourBy = ui.colourBy;
+      known = who;
       groups = new Map();
       glyphs = new WeakMap();
       lastNodes = new Map();
@@ -102,13 +106,13 @@ export function modelMaker() {
     const byNode = groupPods(view, assumed);
     const podMap = new Map();
     const glyphOf = (/** @type {PodSlim} */ pod) => {
-      const known = glyphs.get(pod);
-      const key = known?.glyph.key ?? `${pod.metadata.namespace}/${pod.metadata.name}`;
+      const drawn = glyphs.get(pod);
+      const key = drawn?.glyph.key ?? `${pod.metadata.namespace}/${pod.metadata.name}`;
       const state = fates.get(key) ?? stateOf(pod, assumed.has(key));
       const node = pod.spec?.nodeName || assumed.get(key) || "";
-      const glyph = known?.state === state && known.glyph.node === node ? known.glyph
+      const glyph = drawn?.state === state && drawn.glyph.node === node ? drawn.glyph
         : makeGlyph(view, pod, { key, state, node }, ui.colourBy, groups);
-      if (glyph !== known?.glyph) glyphs.set(pod, { state, glyph });
+      if (glyph !== drawn?.glyph) glyphs.set(pod, { state, glyph });
       podMap.set(key, glyph);
       return glyph;
     };
@@ -129,6 +133,13 @@ export function modelMaker() {
     return model;
   };
 }
+
+/** Second key of answers that depend on one list alone. */
+const NOTHING = {};
+
+/** Who people are, as far as it is drawn: coming and going changes nothing. */
+const whoIs = remembered((/** @type {View["people"]} */ people, /** @type {object} */ _none) =>
+  people.map(({ slug, name, color, namespace }) => [slug, name, color, namespace].join(" ")).join("|"));
 
 /**
  * The revision at which the leading scheduler wrote its queue; 0 while nobody leads.
@@ -249,7 +260,7 @@ function makeGlyph(view, pod, { key, state, node }, colourBy, groups) {
   return {
     key,
     name: pod.metadata.name,
-    label: shortName(pod),
+    label: saidName(view, pod.metadata.namespace, shortName(pod)),
     uid: pod.metadata.uid ?? "",
     state,
     node,
@@ -304,9 +315,14 @@ function colourKey(view, pod, colourBy) {
     return { key, label: key, kind: "", number: pod.hues?.priority };
   }
   if (colourBy === "person") {
-    const author = authorOf(view, pod);
-    // Seats have hues 1 to 7 of their own; what controllers made has the grey that is nobody's.
+    const author = authorOf(view, pod) ?? whose(view, pod.metadata.namespace);
+    // Seats have numbers of their own; what controllers made has the grey that is nobody's.
     return { key: author?.slug ?? "", label: author?.name ?? "", kind: "", number: author ? Math.max(0, author.color - 1) : NOBODY };
+  }
+  if (colourBy === "namespace") {
+    const key = pod.metadata.namespace ?? "";
+    const student = whose(view, key);
+    return { key, label: student ? `${initials(student.name)} ${key}` : key, kind: "", number: pod.hues?.namespace };
   }
   return { ...ownerGroup(pod), number: pod.hues?.owner };
 }

@@ -63,7 +63,7 @@ export function mountPage(element, dispatch, on) {
       view, model, cycle: under?.cycle ?? null, last: live && !under && isComplete(live.cycle) ? live.cycle : null,
       scene: told === live ? scene : null, cycleReplica: under?.replica ?? "", colours, lang,
     });
-    legend.render({ groups: model.groups, pods: model.pods, layout, ui, colours });
+    legend.render({ groups: model.groups, pods: model.pods, layout, ui, colours, scene });
     edges.render({ scene, layout, lang });
     outline.render({
       model, layout, scene, selectedNode: selected?.resource === "nodes" ? selected.key : "", lang,

@@ -7,6 +7,7 @@
 import { fullName, ITEMS } from "../lib/items.js";
 import { KINDS } from "../lib/kinds.js";
 import { text } from "../lib/text.js";
+import { saidName } from "./people.js";
 import { refusedItem } from "./roles.js";
 import { compareNames, objectsOf } from "./selectors.js";
 
@@ -63,7 +64,7 @@ function objectsNamed(view, query) {
       const best = rank(query.includes("/") ? key : metadata.name, query);
       if (best < 0) continue;
       const note = metadata.namespace ? `${kind} · ${metadata.namespace}` : kind;
-      found.push({ resource, key, name: metadata.name, note, rank: best, order });
+      found.push({ resource, key, name: saidName(view, metadata.namespace, metadata.name), note, rank: best, order });
     }
   });
   found.sort((a, b) => a.rank - b.rank || a.order - b.order || compareNames(a.key, b.key));

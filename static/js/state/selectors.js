@@ -394,5 +394,5 @@ export const CREATED_BY = "clustersim.io/created-by";
 export function authorOf(view, object) {
   const slug = object.metadata.annotations?.[CREATED_BY];
   if (!slug) return null;
-  return view.people.find((person) => person.slug === slug) ?? { id: "", slug, name: slug, color: 0, role: "student", online: false };
+  return view.people.find((person) => person.slug === slug) ?? { id: "", slug, name: slug, namespace: "", color: 1, role: "student", online: false };
 }

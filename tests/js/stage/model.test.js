@@ -106,3 +106,21 @@ test("two groups of one name say their kind", () => {
   const model = modelMaker()(viewOf([node("n1"), pod("web-1", { nodeName: "n1" }), daemon]), UI);
   assert.deepEqual(model.groups.map((group) => group.label).sort(), ["web (DaemonSet)", "web (Pod)"]);
 });
+
+test("a student's pods carry initials and namespace on the stage, as soon as it is known who they are", () => {
+  const model = modelMaker();
+  const mine = pod("web-1", { nodeName: "n1" });
+  mine.metadata.namespace = "s-mei";
+  mine["hues"] = { owner: 0, namespace: 8 };
+  const view = viewOf([node("n1"), mine]);
+  assert.equal(model(view, UI).pods.get("s-mei/web-1")?.label, "web-1");
+  const mei = { id: "2", name: "Mei K.", role: "student", slug: "mei", namespace: "s-mei", color: 9, online: true };
+  const known = /** @type {View} */ ({ ...view, people: [mei] });
+  assert.equal(model(known, UI).pods.get("s-mei/web-1")?.label, "MK s-mei/web-1");
+  const away = /** @type {View} */ ({ ...view, people: [{ ...mei, online: false }] });
+  assert.equal(model(away, UI).pods.get("s-mei/web-1"), model(known, UI).pods.get("s-mei/web-1"));
+  const [byPerson] = model(known, { ...UI, colourBy: "person" }).groups;
+  assert.deepEqual([byPerson?.label, byPerson?.hue, byPerson?.ring], ["Mei K.", 1, true]);
+  const [byNamespace] = model(known, { ...UI, colourBy: "namespace" }).groups;
+  assert.deepEqual([byNamespace?.label, byNamespace?.hue, byNamespace?.ring], ["MK s-mei", 1, true]);
+});

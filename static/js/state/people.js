@@ -1,0 +1,67 @@
+/** Who did something and whose a pod is, as every screen says it. Pure. */
+
+/** @import { Person, View } from "../lib/types.d.ts" */
+import { initials } from "../lib/faces.js";
+import { remembered } from "./selectors.js";
+
+/** What an actor of the log begins with when it is a person's. */
+const PERSON = "user:";
+/** Second key of answers that depend on one list alone. */
+const ALONE = {};
+
+const bySlug = remembered((/** @type {readonly Person[]} */ people, /** @type {object} */ _none) =>
+  new Map(people.map((person) => [person.slug, person])));
+
+const byNamespace = remembered((/** @type {readonly Person[]} */ people, /** @type {object} */ _none) =>
+  new Map(people.filter(({ role }) => role === "student").map((person) => [person.namespace, person])));
+
+/**
+ * @param {View} view
+ * @param {string} slug
+ * @returns {Person | null}
+ */
+export function personNamed(view, slug) {
+  return bySlug(view.people, ALONE).get(slug) ?? null;
+}
+
+/**
+ * The person who is an actor of the log.
+ * @param {View} view
+ * @param {string} actor
+ * @returns {Person | null} null for a component, and for somebody who is not known here
+ */
+export function actorOf(view, actor) {
+  return actor.startsWith(PERSON) ? personNamed(view, actor.slice(PERSON.length)) : null;
+}
+
+/**
+ * The student whose namespace it is, whoever or whatever made what lies there.
+ * @param {View} view
+ * @param {string | undefined} namespace
+ * @returns {Person | null}
+ */
+export function whose(view, namespace) {
+  return byNamespace(view.people, ALONE).get(namespace ?? "") ?? null;
+}
+
+/**
+ * The name of something in a namespace as it is said: a student's with their initials and the namespace, so that thirty
+ * pods called web-1 are told apart; anything else by its name.
+ * @param {View} view
+ * @param {string | undefined} namespace
+ * @param {string} name
+ */
+export function saidName(view, namespace, name) {
+  const person = whose(view, namespace);
+  return person ? `${initials(person.name)} ${namespace}/${name}` : name;
+}
+
+/**
+ * The same of a key, `namespace/name` or `name`.
+ * @param {View} view
+ * @param {string} key
+ */
+export function saidKey(view, key) {
+  const at = key.indexOf("/");
+  return at < 0 ? key : saidName(view, key.slice(0, at), key.slice(at + 1));
+}
