@@ -62,6 +62,12 @@ ENTRIES: Final = Rate(30, 1.0, "link secrets tried from one address")
 MODELS: Final = Rate(40, 4.0, "questions of one person to the model")
 """One person's questions about a pod to the formal model."""
 
+LOOKS: Final = Rate(30, 4.0, "looks of one person")
+"""What one person selects, as far as others are told; a quicker one is told with the next."""
+
+POINTS: Final = Rate(6, 0.5, "things that one person points at")
+"""Toasts that one person sends to everybody."""
+
 EXPRESSIONS: Final = Rate(20, 2.0, "expressions tried by one person")
 """Expressions that one person tries on the cluster."""
 

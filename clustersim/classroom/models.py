@@ -11,9 +11,10 @@ class Participant(models.Model):
     slug = models.CharField(max_length=30)
     role = models.CharField(max_length=12)
     namespace = models.CharField(max_length=63)
-    color = models.SmallIntegerField(help_text="owner hue 1-7")
+    color = models.SmallIntegerField(help_text="number of the seat, from 1: its owner hue, then again with a ring")
     left = models.BooleanField(default=False)
     online_until_ms = models.BigIntegerField(default=0, help_text="Unix milliseconds; renewed while a page is open")
+    looks_at = models.CharField(max_length=460, default="", blank=True, help_text="resource and key")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:  # noqa: D106
@@ -31,6 +32,17 @@ class Door(models.Model):
 
     def __str__(self) -> str:
         return f"door of {self.session_id}"
+
+
+class Together(models.Model):
+    """What people of a session have in common beside the cluster; a session without a row tells looks."""
+
+    session = models.OneToOneField("store.Session", on_delete=models.CASCADE, related_name="+")
+    hidden = models.BooleanField(default=False, help_text="nobody is told at what others look")
+    pointed = models.JSONField(null=True, default=None, help_text="what was pointed at last")
+
+    def __str__(self) -> str:
+        return f"togetherness of {self.session_id}"
 
 
 class Token(models.Model):

@@ -49,6 +49,7 @@ class Person:
     online: bool
     namespace: str
     left: bool = False
+    looks_at: str = ""
 
     def as_dict(self) -> dict[str, object]:
         """Return the wire form of docs/protocol.md; ids are strings there."""
@@ -177,10 +178,12 @@ def all_of_session(session_id: int) -> list[Person]:
     """Return everybody who has or had a seat, in order of taking it: what they did stays theirs."""
     now_ms = real_ms()
     rows = Participant.objects.filter(session_id=session_id).order_by("pk")
-    return [
-        Person(row.pk, row.name, row.role, row.slug, row.color, row.online_until_ms > now_ms, row.namespace, row.left)
-        for row in rows
-    ]
+    found = []
+    for row in rows:
+        online = row.online_until_ms > now_ms
+        looks_at = row.looks_at if online and not row.left else ""
+        found.append(Person(row.pk, row.name, row.role, row.slug, row.color, online, row.namespace, row.left, looks_at))
+    return found
 
 
 def find(session_id: int, participant_id: str) -> Participant:

@@ -1,4 +1,7 @@
-"""Who is here: each process says which people have a page open in it, and hands everybody's list to its sockets."""
+"""Who is here and at what they look: each process says it of the people who have a page open in it.
+
+It hands everybody's list to its sockets.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ import contextlib
 import weakref
 from collections import Counter
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from clustersim.classroom import people
+from clustersim.classroom import people, together
+from clustersim.classroom.people import Person
+from clustersim.classroom.together import Pointed
 from clustersim.feed import hints
 from clustersim.feed.hints import wake_people
 from clustersim.feed.hub import hinted, in_thread
@@ -28,6 +33,9 @@ SETTLE_SECONDS: Final = 0.1
 SETTLE_MORE_SECONDS: Final = 0.005
 """... and this much longer for each person: a list of hundreds to hundreds of pages is sent once or twice a second."""
 
+TELL_SECONDS: Final = 0.3
+"""Looks of a process's people are written together, at most this often."""
+
 LINGER_SECONDS: Final = 3.0
 """How long a person stays present after their last page here closed: a reload must not blink."""
 
@@ -37,11 +45,13 @@ class Room:
 
     def __init__(self, session_id: int) -> None:
         self.session_id = session_id
-        self.frame = ""
-        """The `people` frame."""
+        self.frames: dict[str, str] = {}
+        """By type: the frames `people`, `looks` and, while something is pointed at, `pointed`."""
         self.seats: frozenset[int] = frozenset()
         self.changed = asyncio.Event()
-        """Set, and replaced by a new one, when `frame` has changed."""
+        """Set, and replaced by a new one, when `frames` have changed."""
+        self._looks: dict[int, str] = {}
+        self._telling: asyncio.Task[None] | None = None
         self._sockets: Counter[int] = Counter()
         self._task: asyncio.Task[None] | None = None
 
@@ -70,6 +80,18 @@ class Room:
             _lingering.add(task)
             task.add_done_callback(_lingering.discard)
 
+    def look(self, participant_id: int, look: str) -> None:
+        """Have it told soon where a person looks; of several only the last counts."""
+        self._looks[participant_id] = look
+        if self._telling is None or self._telling.done():
+            self._telling = asyncio.get_running_loop().create_task(self._tell())
+
+    async def _tell(self) -> None:
+        while self._looks:
+            looks, self._looks = self._looks, {}
+            await in_thread(partial(together.mark_looking, self.session_id, looks))
+            await asyncio.sleep(TELL_SECONDS)
+
     async def _linger(self, participant_id: int) -> None:
         await asyncio.sleep(LINGER_SECONDS)
         if participant_id not in self._sockets:
@@ -92,13 +114,31 @@ class Room:
                 await self._read()
 
     async def _read(self) -> None:
-        everybody = await in_thread(lambda: people.all_of_session(self.session_id))
-        frame = msgspec.json.encode({"type": "people", "people": [person.as_dict() for person in everybody]}).decode()
+        everybody, (on, pointed) = await in_thread(
+            lambda: (people.all_of_session(self.session_id), together.of_session(self.session_id))
+        )
         self.seats = frozenset(person.id for person in everybody if not person.left)
-        if frame != self.frame:
-            self.frame = frame
+        frames = _frames(everybody, on, pointed)
+        if frames != self.frames:
+            # What has not changed stays the same text: sockets know by that what they have sent.
+            self.frames = {kind: self.frames[kind] if self.frames.get(kind) == text else text
+                           for kind, text in frames.items()}  # fmt: skip
             self.changed.set()
             self.changed = asyncio.Event()
+
+
+def _frames(everybody: list[Person], on: bool, pointed: Pointed | None) -> dict[str, str]:
+    looks = []
+    for person in everybody if on else ():
+        resource, _, key = person.looks_at.partition(" ")
+        if key:
+            looks.append({"id": str(person.id), "resource": resource, "key": key})
+    told: list[dict[str, Any]] = [
+        {"type": "people", "people": [person.as_dict() for person in everybody]},
+        {"type": "looks", "on": on, "looks": looks},
+        *([pointed.as_dict()] if pointed else []),
+    ]
+    return {frame["type"]: msgspec.json.encode(frame).decode() for frame in told}
 
 
 _lingering: set[asyncio.Task[None]] = set()

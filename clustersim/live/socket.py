@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from django.conf import settings
 
-from clustersim.classroom import auth, doors
+from clustersim.classroom import auth, doors, limits, together
 from clustersim.classroom.auth import Principal
 from clustersim.feed import hints
 from clustersim.feed.batch import Batch
@@ -232,8 +232,21 @@ class _Socket:
                 self._follows_requests.set()
             else:
                 self._follows_requests.clear()
+        elif kind == "look":
+            self._look(frame)
         elif not isinstance(kind, str):
             raise _Close(BAD_FRAME)
+
+    def _look(self, frame: dict[str, Any]) -> None:
+        """Have it told at what the page's person looks; what may not be told is passed over."""
+        person = self._principal
+        if person.role not in together.LOOKERS:
+            return
+        try:
+            limits.spend(limits.LOOKS, person.participant_id)
+        except ApiError:
+            return
+        room_of(self._session.id).look(person.participant_id, together.look_of(frame.get("resource"), frame.get("key")))
 
     def _receipt(self, ping_id: object) -> None:
         if type(ping_id) is not int:
@@ -338,21 +351,23 @@ class _Socket:
         await self._asked.wait()
 
     async def _side(self, room: Room) -> None:
-        """Send people when they change; ping; notice a page that is silent or whose seat was given up."""
+        """Send people and looks when they change; ping; notice a page that is silent or whose seat was given up."""
         loop = asyncio.get_running_loop()
-        shown, tick_at, seated = "", loop.time() + PING_SECONDS, False
+        sent: dict[str, str] = {}
+        tick_at, seated = loop.time() + PING_SECONDS, False
         while True:
             changed = room.changed
             # Somebody who has just joined is in the next list.
             seated = seated or self._principal.participant_id in room.seats
-            if room.frame is not shown and self._room_for_more.is_set():
-                shown = room.frame
-                await self._text(shown)
+            fresh = [kind for kind, text in room.frames.items() if sent.get(kind) is not text]
+            if fresh and self._room_for_more.is_set():
+                sent[fresh[0]] = room.frames[fresh[0]]
+                await self._text(sent[fresh[0]])
             elif seated and self._principal.participant_id not in room.seats:
                 raise _Close(NO_TOKEN)
             elif loop.time() < tick_at:
                 # Without room, `people` waits for the receipt like everything else.
-                event = changed if room.frame is shown else self._room_for_more
+                event = self._room_for_more if fresh else changed
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(event.wait(), tick_at - loop.time())
             else:

@@ -1,0 +1,44 @@
+"""Routes of being together: whether people see at what others look, and pointing everybody at something."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+
+from clustersim.classroom import limits, together
+from clustersim.classroom.auth import TEACHER
+from clustersim.sessionapi.http import Call, answer, refuse, text_field
+from controllers.kinds.table import kind_of
+from scheduler_core.api.errors import ApiError, Cause
+
+
+def show(call: Call) -> HttpResponse:
+    """Answer `GET …/looks`: whether pages tell at what people look."""
+    return answer({"on": together.looks_on(call.principal.session_id)})
+
+
+def switch(call: Call) -> HttpResponse:
+    """Answer `PUT …/looks {"on"}`."""
+    call.require(TEACHER)
+    on = call.body(("on",)).get("on")
+    if not isinstance(on, bool):
+        raise refuse(Cause("on", "give true or false"))
+    together.switch_looks(call.session.id, on)
+    return answer({"on": on})
+
+
+def point(call: Call) -> HttpResponse:
+    """Answer `POST …/point {"resource", "namespace"?, "name"}`: every open page offers to show that object."""
+    principal = call.require(TEACHER)
+    body = call.body(("resource", "namespace", "name"))
+    resource, name = text_field(body, "resource", 120), text_field(body, "name", 253)
+    namespace = text_field(body, "namespace", 63) if body.get("namespace") else ""
+    try:
+        shown = kind_of(resource).page
+    except KeyError as error:
+        raise refuse(Cause("resource", "give a resource that pages show, such as pods")) from error
+    if not shown:
+        raise refuse(Cause("resource", "pages show no more than the names of these; point at something else"))
+    if call.store.get(resource, namespace, name) is None:
+        raise ApiError(404, "NotFound", f"there is no {name!r} among the {resource} to point at", name=name)
+    limits.spend(limits.POINTS, principal.participant_id)
+    return answer(together.point(principal, resource, namespace, name).as_dict(), 201)
