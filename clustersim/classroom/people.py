@@ -225,7 +225,7 @@ def mark_present(participant_ids: Iterable[int]) -> None:
 
 def mark_absent(session_id: int, participant_id: int) -> None:
     """Note that a person's last page in this process was closed; another process that has one says so again soon."""
-    Participant.objects.filter(pk=participant_id).update(online_until_ms=0)
+    Participant.objects.filter(pk=participant_id).update(online_until_ms=0, looks_at="")
     wake_people(session_id)
 
 

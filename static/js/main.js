@@ -7,6 +7,7 @@ import { DecisionLoader } from "./act/decisions.js";
 import { ElectionLoader } from "./act/election.js";
 import { forms } from "./act/forms.js";
 import { HandLoader } from "./act/hand.js";
+import { LookTeller } from "./act/looks.js";
 import { createIntents } from "./act/intents.js";
 import { ModelLoader } from "./act/model.js";
 import { PastLoader } from "./act/past.js";
@@ -14,7 +15,7 @@ import { emptyTimeline, TimelineLoader } from "./act/timeline.js";
 import { addStyles } from "./dom/styles.js";
 import { createGuests } from "./guests.js";
 import { loadTexts, text } from "./lib/text.js";
-import { dockHeight, mayReloadFor, rememberSession } from "./net/recent.js";
+import { dockHeight, mayReloadFor, rememberSession, sharesLooks } from "./net/recent.js";
 import { ApiError, SessionApi } from "./net/rest.js";
 import { CLOSED_NO_SESSION, openSocket } from "./net/socket.js";
 import { mount as mountAnnouncer } from "./panels/announcer.js";
@@ -23,6 +24,7 @@ import { mount as mountPhone } from "./panels/phone.js";
 import { mount as mountToast } from "./panels/toast.js";
 import { mount as mountTopbar } from "./panels/topbar.js";
 import { installProbe } from "./probe.js";
+import { saidName } from "./state/people.js";
 import { sessionTimeMs } from "./state/time.js";
 import { applyMessage, emptyView } from "./state/view.js";
 
@@ -43,7 +45,7 @@ let view = emptyView();
 let ui = {
   lang: START.lang, theme: /** @type {Theme} */ (document.documentElement.dataset["theme"]),
   selected: null, colourBy: "owner", nowMs: 0, reducedMotion: STILL.matches, connection: "connecting",
-  phone: PHONE.matches, fps: 0, dockHeight: dockHeight(),
+  phone: PHONE.matches, fps: 0, dockHeight: dockHeight(), sharesLooks: sharesLooks(),
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], requestHints: 0, undo: null,
@@ -173,6 +175,22 @@ STILL.addEventListener("change", onLayout);
 
 /** @type {ReturnType<typeof openSocket> | null} */
 let socket = null;
+const looks = new LookTeller((frame) => socket?.send(frame), { now: () => performance.now(), after: (ms, act) => void setTimeout(act, ms) });
+/** Milliseconds that the offer to look at something stays. */
+const OFFER_MS = 20_000;
+let offered = 0;
+/**
+ * Somebody points at something: the page offers to show it, and stays where it is.
+ * @param {Extract<import("./lib/types.d.ts").Frame, {type: "pointed"}>} frame
+ */
+function offerToLook({ id, by, resource, namespace, name }) {
+  if (id === offered || by === view.me?.id) return;
+  offered = id;
+  const person = view.people.find((one) => one.id === by)?.name ?? "";
+  const act = () => dispatch({ type: "select", resource, key: namespace ? `${namespace}/${name}` : name });
+  toast.show(text(ui.lang, "pointed", { person, name: saidName(view, namespace, name) }), "note", text(ui.lang, "close"),
+    { label: text(ui.lang, "pointed_go"), run: act, stayMs: OFFER_MS });
+}
 function connect() {
   socket = openSocket(START.code, {
     revision: () => (view.ready && !view.gone ? view.revision : null),
@@ -182,12 +200,14 @@ function connect() {
       if (frame.type === "requests") return setUi({ requestHints: ui.requestHints + 1 });
       if (frame.type === "hello") {
         serverOffsetMs = frame.serverUnixMs - Date.now();
+        looks.forget();
         // A page of another release would fold frames it may not understand. Once: a proxy may keep the old page.
         if (frame.release !== START.release && mayReloadFor(frame.release)) location.reload();
         rememberSession({
           code: START.code, title: frame.session.title, role: frame.me.role, revision: frame.revision, atMs: Date.now(),
         });
       }
+      if (frame.type === "pointed") offerToLook(frame);
       const wasGone = view.gone;
       fold(frame);
       if (view.gone && !wasGone) socket?.resubscribe();
@@ -214,6 +234,7 @@ function paint() {
   election.follow(view, desktop?.dockTab === "election");
   decisions.follow(showing, ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "");
   model.follow(showing, ui.selected?.resource === "pods" && desktop?.dockTab === "model" ? ui.selected.key : "");
+  looks.follow(view, ui.selected, ui.sharesLooks);
   renderFrame(showing);
   stage?.render(showing, ui);
   // Without its stage a desk shows next to nothing of a change.
@@ -249,7 +270,9 @@ function escape() {
 document.addEventListener("keydown", (event) => {
   const target = /** @type {HTMLElement} */ (event.target);
   const typing = target.closest("input, textarea, select, dialog, [contenteditable]");
-  if (event.key === "Escape" && !target.closest("dialog, input, textarea")) escape();
+  // What is open over the page is closed first, and nothing else.
+  const over = document.querySelector(":popover-open");
+  if (event.key === "Escape" && !over && !target.closest("dialog, input, textarea")) escape();
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !event.shiftKey && !typing && deeds) {
     event.preventDefault();
     dispatch({ type: "undo" });

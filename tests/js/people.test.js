@@ -25,8 +25,8 @@ test("the eighth seat has the first hue again, with a ring", () => {
 
 test("what lies in a student's namespace is said with their initials, everything else by its name", () => {
   const view = viewOf([teacher, mei]);
-  assert.equal(saidName(view, "s-mei-k", "web-1"), "MK s-mei-k/web-1");
-  assert.equal(saidKey(view, "s-mei-k/web-1"), "MK s-mei-k/web-1");
+  assert.equal(saidName(view, "s-mei-k", "web-1"), "MK web-1 · s-mei-k");
+  assert.equal(saidKey(view, "s-mei-k/web-1"), "MK web-1 · s-mei-k");
   assert.equal(saidKey(view, "default/web-1"), "web-1");
   assert.equal(saidName(view, "default", "web-1"), "web-1");
   assert.equal(saidName(view, undefined, "n1"), "n1");
@@ -43,5 +43,5 @@ test("somebody who left is still known by what they did", () => {
 test("search tells thirty pods called web-1 apart", () => {
   const object = { resource: "pods", metadata: { namespace: "s-mei-k", name: "web-1" } };
   const listed = applyMessage(viewOf([teacher, mei]), /** @type {any} */ ({ type: "list", revision: 3, objects: [object], last: true }));
-  assert.equal(search(listed, "en", "web").objects[0]?.name, "MK s-mei-k/web-1");
+  assert.equal(search(listed, "en", "web").objects[0]?.name, "MK web-1 · s-mei-k");
 });

@@ -2,17 +2,19 @@
 
 /** @import { Table, World } from "./world.js" */
 import { loadTexts } from "../lib/text.js";
-import { rememberDockHeight, rememberLanguage, rememberTheme } from "../net/recent.js";
+import { splitKey } from "../lib/kinds.js";
+import { rememberDockHeight, rememberLanguage, rememberLooks, rememberTheme } from "../net/recent.js";
 import { fetched } from "./forms.js";
 import { speak } from "./world.js";
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "colourBy" | "tab" | "lang" | "theme" | "dockHeight">}
+ * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "colourBy" | "tab" | "lang" | "theme" | "dockHeight"
+ *   | "shareLooks" | "switchLooks" | "pointAt">}
  */
 export function pageIntents(world) {
   const { decisions, inspector, setUi } = world;
-  const { attempt } = speak(world);
+  const { t, attempt } = speak(world);
   const learn = fetched(loadTexts);
   return {
     select({ resource, key, tab, focus }) {
@@ -34,6 +36,14 @@ export function pageIntents(world) {
       rememberTheme(theme);
       setUi({ theme });
     },
+    shareLooks({ on }) {
+      rememberLooks(on);
+      setUi({ sharesLooks: on });
+    },
+    switchLooks: ({ on }) => attempt(() => world.actions.api.switchLooks(on)),
+    pointAt: ({ resource, key }) => attempt(
+      () => world.actions.api.point({ resource, ...splitKey(key) }), t("pointed_done", { name: key.split("/").pop() ?? key }),
+    ),
     dockHeight({ height }) {
       rememberDockHeight(height);
       setUi({ dockHeight: height });

@@ -453,6 +453,11 @@ export interface Person {
   left?: true;
 }
 
+/** At what somebody looks. */
+export interface Look extends Selection {
+  id: string;
+}
+
 /** One row of the log as it came over the websocket. */
 export interface LogRow {
   revision: number;
@@ -504,6 +509,8 @@ export type Frame =
   | { type: "gone" }
   | { type: "people"; people: Person[] }
   | { type: "requests" }
+  | { type: "looks"; on: boolean; looks: Look[] }
+  | { type: "pointed"; id: number; by: string; resource: string; namespace?: string; name: string }
   | { type: "ping"; id: number };
 
 /** What changes a view: the server's frames, and what the page fetched beside them. */
@@ -528,6 +535,8 @@ export interface View {
   /** resource → (`namespace/name`, or `name` when cluster-scoped) → object. */
   objects: Objects;
   people: readonly Person[];
+  /** At what people look; `on` false: the teacher has switched it off. */
+  looks: { on: boolean; looks: readonly Look[] };
   /** Newest log rows of this connection, oldest first, at most ROWS_KEPT. Empty after a fresh list. */
   rows: readonly LogRow[];
   /** Newest decisions of this connection, oldest first, at most DECISIONS_KEPT. */
@@ -640,6 +649,8 @@ export interface Ui {
   join: { url: string; reachable: boolean; networkUrl: string | null };
   /** How often the server has told that there are new requests; it tells while somebody follows them. */
   requestHints: number;
+  /** Whether others are told what is selected here. */
+  sharesLooks: boolean;
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
   undo: UndoState;
@@ -769,7 +780,10 @@ export type Intent =
   | { type: "bookmark"; name: string }
   | { type: "unbookmark"; name: string }
   | { type: "copyAddress" }
-  | { type: "showCode" };
+  | { type: "showCode" }
+  | { type: "shareLooks"; on: boolean }
+  | { type: "switchLooks"; on: boolean }
+  | { type: "pointAt"; resource: string; key: string };
 
 export type Dispatch = (intent: Intent) => void;
 

@@ -1,10 +1,11 @@
-/** What this browser remembers between visits: sessions it opened, theme, language, the dock's height. Nothing here is secret. */
+/** What this browser remembers between visits: sessions it opened, theme, language, the dock's height, looks. Nothing here is secret. */
 
 /** @import { Lang, Role, Theme } from "../lib/types.d.ts" */
 
 /** Sessions remembered; the oldest falls off. */
 export const RECENT_MAX = 8;
 const RECENT_KEY = "clustersim.recent";
+const LOOKS_KEY = "clustersim.looks";
 const DOCK_KEY = "clustersim.dock";
 const PREFERENCE_SECONDS = 365 * 24 * 3600;
 
@@ -43,6 +44,20 @@ export function dockHeight() {
   } catch {
     return null;
   }
+}
+
+/** @returns {boolean} whether this browser tells others what is selected in it */
+export function sharesLooks() {
+  try {
+    return localStorage.getItem(LOOKS_KEY) !== "off";
+  } catch {
+    return true;
+  }
+}
+
+/** @param {boolean} on */
+export function rememberLooks(on) {
+  store(LOOKS_KEY, on ? "" : "off");
 }
 
 /** @param {number | null} height */

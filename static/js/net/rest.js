@@ -210,6 +210,16 @@ export class SessionApi {
     return request("POST", `${this.session}/bookmarks`, { name, revision });
   }
 
+  /** @param {boolean} on whether people are told at what others look */
+  switchLooks(on) {
+    return request("PUT", `${this.session}/looks`, { on });
+  }
+
+  /** @param {{resource: string, namespace?: string, name: string}} object that everybody is offered to look at */
+  point(object) {
+    return request("POST", `${this.session}/point`, object);
+  }
+
   /** @param {string} name */
   unbookmark(name) {
     return request("DELETE", `${this.session}/bookmarks`, { name });

@@ -26,7 +26,7 @@ export const CLOSED_NO_SESSION = 4404;
 /**
  * @param {string} code
  * @param {SocketHandlers} handlers
- * @returns {{resubscribe: () => void, followRequests: (wanted: boolean) => void, close: () => void}}
+ * @returns {{resubscribe: () => void, followRequests: (wanted: boolean) => void, send: (frame: object) => void, close: () => void}}
  */
 export function openSocket(code, handlers) {
   const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/sessions/${code}`;
@@ -102,6 +102,7 @@ export function openSocket(code, handlers) {
       follows = wanted;
       follow();
     },
+    send,
     close: () => {
       closed = true;
       clearTimeout(retryTimer);

@@ -4,6 +4,7 @@
 import { element, icon } from "../dom/dom.js";
 import { face } from "../dom/face.js";
 import { text } from "../lib/text.js";
+import { isWall, lookersAt } from "../state/looks.js";
 import { refusedWrite } from "../state/roles.js";
 import { conditionOf, cycleInHand, podState } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
@@ -39,6 +40,13 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
     class: "ghost", type: "button", "aria-label": t("copy_address"), title: t("copy_address"), "data-testid": "inspector-copy",
   }, icon("copy"));
   copy.addEventListener("click", () => dispatch({ type: "copyAddress" }));
+  const teacher = view.me?.role === "teacher" && !view.me.past;
+  const point = teacher && element("button", {
+    class: "ghost", type: "button", "aria-label": t("point_at"), title: t("point_at"), "data-testid": "inspector-point",
+    onclick: () => dispatch({ type: "pointAt", resource: object.resource, key: keyOf(object) }),
+  }, icon("eye"));
+  const others = isWall(view, ui) ? [] : lookersAt(view, object.resource, keyOf(object));
+  if (others.length) line.push(" · ", ...others.map((person) => face(person, "small")), t("looks_here"));
   const close = element("button", { class: "ghost inspector-close", type: "button", "aria-label": t("close") }, icon("close"));
   close.addEventListener("click", () => dispatch({ type: "deselect" }));
   return [
@@ -47,7 +55,7 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
         object.resource === "nodes" ? icon("node") : object.resource === "pods" ? null : icon("layers")),
       element("h2", { "data-testid": "inspector-name" }, name),
       element("span", { class: `chip ${state.tone}`, "data-testid": "inspector-state" }, t(state.key)),
-      copy, remove, close,
+      point, copy, remove, close,
     ]),
     element("p", { class: "inspector-line" }, line),
   ];

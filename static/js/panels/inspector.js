@@ -5,8 +5,10 @@
 import { append, arrowKeys, element, setAttribute } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { eventsAbout } from "../state/events.js";
+import { lookersAt } from "../state/looks.js";
 import { whose } from "../state/people.js";
 import { authorOf, objectAt } from "../state/selectors.js";
+import { keyOf } from "../state/view.js";
 import { kindName } from "./facts.js";
 import { mountBody } from "./inspector-body.js";
 import { headOf, stateOf } from "./inspector-head.js";
@@ -126,7 +128,9 @@ function mountHead(dispatch) {
       const state = stateOf(object, view);
       // What controllers made of a student's work is the student's, too.
       const author = authorOf(view, object) ?? whose(view, object.metadata.namespace);
-      const key = [object.metadata.uid, object.metadata.resourceVersion, state.key, author?.name, ui.lang].join("|");
+      const others = lookersAt(view, object.resource, keyOf(object)).map(({ id }) => id);
+      const key = [object.metadata.uid, object.metadata.resourceVersion, state.key, author?.name, view.me?.role, ui.theme, ui.lang,
+        ...others].join("|");
       if (key === shown) return;
       shown = key;
       // Told anew, the head keeps the keyboard where it was.

@@ -1,6 +1,6 @@
 /** Short notices at the foot of the palette: what was done, or why not. They leave by themselves; errors stay longer. */
 
-/** @typedef {{label: string, run: () => void}} NoticeAction what can be done about it, while it is there */
+/** @typedef {{label: string, run: () => void, stayMs?: number}} NoticeAction what can be done about it, while it is there */
 /** @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused */
 
 import { element, icon } from "../dom/dom.js";
@@ -18,7 +18,7 @@ export function mount(root) {
    * @param {string} message
    * @param {Tone} tone
    * @param {string} closeLabel
-   * @param {NoticeAction} [action]
+   * @param {NoticeAction} [action] a button beside the words
    */
   const show = (message, tone, closeLabel, action) => {
     const bad = tone === "bad";
@@ -29,7 +29,7 @@ export function mount(root) {
     const leave = () => toast.remove();
     toast.querySelector(".toast-action")?.addEventListener("click", leave);
     close.addEventListener("click", leave);
-    window.setTimeout(leave, bad || action ? ERROR_MS : NOTICE_MS);
+    window.setTimeout(leave, action?.stayMs ?? (bad || action ? ERROR_MS : NOTICE_MS));
     root.append(toast);
     while (root.children.length > NOTICES_MAX) root.firstElementChild?.remove();
   };
@@ -38,5 +38,5 @@ export function mount(root) {
 
 /** @param {NoticeAction} action */
 function button({ label, run }) {
-  return element("button", { class: "link toast-action", type: "button", onclick: run }, label);
+  return element("button", { class: "link toast-action", type: "button", "data-testid": "toast-action", onclick: run }, label);
 }

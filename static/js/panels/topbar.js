@@ -47,7 +47,7 @@ export function mount(root, dispatch, session) {
     element("span", { class: "spacer" }),
     languages, theme,
   ]);
-  const people = mountPeople(peopleRoot);
+  const people = mountPeople(peopleRoot, dispatch);
   const clock = mountClock(clockRoot, dispatch);
 
   return {

@@ -15,6 +15,7 @@ import { mountEdges } from "./edges.js";
 import { laneModels } from "./lanes-model.js";
 import { mountLanes } from "./lanes.js";
 import { mountLegend } from "./legend.js";
+import { mountLooks } from "./looks.js";
 import { mountOutline } from "./outline.js";
 import { mountRail } from "./rail.js";
 import { mountSchedulers } from "./schedulers.js";
@@ -32,6 +33,7 @@ export function mountPage(element, dispatch, on) {
   const banner = mountBanner(parts.notes, on.zoom);
   const recall = mountRecall(parts.notes, dispatch);
   const lanes = mountLanes(parts.lanes, dispatch);
+  const looks = mountLooks(parts.spacer, parts.lanes);
   const schedulers = mountSchedulers(parts.schedulers, dispatch);
   const legend = mountLegend(parts.legend, dispatch);
   const edges = mountEdges(parts.nodes, parts.scroller, on.reveal);
@@ -63,6 +65,7 @@ export function mountPage(element, dispatch, on) {
       view, model, cycle: under?.cycle ?? null, last: live && !under && isComplete(live.cycle) ? live.cycle : null,
       scene: told === live ? scene : null, cycleReplica: under?.replica ?? "", colours, lang,
     });
+    looks.render(view, ui, layout);
     legend.render({ groups: model.groups, pods: model.pods, layout, ui, colours, scene });
     edges.render({ scene, layout, lang });
     outline.render({

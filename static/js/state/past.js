@@ -30,7 +30,7 @@ export function viewAt(base, changes, live) {
   const { clock, ...view } = withClock({
     ...base, revision: changes.to, newestMs: changes.simTimeMs, objects, rows: [], hand: null,
     decisions: base.decisions.filter(({ revision }) => revision <= changes.to),
-    me: live.me && { ...live.me, past: true }, people: live.people, session: live.session, listing: null, gone: false,
+    me: live.me && { ...live.me, past: true }, people: live.people, looks: live.looks, session: live.session, listing: null, gone: false,
   });
   return { ...view, clock: clock && { ...clock, paused: true, simTimeMs: changes.simTimeMs } };
 }

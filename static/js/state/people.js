@@ -53,7 +53,7 @@ export function whose(view, namespace) {
  */
 export function saidName(view, namespace, name) {
   const person = whose(view, namespace);
-  return person ? `${initials(person.name)} ${namespace}/${name}` : name;
+  return person ? `${initials(person.name)} ${name} · ${namespace}` : name;
 }
 
 /**

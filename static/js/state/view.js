@@ -27,6 +27,7 @@ export function emptyView() {
     clock: null,
     objects: new Map(),
     people: [],
+    looks: { on: true, looks: [] },
     rows: [],
     decisions: [],
     ready: false,
@@ -73,6 +74,11 @@ export function applyMessage(view, message) {
       return { ...view, gone: true, listing: null };
     case "people":
       return { ...view, people: message.people };
+    case "looks":
+      return { ...view, looks: { on: message.on, looks: message.looks } };
+    // A word to whoever looks at the page: nothing of the session changes.
+    case "pointed":
+      return view;
     case "hand":
       return { ...view, hand: { id: message.id, point: message.point, trace: message.trace } };
     case "requests":

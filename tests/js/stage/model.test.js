@@ -116,7 +116,7 @@ test("a student's pods carry initials and namespace on the stage, as soon as it 
   assert.equal(model(view, UI).pods.get("s-mei/web-1")?.label, "web-1");
   const mei = { id: "2", name: "Mei K.", role: "student", slug: "mei", namespace: "s-mei", color: 9, online: true };
   const known = /** @type {View} */ ({ ...view, people: [mei] });
-  assert.equal(model(known, UI).pods.get("s-mei/web-1")?.label, "MK s-mei/web-1");
+  assert.equal(model(known, UI).pods.get("s-mei/web-1")?.label, "MK web-1 · s-mei");
   const away = /** @type {View} */ ({ ...view, people: [{ ...mei, online: false }] });
   assert.equal(model(away, UI).pods.get("s-mei/web-1"), model(known, UI).pods.get("s-mei/web-1"));
   const [byPerson] = model(known, { ...UI, colourBy: "person" }).groups;
