@@ -69,3 +69,47 @@ def test_two_people_see_whose_it_is_where_the_other_looks_and_what_is_pointed_at
     offer.click()
     expect(student.get_by_test_id("inspector-name")).to_have_text("n3")
     expect(teacher.get_by_test_id("toast-action")).to_have_count(0)
+    expect(teacher.get_by_test_id("toast-offer")).to_have_count(0)
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def test_a_phone_shows_the_pod_in_hand_its_best_nodes_and_ones_own_pod_as_a_story(
+    open_classroom: Callable[[str], Classroom],
+) -> None:
+    classroom = open_classroom("three-nodes")
+    phone = classroom.student("Mei K.", **PHONE)
+    wait_state(phone, lambda now: sum(node["ready"] for node in now["nodes"]) == 3, "three Ready nodes")
+    wait_state(phone, lambda now: all(pod["nodeName"] for pod in now["pods"]) and now["pods"], "the template's pods")
+    classroom.session("PATCH", "/clock", {"paused": True})
+    phone.get_by_test_id("phone-tab-create").click()
+    phone.get_by_test_id("phone-pod-small").click()
+    wait_state(phone, lambda now: [pod for pod in now["pods"] if pod["namespace"] == "s-mei-k"], "a pod of one's own")
+
+    # Step by step to Score: the nodes rise on the phone as on the wall.
+    for _ in range(40):
+        held = classroom.session("POST", "/clock/step", {"by": "point"})["held"]
+        if held and held["pod"].startswith("s-mei-k/") and held["point"] == "Score":
+            break
+    phone.get_by_test_id("phone-tab-now").click()
+    expect(phone.get_by_test_id("phone-hand")).to_have_text("MK small-1 · s-mei-k")
+    expect(phone.get_by_test_id("phone-best").locator("li")).to_have_count(3)
+    expect(phone.locator(".phone-rail [aria-current=step]")).to_have_text("Score")
+    drawn(phone)
+    assert axe.problems(phone) == []
+    picture(phone, "phone-now-light")
+
+    # One's own pod is a story that ends with its reason.
+    classroom.session("PATCH", "/clock", {"paused": False, "pace": 0})
+    phone.get_by_test_id("phone-tab-pods").click()
+    placed = phone.locator('.phone-story li[class^="story-placed"]')
+    expect(placed).to_contain_text("→ n")
+    expect(placed).to_contain_text("points")
+    expect(phone.locator(".phone-story .story-is_running")).to_have_text("it runs")
+    drawn(phone)
+    assert axe.problems(phone) == []
+    picture(phone, "phone-story-light")
+    phone.locator("[data-lang='zh-hans'], button:has-text('中')").first.click()
+    expect(phone.locator(".phone-story .story-is_running")).to_have_text("正在运行")
+    picture(phone, "phone-story-zh")

@@ -5,17 +5,15 @@
 import { append, arrowKeys, element, icon, setAttribute, setText, syncList } from "../dom/dom.js";
 import { ITEMS } from "../lib/items.js";
 import { kindNamed } from "../lib/kinds.js";
-import { number, text } from "../lib/text.js";
-import { newestEvents } from "../state/events.js";
+import { text } from "../lib/text.js";
+import { storyOf } from "../state/now.js";
 import { refusedWrite } from "../state/roles.js";
-import { cycleInHand, leader, nodes, objectsOf, podState } from "../state/selectors.js";
+import { objectsOf, podState } from "../state/selectors.js";
 import { keyOf } from "../state/view.js";
-import { eventRows } from "./events.js";
 import { requestsText } from "./facts.js";
+import { nowPage, storyLines } from "./phone-now.js";
 
 const TABS = /** @type {const} */ (["now", "pods", "create"]);
-/** Decisions listed under Now. */
-const NOW_EVENTS_MAX = 12;
 
 /** @typedef {(key: string, values?: Record<string, string | number>) => string} T a sentence in the page's language */
 
@@ -76,64 +74,6 @@ export function mount(root, dispatch) {
  */
 
 /**
- * The cycle in hand, a few counts and the newest decisions.
- * @param {Dispatch} dispatch
- * @returns {Page}
- */
-function nowPage(dispatch) {
-  const hand = element("div", { class: "phone-card" });
-  const counts = element("ul", { class: "phone-counts" });
-  const heading = element("h2");
-  const decisions = element("div", { class: "event-list" });
-  return {
-    element: element("div", { class: "phone-page" }, [hand, counts, heading, decisions]),
-    render(view, ui, t) {
-      renderHand(hand, view, t);
-      syncList(counts, countLines(view, ui, t).map((line, index) => ({ line, index })), (row) => String(row.index),
-        () => element("li"), (row, { line }) => setText(row, line));
-      setText(heading, t("phone_just"));
-      const told = newestEvents(view)
-        .filter((event) => event.reason === "Scheduled" || event.reason === "FailedScheduling");
-      eventRows(decisions, told.slice(0, NOW_EVENTS_MAX), view, ui, dispatch, true);
-    },
-  };
-}
-
-/**
- * @param {HTMLElement} hand
- * @param {View} view
- * @param {T} t
- */
-function renderHand(hand, view, t) {
-  const cycle = cycleInHand(view)?.cycle;
-  const lines = cycle
-    ? [t("phone_in_hand"), cycle.pod.split("/")[1] ?? cycle.pod, t("held_at", { point: cycle.point })]
-    : ["", t("phone_no_cycle"), ""];
-  const key = lines.join("|");
-  if (hand.dataset["key"] === key) return;
-  hand.dataset["key"] = key;
-  hand.replaceChildren(...lines.filter(Boolean).map((line, index) =>
-    element(index === (cycle ? 1 : 0) ? "b" : "span", {}, line)));
-}
-
-/**
- * @param {View} view
- * @param {Ui} ui
- * @param {T} t
- */
-function countLines(view, ui, t) {
-  const all = nodes(view);
-  const pods = /** @type {PodSlim[]} */ ([...objectsOf(view, "pods").values()]);
-  const leading = leader(view, "kube-scheduler");
-  return [
-    t("phone_nodes", { ready: all.filter((node) => node.ready).length, total: all.length }),
-    t("phone_running", { count: number(ui.lang, pods.filter((pod) => pod.status?.phase === "Running").length) }),
-    t("phone_waiting", { count: number(ui.lang, pods.filter((pod) => !pod.spec?.nodeName).length) }),
-    leading ? t("phone_leader", { replica: leading.metadata.name }) : t("phone_no_leader"),
-  ];
-}
-
-/**
  * The pods of one's own namespace.
  * @param {Dispatch} dispatch
  * @returns {Page}
@@ -143,7 +83,7 @@ function podsPage(dispatch) {
   const none = element("p", { class: "none" });
   return {
     element: element("div", { class: "phone-page" }, [none, list]),
-    render(view, _ui, t) {
+    render(view, ui, t) {
       const own = view.me?.namespace ?? "";
       const mine = /** @type {PodSlim[]} */ ([...objectsOf(view, "pods").values()])
         .filter((pod) => pod.metadata.namespace === own);
@@ -156,6 +96,7 @@ function podsPage(dispatch) {
         setText(/** @type {Element} */ (row.querySelector(".hint")), requestsText(pod, t));
         setAttribute(/** @type {Element} */ (row.querySelector("button")), "aria-label",
           t("delete_named", { name: pod.metadata.name }));
+        storyLines(/** @type {Element} */ (row.querySelector("ol")), storyOf(view, pod), view, ui, t);
       });
     },
   };
@@ -170,7 +111,7 @@ function podRow(pod, dispatch) {
   remove.addEventListener("click", () => dispatch({ type: "delete", resource: "pods", key: keyOf(pod) }));
   return element("li", { class: "phone-card" }, [
     element("div", {}, [element("b", {}, pod.metadata.name), element("span", { class: "chip" })]),
-    element("span", { class: "hint" }), remove,
+    element("span", { class: "hint" }), remove, element("ol", { class: "phone-story" }),
   ]);
 }
 

@@ -1,0 +1,73 @@
+// What a phone tells: the cycle in hand with its best nodes, and a pod's story with the reason for where it is.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { EN } from "../../static/js/lib/text/page.en.js";
+import { handOf, RAIL, storyOf } from "../../static/js/state/now.js";
+import { cycle, node, pod, scheduler, viewOf } from "./stage/fixtures.js";
+
+/** @import { PodSlim, View } from "../../static/js/lib/types.d.ts" */
+
+const states = (/** @type {View} */ view) => handOf(view)?.rail.map(({ state }) => state);
+const keys = (/** @type {View} */ view, /** @type {any} */ one) => storyOf(view, one).map(({ key }) => key);
+
+/** A line of a decision about the pod web-1. */
+const decision = (/** @type {object} */ change) => ({
+  id: "u-web-1-1", revision: 5, simTimeMs: 4_000, pod: "default/web-1", uid: "u-web-1", attempt: 1, replica: "kube-scheduler-0", ...change,
+});
+
+test("no cycle, no hand", () => assert.equal(handOf(viewOf([node("n1"), scheduler({})])), null));
+
+test("the pod in hand has its rail, its best nodes highest first, and how many refused it", () => {
+  const hand = handOf(viewOf([node("n1"), pod("web-1"), scheduler({ cycle: cycle({ point: "Score" }) })]));
+  assert.equal(hand?.said, "web-1");
+  assert.deepEqual(hand?.best.map(({ node: name, total, best }) => [name, total, best]), [["n1", 391, true], ["n3", 391, true], ["n4", 350, false]]);
+  assert.equal(hand?.best[2]?.share, 350 / 391);
+  assert.deepEqual(hand?.refused, { refused: 1, of: 4, reason: "Insufficient cpu" });
+});
+
+test("the short rail stands at the last of its points that was reached", () => {
+  const at = (/** @type {any} */ point, era = undefined) =>
+    states(viewOf([pod("web-1"), scheduler({ cycle: cycle({ point, ...(era ? { era } : {}) }) })]));
+  assert.deepEqual(at("PreEnqueue"), at("PreFilter"));
+  assert.deepEqual(at("PreFilter"), ["current", "ahead", "ahead", "ahead", "ahead", "ahead"]);
+  assert.deepEqual(at("Score"), ["done", "done", "current", "ahead", "ahead", "ahead"]);
+  assert.deepEqual(at("PreBind"), ["done", "done", "done", "done", "current", "ahead"]);
+  assert.deepEqual(at("PostBind"), ["done", "done", "done", "done", "done", "current"]);
+  assert.equal(RAIL.length, 6);
+});
+
+test("before anything is known of it a pod waits", () => {
+  const waiting = pod("web-1");
+  assert.deepEqual(keys(viewOf([waiting]), waiting), ["made", "queued"]);
+});
+
+test("a refused pod says why, with the scheduler's own counts", () => {
+  const message = "0/3 nodes are available: 1 node(s) had untolerated taint {a: b}, 2 Insufficient cpu.";
+  const waiting = pod("web-1", {}, { conditions: [{ type: "PodScheduled", status: "False", message }] });
+  const view = viewOf([waiting]);
+  assert.equal(storyOf(view, /** @type {any} */ (waiting))[1]?.values["why"], "Insufficient cpu (2/3), node(s) had untolerated taint {a: b} (1/3)");
+  const told = { ...view, decisions: [1, 2, 3, 4].map((attempt) => decision({ attempt, result: "unschedulable" })) };
+  assert.deepEqual(keys(told, waiting), ["made", "tried", "refused", "refused_why"]);
+  assert.deepEqual(storyOf(told, /** @type {any} */ (waiting))[1]?.values, { count: 2 });
+  const room = { ...view, decisions: [decision({ result: "unschedulable", preemption: { node: "n2", count: 2, candidates: 1, criterion: "", victims: [] } })] };
+  assert.deepEqual(storyOf(room, /** @type {any} */ (waiting))[1], { key: "room", values: { node: "n2", count: 2 }, atMs: 4_000 });
+});
+
+test("a placed pod says by what its node won", () => {
+  const placed = pod("web-1", { nodeName: "n9" }, { phase: "Running" });
+  const because = (/** @type {object} */ change) => {
+    const view = { ...viewOf([placed]), decisions: [decision({ result: "scheduled", node: "n9", ...change })] };
+    return storyOf(view, /** @type {any} */ (placed)).at(-2);
+  };
+  assert.deepEqual(because({ points: 479, best: 1, feasible: 3 }), { key: "placed_most", values: { node: "n9", points: 479, best: 1, feasible: 3 }, atMs: 4_000 });
+  assert.equal(because({ points: 479, best: 2, feasible: 3 })?.key, "placed_lot");
+  assert.equal(because({ feasible: 1 })?.key, "placed_only");
+  assert.deepEqual(keys(viewOf([placed]), placed), ["made", "placed", "is_running"]);
+});
+
+test("every line of a story has its words", () => {
+  for (const key of ["made", "queued", "tried", "refused", "refused_why", "room", "placed", "placed_only", "placed_most", "placed_lot",
+    "is_pulling", "is_running", "is_succeeded", "is_failed", "is_terminating"])
+    assert.ok(/** @type {Record<string, string>} */ (EN)[`story_${key}`], key);
+});
