@@ -6,7 +6,6 @@ upstream always tells, numbers given for quantities become strings, unknown fiel
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
