@@ -278,8 +278,8 @@ def test_a_cycle_in_hand_can_be_asked_about() -> None:
         ),
         (
             {"patch": {"kind": "Node", "name": "a", "patch": {"status": {"allocatable": {"cpu": "so"}}}}},
-            "changes[0].patch.patch",
-            "so",
+            "changes[0].patch.patch.status.allocatable[cpu]",
+            "quantities must match",
         ),
         ({"scheduler": {"era": "stone"}}, "changes[0].scheduler.era", "Unsupported value"),
         ({"scheduler": {"profiles": [{"schedulerName": "other"}]}}, "changes[0].scheduler", "default-scheduler"),
