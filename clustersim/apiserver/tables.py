@@ -38,6 +38,7 @@ def definitions(kind: Kind) -> list[dict[str, Any]]:
             "priority": column.priority,
         }
         for column in kind.columns
+        if column.name
     ]
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.admission.table import CHAIN
-from controllers.kinds.admissionregistration import validatingadmissionpolicy, validatingadmissionpolicybinding
+from controllers.kinds.admissionregistration import (
+    mutatingwebhookconfiguration,
+    validatingadmissionpolicy,
+    validatingadmissionpolicybinding,
+    validatingwebhookconfiguration,
+)
 from controllers.kinds.apiregistration import apiservice
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
 from controllers.kinds.autoscaling import horizontalpodautoscaler, horizontalpodautoscaler_v1
@@ -34,7 +39,7 @@ from controllers.kinds.discovery import endpointslice
 from controllers.kinds.events import event as events_event
 from controllers.kinds.flowcontrol import flowschema, prioritylevelconfiguration
 from controllers.kinds.metrics import nodemetrics, podmetrics
-from controllers.kinds.networking import ingress, ingressclass, networkpolicy
+from controllers.kinds.networking import ingress, ingressclass, ipaddress, networkpolicy
 from controllers.kinds.node import runtimeclass
 from controllers.kinds.policy import poddisruptionbudget
 from controllers.kinds.rbac import clusterrole, clusterrolebinding, role, rolebinding
@@ -81,6 +86,7 @@ TABLE: Final = Table(
         ingress.KIND,
         ingressclass.KIND,
         networkpolicy.KIND,
+        ipaddress.KIND,
         role.KIND,
         rolebinding.KIND,
         clusterrole.KIND,
@@ -94,6 +100,8 @@ TABLE: Final = Table(
         prioritylevelconfiguration.KIND,
         validatingadmissionpolicy.KIND,
         validatingadmissionpolicybinding.KIND,
+        mutatingwebhookconfiguration.KIND,
+        validatingwebhookconfiguration.KIND,
         storageclass.KIND,
         csinode.KIND,
         csidriver.KIND,

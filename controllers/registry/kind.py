@@ -154,6 +154,7 @@ class Column(NamedTuple):
     """
 
     name: str
+    """Empty: a cell that no header stands above, as a printer of upstream has one."""
     type: Literal["string", "integer", "boolean", "date"]
     description: str
     cell: Callable[[Mapping[str, Any], Callable[[str | None], str]], Any]
@@ -250,7 +251,7 @@ class Kind:
     """The warning that every request for it is answered with, as upstream has it; empty: none."""
     whole_rules: bool = False
     """Whether `validate` itself says what has to be there, as upstream does; otherwise what the schema requires has."""
-    names: Literal["subdomain", "label", "service", "path"] = "subdomain"
+    names: Literal["subdomain", "label", "service", "path", "address"] = "subdomain"
     """Which names its objects may have."""
     generation: bool = False
     """Whether metadata.generation counts changes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from controllers.registry import fields
+from controllers.registry import addresses, fields
 from scheduler_core.api.errors import Cause
 
 ANNOTATIONS_BYTES_MAX: Final = 262_144
@@ -22,6 +22,7 @@ _NAMES: Final = {
     "label": fields.label_name,
     "service": fields.service_name,
     "path": fields.path_segment,
+    "address": addresses.strict,
 }
 
 
@@ -32,7 +33,9 @@ def drop_empty(metadata: dict[str, Any]) -> None:
             del metadata[key]
 
 
-def validate(metadata: Mapping[str, Any], names: Literal["subdomain", "label", "service", "path"]) -> list[Cause]:
+def validate(
+    metadata: Mapping[str, Any], names: Literal["subdomain", "label", "service", "path", "address"]
+) -> list[Cause]:
     """Check name, labels, annotations, finalizers and owners."""
     causes = _NAMES[names]("metadata.name", metadata["name"])
     causes += fields.labels("metadata.labels", metadata.get("labels"))

@@ -85,7 +85,7 @@ def row(kind: Kind) -> str:
 
 def columns(kind: Kind) -> str:
     listed = kind.columns
-    shown = [column.name for column in listed if column.priority == 0]
+    shown = [column.name for column in listed if column.priority == 0 and column.name]
     wide = [column.name for column in listed if column.priority]
     return f"- {kind.kind}: {', '.join(shown)}" + (f" ({', '.join(wide)})" if wide else "") + "\n"
 

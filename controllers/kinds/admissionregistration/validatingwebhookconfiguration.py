@@ -1,0 +1,10 @@
+"""ValidatingWebhookConfigurations: who outside of the server may refuse what is written. Stored, see `webhooks`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from controllers.kinds.admissionregistration import webhooks
+from controllers.registry.kind import Kind
+
+KIND: Final[Kind] = webhooks.kind("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", mutating=False)

@@ -1,0 +1,274 @@
+"""Configurations of admission webhooks. They are stored: this server calls nobody outside of itself.
+
+Source: pkg/apis/admissionregistration (defaults, validation), apiserver/pkg/util/webhook, pkg/printers, v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from controllers.kinds.admissionregistration.validatingadmissionpolicy import GROUP
+from controllers.kinds.columns import AGE, NAME
+from controllers.registry import fields
+from controllers.registry.kind import Column, Kind
+from scheduler_core.api.errors import Cause
+
+CONDITIONS_MAX: Final = 64
+"""Match conditions of one webhook."""
+
+TIMEOUT_MAX: Final = 30
+"""Seconds that a webhook may take at most."""
+
+_OPERATIONS: Final = ("*", "CREATE", "UPDATE", "DELETE", "CONNECT")
+_SCOPES: Final = ("*", "Cluster", "Namespaced")
+_SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
+_VERSIONS: Final = ("v1", "v1beta1")
+_HTTPS: Final = "; desired format: https://host[/path]"
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "failurePolicy": ("Fail", "Ignore"),
+    "matchPolicy": ("Equivalent", "Exact"),
+}
+
+
+def kind(name: str, plural: str, *, mutating: bool) -> Kind:
+    """Return the kind of one of the two configurations."""
+
+    def defaults(document: dict[str, Any]) -> None:
+        for hook in document.get("webhooks") or ():
+            _defaults(hook)
+            if mutating:
+                hook.setdefault("reinvocationPolicy", "Never")
+
+    def validate(document: dict[str, Any]) -> list[Cause]:
+        causes: list[Cause] = []
+        seen: set[str] = set()
+        for index, hook in enumerate(document.get("webhooks") or ()):
+            where = f"webhooks[{index}]"
+            causes += _webhook(where, hook, mutating=mutating)
+            causes += _review_versions(f"{where}.admissionReviewVersions", hook.get("admissionReviewVersions") or ())
+            called = hook.get("name") or ""
+            if called in seen:
+                causes.append(fields.duplicate(f"{where}.name", called))
+            elif called:
+                seen.add(called)
+        return causes
+
+    return Kind(
+        name,
+        plural,
+        group=GROUP,
+        namespaced=False,
+        rank=9,
+        generation=True,
+        asks=False,
+        whole_rules=True,
+        prepare=_prepare,
+        defaults=defaults,
+        validate=validate,
+        warns=_warns,
+        columns=(
+            NAME,
+            Column(
+                "Webhooks",
+                "integer",
+                "Webhooks indicates the number of webhooks registered in this configuration",
+                lambda document, age: len(document.get("webhooks") or ()),
+            ),
+            AGE,
+        ),
+    )
+
+
+def _prepare(document: dict[str, Any]) -> None:
+    if not document.get("webhooks"):
+        document.pop("webhooks", None)
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    return [
+        f"webhooks[{index}]: stored, but this cluster calls no webhook: requests pass as if it had allowed them"
+        for index in range(len(document.get("webhooks") or ()))
+    ]
+
+
+def _defaults(hook: dict[str, Any]) -> None:
+    hook.setdefault("failurePolicy", "Fail")
+    hook.setdefault("matchPolicy", "Equivalent")
+    hook.setdefault("namespaceSelector", {})
+    hook.setdefault("objectSelector", {})
+    hook.setdefault("timeoutSeconds", 10)
+    for rule in hook.get("rules") or ():
+        rule.setdefault("scope", "*")
+    service = (hook.get("clientConfig") or {}).get("service")
+    if service is not None:
+        service.setdefault("port", 443)
+
+
+def _webhook(where: str, hook: Mapping[str, Any], *, mutating: bool) -> list[Cause]:
+    causes = _qualified(f"{where}.name", hook.get("name") or "")
+    for index, rule in enumerate(hook.get("rules") or ()):
+        causes += _rule(f"{where}.rules[{index}]", rule)
+    for key, allowed in _WORDS.items():
+        causes += _word(f"{where}.{key}", hook[key], allowed)
+    effects = hook.get("sideEffects")
+    if effects is None:
+        causes.append(fields.required(f"{where}.sideEffects", f"must specify one of {', '.join(_SIDE_EFFECTS)}"))
+    else:
+        causes += _word(f"{where}.sideEffects", effects, _SIDE_EFFECTS)
+    seconds = hook["timeoutSeconds"]
+    if not 1 <= seconds <= TIMEOUT_MAX:
+        why = f"the timeout value must be between 1 and {TIMEOUT_MAX} seconds"
+        causes.append(fields.bad(f"{where}.timeoutSeconds", seconds, why))
+    for key in ("namespaceSelector", "objectSelector"):
+        causes += fields.label_selector(f"{where}.{key}", hook[key])
+    if mutating:
+        causes += _word(f"{where}.reinvocationPolicy", hook["reinvocationPolicy"], ("IfNeeded", "Never"))
+    causes += _client(f"{where}.clientConfig", hook.get("clientConfig") or {})
+    return causes + _conditions(f"{where}.matchConditions", hook.get("matchConditions") or ())
+
+
+def _word(where: str, value: str, allowed: Sequence[str]) -> list[Cause]:
+    return [] if value in allowed else [fields.unsupported(where, value, allowed)]
+
+
+def _qualified(where: str, name: str) -> list[Cause]:
+    if not name:
+        return [fields.required(where)]
+    if causes := fields.subdomain(where, name):
+        return causes
+    if name.count(".") < 2:
+        return [fields.bad(where, name, "should be a domain with at least three segments separated by dots")]
+    return []
+
+
+def _rule(where: str, rule: Mapping[str, Any]) -> list[Cause]:
+    operations = rule.get("operations") or ()
+    causes = _several(f"{where}.operations", operations, "operations")
+    for index, operation in enumerate(operations):
+        causes += _word(f"{where}.operations[{index}]", operation, _OPERATIONS)
+    causes += _several(f"{where}.apiGroups", rule.get("apiGroups") or (), "API groups")
+    versions = rule.get("apiVersions") or ()
+    causes += _several(f"{where}.apiVersions", versions, "API versions")
+    causes += [fields.required(f"{where}.apiVersions[{index}]") for index, one in enumerate(versions) if not one]
+    causes += _resources(f"{where}.resources", rule.get("resources") or ())
+    return causes + _word(f"{where}.scope", rule["scope"], _SCOPES)
+
+
+def _several(where: str, values: Sequence[str], what: str) -> list[Cause]:
+    if not values:
+        return [fields.required(where)]
+    if len(values) > 1 and "*" in values:
+        return [fields.bad(where, list(values), f"if '*' is present, must not specify other {what}")]
+    return []
+
+
+def _resources(where: str, resources: Sequence[str]) -> list[Cause]:
+    causes = [] if resources else [fields.required(where)]
+    whole, below = set(), set()
+    for index, one in enumerate(resources):
+        if not one:
+            causes.append(fields.required(f"{where}[{index}]"))
+            continue
+        resource, slash, part = one.partition("/")
+        if not slash:
+            continue
+        if resource in whole:
+            why = f"if '{resource}/*' is present, must not specify {one}"
+            causes.append(fields.bad(f"{where}[{index}]", one, why))
+        if part in below:
+            causes.append(fields.bad(f"{where}[{index}]", one, f"if '*/{part}' is present, must not specify {one}"))
+        if part == "*":
+            whole.add(resource)
+        if resource == "*":
+            below.add(part)
+    if len(resources) > 1 and "*/*" in resources:
+        causes.append(fields.bad(where, list(resources), "if '*/*' is present, must not specify other resources"))
+    # As upstream's: what counts is the last one without a part below it.
+    plain = [one for one in resources if one and "/" not in one]
+    if "*" in resources and plain and plain[-1] != "*":
+        why = "if '*' is present, must not specify other resources without subresources"
+        causes.append(fields.bad(where, list(resources), why))
+    return causes
+
+
+def _client(where: str, client: Mapping[str, Any]) -> list[Cause]:
+    url, service = client.get("url"), client.get("service")
+    if (url is None) == (service is None):
+        return [fields.required(where, "exactly one of url or service is required")]
+    return _url(f"{where}.url", url) if url is not None else _service(f"{where}.service", service or {})
+
+
+def _url(where: str, url: str) -> list[Cause]:
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError as error:
+        return [fields.required(where, f"url must be a valid URL: {error}{_HTTPS}")]
+    causes = []
+    if parts.scheme != "https":
+        causes.append(fields.bad(where, parts.scheme, f"'https' is the only allowed URL scheme{_HTTPS}"))
+    if not host:
+        causes.append(fields.bad(where, host, f"host must be specified{_HTTPS}"))
+    for value, what in (
+        (parts.netloc.rpartition("@")[0], "user information is"),
+        (parts.fragment, "fragments are"),
+        (parts.query, "query parameters are"),
+    ):
+        if value:
+            causes.append(fields.bad(where, value, f"{what} not permitted in the URL"))
+    return causes
+
+
+def _service(where: str, service: Mapping[str, Any]) -> list[Cause]:
+    causes = [fields.required(f"{where}.{key}") for key in ("name", "namespace") if not service.get(key)]
+    port = service["port"]
+    if not 1 <= port <= 65535:
+        causes.append(fields.bad(f"{where}.port", port, "port is not valid: must be between 1 and 65535, inclusive"))
+    path = service.get("path")
+    if path in (None, "", "/"):
+        return causes
+    where = f"{where}.path"
+    if path == "//":
+        return [*causes, fields.bad(where, path, "segment[0] may not be empty")]
+    if not path.startswith("/"):
+        causes.append(fields.bad(where, path, "must start with a '/'"))
+    for index, segment in enumerate(path[1:].removesuffix("/").split("/")):
+        if not segment:
+            causes.append(fields.bad(where, path, f"segment[{index}] may not be empty"))
+            continue
+        for cause in fields.subdomain("", segment):
+            why = cause.message.removeprefix(f"Invalid value: {fields.shown(segment)}: ")
+            causes.append(fields.bad(where, path, f"segment[{index}]: {why}"))
+    return causes
+
+
+def _conditions(where: str, conditions: Sequence[Mapping[str, Any]]) -> list[Cause]:
+    causes = [fields.too_many(where, len(conditions), CONDITIONS_MAX)] if len(conditions) > CONDITIONS_MAX else []
+    seen: set[str] = set()
+    for index, condition in enumerate(conditions):
+        one, name = f"{where}[{index}]", condition.get("name") or ""
+        if not (condition.get("expression") or "").strip():
+            causes.append(fields.required(f"{one}.expression"))
+        causes += fields.qualified_name(f"{one}.name", name) if name else [fields.required(f"{one}.name")]
+        if name in seen:
+            causes.append(fields.duplicate(f"{one}.name", name))
+        elif name:
+            seen.add(name)
+    return causes
+
+
+def _review_versions(where: str, versions: Sequence[str]) -> list[Cause]:
+    if not versions:
+        return [fields.required(where, f"must specify one of {', '.join(_VERSIONS)}")]
+    causes = []
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            causes.append(fields.bad(f"{where}[{index}]", version, "duplicate version"))
+            continue
+        causes += fields.service_name(f"{where}[{index}]", version)
+    if not set(versions) & set(_VERSIONS):
+        why = f"must include at least one of {', '.join(_VERSIONS)}"
+        causes.append(fields.bad(where, list(versions), why))
+    return causes
