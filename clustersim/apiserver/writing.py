@@ -66,7 +66,12 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
     document = decode_body(request)
     context = context_of(store, request, principal)
     context.repeated = repeated_fields(request, document)
-    operation = Update(target.kind.resource, _home(target), _named(target), document, target.subresource)
+    home, name = _home(target), _named(target)
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict) or not metadata.get("name"):
+        undetermined = f"the name of the object ({name} based on URL) was undeterminable"
+        raise bad_request(f"{undetermined}: name must be provided")
+    operation = Update(target.kind.resource, home, name, document, target.subresource)
     return object_of(store, request, target, apply(store, operation, context), context, 200)
 
 

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from controllers.flags.apiserver import ETCD_PREFIX
+from controllers.flags.table import NAME, RESOURCE, read_flags
 from controllers.log.operations import Create
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
@@ -133,7 +135,7 @@ def changed_document(
     old = stored.object
     if not isinstance(changed, dict):
         raise bad_request("the body is not an object")
-    _check_preconditions(kind, stored, changed)
+    _check_preconditions(kind, stored, changed, transaction)
     if subresource is not None:
         document = _changed_part(kind, old, changed, subresource, context)
         mutate(document, stored.name)
@@ -218,12 +220,7 @@ def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -
         raise bad_request("the body is not an object")
     if too_deep(given):
         raise bad_request("the body is nested too deeply")
-    for key, wanted in (("apiVersion", kind.api_version), ("kind", kind.kind)):
-        value = given.get(key)
-        if value and value != wanted:
-            raise bad_request(
-                f"the {key} in the data ({value}) does not match the expected {key} ({wanted}); send {wanted}"
-            )
+    _check_type(kind, given)
     try:
         fresh = copy_object({key: value for key, value in given.items() if value != old.get(key)})
     except (TypeError, msgspec.MsgspecError) as error:
@@ -277,6 +274,18 @@ def _report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
         context.warnings.extend(texts)
 
 
+def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
+    """Refuse a body of another type; what it leaves out, the path says."""
+    sent, of = given.get("apiVersion") or kind.api_version, given.get("kind") or kind.kind
+    if (sent, of) == (kind.api_version, kind.kind):
+        return
+    if not isinstance(sent, str) or not isinstance(of, str):
+        raise bad_request("couldn't get version/kind; json parse error: apiVersion and kind are strings")
+    version = sent.rpartition("/")[2]
+    registered = f'no kind "{of}" is registered for version "{sent}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+    raise bad_request(f'{of} in version "{version}" cannot be handled as a {kind.kind}: {registered}')
+
+
 def _check_namespace(kind: Kind, metadata: Document, namespace: str) -> None:
     if not kind.namespaced:
         metadata.pop("namespace", None)
@@ -309,7 +318,7 @@ def _free_name(kind: Kind, prefix: str, namespace: str, context: Context, transa
     return name
 
 
-def _check_preconditions(kind: Kind, stored: Stored, changed: Document) -> None:
+def _check_preconditions(kind: Kind, stored: Stored, changed: Document, transaction: Transaction) -> None:
     metadata = changed.get("metadata")
     if metadata is None:
         return
@@ -322,11 +331,23 @@ def _check_preconditions(kind: Kind, stored: Stored, changed: Document) -> None:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     version = metadata.get("resourceVersion")
     if version not in (None, "", str(stored.revision)):
+        _check_version(version)
         raise conflict(kind.resource, stored.name)
     uid = metadata.get("uid")
     if uid not in (None, "", stored.uid):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
-        raise conflict(kind.resource, stored.name, why)
+        flags = transaction.get(RESOURCE, "", NAME)
+        prefix = read_flags(None if flags is None else flags.object.get("spec"))[ETCD_PREFIX]
+        key = kind.key_of(prefix, stored.namespace, stored.name)
+        failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+        raise conflict(kind.resource, stored.name, failed)
+
+
+def _check_version(version: Any) -> None:
+    """Refuse what is no number, as upstream's storage does: with no reason."""
+    text = str(version)[:80]
+    if not (text.isascii() and text.isdigit()):
+        raise ApiError(500, "", f'strconv.ParseUint: parsing "{text}": invalid syntax')
 
 
 def _changed_part(kind: Kind, old: Document, changed: Document, subresource: Subresource, context: Context) -> Document:

@@ -247,8 +247,8 @@ def test_the_guard_sees_the_final_object_and_stops_the_write(cluster: Cluster) -
 
 def test_a_body_of_another_kind_or_place_is_refused(cluster: Cluster) -> None:
     cases = [
-        ({"apiVersion": "v1beta1"}, "send v1"),
-        ({"kind": "Node"}, "send Pod"),
+        ({"apiVersion": "v1beta1"}, 'no kind "Pod" is registered for version "v1beta1" in scheme'),
+        ({"kind": "Wrong"}, 'Wrong in version "v1" cannot be handled as a Pod: no kind "Wrong" is registered'),
         ({"metadata": {"name": "a", "namespace": "other"}}, "does not match the namespace sent on the request"),
     ]
     for body, words in cases:
