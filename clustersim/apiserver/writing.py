@@ -11,12 +11,12 @@ from clustersim.apiserver.messages import (
     Response,
     decode_body,
     decode_json,
-    decode_yaml,
     json_response,
     repeated_fields,
     warning,
 )
 from clustersim.apiserver.negotiation import wanted
+from clustersim.apiserver.patching import check_patch_options, decode_applied, manager_of
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.tables import age_by, table
 from clustersim.apiserver.virtual import ReadView
@@ -76,13 +76,14 @@ def update(store: SqlStore, request: Request, target: Target, principal: Princip
 
 
 def patch(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
-    """Answer a PATCH of one of the three types; server-side apply gets 415."""
+    """Answer a PATCH of one of the four types."""
     patch_type = PATCH_TYPES.get(request.content_type)
     if patch_type is None:
-        accepted = ", ".join(list(PATCH_TYPES)[:3])
+        accepted = ", ".join(PATCH_TYPES)
         message = "the body of the request was in an unknown format - accepted media types include: " + accepted
         raise ApiError(415, "UnsupportedMediaType", message)
-    body = decode_yaml(request.body) if patch_type == "apply" else decode_json(request.body)
+    check_patch_options(request, applies=patch_type == "apply")
+    body = decode_applied(request.body) if patch_type == "apply" else decode_json(request.body)
     context = context_of(store, request, principal)
     operation = Patch(
         target.kind.resource,
@@ -93,7 +94,8 @@ def patch(store: SqlStore, request: Request, target: Target, principal: Principa
         target.subresource,
         request.flag("force"),
     )
-    return object_of(store, request, target, apply(store, operation, context), context, 200)
+    stored = apply(store, operation, context)
+    return object_of(store, request, target, stored, context, 201 if context.created else 200)
 
 
 def context_of(store: SqlStore, request: Request, principal: Principal, *, dry_run: bool | None = None) -> Context:
@@ -112,7 +114,7 @@ def context_of(store: SqlStore, request: Request, principal: Principal, *, dry_r
         principal,
         store,
         field_validation=cast(Literal["Ignore", "Warn", "Strict"], validation),
-        field_manager=request.query.get("fieldManager", "")[:128],
+        field_manager=manager_of(request),
         dry_run=asked == "All" if dry_run is None else dry_run,
         marks=request.marks,
     )

@@ -43,9 +43,12 @@ class Context:
     now_ms: int = 0
     field_validation: Literal["Ignore", "Warn", "Strict"] = "Warn"
     field_manager: str = ""
+    """Who owns what this write changes (managed fields); empty: owners stay as they are."""
     dry_run: bool = False
     creator: Mapping[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    created: bool = False
+    """Set where a patch created what it is of."""
     guard: Guard | None = None
     marks: Marks | None = None
     """Where the steps of this write are noted; None: nowhere."""

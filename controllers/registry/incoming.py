@@ -17,7 +17,7 @@ from controllers.log.store import Stored, Transaction, copy_object
 from controllers.log.transaction import OBJECT_BYTES_MAX
 from controllers.registry import metadata as metadata_rules
 from controllers.registry.context import Context
-from controllers.registry.kind import CLUSTERSIM_GROUP, Kind, Subresource
+from controllers.registry.kind import Kind, Subresource
 from controllers.registry.schema import check, too_deep
 from scheduler_core.api.document import Document, child
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
@@ -27,9 +27,6 @@ GENERATE_NAME_MAX: Final = 58
 
 GENERATE_ATTEMPTS: Final = 8
 """Suffixes tried before a generated name is given up; 27^5 suffixes make even the second one rare."""
-
-CREATED_BY: Final = f"{CLUSTERSIM_GROUP}/created-by"
-"""Annotation with the participant who made the object; nobody can claim another's."""
 
 _PATH_PARTS: Final = re.compile(r"[^.\[\]]+")
 
@@ -72,8 +69,18 @@ class Current:
 Mutate = Callable[[Document, str], None]
 """Lets admission change a document; the text is how refusals call it."""
 
+Own = Callable[[Mapping[str, Any] | None, Mapping[str, Any], Any], Sequence[Document] | None]
+"""(object before, object as it is asked for, managed fields that were sent) → the managed fields to store."""
 
-def new_document(kind: Kind, operation: Create, context: Context, transaction: Transaction, mutate: Mutate) -> Document:
+
+def new_document(
+    kind: Kind,
+    operation: Create,
+    context: Context,
+    transaction: Transaction,
+    mutate: Mutate,
+    own: Own | None = None,
+) -> Document:
     """Return the complete document of a create, accepted but not yet put.
 
     Raises:
@@ -95,17 +102,33 @@ def new_document(kind: Kind, operation: Create, context: Context, transaction: T
         metadata.pop(key, None)
     if kind.generation:
         metadata["generation"] = 1
+    metadata_rules.drop_empty(metadata)
+    owned = None if own is None else _owned_at_first(kind, document, operation.object, own)
     if context.creator:
         metadata["annotations"] = {**metadata.get("annotations", {}), **context.creator}
-    metadata_rules.drop_empty(metadata)
     kind.prepare(document)
     kind.defaults(document)
+    if owned:
+        metadata["managedFields"] = owned
     mutate(document, title)
     with context.step("registry", "strategy"):
         causes = kind.admit(document, Current(transaction, unix_ms, context.looked_up))
         causes += metadata_rules.validate(metadata, kind.names)
         _refuse(kind, metadata["name"], causes + kind.validate(document), _still(kind, missing, document))
     return _arranged(document)
+
+
+def _owned_at_first(kind: Kind, document: Document, given: Document, own: Own) -> Sequence[Document] | None:
+    """Return the managed fields of a new object: what was sent and its defaults, not what is put to it here."""
+    plain = copy_object(document)
+    kind.defaults(plain)
+    return own(None, plain, _sent(given))
+
+
+def _sent(given: Mapping[str, Any]) -> Any:
+    """Return the managed fields in a body, as they were sent: empty ones mean something."""
+    metadata = given.get("metadata")
+    return metadata.get("managedFields") if isinstance(metadata, Mapping) else None
 
 
 def repeated_document(kind: Kind, operation: Create, context: Context, transaction: Transaction) -> Document | None:
@@ -126,6 +149,7 @@ def changed_document(
     context: Context,
     transaction: Transaction,
     mutate: Mutate,
+    own: Own | None = None,
 ) -> Document:
     """Return the complete document of an update or patch, accepted but not yet put.
 
@@ -138,6 +162,8 @@ def changed_document(
     _check_preconditions(kind, stored, changed, transaction)
     if subresource is not None:
         document = _changed_part(kind, old, changed, subresource, context)
+        if own is not None:
+            _own(document, old, None, own)
         mutate(document, stored.name)
         return document
     with context.step("registry", "decode"):
@@ -149,17 +175,26 @@ def changed_document(
     for part in kind.subresources:
         if part.part:
             _restore(document, old, part.part)
+    labelled = any(metadata.get(key) != old["metadata"].get(key) for key in ("labels", "annotations"))
     changes = {key for key in document.keys() | old.keys() if document.get(key) != old.get(key)} - {"metadata"}
     causes: list[Cause] = []
-    if changes or document.keys() != old.keys():
+    touched = bool(changes) or labelled or document.keys() != old.keys()
+    if touched:
         for key, part in document.items():
             if part is old.get(key) and isinstance(part, (dict, list)):
                 document[key] = copy_object({key: part})[key]
         kind.defaults(document)
+    if own is not None:
+        _own(document, old, _sent(changed), own)
+    elif "managedFields" in old["metadata"]:
+        metadata["managedFields"] = old["metadata"]["managedFields"]
+    metadata = document["metadata"]
+    if changes or document.keys() != old.keys():
         mutate(document, stored.name)
     with context.step("registry", "strategy"):
-        if changes:
+        if touched:
             causes = kind.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
+        if changes:
             causes += kind.validate(document)
             causes += kind.validate_update(document, old)
             missing = _still(kind, missing, document)
@@ -169,7 +204,27 @@ def changed_document(
             causes += 2 * metadata_rules.validate_update(metadata, old["metadata"])
         _refuse(kind, stored.name, causes, missing)
     _bump_generation(kind, document, old)
+    _forget_times(metadata, document, old)
     return _arranged(document)
+
+
+def _own(document: Document, old: Document, sent: Any, own: Own) -> None:
+    """Write into a changed document who owns what of it now. Its metadata may be shared: it is made anew."""
+    owned = own(metadata_rules.without_creator(old), metadata_rules.without_creator(document), sent)
+    metadata = {key: value for key, value in document["metadata"].items() if key != "managedFields"}
+    document["metadata"] = {**metadata, "managedFields": owned} if owned else metadata
+
+
+def _forget_times(metadata: Document, document: Document, old: Document) -> None:
+    """Leave the managed fields as they were where nothing but their times would change."""
+    before, after = old["metadata"].get("managedFields"), metadata.get("managedFields")
+    if before is after or not before or not after or len(before) != len(after):
+        return
+    for one, other in zip(before, after, strict=True):
+        if {**one, "time": ""} != {**other, "time": ""}:
+            return
+    if {**document, "metadata": {**metadata, "managedFields": before}} == old:
+        metadata["managedFields"] = before
 
 
 def checked(kind: Kind, given: Any, context: Context) -> Document:
@@ -379,11 +434,11 @@ def _keep_metadata(metadata: Document, old: Mapping[str, Any]) -> None:
         metadata.pop(key, None)
     if "generateName" in old:
         metadata["generateName"] = old["generateName"]
-    author = old.get("annotations", {}).get(CREATED_BY)
+    author = old.get("annotations", {}).get(metadata_rules.CREATED_BY)
     annotations = dict(metadata.get("annotations") or {})
-    annotations.pop(CREATED_BY, None)
+    annotations.pop(metadata_rules.CREATED_BY, None)
     if author is not None:
-        annotations[CREATED_BY] = author
+        annotations[metadata_rules.CREATED_BY] = author
     metadata["annotations"] = annotations
 
 

@@ -183,6 +183,8 @@ class Subresource:
     """The model of that body; empty: the object's."""
     part: str = ""
     """The field of the object that it writes; a write of the whole object leaves that field alone."""
+    reset: bool = True
+    """Whether nobody comes to own the part by a write of the whole object (upstream's GetResetFields)."""
     merged: Callable[[Any, Any], Any] = _replaced
     """(part before, part sent) → the part to store."""
     carries: tuple[Literal["labels", "annotations"], ...] = ()

@@ -17,6 +17,9 @@ FINALIZERS_MAX: Final = 64
 OWNERS_MAX: Final = 64
 """Owner references of one object: the garbage collector looks up each."""
 
+CREATED_BY: Final = "clustersim.io/created-by"
+"""Annotation with the participant who made the object; nobody can claim another's."""
+
 _NAMES: Final = {
     "subdomain": fields.subdomain,
     "label": fields.label_name,
@@ -31,6 +34,16 @@ def drop_empty(metadata: dict[str, Any]) -> None:
     for key in ("labels", "annotations", "finalizers", "ownerReferences", "generateName"):
         if not metadata.get(key, True):
             del metadata[key]
+
+
+def without_creator(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document without the annotation that the server puts to it, which nobody owns."""
+    annotations = document["metadata"].get("annotations")
+    if not annotations or CREATED_BY not in annotations:
+        return document
+    left = {key: text for key, text in annotations.items() if key != CREATED_BY}
+    metadata = {key: value for key, value in document["metadata"].items() if key != "annotations"}
+    return {**document, "metadata": {**metadata, "annotations": left} if left else metadata}
 
 
 def validate(

@@ -7,7 +7,7 @@ Every refusal is raised before anything is put, so one operation's refusal leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -15,11 +15,13 @@ import msgspec
 
 from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete, Operation, Patch, Result, Update
+from controllers.log.stamps import wire_time
 from controllers.log.store import ObjectTooLarge, RevisionConflict, Store, Stored, Transaction
 from controllers.log.transaction import check_size
-from controllers.registry import admission, deletion, incoming
+from controllers.registry import admission, deletion, incoming, owning
 from controllers.registry.admission import Chain, Passing, Verb
 from controllers.registry.context import Context
+from controllers.registry.fieldowners import managers
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.patch import json_patch, merge
 from controllers.registry.schema import too_deep
@@ -90,10 +92,15 @@ class _Write:
         self._chain = chain
         self.transaction = transaction
         self.context = context
+        self._settled: tuple[Sequence[Document] | None] | None = None
+        """The managed fields that what is applied gives its object, once they are known."""
+        self._asked: Kind | None = None
+        """The version in which the object is written, where that is not the one in which it is stored."""
 
     def apply(self, operation: Operation) -> Stored:
         kind = self._kind(operation.resource)
         if kind.stored_as is not None:
+            self._asked = kind
             stored = self._apply(kind.stored_as, self._stored_form(kind, kind.stored_as, operation))
             return stored.shown_as(msgspec.json.encode(kind.outward(stored.object)))
         return self._apply(kind, operation)
@@ -106,6 +113,8 @@ class _Write:
                 return self._post(kind, operation)
             case Update():
                 return self._update(kind, operation)
+            case Patch() if operation.patch_type == "apply":
+                return self._apply_patch(kind, operation)
             case Patch():
                 return self._patch(kind, operation)
             case Delete():
@@ -119,6 +128,8 @@ class _Write:
             case Create() | Update():
                 body = kind.inward(incoming.checked(kind, operation.object, self.context))
                 return replace(operation, resource=stored_as.resource, object=body)
+            case Patch() if operation.patch_type == "apply":
+                return replace(operation, resource=stored_as.resource)
             case Patch():
                 shown = kind.outward(self.existing(stored_as.resource, operation.namespace, operation.name).object)
                 changed = kind.inward(incoming.checked(kind, _patched(shown, operation, kind.schema), self.context))
@@ -182,7 +193,8 @@ class _Write:
         if repeated is not None:
             return self.put(kind.resource, repeated, expected=0)
         passing = self._admission("create", kind, operation.namespace, None)
-        document = incoming.new_document(kind, operation, self.context, self.transaction, passing.mutate)
+        own = self._own(kind, None)
+        document = incoming.new_document(kind, operation, self.context, self.transaction, passing.mutate, own)
         name = document["metadata"]["name"]
         there = self.transaction.get(kind.resource, operation.namespace, name)
         draft = Draft(document)
@@ -241,7 +253,7 @@ class _Write:
             return self._replace(kind, stored, operation.object, operation, subresource)
         changed = subresource.change(stored, operation.object)
         ruled = kind if subresource.rules is None else replace(kind, validate_update=subresource.rules)
-        replaced = self._replace(ruled, stored, changed, operation, None)
+        replaced = self._replace(ruled, stored, changed, operation, None, subresource)
         if subresource.warning and replaced is not stored:
             self.context.warnings.append(subresource.warning)
         return replaced.shown_as(msgspec.json.encode(subresource.view(replaced.object)))
@@ -249,10 +261,6 @@ class _Write:
     def _patch(self, kind: Kind, operation: Patch) -> Stored:
         if too_deep(operation.patch):
             raise bad_request("the patch is nested too deeply")
-        if operation.patch_type == "apply":
-            raise ApiError(
-                415, "UnsupportedMediaType", "server-side apply is not served here; use kubectl apply without it"
-            )
         stored = self.existing(kind.resource, operation.namespace, operation.name)
         subresource = _written(kind, operation.subresource)
         view = subresource.view if subresource is not None else None
@@ -264,14 +272,62 @@ class _Write:
             )
         return self._replace(kind, stored, changed, operation, subresource)
 
+    def _own(self, kind: Kind, subresource: Subresource | None) -> incoming.Own | None:
+        """Return what tells who owns the fields of an object after this write; None: nobody is told of."""
+        if self._settled is not None:
+            (settled,) = self._settled
+            return lambda old, new, sent: settled
+        name = self.context.field_manager
+        if not name:
+            return None
+        asked = self._asked or kind
+        scope = owning.scope_of(asked, subresource)
+        time = wire_time(self.context.unix_ms)
+        if asked is kind:
+            return lambda old, new, sent: managers.updated(scope, old, new, sent, name, time)
+
+        def of_version(old: Mapping[str, Any] | None, new: Mapping[str, Any], sent: Any) -> Sequence[Document] | None:
+            before = None if old is None else asked.outward(old)
+            return managers.updated(scope, before, asked.outward(new), sent, name, time)
+
+        return of_version
+
+    def _apply_patch(self, kind: Kind, operation: Patch) -> Stored:
+        """Apply a configuration on the server's side: it creates what is not there."""
+        if too_deep(operation.patch):
+            raise bad_request("the patch is nested too deeply")
+        subresource = _written(kind, operation.subresource)
+        asked = self._asked or kind
+        document, owners, stored = owning.application(asked, subresource, operation, self.transaction, self.context)
+        self._settled = (owners,)
+        if asked is not kind:
+            document = asked.inward(incoming.checked(asked, document, self.context))
+        if stored is None:
+            self.context.created = True
+            return self._create(kind, Create(kind.resource, operation.namespace, document))
+        if subresource is None or subresource.view is None:
+            return self._replace(kind, stored, document, operation, subresource)
+        replaced = self._replace(kind, stored, document, operation, None, subresource)
+        return replaced.shown_as(msgspec.json.encode(subresource.view(replaced.object)))
+
     def _replace(
-        self, kind: Kind, stored: Stored, changed: Document, operation: Operation, subresource: Subresource | None
+        self,
+        kind: Kind,
+        stored: Stored,
+        changed: Document,
+        operation: Operation,
+        subresource: Subresource | None,
+        shown_as: Subresource | None = None,
     ) -> Stored:
-        """Put `changed` in the place of `stored`, unless that changes nothing."""
+        """Put `changed` in the place of `stored`, unless that changes nothing.
+
+        `shown_as` is the subresource in whose form the change was asked for.
+        """
         name = subresource.name if subresource is not None else ""
         passing = self._admission("update", kind, stored.namespace, stored, name)
+        own = self._own(kind, shown_as or subresource)
         document = incoming.changed_document(
-            kind, stored, changed, subresource, self.context, self.transaction, passing.mutate
+            kind, stored, changed, subresource, self.context, self.transaction, passing.mutate, own
         )
         draft = Draft(document)
         self.context.check(operation, stored, draft)

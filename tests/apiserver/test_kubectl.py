@@ -260,8 +260,23 @@ def test_replace_edit_diff_and_dry_run(kubectl: Kubectl) -> None:
     )
 
 
-def test_server_side_apply_is_refused_in_words(kubectl: Kubectl) -> None:
-    assert "Server-side apply not available" in kubectl("apply", "--server-side", "-f", str(SHOP), fails=True)
+def test_server_side_apply(kubectl: Kubectl) -> None:
+    """Make, change, be refused, take over, give up; and go over to it from what kubectl applied itself."""
+    applied = ("apply", "--server-side", "-f", "-")
+    assert kubectl(*applied, stdin=SHOP.read_text()).count("serverside-applied") == 5
+    changed = SHOP.read_text().replace("front:v1", "front:v2")
+    refused = kubectl(*applied, "--field-manager=other", stdin=changed, fails=True)
+    assert "Apply failed with" in refused
+    assert '.spec.template.spec.containers[name="server"].image' in refused
+    kubectl(*applied, "--field-manager=other", "--force-conflicts", stdin=changed)
+    assert "front:v2" in kubectl("get", "deployment", "front", "-o", "yaml")
+    told = kubectl("get", "deployment", "front", "-o", "yaml", "--show-managed-fields")
+    assert "manager: kubectl" in told
+    assert "manager: other" in told
+    kubectl("delete", "-f", str(SHOP))
+    kubectl("apply", "-f", str(SHOP))
+    assert kubectl(*applied, stdin=changed).count("serverside-applied") == 5
+    assert "front:v2" in kubectl("get", "deployment", "front", "-o", "yaml")
 
 
 def test_explain_and_api_resources(kubectl: Kubectl) -> None:

@@ -275,12 +275,11 @@ def test_times_are_written_in_one_form(api: Api, namespace: str) -> None:
     assert api.request("POST", path, {"metadata": {"name": "never"}, "spec": spec})[0] == 400
 
 
-def test_apply_patch_is_refused_as_kubectl_expects(api: Api, namespace: str) -> None:
+def test_patches_of_no_known_type_are_refused(api: Api, namespace: str) -> None:
     api.request("POST", _pods(namespace), POD)
-    path = _pods(namespace) + "/one"
-    status, document, _ = api.request("PATCH", path, b"spec: {}", content_type="application/apply-patch+yaml")
-    assert (status, document["reason"]) == (415, "UnsupportedMediaType")
-    assert api.request("PATCH", path, b"{}", content_type="text/plain")[0] == 415
+    for content_type in ("text/plain", "application/apply-patch+cbor"):
+        answer = api.request("PATCH", _pods(namespace) + "/one", b"{}", content_type=content_type)
+        assert (answer[0], answer[1]["reason"]) == (415, "UnsupportedMediaType")
 
 
 def test_discovery_names_every_kind_in_both_forms(api: Api) -> None:

@@ -26,7 +26,7 @@ come from the generated models of v1.34 (own kinds: `controllers/registry/models
 checks, unknown-field checks, OpenAPI and `kubectl explain`.
 
 All verbs are served for every kind: create, get, list, watch, update, patch (merge, strategic merge, JSON patch),
-delete, deletecollection (not of Namespaces). Server-side apply answers 415, which kubectl explains.
+delete, deletecollection (not of Namespaces). Server-side apply is served for each, on `status` and `scale` too.
 
 | kind | resource | short | scope | subresources | selectable fields |
 |---|---|---|---|---|---|
@@ -46,7 +46,7 @@ REST = """
 
 - Objects are kept as they were sent, with defaults filled in: quantities get upstream's canonical spelling, empty lists
   and maps that may be left out are, unknown fields are pruned with a warning, or refused under strict validation.
-- `managedFields` are not kept.
+- `managedFields` tell what people and programs own over the API; the session's own controllers own nothing.
 - For two simulated seconds after a namespace was made pods may count on its account `default`: upstream asks for it ten
   times in that time. The bundle in `kube-root-ca.crt` is a stand-in: simulated pods open no connection.
 - Admission plugins that have nothing to act on here (webhooks, certificates, NodeRestriction) are not there.

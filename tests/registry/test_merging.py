@@ -37,6 +37,19 @@ TABLES = {
         'dict[tuple[str, str], Literal["bytes", "quantity", "any"]]',
         "(struct, map) → what it holds where it is not text.",
     ),
+    "LIST_KEYS": (
+        "dict[tuple[str, str], tuple[str, ...]]",
+        "(struct, list) → the fields that tell its items apart when fields have owners; none: the list is a set.",
+    ),
+    "ATOMIC_MAPS": (
+        "frozenset[tuple[str, str]]",
+        "(struct, field) of maps and structs that have one owner as a whole.",
+    ),
+    "GRANULAR": (
+        "frozenset[tuple[str, str]]",
+        "(struct, field) whose parts have owners, though the struct that they hold has one elsewhere.",
+    ),
+    "ATOMIC_STRUCTS": ("frozenset[str]", "Structs that have one owner as a whole, wherever they stand."),
 }
 
 
@@ -77,12 +90,15 @@ def upstream() -> dict[str, Any]:
     """Return the tables that the schema of v1.34 gives."""
     keys: dict[tuple[str, str], str] = {}
     values: dict[tuple[str, str], str] = {}
-    sets, replaced = set(), set()
+    owned: dict[tuple[str, str], tuple[str, ...]] = {}
+    sets, replaced, whole, whole_structs, granular = set(), set(), set(), set(), set()
     for name, struct in definitions().items():
         key = struct_of(name) if name.count(".") > 3 else ""
         # Versions that are not stable are not served.
         if not key or "alpha" in key or "beta" in key or not is_known(key):
             continue
+        if struct.get("x-kubernetes-map-type") == "atomic":
+            whole_structs.add(key)
         for field, entry in struct.get("properties", {}).items():
             strategies = str(entry.get("x-kubernetes-patch-strategy", "")).split(",")
             merge_key = entry.get("x-kubernetes-patch-merge-key")
@@ -94,7 +110,38 @@ def upstream() -> dict[str, Any]:
                 replaced.add((key, field))
             if held_by(entry):
                 values[key, field] = held_by(entry)
-    return {"MERGE_KEYS": keys, "SETS": frozenset(sets), "REPLACED": frozenset(replaced), "MAP_VALUES": values}
+            if owned_by(entry) is not None:
+                owned[key, field] = owned_by(entry) or ()
+            if entry.get("x-kubernetes-map-type") == "atomic":
+                whole.add((key, field))
+            if entry.get("x-kubernetes-map-type") == "granular":
+                granular.add((key, field))
+    return {
+        "MERGE_KEYS": keys,
+        "SETS": frozenset(sets),
+        "REPLACED": frozenset(replaced),
+        "MAP_VALUES": values,
+        "LIST_KEYS": owned,
+        "ATOMIC_MAPS": frozenset(whole),
+        "GRANULAR": frozenset(granular),
+        "ATOMIC_STRUCTS": frozenset(whole_structs),
+    }
+
+
+def owned_by(field: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return the keys of a list whose items have owners of their own, none for a set; None: it has one owner.
+
+    Where the type of a list is not told, its patch strategy says it (k8s.io/kube-openapi, schemaconv).
+    """
+    listed = field.get("x-kubernetes-list-type")
+    if listed == "map":
+        return tuple(field["x-kubernetes-list-map-keys"])
+    if listed is not None:
+        return () if listed == "set" else None
+    if "merge" not in str(field.get("x-kubernetes-patch-strategy", "")).split(","):
+        return None
+    merge_key = field.get("x-kubernetes-patch-merge-key")
+    return (merge_key,) if merge_key else ()
 
 
 def written(tables: dict[str, Any]) -> str:
@@ -102,14 +149,10 @@ def written(tables: dict[str, Any]) -> str:
     for name, (annotation, meaning) in TABLES.items():
         table = tables[name]
         if isinstance(table, dict):
-            lines = [f'    ("{struct}", "{field}"): "{value}",\n' for (struct, field), value in sorted(table.items())]
+            lines = [f"    {place!r}: {value!r},\n" for place, value in sorted(table.items())]
             body = "{\n" + "".join(lines) + "}"
         else:
-            body = (
-                "frozenset(\n    {\n"
-                + "".join(f'        ("{struct}", "{field}"),\n' for struct, field in sorted(table))
-                + "    }\n)"
-            )
+            body = "frozenset(\n    {\n" + "".join(f"        {place!r},\n" for place in sorted(table)) + "    }\n)"
         parts.append(f'\n{name}: Final[{annotation}] = {body}\n"""{meaning}"""\n')
     return "".join(parts)
 
@@ -125,8 +168,10 @@ def test_the_tables_are_upstreams(pytestconfig: pytest.Config) -> None:
 
 
 def test_every_field_of_the_tables_is_one_of_the_models() -> None:
-    for struct, field in (*merging.MERGE_KEYS, *merging.SETS, *merging.REPLACED, *merging.MAP_VALUES):
+    tables = (merging.MERGE_KEYS, merging.SETS, merging.REPLACED, merging.MAP_VALUES, merging.LIST_KEYS)
+    for struct, field in (*(place for table in tables for place in table), *merging.ATOMIC_MAPS, *merging.GRANULAR):
         assert field in model(struct).fields
+    assert all(model(struct).fields for struct in merging.ATOMIC_STRUCTS)
 
 
 def test_every_kind_reaches_structs_that_merge() -> None:

@@ -43,6 +43,8 @@ def _admit_update(new: Document, old: Mapping[str, Any], lookup: Lookup) -> list
 
 
 def _defaults(document: Document) -> None:
+    # Upstream's decoding writes it, as what nobody has counted yet.
+    child(document["metadata"], "annotations").setdefault(TEMPLATE_GENERATION, "0")
     spec = child(document, "spec")
     if spec.get("revisionHistoryLimit") is None:
         spec["revisionHistoryLimit"] = 10

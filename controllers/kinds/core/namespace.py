@@ -27,7 +27,7 @@ def _finalized(old: Mapping[str, Any], new: Mapping[str, Any]) -> Document:
     return {**old, "finalizers": new.get("finalizers", [])}
 
 
-FINALIZE: Final = Subresource("finalize", verbs=("update",), part="spec", merged=_finalized)
+FINALIZE: Final = Subresource("finalize", verbs=("update",), part="spec", merged=_finalized, reset=False)
 
 
 def _prepare(document: dict[str, Any]) -> None:

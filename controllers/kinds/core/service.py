@@ -37,6 +37,10 @@ def _defaults(document: dict[str, Any]) -> None:
         spec.setdefault("externalTrafficPolicy", "Cluster")
     if spec["type"] == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
+
+
+def _list_address(spec: dict[str, Any]) -> None:
+    """Name the one address that was asked for in the list of addresses, too."""
     if spec.get("clusterIP") and "clusterIPs" not in spec:
         spec["clusterIPs"] = [spec["clusterIP"]]
 
@@ -46,6 +50,7 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     spec = child(document, "spec")
     if spec["type"] == "ExternalName":
         return []
+    _list_address(spec)
     causes = service_addresses.families(spec)
     return causes or service_addresses.allocate(spec, document["metadata"]["uid"], lookup.list("services"))
 
@@ -57,6 +62,7 @@ def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -
         for key in ("clusterIP", "clusterIPs"):
             spec.pop(key, None)
         return []
+    _list_address(spec)
     if not spec.get("clusterIP") and before.get("clusterIP"):
         spec["clusterIP"], spec["clusterIPs"] = before["clusterIP"], before.get("clusterIPs", [before["clusterIP"]])
     if before.get("type") == spec["type"] and before.get("ipFamilyPolicy") and "ipFamilyPolicy" not in spec:

@@ -1,0 +1,48 @@
+"""JSON values as Go's fmt package prints them, which is how upstream's messages show what it did not take."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def quoted(text: str) -> str:
+    """Return a text as `%q` prints it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def printed(value: Any) -> str:
+    """Return a value as `%v` prints it: `map[a:b]`, `[1 2]`."""
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{key}:{printed(value[key])}" for key in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(map(printed, value)) + "]"
+    if value is None:
+        return "<nil>"
+    return _scalar(value)
+
+
+def syntax(value: Any) -> str:
+    """Return a value as `%#v` prints it: `map[string]interface {}{"a":"b"}`."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{quoted(key)}:{syntax(value[key])}" for key in sorted(value))
+        return f"map[string]interface {{}}{{{inner}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(syntax, value))}}}"
+    if value is None:
+        return "interface {}(nil)"
+    return quoted(value) if isinstance(value, str) else _scalar(value)
+
+
+def type_name(value: Any) -> str:
+    """Return a value's type as `%T` prints it, of JSON that was decoded without a schema."""
+    names = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
+    return names.get(type(value), "float64")
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return str(value)
