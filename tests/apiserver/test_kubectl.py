@@ -273,10 +273,10 @@ def test_server_side_apply(kubectl: Kubectl) -> None:
     told = kubectl("get", "deployment", "front", "-o", "yaml", "--show-managed-fields")
     assert "manager: kubectl" in told
     assert "manager: other" in told
-    kubectl("delete", "-f", str(SHOP))
-    kubectl("apply", "-f", str(SHOP))
-    assert kubectl(*applied, stdin=changed).count("serverside-applied") == 5
-    assert "front:v2" in kubectl("get", "deployment", "front", "-o", "yaml")
+    colours = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "colours"}, "data": {"sky": "blue"}}
+    kubectl("apply", "-f", "-", stdin=json.dumps(colours))
+    assert "serverside-applied" in kubectl(*applied, stdin=json.dumps({**colours, "data": {"sky": "grey"}}))
+    assert "sky: grey" in kubectl("get", "configmap", "colours", "-o", "yaml")
 
 
 def test_explain_and_api_resources(kubectl: Kubectl) -> None:
