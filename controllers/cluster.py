@@ -32,6 +32,7 @@ from controllers.proxy import Traffic
 from controllers.replicatelling import ReplicaTeller
 from controllers.scheduler.telling import StandIn
 from controllers.stepping import Stepper
+from controllers.watching import watches
 from scheduler_core.api.document import Document
 from scheduler_core.framework.metrics import Metrics
 
@@ -208,6 +209,10 @@ class Cluster:
         proxies = traffic.proxies() if isinstance(traffic, Traffic) else []
         others: Document = {"components": others_started(self._loop, self.flags), "proxies": proxies}
         return {"": others, **{name: one for name, one in found.items() if one is not None}}
+
+    def watches(self) -> list[Document]:
+        """Return what each component watches, and how far behind it is."""
+        return watches(self._loop)
 
     def metrics(self) -> Mapping[str, Metrics]:
         """Return what the schedulers that live have counted and timed, by identity."""

@@ -175,7 +175,7 @@ def _listers(loop: Loop, slot: Slot, informers: Informers) -> list[Document]:
 
 
 def behind_of(store: Store, slot: Slot, informers: Informers) -> dict[str, int] | None:
-    """Return how many revisions of each resource are in the log and not in the copies; None: too far back."""
+    """Return how many revisions of each of its resources are in the log and not in its copies; None: too far back."""
     watched_from = slot.position
     polled_from = informers.polled_revision if informers.poll_ms else watched_from
     try:
@@ -184,6 +184,8 @@ def behind_of(store: Store, slot: Slot, informers: Informers) -> dict[str, int] 
         return None
     found: dict[str, int] = {}
     for row in rows:
+        if row.resource not in informers.resources:
+            continue
         polled = informers.poll_ms and row.resource not in informers.always_watched
         if row.revision > (polled_from if polled else watched_from):
             found[row.resource] = found.get(row.resource, 0) + 1

@@ -35,6 +35,9 @@ INSIDES: Final = "insides"
 REQUESTS: Final = "requests"
 """The API has answered a request that is remembered (`classroom/requests.py`)."""
 
+WATCHES: Final = "watches"
+"""Asks the session's owner what its components watch; the number names the question."""
+
 OWNER: Final = "owner"
 """A session has no owner: it was opened, woken or let go."""
 READ: Final = "read"
@@ -55,7 +58,7 @@ REJOIN_SECONDS: Final = 300.0
 """How often a process says that its channel still belongs to the group: those of dead ones are forgotten
 (`group_expiry` in the settings is twice as long)."""
 
-_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, OWNER, READ, ALL)
+_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, WATCHES, OWNER, READ, ALL)
 
 Listener = Callable[[str, int, int], None]
 """Called with (kind, session id, revision), from any thread."""

@@ -167,6 +167,10 @@ class Driver:
         """Return what each live replica is at, as a JSON object, by identity."""
         return {identity: msgspec.json.encode(told).decode() for identity, told in self.cluster.insides().items()}
 
+    def watches(self) -> dict[str, str]:
+        """Return what each component watches, as one JSON list."""
+        return {"": msgspec.json.encode(self.cluster.watches()).decode()}
+
     def answers_are_there(self) -> None:
         """Have the answers of extenders taken, if there are any."""
         if self._extenders.has_answers:

@@ -30,7 +30,7 @@ CONNECT_SECONDS: Final = 0.5
 
 def ask(session_id: int, kind: str = hints.METRICS) -> Mapping[str, str]:
     """Return the text of every live scheduler (`METRICS`), controller manager (`PANELS`) or replica (`INSIDES`) of a
-    session, by identity.
+    session, by identity; one text under "" of what all watch (`WATCHES`).
 
     Raises:
         ApiError: 503, no owner answered, or Redis is away.

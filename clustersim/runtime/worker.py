@@ -229,7 +229,12 @@ class Worker:
         for kind, session_id, number in asked:
             driver = self._drivers.get(session_id)
             if driver is not None:
-                tell = {hints.METRICS: driver.metrics, hints.PANELS: driver.panels, hints.INSIDES: driver.insides}
+                tell = {
+                    hints.METRICS: driver.metrics,
+                    hints.PANELS: driver.panels,
+                    hints.INSIDES: driver.insides,
+                    hints.WATCHES: driver.watches,
+                }
                 metrics.answer(session_id, number, tell[kind]())
 
     def _on_hint(self, kind: str, session_id: int, revision: int) -> None:
@@ -245,7 +250,7 @@ class Worker:
             driver = self._drivers.get(session_id)
             if driver is not None:
                 driver.is_read = True
-        if kind in (hints.METRICS, hints.PANELS, hints.INSIDES) and session_id in self._drivers:
+        if kind in (hints.METRICS, hints.PANELS, hints.INSIDES, hints.WATCHES) and session_id in self._drivers:
             with self._hints_lock:
                 self._questions.append((kind, session_id, revision))
             self._wake.set()

@@ -61,6 +61,12 @@ def components(call: Call) -> HttpResponse:
     return answer([*others, *replicas])
 
 
+def watches(call: Call) -> HttpResponse:
+    """Answer `GET …/watches`: what each component watches, and how far behind it is."""
+    found = asked.ask(call.principal.session_id, hints.WATCHES).get("", "[]")
+    return answer(msgspec.json.decode(found, type=list[Document]))
+
+
 def proxies(call: Call) -> HttpResponse:
     """Answer `GET …/proxies`: the rules of the proxies that clients use."""
     return answer(_told(call).get("", {"proxies": []})["proxies"])

@@ -67,6 +67,7 @@ urlpatterns = [
     path("sessions/<str:code>/replicas", route(GET=engine.replicas)),
     path("sessions/<str:code>/proxies", route(GET=inside.proxies)),
     path("sessions/<str:code>/components", route(GET=inside.components)),
+    path("sessions/<str:code>/watches", route(GET=inside.watches)),
     path("sessions/<str:code>/replicas/<str:identity>", route(GET=inside.replica)),
     path("sessions/<str:code>/replicas/<str:identity>/fault", route(POST=engine.fault)),
     path("sessions/<str:code>/replicas/<str:identity>/metrics", route(GET=engine.metrics)),

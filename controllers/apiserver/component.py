@@ -50,6 +50,11 @@ class ApiServers:
         if (metadata.get("namespace"), metadata["name"]) == (_HOME, _SERVICE):
             self._changed = True
 
+    @property
+    def informers(self) -> Informers | None:
+        """Return its copies of what it watches."""
+        return self._informers
+
     # -- Component ----------------------------------------------------------------------------------------------
 
     def start(self, tick: Tick) -> None:

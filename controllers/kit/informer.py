@@ -7,7 +7,7 @@ in the caches are shared: read them, never change them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from controllers.kit.reflector import Reflector
 from controllers.log.store import Event, Stored
@@ -155,6 +155,8 @@ class Informers:
         """Every so often all is listed, and no watch is kept (a poller); 0: list once, then watch (reflectors)."""
         self.always_watched: frozenset[str] = frozenset()
         """What is watched although the others are polled."""
+        self.gones = 0
+        """How often the watch was told that its place is gone (410)."""
         self.listers: dict[str, Lister] = {}
         self.reflectors: dict[str, Reflector] = {}
         for resource in sorted(set(resources)):
@@ -204,6 +206,7 @@ class Informers:
 
     def observe_gone(self, tick: Tick) -> None:
         """The watch's place is compacted: list again after a wait."""
+        self.gones += 1
         for reflector in self.reflectors.values():
             reflector.gone(tick.now_ms)
         self._plan(tick)
@@ -242,3 +245,12 @@ class Informers:
             return draw(self._seed, "relist", f"{self._identity}/{resource}", attempt, below=below)
 
         return jitter
+
+
+@runtime_checkable
+class Informed(Protocol):
+    """A component that can show its copies."""
+
+    @property
+    def informers(self) -> Informers | None:
+        """Return its copies; None while it keeps none."""

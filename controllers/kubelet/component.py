@@ -62,6 +62,11 @@ class Kubelets:
         """Return what kubelets watch."""
         return self._informers.resources
 
+    @property
+    def informers(self) -> Informers | None:
+        """Return its copies of what it watches."""
+        return self._informers
+
     # -- Component ----------------------------------------------------------------------------------------------
 
     def start(self, tick: Tick) -> None:

@@ -101,6 +101,11 @@ class Traffic:
         self._rules: dict[str, Rules] = {}
         self._will_tell = False
 
+    @property
+    def informers(self) -> Informers | None:
+        """Return its copies of what it watches; None while no client needs the rules."""
+        return None if self._network is None else self._network.informers
+
     # -- Component ----------------------------------------------------------------------------------------------
 
     def start(self, tick: Tick) -> None:

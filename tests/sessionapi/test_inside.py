@@ -52,6 +52,18 @@ def test_components_tell_how_they_started(session: tuple[PatientClient, str]) ->
         assert steps == ["flags", "configuration", "plugins", "serve", "caches", "lead"]
 
 
+def test_components_tell_what_they_watch(session: tuple[PatientClient, str]) -> None:
+    client, path = session
+    identity = led(client, path, "kube-scheduler")
+    told = {one["name"]: one for one in client.get(f"{path}/watches").json()}
+    assert {identity, "kubelet", "kube-apiserver"} <= set(told)
+    assert told[identity]["running"] is True
+    pods = next(one for one in told[identity]["resources"] if one["resource"] == "pods")
+    assert pods["lists"] == 1
+    nobody = client.get(f"{path}/watches", headers={"Authorization": ""})
+    assert nobody.status_code == 401
+
+
 def test_a_replica_tells_what_it_knows_and_how_it_serves(session: tuple[PatientClient, str]) -> None:
     client, path = session
     identity = led(client, path, "kube-scheduler")
