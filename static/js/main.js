@@ -12,6 +12,7 @@ import { createIntents } from "./act/intents.js";
 import { ModelLoader } from "./act/model.js";
 import { PastLoader } from "./act/past.js";
 import { emptyTimeline, TimelineLoader } from "./act/timeline.js";
+import { WatchesLoader } from "./act/watches.js";
 import { addStyles } from "./dom/styles.js";
 import { createGuests } from "./guests.js";
 import { loadTexts, text } from "./lib/text.js";
@@ -48,7 +49,8 @@ let ui = {
   phone: PHONE.matches, fps: 0, dockHeight: dockHeight(), sharesLooks: sharesLooks(),
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
-  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], requestHints: 0, undo: null,
+  past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
+  requestHints: 0, undo: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -79,6 +81,7 @@ const model = new ModelLoader(api, () => setUi({ model: model.state }));
 const hand = new HandLoader(api, fold);
 const timeline = new TimelineLoader(api, () => setUi({ timeline: timeline.state }));
 const election = new ElectionLoader(api, () => setUi({ leases: election.marks }));
+const watches = new WatchesLoader(api, () => setUi({ watches: watches.told }));
 const past = new PastLoader(api, () => view, () => {
   setUi({ past: past.state });
   if (past.state.revision && !pastBar) void loadPast();
@@ -232,6 +235,7 @@ function paint() {
   if (!past.view) hand.follow(view);
   timeline.follow(view, showing, desktop?.dockTab === "timeline", ui.lang);
   election.follow(view, desktop?.dockTab === "election");
+  watches.follow(view, liveMs, desktop?.dockTab === "watches" && !past.view);
   decisions.follow(showing, ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "");
   model.follow(showing, ui.selected?.resource === "pods" && desktop?.dockTab === "model" ? ui.selected.key : "");
   looks.follow(view, ui.selected, ui.sharesLooks);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.e2e.conftest import VIEWPORT, Classroom, drawn, state, wait_state
 from tests.tools import axe
@@ -98,7 +98,7 @@ def test_the_session_page(open_classroom: Callable[[str], Classroom], theme: str
             page.get_by_test_id("weight-TaintToleration").fill("0")
             page.get_by_test_id("whatif-verdict").wait_for()
         judge.look(page, f"inspector {tab}")
-    for tab in ("events", "streams", "election", "log", "scheduler", "model"):
+    for tab in ("events", "streams", "election", "watches", "log", "scheduler", "model"):
         page.get_by_test_id(f"dock-{tab}").click()
         page.locator(f'[data-testid="dock-{tab}"][aria-selected=true]').wait_for()
         if tab == "streams":
@@ -108,11 +108,15 @@ def test_the_session_page(open_classroom: Callable[[str], Classroom], theme: str
         if tab == "election":
             page.locator('[data-testid="election-chart"] .main-svg').first.wait_for()
             page.get_by_test_id("election-table").locator("summary").click()
+        if tab == "watches":
+            page.locator('[data-testid="watches-chart"] .main-svg').first.wait_for()
+            expect(page.get_by_test_id("watches-now").locator("tbody")).to_contain_text("kube-scheduler-0")
+            page.get_by_test_id("watches-table").locator("summary").click()
         if tab == "model":
             page.get_by_test_id("model").wait_for()
         judge.look(page, f"dock {tab}")
     dialogs(page, judge)
-    assert len(judge.screens) == 22
+    assert len(judge.screens) == 23
     judge.rule()
 
 

@@ -1,4 +1,4 @@
-"""The dock's tab Leader election: who believed that they led, drawn and told as it comes."""
+"""The dock's tabs Leader election and Watches: who believed that they led, who heard what, told as it comes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Classroom, picture
+from tests.e2e.conftest import Classroom, picture, wait_state
 
 
 def leader(classroom: Classroom) -> str:
@@ -79,3 +79,25 @@ def test_a_crash_leaves_a_gap_and_another_leads(open_classroom: Callable[[str], 
     page.get_by_test_id("election-kube-controller-manager").click()
     expect(page.get_by_test_id("election-card-kube-controller-manager-0")).to_be_visible()
     expect(table.locator("tbody")).not_to_contain_text("nobody led")
+
+    # Who leads now has its watch cut off, hears nothing of what comes, is told 410, and lists again.
+    classroom.session("PATCH", "/clock", {"paused": False, "rate": 5})
+    page.get_by_test_id("dock-watches").click()
+    page.get_by_test_id("watches-chart").locator(".main-svg").first.wait_for()
+    lane = page.get_by_test_id("watches-now").locator("tbody tr").filter(has_text=new)
+    expect(lane.locator("td").first).to_have_text("level")
+    classroom.session("POST", f"/replicas/{new}/fault", {"kind": "drop-watch", "seconds": 3600})
+    expect(lane.locator("td").first).to_have_text("nothing comes over its watch")
+    container = {"name": "main", "image": "nginx:1.27", "resources": {"requests": {"cpu": "100m"}}}
+    unheard = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "unheard"}, "spec": {"containers": [container]}}
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", unheard)
+    expect(lane.locator("td").nth(2)).not_to_have_text("0")
+    picture(page, "watches")
+    classroom.session("POST", f"/replicas/{new}/fault", {"kind": "recover"})
+    expect(lane.locator("td").first).to_have_text("level")
+    expect(lane.locator("td").nth(2)).to_have_text("0")
+    expect(lane.locator("td").nth(5)).to_have_text("1")
+    expect(lane.locator("td").nth(3)).not_to_have_text("0")
+    wait_state(
+        page, lambda now: any(one["name"] == "unheard" and one["nodeName"] for one in now["pods"]), "it is bound"
+    )

@@ -12,6 +12,7 @@ import { EN as STAGE_EN } from "../../static/js/lib/text/stage.en.js";
 import { ZH_HANS as STAGE_ZH_HANS } from "../../static/js/lib/text/stage.zh-hans.js";
 import { EN as WHATIF_EN } from "../../static/js/lib/text/whatif.en.js";
 import { EN as PAST_EN } from "../../static/js/lib/text/past.en.js";
+import { EN as WATCHES_EN } from "../../static/js/lib/text/watches.en.js";
 import { DECIDED_BY } from "../../static/js/streams/marks.js";
 import { age, clockTime, loadTexts, number, text } from "../../static/js/lib/text.js";
 
@@ -87,6 +88,19 @@ test("the election tab says all of its texts, and asks for no other", () => {
     ...[...branches].map(([, name]) => `election.branch.${name || "none"}`), ...["leader", "stale", "standby", "down"].map((name) => `election.state.${name}`),
   ];
   assert.deepEqual([...new Set(wanted)].sort(), Object.keys(ELECTION_EN).sort());
+});
+
+test("the watches tab says all of its texts, and asks for no other", () => {
+  const root = new URL("../../static/js/", import.meta.url);
+  const source = readdirSync(new URL("watches/", root)).map((name) => readFileSync(new URL(`watches/${name}`, root), "utf8")).join("\n");
+  const asked = [...source.matchAll(/"(watches\.[\w.]+)"/g)].map(([, key]) => key);
+  const listed = (text, prefix) => [...text.matchAll(/"(\w+)"/g)].map(([, name]) => `${prefix}.${name}`);
+  const states = readFileSync(new URL("state/watches.js", root), "utf8").match(/@returns \{([^}]*)\}/)[1];
+  const wanted = [
+    ...asked, ...listed(source.match(/LEGEND = [^[]*\(\[([^\]]*)\]/)[1], "watches.legend"), ...listed(states, "watches.state"),
+    ...[...source.matchAll(/head: \[([^\]]*)\]/g)].flatMap(([, names]) => listed(names, "watches.col")),
+  ];
+  assert.deepEqual([...new Set(wanted)].sort(), Object.keys(WATCHES_EN).sort());
 });
 
 test("a language is learnt part by part, and a new one knows the parts of the old", async () => {

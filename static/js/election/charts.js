@@ -12,6 +12,8 @@ import { endOf } from "./words.js";
 /** Half the height of a bar, and where things stand in a row: parts of a row, downwards from its middle. */
 const BAR = 0.17;
 const AT = /** @type {const} */ ({ bar: -0.24, marks: 0.1, fault: 0.34 });
+/** The upper edge, in rows: over the first one stand the words of windows and gaps. */
+const TOP = -0.85;
 /** Rows of writes stand closer. */
 const WRITES = 0.34;
 const SHAPES = ["circle", "diamond", "square", "pentagon", "star", "hexagon"];
@@ -34,25 +36,26 @@ export function hueOf(colours, index) {
 export function electionChart(scene, story) {
   const { size, colours, lang } = scene;
   const last = story.rows.length + 0.6 + WRITES * Math.max(0, story.rows.length - 1);
-  const layout = layoutOf(/** @type {Base} */ (/** @type {unknown} */ (scene)), { l: 14 * size, t: 2.4 * size });
+  const layout = layoutOf(/** @type {Base} */ (/** @type {unknown} */ (scene)), { l: 14 * size });
   const rows = [
     { at: 0, name: text(lang, "election.lock"), under: text(lang, "election.lockUnder") },
     ...story.rows.map((row) => ({ at: row.index + 1, name: row.identity, under: clockOf(scene, row) })),
     { at: (story.rows.length + 0.6 + last) / 2, name: text(lang, "election.writes"), under: text(lang, "election.writesUnder") },
   ];
   return {
-    data: [...windowTraces(scene, story, last), ...markTraces(scene, story), ...writeTraces(scene, story)],
+    data: [
+      ...windowTraces(scene, story, last), ...barTraces(scene, story), ...markTraces(scene, story), ...writeTraces(scene, story),
+      labelTrace(scene, [...labels(scene, story), ...headings(scene, story)].filter((one) => one.t >= scene.fromMs)),
+    ],
     layout: {
       ...layout,
       uirevision: "election",
       yaxis: {
-        range: [last + 0.35, -0.55], fixedrange: true, zeroline: false, showgrid: false, ticks: "outside", ticklen: 6,
-        tickcolor: "rgba(0,0,0,0)",
+        range: [last + 0.35, TOP], fixedrange: true, zeroline: false, showgrid: false, ticks: "outside", ticklen: 6,
+        tickcolor: "rgba(0,0,0,0)", ticklabeloverflow: "allow",
         tickvals: rows.map((one) => one.at),
         ticktext: rows.map((one) => `<b>${escapeText(one.name)}</b><br><span style="color:${colours.t2}">${escapeText(one.under)}</span>`),
       },
-      shapes: [...layout.shapes, ...bars(scene, story)],
-      annotations: [...labels(scene, story), ...headings(scene, story)],
     },
   };
 }
@@ -75,15 +78,19 @@ function clockOf({ lang, toMs }, row) {
 const seen = (scene, { fromMs, toMs }) => toMs >= scene.fromMs && fromMs <= scene.toMs;
 
 /**
+ * Bars as areas: shapes would lie over the words on them.
  * @param {Scene} scene
  * @param {Story} story
  */
-function bars(scene, story) {
+function barTraces(scene, story) {
   const { colours } = scene;
-  const bar = (/** @type {{fromMs: number, toMs: number}} */ span, /** @type {number} */ at, /** @type {object} */ look) => ({
-    type: "rect", xref: "x", yref: "y", x0: scene.epochMs + Math.max(span.fromMs, scene.fromMs), x1: scene.epochMs + span.toMs,
-    y0: at - BAR, y1: at + BAR, layer: "above", ...look,
-  });
+  const bar = (/** @type {{fromMs: number, toMs: number}} */ span, /** @type {number} */ at, /** @type {object} */ look) => {
+    const [from, to] = [scene.epochMs + Math.max(span.fromMs, scene.fromMs), scene.epochMs + span.toMs];
+    return {
+      type: "scatter", mode: "lines", hoverinfo: "skip", fill: "toself", x: [from, to, to, from, from],
+      y: [at - BAR, at - BAR, at + BAR, at + BAR, at - BAR], ...look,
+    };
+  };
   const full = (/** @type {number} */ index) => ({ fillcolor: hueOf(colours, index).fill, line: { width: 0 } });
   const indexOf = (/** @type {string} */ name) => story.rows.find((row) => row.identity === name)?.index ?? 0;
   return [
@@ -110,7 +117,7 @@ function windowTraces(scene, story, last) {
     const [from, to] = [epochMs + Math.max(one.fromMs, scene.fromMs), epochMs + one.toMs];
     return {
       type: "scatter", mode: "lines", hoverinfo: "skip", fill: "toself", x: [from, to, to, from, from],
-      y: [-0.55, -0.55, last + 0.35, last + 0.35, -0.55], ...look,
+      y: [TOP, TOP, last + 0.35, last + 0.35, TOP], ...look,
     };
   };
   return [
@@ -181,39 +188,55 @@ function writeTraces(scene, story) {
  */
 const lettersOf = (said) => [...said].reduce((sum, letter) => sum + (letter > "\u2e80" ? 1.8 : 1), 0);
 
+/** @typedef {{t: number, y: number, said: string, colour: string, bold?: boolean, at?: "right" | "left" | "center"}} Label */
+
+/**
+ * All words in the chart as one trace: annotations are measured, and measured wrongly where the page is enlarged.
+ * @param {Scene} scene
+ * @param {readonly Label[]} found
+ */
+function labelTrace({ epochMs, size }, found) {
+  const space = "\u2009";
+  return {
+    type: "scatter", mode: "text", hoverinfo: "skip", cliponaxis: false, x: found.map((one) => epochMs + one.t), y: found.map((one) => one.y),
+    text: found.map((one) => {
+      const said = space + escapeText(one.said) + space;
+      return one.bold ? `<b>${said}</b>` : said;
+    }),
+    textposition: found.map((one) => `middle ${one.at ?? "right"}`), textfont: { size, color: found.map((one) => one.colour) },
+  };
+}
+
 /**
  * The words on bars, where there is room for them.
  * @param {Scene} scene
  * @param {Story} story
+ * @returns {Label[]}
  */
 function labels(scene, story) {
   const { colours, lang, epochMs, size, width } = scene;
   const perMs = (width - 15 * size) / ((scene.toMs - scene.fromMs) * 1.02);
-  const place = (/** @type {{fromMs: number, toMs: number}} */ span, /** @type {number} */ y, /** @type {string} */ said, /** @type {object} */ look) => {
-    const fromMs = Math.max(span.fromMs, scene.fromMs);
-    const room = (span.toMs - fromMs) * perMs;
-    return room < lettersOf(said) * 0.56 * size ? [] : [note(epochMs + fromMs, y, said, { xshift: 5, ...look })];
+  const place = (/** @type {{fromMs: number, toMs: number}} */ span, /** @type {number} */ y, /** @type {string} */ said, /** @type {string} */ colour, bold = false) => {
+    const t = Math.max(span.fromMs, scene.fromMs);
+    return (span.toMs - t) * perMs < lettersOf(said) * 0.56 * size ? [] : [{ t, y, said, colour, bold }];
   };
-  const note = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ said, /** @type {object} */ look) =>
-    ({ x, y, xref: "x", yref: "y", text: escapeText(said), showarrow: false, xanchor: "left", font: { size, color: colours.t1 }, ...look });
-  const onBar = (/** @type {number} */ index) => ({ font: { size, color: hueOf(colours, index).on, weight: 600 } });
-  const indexOf = (/** @type {string} */ name) => story.rows.find((row) => row.identity === name)?.index ?? 0;
+  const on = (/** @type {string} */ name) => hueOf(colours, story.rows.find((row) => row.identity === name)?.index ?? 0).on;
   return [
-    ...story.lease.filter((one) => seen(scene, one)).flatMap((one) => place(one, 0, text(lang, "election.holder", { who: one.holder }), onBar(indexOf(one.holder)))),
+    ...story.lease.filter((one) => seen(scene, one)).flatMap((one) => place(one, 0, text(lang, "election.holder", { who: one.holder }), on(one.holder), true)),
     ...story.rows.flatMap((row) => row.beliefs.filter((one) => seen(scene, one)).flatMap((one) => [
-      ...place(one, row.index + 1 + AT.bar, text(lang, "election.believes"), onBar(row.index)),
-      ...(one.open || one.toMs < scene.fromMs ? [] : [note(epochMs + one.toMs, row.index + 1 + AT.bar, text(lang, endOf(row, one)), { xshift: 5, bgcolor: colours.surf, font: { size, color: colours.t1, weight: 600 } })]),
+      ...place(one, row.index + 1 + AT.bar, text(lang, "election.believes"), on(row.identity), true),
+      ...(one.open ? [] : [{ t: one.toMs, y: row.index + 1 + AT.bar, said: text(lang, endOf(row, one)), colour: colours.t1, bold: true }]),
     ])),
     ...story.rows.flatMap((row) => row.sights.filter((one) => seen(scene, { fromMs: one.seenMs, toMs: one.expiresMs })).flatMap((one) => [
-      ...place({ fromMs: one.seenMs, toMs: Math.min(one.expiresMs, scene.toMs) }, row.index + 1 + AT.bar, text(lang, "election.sees", { seconds: number(lang, (one.expiresMs - one.seenMs) / 1000, 1) }), {}),
-      ...(one.expiresMs < scene.fromMs || one.expiresMs > scene.toMs ? [] : [note(epochMs + one.expiresMs, row.index + 1 + AT.marks, text(lang, "election.over", { time: clockTime(epochMs + one.expiresMs, true).slice(0, -2) }), {
-        xanchor: "right", xshift: -4, font: { size, color: colours.ambt, weight: 600 },
-      })]),
+      ...place({ fromMs: one.seenMs, toMs: Math.min(one.expiresMs, scene.toMs) }, row.index + 1 + AT.bar,
+        text(lang, "election.sees", { seconds: number(lang, (one.expiresMs - one.seenMs) / 1000, 1) }), colours.t1),
+      ...(one.expiresMs > scene.toMs ? [] : [{
+        t: one.expiresMs, y: row.index + 1 + AT.marks, said: text(lang, "election.over", { time: clockTime(epochMs + one.expiresMs, true).slice(0, -2) }),
+        colour: colours.ambt, bold: true, at: /** @type {const} */ ("left"),
+      }]),
     ])),
     ...story.rows.flatMap((row) => row.faults.filter((one) => seen(scene, { fromMs: one.fromMs ?? 0, toMs: one.toMs ?? Infinity })).map((one) =>
-      note(epochMs + Math.max(one.fromMs ?? 0, scene.fromMs), row.index + 1 + AT.fault, text(lang, "election.fault", { kind: one.kind }), {
-        bgcolor: colours.sunk, borderpad: 1, font: { size, color: colours.t2 },
-      }))),
+      ({ t: Math.max(one.fromMs ?? 0, scene.fromMs), y: row.index + 1 + AT.fault, said: text(lang, "election.fault", { kind: one.kind }), colour: colours.t2 }))),
   ];
 }
 
@@ -221,22 +244,16 @@ function labels(scene, story) {
  * What stands over windows and gaps.
  * @param {Scene} scene
  * @param {Story} story
+ * @returns {Label[]}
  */
 function headings(scene, story) {
-  const { colours, lang, epochMs, size } = scene;
-  const over = (/** @type {{fromMs: number, toMs: number}} */ one, /** @type {string} */ key, /** @type {object} */ look) => {
-    const fromMs = Math.max(one.fromMs, scene.fromMs);
-    return {
-      x: epochMs + (fromMs + one.toMs) / 2, y: 1, xref: "x", yref: "paper", yanchor: "bottom", showarrow: false, borderpad: 3,
-      text: escapeText(text(lang, key, { seconds: number(lang, (one.toMs - one.fromMs) / 1000, 1) })), ...look,
-    };
-  };
+  const { colours, lang } = scene;
+  const over = (/** @type {{fromMs: number, toMs: number}} */ one, /** @type {string} */ key, /** @type {string} */ colour) => ({
+    t: (Math.max(one.fromMs, scene.fromMs) + one.toMs) / 2, y: TOP + 0.25, colour, bold: true, at: /** @type {const} */ ("center"),
+    said: text(lang, key, { seconds: number(lang, (one.toMs - one.fromMs) / 1000, 1) }),
+  });
   return [
-    ...story.gaps.filter((one) => seen(scene, one)).map((one) => over(one, "election.gap", {
-      bgcolor: colours.sunk, bordercolor: colours.line2, font: { size, color: colours.t1, weight: 600 },
-    })),
-    ...story.windows.filter((one) => seen(scene, one)).map((one) => over(one, "election.twoLed", {
-      bgcolor: colours.verbg, bordercolor: colours.ver, font: { size, color: colours.vert, weight: 600 },
-    })),
+    ...story.gaps.filter((one) => seen(scene, one)).map((one) => over(one, "election.gap", colours.t1)),
+    ...story.windows.filter((one) => seen(scene, one)).map((one) => over(one, "election.twoLed", colours.vert)),
   ];
 }

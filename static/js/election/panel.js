@@ -7,7 +7,7 @@ import { element, setAttribute, setText } from "../dom/dom.js";
 import { paced } from "../lib/paced.js";
 import { clockTime, text } from "../lib/text.js";
 import { exportRow } from "../streams/export.js";
-import { controls } from "../streams/head.js";
+import { LiveTab } from "../streams/live.js";
 import { isBound } from "../streams/marks.js";
 import { plot } from "../streams/plots.js";
 import { SAMPLE_EVERY_MS, recorder as decisions } from "../streams/recorder.js";
@@ -30,22 +30,15 @@ export function mount(root, dispatch) {
   return { render: panel.render.bind(panel) };
 }
 
-class Panel {
+class Panel extends LiveTab {
   /**
    * @param {HTMLElement} root
    * @param {Dispatch} dispatch
    */
   constructor(root, dispatch) {
-    this.root = root;
-    this.minutes = 1;
+    super(root, "election", 1);
     /** @type {typeof COMPONENTS[number]} */
     this.component = "kube-scheduler";
-    /** @type {number | null} simulated time at which the chart stands */
-    this.held = null;
-    this.seen = false;
-    /** @type {View | null} */
-    this.view = null;
-    this.ui = /** @type {Ui} */ ({ lang: "en" });
     this.look = "";
     /** @type {Ui["leases"]} */
     this.leases = [];
@@ -55,14 +48,6 @@ class Panel {
     this.legend = element("div", { class: "streams-facts election-legend" }, LEGEND.map((name) => element("span", { class: `streams-key ${name}`, "data-name": name })));
     this.table = twin("election-table", "election");
     this.around = surroundings(dispatch);
-    this.controls = controls({
-      toggle: () => this.toggle(),
-      choose: (minutes) => {
-        this.minutes = minutes;
-        this.draw();
-      },
-      open: () => this.open(Boolean(this.files.root.hidden)),
-    }, "election");
     this.components = COMPONENTS.map((name) => element("button", {
       type: "button", "data-testid": `election-${name}`, onclick: () => {
         this.component = name;
@@ -89,36 +74,7 @@ class Panel {
       element("header", {}, this.title, this.under), this.place, this.legend, this.table.root);
     this.body = element("div", { class: "election-body", tabindex: "0", role: "region" }, this.around.strip, element("div", { class: "election-main" }, chart, this.around.aside));
     root.append(this.controls.root, this.files.root, this.body);
-    root.addEventListener("keydown", (event) => this.key(event));
     this.follow = paced(SAMPLE_EVERY_MS, () => this.draw());
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || /** @type {Element} */ (event.target).matches("select, input")) return;
-    const key = event.key.toLowerCase();
-    if (key === "p") this.toggle();
-    else if (key === "e") this.open(Boolean(this.files.root.hidden));
-    else if (key === "escape" && !this.files.root.hidden) this.open(false);
-    else return;
-    event.stopPropagation();
-  }
-
-  toggle() {
-    this.held = this.held === null ? this.ui.nowMs : null;
-    this.draw();
-  }
-
-  /** @param {boolean} wanted */
-  open(wanted) {
-    this.files.root.hidden = !wanted;
-    setAttribute(this.controls.opener, "aria-expanded", String(wanted));
-    if (wanted) this.files.render();
-    else this.controls.opener.focus();
-  }
-
-  get toMs() {
-    return this.held ?? this.ui.nowMs;
   }
 
   get fromMs() {
@@ -140,6 +96,7 @@ class Panel {
     });
   }
 
+  /** @override */
   draw() {
     const { view, ui } = this;
     if (!this.seen || !view) return;
@@ -150,7 +107,7 @@ class Panel {
     this.words(t);
     const size = parseFloat(getComputedStyle(this.root).getPropertyValue("--stream-size")) || 12;
     // A row needs its letters' height and more; there are as many rows as replicas.
-    this.place.style.height = `${Math.round(size * (5.6 + 4.1 * (story.rows.length + 1) + 1.4 * story.rows.length))}px`;
+    this.place.style.height = `${Math.round(size * (6 + 4.1 * (story.rows.length + 1) + 1.4 * story.rows.length))}px`;
     /** @type {Omit<Base, "shape">} */
     const scene = { colours, lang: ui.lang, epochMs: view.epochMs, fromMs: this.fromMs, toMs: this.toMs, size, gaps: [] };
     this.around.render(view, ui, { story, component: this.component, colours, fromMs: this.fromMs, renewals: recorder.renewals });
@@ -180,9 +137,7 @@ class Panel {
    * @param {boolean} seen
    */
   render(view, ui, seen) {
-    this.view = view;
-    this.ui = ui;
-    this.seen = seen;
+    this.take(view, ui, seen);
     if (ui.leases !== this.leases) recorder.learn(ui.leases);
     this.leases = ui.leases;
     if (seen) this.follow();

@@ -403,6 +403,35 @@ export interface Changes {
   gone: { resource: string; namespace: string; name: string }[];
 }
 
+/** What one component watches: `GET …/watches`. */
+export interface Watch {
+  name: string;
+  count: number;
+  running: boolean;
+  connected: boolean;
+  lateMs: number;
+  revision: number;
+  lag: number | null;
+  gones: number;
+  relistAtMs: number | null;
+  resources: {
+    resource: string;
+    rows: number;
+    revision: number;
+    lag: number | null;
+    lists: number;
+    listedObjects: number;
+    watchEvents: number;
+  }[];
+}
+
+/** One answer, with the moment of the session at which it was asked for; revision -1: none yet. */
+export interface WatchesTold {
+  atMs: number;
+  revision: number;
+  watches: readonly Watch[];
+}
+
 /** A row of the log on the timeline: `GET …/timeline`. */
 export interface Mark {
   rv: number;
@@ -642,6 +671,7 @@ export interface Ui {
   model: ModelState;
   past: PastState;
   timeline: TimelineState;
+  watches: WatchesTold;
   /** Renewals from before the page was opened. */
   leases: readonly Mark[];
   fps: number;

@@ -192,6 +192,11 @@ export class SessionApi {
     return request("GET", `${this.session}/timeline?${within}limit=${limit}&language=${language}${lane && `&lane=${lane}`}`);
   }
 
+  /** @returns {Promise<import("../lib/types.d.ts").Watch[]>} */
+  watches() {
+    return request("GET", `${this.session}/watches`);
+  }
+
   /**
    * @param {number} slots
    * @param {{from: number, to: number}} [range]

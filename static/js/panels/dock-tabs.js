@@ -41,6 +41,7 @@ export const TABS = [
   } },
   { name: "streams", tall: true, load: loadStreams },
   { name: "election", tall: true, load: loadElection },
+  { name: "watches", tall: true, load: loadWatches },
   { name: "controllers", tall: true, load: async (place, dispatch, lang, looks) => {
     const [{ mount }] = await Promise.all([import("../control/controllers.js"), loadTexts(lang, "control"), addStyles("control")]);
     return mount(place, dispatch, looks);
@@ -64,6 +65,14 @@ async function loadStreams(place, dispatch, lang) {
 async function loadElection(place, dispatch, lang) {
   const [{ mount }] = await Promise.all([
     import("../election/panel.js"), loadTexts(lang, "dock"), loadTexts(lang, "election"), addStyles("streams"), addStyles("election"),
+  ]);
+  return mount(place, dispatch);
+}
+
+/** @type {NonNullable<Tab["load"]>} */
+async function loadWatches(place, dispatch, lang) {
+  const [{ mount }] = await Promise.all([
+    import("../watches/panel.js"), loadTexts(lang, "dock"), loadTexts(lang, "watches"), addStyles("streams"), addStyles("watches"),
   ]);
   return mount(place, dispatch);
 }

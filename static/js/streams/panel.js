@@ -13,7 +13,7 @@ import * as charts from "./charts.js";
 import { preemptionsTable, queueTable, scoresTable, utilisationTable } from "./csv.js";
 import { exportRow } from "./export.js";
 import { tellFacts } from "./facts.js";
-import { controls } from "./head.js";
+import { LiveTab } from "./live.js";
 import { within } from "./marks.js";
 import { plot } from "./plots.js";
 import { SAMPLES_MAX, recorder } from "./recorder.js";
@@ -27,29 +27,14 @@ export function mount(root, dispatch) {
   return { render: panel.render.bind(panel) };
 }
 
-class Panel {
+class Panel extends LiveTab {
   /**
    * @param {HTMLElement} root
    * @param {Dispatch} dispatch
    */
   constructor(root, dispatch) {
-    this.root = root;
-    this.minutes = 4;
-    /** @type {number | null} simulated time at which the charts stand */
-    this.held = null;
-    this.seen = false;
-    /** @type {View | null} */
-    this.view = null;
-    this.ui = /** @type {Ui} */ ({ lang: "en" });
+    super(root, "streams", 4);
     this.cards = makeCards(() => this.draw());
-    this.controls = controls({
-      toggle: () => this.toggle(),
-      choose: (minutes) => {
-        this.minutes = minutes;
-        this.draw();
-      },
-      open: () => this.open(Boolean(this.files.root.hidden)),
-    }, "streams");
     this.plots = makePlots(this.cards.places, () => this.loads(), (id) => {
       const mark = recorder.marks.find((one) => one.id === id);
       if (!mark) return;
@@ -70,36 +55,10 @@ class Panel {
     });
     root.classList.add("streams");
     root.append(this.controls.root, this.files.root, this.cards.root);
-    root.addEventListener("keydown", (event) => this.key(event));
     recorder.listeners.add(() => {
       if (this.held === null) this.draw();
       else if (this.seen) this.told();
     });
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || /** @type {Element} */ (event.target).matches("select, input")) return;
-    const key = event.key.toLowerCase();
-    if (key === "p") this.toggle();
-    else if (key === "e") this.open(Boolean(this.files.root.hidden));
-    else if (key === "escape" && !this.files.root.hidden) this.open(false);
-    else return;
-    event.stopPropagation();
-  }
-
-  /** Hold the charts where they are, or go on; the cluster goes on in any case. */
-  toggle() {
-    this.held = this.held === null ? this.ui.nowMs : null;
-    this.draw();
-  }
-
-  /** @param {boolean} wanted */
-  open(wanted) {
-    this.files.root.hidden = !wanted;
-    setAttribute(this.controls.opener, "aria-expanded", String(wanted));
-    if (wanted) this.files.render();
-    else this.controls.opener.focus();
   }
 
   /** What is allocated on each node now, in words. */
@@ -139,6 +98,7 @@ class Panel {
     });
   }
 
+  /** @override */
   draw() {
     const { view, ui, cards } = this;
     if (!this.seen || !view) return;
@@ -164,9 +124,7 @@ class Panel {
     const { ui: before } = this;
     const other = !this.view || seen !== this.seen || ui.lang !== before.lang || ui.theme !== before.theme
       || ui.connection !== before.connection || ui.past.shown !== before.past?.shown;
-    this.view = view;
-    this.ui = ui;
-    this.seen = seen;
+    this.take(view, ui, seen);
     if (other) this.draw();
   }
 }

@@ -216,6 +216,7 @@ export const EN = {
   tab_events: "Events",
   tab_streams: "Streams",
   tab_election: "Leader election",
+  tab_watches: "Watches",
   tab_controllers: "Controllers",
   tab_server: "API server",
   tab_log: "Log",

@@ -216,6 +216,7 @@ export const ZH_HANS = {
   tab_events: "事件",
   tab_streams: "实时图表",
   tab_election: "Leader 选举",
+  tab_watches: "Watch",
   tab_controllers: "控制器",
   tab_server: "API server",
   tab_log: "日志",

@@ -1,0 +1,62 @@
+// The Gantt as it is handed to Plotly: what stands where, and that names of people are no tags.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { electionChart } from "../../../static/js/election/charts.js";
+import { storyOf } from "../../../static/js/election/model.js";
+import { electionTable, timings } from "../../../static/js/election/words.js";
+import { loadTexts } from "../../../static/js/lib/text.js";
+import { applyMessage, emptyView } from "../../../static/js/state/view.js";
+
+await loadTexts("en", "election");
+const [S0, S1] = ["kube-scheduler-0", "kube-scheduler-1"];
+const colours = { plugin: ["#000001", "#000002", "#000003"], ver: "#d55e00", verbg: "#fdebdd", line: "#dce1e9", line2: "#b4bdca", font: "sans" };
+const SCENE = { colours, lang: "en", epochMs: 0, fromMs: 0, toMs: 60_000, size: 12, gaps: [], width: 1200 };
+const STORY = storyOf({
+  told: [
+    { identity: S0, component: "kube-scheduler", beliefs: [{ fromMs: 0, toMs: 40_000 }], faults: [], refusals: [{ atMs: 35_000, message: "pod <b>p</b> is already assigned" }],
+      tries: [{ atMs: 38_000, branch: "get-failed", leading: true, conflict: false, holder: S0, seenMs: 20_000, expiresMs: 35_000 }] },
+    { identity: S1, component: "kube-scheduler", beliefs: [{ fromMs: 30_000, toMs: null }], faults: [], refusals: [],
+      tries: [{ atMs: 30_000, branch: "acquire-expired", leading: false, conflict: false, holder: S0, seenMs: 14_000, expiresMs: 29_000 }] },
+  ],
+  renewals: [{ revision: 3, t: 12_000, who: S0 }, { revision: 9, t: 30_000, who: S1 }],
+  writes: [{ revision: 10, t: 36_000, who: S1 }],
+}, 60_000);
+
+test("rows, marks and the window with two leaders stand at their times", () => {
+  const { data, layout } = electionChart(SCENE, STORY);
+  assert.deepEqual(layout.yaxis.ticktext.map((one) => /<b>(.*?)<\/b>/.exec(one)[1]), ["Lease object", S0, S1, "Writes"]);
+  const [area] = data.filter((one) => one.fillpattern);
+  assert.deepEqual([area.x[0], area.x[1]], [30_000, 40_000]);
+  const marks = (symbol) => data.filter((one) => one.marker?.symbol === symbol).flatMap((one) => one.x);
+  assert.deepEqual(marks("line-ns-open"), [12_000, 30_000]);
+  assert.deepEqual(marks("triangle-down"), [29_000]);
+  assert.deepEqual(marks("x-thin-open"), [35_000], "a refused write");
+  assert.deepEqual(marks("diamond").filter((t) => t === 36_000), [36_000], "the second replica's accepted writes are diamonds");
+  assert.deepEqual(data.filter((one) => one.text?.[0] === "⊘").flatMap((one) => one.x), [38_000]);
+  const words = data.flatMap((one) => (one.textposition ? one.text : [])).join("\n");
+  for (const said of ["two leaders for 10 s", "holderIdentity kube-scheduler-1", "over at 00:00:29.0", "leads no more"]) assert.ok(words.includes(said), said);
+});
+
+test("what people wrote is no tag, and what lies before the stretch is not drawn", () => {
+  const { data } = electionChart({ ...SCENE, fromMs: 34_000 }, STORY);
+  const hovers = data.flatMap((one) => one.hovertext ?? []);
+  assert.ok(hovers.some((one) => one.includes("pod &lt;b&gt;p&lt;/b&gt; is already assigned")));
+  assert.ok(data.flatMap((one) => one.x ?? []).filter((t) => t !== null).every((t) => t >= 34_000));
+});
+
+test("the table tells the same in words; renewals stand in the file alone", () => {
+  const how = { lang: "en", fromMs: 0, time: String };
+  const told = electionTable(STORY, { ...how, renewals: false }).rows.map((row) => row.join(" | "));
+  assert.ok(told.some((row) => row.includes("two leaders for 10 s") && row.includes("it was over at 29000")), told.join("\n"));
+  assert.ok(told.some((row) => row.includes("a write was refused with 409 | pod <b>p</b> is already assigned")));
+  assert.ok(!told.some((row) => row.includes("renewed the lease")));
+  assert.equal(electionTable(STORY, { ...how, renewals: true }).rows.filter((row) => String(row[2]).includes("renewed the lease")).length, 2);
+});
+
+test("the settings of an election are its flags, else upstream's defaults", () => {
+  const flags = { resource: "flags.clustersim.io", metadata: { name: "flags" }, spec: { "kube-scheduler": { "leader-elect-lease-duration": "1m30s", "leader-elect-retry-period": "500ms" } } };
+  const view = applyMessage(emptyView(), { type: "list", revision: 1, objects: [flags], last: true });
+  assert.deepEqual(timings(view, "kube-scheduler"), { lease: 90, deadline: 10, retry: 0.5 });
+  assert.deepEqual(timings(view, "kube-controller-manager"), { lease: 15, deadline: 10, retry: 2 });
+});
