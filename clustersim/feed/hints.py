@@ -59,6 +59,10 @@ REJOIN_SECONDS: Final = 300.0
 (`group_expiry` in the settings is twice as long)."""
 
 _KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, WATCHES, OWNER, READ, ALL)
+_QUESTIONS: Final = (METRICS, PANELS, INSIDES)
+"""Each of these is one question; hints of other kinds are told once for many."""
+
+_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, OWNER, READ, ALL)
 
 Listener = Callable[[str, int, int], None]
 """Called with (kind, session id, revision), from any thread."""
@@ -95,7 +99,7 @@ class _Relay:
     def post(self, kind: str, session_id: int, number: int) -> None:
         """Have a hint told to the other processes; of one session's log only the newest revision counts."""
         loop = self.start()
-        key = (kind, session_id, number if kind == METRICS else 0)
+        key = (kind, session_id, number if kind in _QUESTIONS else 0)
         with self._lock:
             waiting = bool(self._outbox)
             self._outbox[key] = max(number, self._outbox.get(key, 0))

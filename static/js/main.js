@@ -113,6 +113,8 @@ let desktop = null;
 let deeds = null;
 /** @type {Stage | null} */
 let stage = null;
+/** Who wants to hear of the API server's requests. @type {Set<string>} */
+const followers = new Set();
 /** What a phone does without: palette, dock and stage, with their words and styles. Their dialogs follow when there is time. */
 async function loadDesktop() {
   const [{ mountDesktop }, { mountStage }, { Deeds }] = await Promise.all([
@@ -121,7 +123,12 @@ async function loadDesktop() {
   ]);
   const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next }));
   desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch, {
-    look: (path) => api.look(path), followRequests: (wanted) => socket?.followRequests(wanted),
+    look: (path) => api.look(path),
+    followRequests: (who, wanted) => {
+      if (wanted) followers.add(who);
+      else followers.delete(who);
+      socket?.followRequests(followers.size > 0);
+    },
   });
   stage ??= mountStage(region("stage"), dispatch);
   redraw();

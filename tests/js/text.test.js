@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { EN as ARCH_EN } from "../../static/js/lib/text/architecture.en.js";
 import { EN as CONTROL_EN } from "../../static/js/lib/text/control.en.js";
 import { EN as DOCK_EN } from "../../static/js/lib/text/dock.en.js";
 import { EN as ELECTION_EN } from "../../static/js/lib/text/election.en.js";
@@ -60,6 +61,14 @@ test("the tabs API server and Controllers say all of their texts, and ask for no
   // Reasons are asked for by what controllers say: tests/js/control/controllers.test.js.
   const known = Object.keys(CONTROL_EN).filter((key) => !key.startsWith("control.because."));
   assert.deepEqual([...new Set(asked)].sort(), known.sort());
+});
+
+test("the Architecture tab says all of its texts, and asks for no other but those of the tabs beside it", () => {
+  const root = new URL("../../static/js/architecture/", import.meta.url);
+  const asked = readdirSync(root).flatMap((name) =>
+    [...readFileSync(new URL(name, root), "utf8").matchAll(/"((?:arch|control)\.[\w.]+)"/g)].map(([, key]) => key));
+  assert.deepEqual([...new Set(asked)].filter((key) => key.startsWith("arch.")).sort(), Object.keys(ARCH_EN).sort());
+  assert.deepEqual(asked.filter((key) => key.startsWith("control.") && !(key in CONTROL_EN)), []);
 });
 
 test("every text that the dock fetches is there, and none is there for nothing", () => {

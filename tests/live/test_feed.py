@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import subprocess
@@ -207,3 +208,15 @@ def test_a_fresh_list_holds_the_newest_events_alone() -> None:
     view = SlimView.read(store)
     listed = [thing["metadata"]["name"] for frame in view.frames() for thing in json.loads(frame)["objects"]]
     assert listed == [f"e{number}" for number in range(7, EVENTS_LISTED_MAX + 7)]
+
+
+@pytest.mark.parametrize("kind", [hints.METRICS, hints.PANELS, hints.INSIDES])
+def test_questions_that_are_asked_at_once_are_all_asked(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    relay = hints._Relay()
+    with contextlib.closing(asyncio.new_event_loop()) as loop:
+        monkeypatch.setattr(relay, "start", lambda: loop)
+        for number in (5, 3, 9):
+            relay.post(kind, 7, number)
+            relay.post(hints.LOG, 7, number)
+    told = {(kind, session, number) for (kind, session, _), number in relay._outbox.items()}
+    assert told == {(kind, 7, 3), (kind, 7, 5), (kind, 7, 9), (hints.LOG, 7, 9)}

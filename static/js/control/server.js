@@ -131,7 +131,7 @@ class Panel {
     const other = !this.view || ui.lang !== this.ui.lang || view.people !== this.view.people || view.rows !== this.view.rows;
     this.view = view;
     this.ui = ui;
-    this.looks.followRequests(seen);
+    this.looks.followRequests("server", seen);
     // What happens while nobody looks is not told: whoever looks again asks again, and so does a page that was away.
     const hint = seen ? `${ui.requestHints} ${ui.connection}` : "";
     if (hint !== this.hint) {

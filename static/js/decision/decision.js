@@ -14,6 +14,7 @@ import { decisionOf, ranking, traceOf, versionOf } from "./model.js";
 import { pipeline, plainWords, pointList, sentence, tieCard } from "./parts.js";
 import { preemptionSections } from "./preemption.js";
 import { makeRefusals } from "./refusals.js";
+import { makeKept } from "./kept.js";
 import { attempts, chartSection, pageOf, rowsOf, scoresSection } from "./sections.js";
 
 /**
@@ -38,6 +39,7 @@ export function mountDecision(element, dispatch, ask) {
   element.replaceChildren(body);
   const charts = makeCharts(element);
   const refusals = makeRefusals(ask, rebuild);
+  const kept = makeKept();
   let mode = /** @type {Mode} */ ("normalized");
   let page = 0;
   let look = "";
@@ -73,6 +75,7 @@ export function mountDecision(element, dispatch, ask) {
       chartSection(decision, trace, { lang, mode, page, onMode, onPage }), plainWords(decision, trace, lang),
       trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang),
       sentence(trace.result, lang), refusals.section(trace, lang), ...preemptionSections(trace, lang),
+      kept.section(trace, lang),
     ].flatMap((part) => part ?? []));
     if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();
     draw();

@@ -109,7 +109,7 @@ export function fateOf(trace) {
 export function versionOf(trace) {
   const { result, explanation = result.explanation } = trace;
   return [trace.id, trace.point, trace.detail, result.result, result.chosen, result.fitError, result.scores?.nodes.length,
-    result.feasible?.length, explanation?.preemption?.steps.length, explanation?.extenders?.length, trace.undoneBy,
+    result.feasible?.length, explanation?.preemption?.steps.length, explanation?.extenders?.length, explanation?.cycleState?.length, trace.undoneBy,
     trace.coming];
 }
 

@@ -10,6 +10,7 @@ const FILES = {
   whatif: { en: () => import("./text/whatif.en.js"), "zh-hans": () => import("./text/whatif.zh-hans.js") },
   election: { en: () => import("./text/election.en.js"), "zh-hans": () => import("./text/election.zh-hans.js") },
   watches: { en: () => import("./text/watches.en.js"), "zh-hans": () => import("./text/watches.zh-hans.js") },
+  architecture: { en: () => import("./text/architecture.en.js"), "zh-hans": () => import("./text/architecture.zh-hans.js") },
   control: { en: () => import("./text/control.en.js"), "zh-hans": () => import("./text/control.zh-hans.js") },
   make: { en: () => import("./text/make.en.js"), "zh-hans": () => import("./text/make.zh-hans.js") },
   dock: { en: () => import("./text/dock.en.js"), "zh-hans": () => import("./text/dock.zh-hans.js") },

@@ -170,6 +170,8 @@ export interface Explanation {
   refusals?: Record<string, RefusalDetail[]>;
   nominated?: { node: string; pods: string[]; with: CodeReasons; without: CodeReasons }[];
   preemption?: Account;
+  /** What plugins kept from one extension point to the next, in order of writing; values in short. */
+  cycleState?: { key: string; writer: string; value: string; cloned: boolean }[];
   /** Calls to HTTP extenders, in order. */
   extenders?: ExtenderCall[];
 }
@@ -645,8 +647,8 @@ export interface ControllerPanel {
 /** What a tab of the dock asks the session API for, below `/api/sessions/<code>/`. */
 export interface Looks {
   look: (path: string) => Promise<any>;
-  /** Whether the server tells of new requests (`Ui.requestHints`). */
-  followRequests: (wanted: boolean) => void;
+  /** The server tells of new requests (`Ui.requestHints`) while anybody wants it. */
+  followRequests: (who: string, wanted: boolean) => void;
 }
 
 export interface Selection {

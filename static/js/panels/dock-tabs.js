@@ -50,6 +50,12 @@ export const TABS = [
     const [{ mount }] = await Promise.all([import("../control/server.js"), loadTexts(lang, "control"), addStyles("control")]);
     return mount(place, dispatch, looks);
   } },
+  { name: "architecture", tall: true, load: async (place, dispatch, lang, looks) => {
+    const [{ mount }] = await Promise.all([
+      import("../architecture/panel.js"), loadTexts(lang, "control"), loadTexts(lang, "architecture"), addStyles("control", "architecture"),
+    ]);
+    return mount(place, dispatch, looks);
+  } },
   { name: "log", source: (view) => view.rows, draw: logRows },
   { name: "scheduler", source: schedulerSource, draw: schedulerPanel },
   { name: "model", source: (_, ui) => ui.model, draw: (list, _, ui, dispatch) => renderModel(list, ui, dispatch) },

@@ -219,6 +219,7 @@ export const EN = {
   tab_watches: "Watches",
   tab_controllers: "Controllers",
   tab_server: "API server",
+  tab_architecture: "Architecture",
   tab_log: "Log",
   tab_scheduler: "Scheduler",
   tab_model: "Model",

@@ -219,6 +219,7 @@ export const ZH_HANS = {
   tab_watches: "Watch",
   tab_controllers: "控制器",
   tab_server: "API server",
+  tab_architecture: "架构",
   tab_log: "日志",
   tab_scheduler: "调度器",
   tab_model: "模型",
