@@ -4,6 +4,7 @@
  */
 
 /** @import { ApiRequest, LogRow, ReplicaSlim, Slim } from "../lib/types.d.ts" */
+import { faceOf } from "../lib/faces.js";
 
 /**
  * @typedef {object} Part a component of the picture
@@ -50,7 +51,7 @@ export function partsOf({ replicas, nodes, people, rows }, told, nodesMax) {
       kind: one.spec?.component === "kube-scheduler" ? "scheduler" : "manager", watches: told.watches[one.metadata.name] ?? [],
     })),
     ...people.filter(({ slug, online }) => online || acted.has(`user:${slug}`)).map(({ slug, name, color }) => /** @type {Part} */ ({
-      ...plain, id: `user:${slug}`, kind: "person", name, hue: color,
+      ...plain, id: `user:${slug}`, kind: "person", name, hue: faceOf({ color }).hue,
     })),
     ...(acted.has("session") ? [/** @type {Part} */ ({ ...plain, id: "session", kind: "session", name: "Clustersim" })] : []),
     ...shown.flatMap((node) => [

@@ -25,6 +25,7 @@ const REFUSED_MS = 1_500;
 const LARGE = 16;
 /** Letters of a name beside what runs. */
 const WORD_MAX = 30;
+const WORD_MAX_LARGE = 18;
 /** Arrows of one component lie so far apart: what it asks, and what it hears. */
 const ASIDE = 4;
 
@@ -152,7 +153,7 @@ export class Scene {
     const dot = svg("g", { class: `arch-dot ${kind}` }, svg("circle", { r: 5 }), label);
     this.running.append(dot);
     // Arrows come together at the API server: what they say is gone by then.
-    label?.animate([{ opacity: 1 }, { opacity: 1, offset: 0.65 }, { opacity: 0 }], { duration: WAY_MS, delay, fill: "both" });
+    label?.animate([{ opacity: 0 }, { opacity: 1, offset: 0.15 }, { opacity: 1, offset: 0.65 }, { opacity: 0 }], { duration: WAY_MS, delay, fill: "both" });
     dot.animate([{ transform: `translate(${x1}px, ${y1}px)` }, { transform: `translate(${x2}px, ${y2}px)` }], {
       duration: WAY_MS, delay, easing: "ease-in-out", fill: "backwards",
     }).finished.then(() => {
@@ -211,13 +212,21 @@ export class Scene {
     const quiet = breath || aside;
     if (!quiet) this.said.set(part.id, code >= 400 ? `${word}: ${code}` : word);
     const kind = code >= 400 ? "refused" : quiet ? "breath" : "request";
-    this.run(part.id, "kube-apiserver", kind, quiet ? "" : word.length > WORD_MAX ? `${word.slice(0, WORD_MAX - 1)}…` : word, () => {
+    this.run(part.id, "kube-apiserver", kind, quiet ? "" : shortened(word, this.large ? WORD_MAX_LARGE : WORD_MAX), () => {
       if (code >= 400) return this.refuse(String(code));
       this.run("kube-apiserver", "store", kind, "", () => {
         for (const id of heard) this.run("kube-apiserver", id, "event", "", () => {});
       });
     });
   }
+}
+
+/**
+ * @param {string} word
+ * @param {number} most letters
+ */
+function shortened(word, most) {
+  return word.length > most ? `${word.slice(0, most - 1)}…` : word;
 }
 
 /**

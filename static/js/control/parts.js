@@ -1,22 +1,21 @@
 /** Pieces that the tabs API server, Controllers and Architecture share. */
 
-/** @import { Dispatch, Lang, Person, View } from "../lib/types.d.ts" */
+/** @import { Dispatch, Lang, View } from "../lib/types.d.ts" */
 import { element } from "../dom/dom.js";
+import { face } from "../dom/face.js";
 import { text } from "../lib/text.js";
+import { actorOf } from "../state/people.js";
 import { objectAt } from "../state/selectors.js";
 
 /**
- * Who did something: a person with their colour and initials, or a component by its name.
+ * Who did something: a person with their face, or a component by its name.
  * @param {string} actor as in the log: `user:<slug>`, `kube-scheduler-0`, `session`; "" is nobody known
  * @param {View} view
  * @param {Lang} lang
  */
 export function actorChip(actor, view, lang) {
-  const slug = actor.startsWith("user:") ? actor.slice("user:".length) : "";
-  const person = slug ? personOf(slug, view) : null;
-  if (!person) return element("span", { class: "ct-actor" }, actorName(actor, view, lang));
-  return element("span", { class: "ct-actor" },
-    element("span", { class: "ct-face", "data-color": person.color, "aria-hidden": "true" }, initials(person.name)), person.name);
+  const person = actorOf(view, actor);
+  return element("span", { class: "ct-actor" }, person ? face(person, "small") : null, actorName(actor, view, lang));
 }
 
 /**
@@ -26,24 +25,7 @@ export function actorChip(actor, view, lang) {
  */
 export function actorName(actor, view, lang) {
   if (actor === "" || actor === "user:") return text(lang, "control.nobody");
-  if (!actor.startsWith("user:")) return actor;
-  const slug = actor.slice("user:".length);
-  return personOf(slug, view)?.name ?? slug;
-}
-
-/**
- * @param {string} slug
- * @param {View} view
- * @returns {Person | null}
- */
-function personOf(slug, view) {
-  return view.people.find((one) => one.slug === slug) ?? null;
-}
-
-/** @param {string} name */
-function initials(name) {
-  const words = name.split(/\s+/).filter(Boolean);
-  return (words.length > 1 ? `${words[0]?.[0] ?? ""}${words[1]?.[0] ?? ""}` : name.slice(0, 2)).toUpperCase();
+  return actorOf(view, actor)?.name ?? actor.replace(/^user:/, "");
 }
 
 /**

@@ -20,7 +20,7 @@ export const EN = {
   "arch.unused": "nobody uses it",
   "arch.revision": "revision {rv}",
   "arch.machines": "{n} {n|machine|machines}",
-  "arch.cloud": "Cloud stand-in",
+  "arch.cloud": "Cloud",
   "arch.moreNodes": "{n} {n|more node|more nodes}",
   "arch.request": "request",
   "arch.event": "watch event",

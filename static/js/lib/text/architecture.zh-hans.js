@@ -20,7 +20,7 @@ export const ZH_HANS = {
   "arch.unused": "无人使用",
   "arch.revision": "revision {rv}",
   "arch.machines": "{n} 台机器",
-  "arch.cloud": "云的替身",
+  "arch.cloud": "云",
   "arch.moreNodes": "还有 {n} 个节点",
   "arch.request": "请求",
   "arch.event": "watch 事件",
