@@ -59,10 +59,8 @@ REJOIN_SECONDS: Final = 300.0
 (`group_expiry` in the settings is twice as long)."""
 
 _KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, WATCHES, OWNER, READ, ALL)
-_QUESTIONS: Final = (METRICS, PANELS, INSIDES)
+_QUESTIONS: Final = (METRICS, PANELS, INSIDES, WATCHES)
 """Each of these is one question; hints of other kinds are told once for many."""
-
-_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, OWNER, READ, ALL)
 
 Listener = Callable[[str, int, int], None]
 """Called with (kind, session id, revision), from any thread."""

@@ -98,7 +98,7 @@ def test_the_session_page(open_classroom: Callable[[str], Classroom], theme: str
             page.get_by_test_id("weight-TaintToleration").fill("0")
             page.get_by_test_id("whatif-verdict").wait_for()
         judge.look(page, f"inspector {tab}")
-    for tab in ("events", "streams", "election", "watches", "log", "scheduler", "model"):
+    for tab in ("events", "streams", "election", "watches", "compare", "log", "scheduler", "model"):
         page.get_by_test_id(f"dock-{tab}").click()
         page.locator(f'[data-testid="dock-{tab}"][aria-selected=true]').wait_for()
         if tab == "streams":
@@ -112,6 +112,11 @@ def test_the_session_page(open_classroom: Callable[[str], Classroom], theme: str
             page.locator('[data-testid="watches-chart"] .main-svg').first.wait_for()
             expect(page.get_by_test_id("watches-now").locator("tbody")).to_contain_text("kube-scheduler-0")
             page.get_by_test_id("watches-table").locator("summary").click()
+        if tab == "compare":
+            page.get_by_test_id("compare-input").select_option("anew")
+            page.get_by_test_id("compare-run").click()
+            page.locator('[data-testid="compare-chart-waits"][data-drawn]').wait_for()
+            page.get_by_test_id("compare-nodes").locator("summary").click()
         if tab == "model":
             page.get_by_test_id("model").wait_for()
         judge.look(page, f"dock {tab}")

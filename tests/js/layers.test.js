@@ -1,5 +1,6 @@
 // The arrows of the browser house: entries → act → forms | net, entries → panels | stage | decision | whatif, panels → the dock's own
 // rooms (election, watches → streams, architecture → control …), all of them → state → lib, with dom below those that make elements. Nothing imports sideways or upwards, and nothing but stage/ and decision/ draws.
+// rooms (compare, election → streams, architecture → control …), all of them → state → lib, with dom below those that make elements. Nothing imports sideways or upwards, and nothing but stage/ and decision/ draws.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -9,7 +10,8 @@ const MAY = {
   "": ["", "act", "forms", "panels", "stage", "decision", "whatif", "net", "dom", "state", "lib"],
   act: ["act", "forms", "net", "state", "lib"],
   forms: ["forms", "dom", "state", "lib"],
-  panels: ["panels", "streams", "election", "watches", "control", "architecture", "dom", "state", "lib"],
+  panels: ["panels", "streams", "election", "watches", "control", "architecture", "compare", "dom", "state", "lib"],
+  compare: ["compare", "dom", "state", "lib"],
   streams: ["streams", "dom", "state", "lib"],
   watches: ["watches", "streams", "dom", "state", "lib"],
   election: ["election", "streams", "dom", "state", "lib"],

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { EN as ARCH_EN } from "../../static/js/lib/text/architecture.en.js";
+import { EN as COMPARE_EN } from "../../static/js/lib/text/compare.en.js";
 import { EN as CONTROL_EN } from "../../static/js/lib/text/control.en.js";
 import { EN as DOCK_EN } from "../../static/js/lib/text/dock.en.js";
 import { EN as ELECTION_EN } from "../../static/js/lib/text/election.en.js";
@@ -47,12 +48,13 @@ test("every key that the page asks for by name is there", () => {
   assert.deepEqual(missing, []);
 });
 
-test("the What if tab says all of its texts, and asks for no other", () => {
-  const root = new URL("../../static/js/whatif/", import.meta.url);
-  const asked = readdirSync(root).flatMap((name) =>
-    [...readFileSync(new URL(name, root), "utf8").matchAll(/"(whatif\.\w+)"/g)].map(([, key]) => key));
-  assert.deepEqual([...new Set(asked)].sort(), Object.keys(WHATIF_EN).sort());
-});
+for (const [folder, tab, texts] of [["whatif", "What if", WHATIF_EN], ["compare", "Compare", COMPARE_EN]])
+  test(`the ${tab} tab says all of its texts, and asks for no other`, () => {
+    const root = new URL(`../../static/js/${folder}/`, import.meta.url);
+    const asked = readdirSync(root).flatMap((name) =>
+      [...readFileSync(new URL(name, root), "utf8").matchAll(new RegExp(`"(${folder}\\.\\w+)"`, "g"))].map(([, key]) => key));
+    assert.deepEqual([...new Set(asked)].sort(), Object.keys(texts).sort());
+  });
 
 test("the tabs API server and Controllers say all of their texts, and ask for no other", () => {
   const root = new URL("../../static/js/control/", import.meta.url);

@@ -3,6 +3,7 @@
 /** @import { Intent } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
 import { clockIntents } from "./clock.js";
+import { compareIntents } from "./compare.js";
 import { dialogIntents } from "./dialogs.js";
 import { objectIntents } from "./objects.js";
 import { pageIntents } from "./page.js";
@@ -18,6 +19,7 @@ export function createIntents(world) {
   /** @type {Table} */
   const table = {
     ...pageIntents(world), ...clockIntents(world), ...objectIntents(world), ...dialogIntents(world), ...timeIntents(world),
+    ...compareIntents(world),
   };
   // The type that chose the row is the type of the intent; a table of functions cannot say so.
   return (intent) => {

@@ -1,7 +1,7 @@
 /** Elections in words: keys of the texts, and tables for those who do not see the chart. Pure. */
 
 /** @import { Lang, View } from "../lib/types.d.ts" */
-/** @import { Row as TableRow, Table } from "../streams/csv.js" */
+/** @import { Row as TableRow, Table } from "../lib/csv.js" */
 /** @import { Row, Span, Story } from "./model.js" */
 import { number, text } from "../lib/text.js";
 import { objectAt } from "../state/selectors.js";

@@ -13,6 +13,7 @@ const FILES = {
   architecture: { en: () => import("./text/architecture.en.js"), "zh-hans": () => import("./text/architecture.zh-hans.js") },
   control: { en: () => import("./text/control.en.js"), "zh-hans": () => import("./text/control.zh-hans.js") },
   make: { en: () => import("./text/make.en.js"), "zh-hans": () => import("./text/make.zh-hans.js") },
+  compare: { en: () => import("./text/compare.en.js"), "zh-hans": () => import("./text/compare.zh-hans.js") },
   dock: { en: () => import("./text/dock.en.js"), "zh-hans": () => import("./text/dock.zh-hans.js") },
 };
 

@@ -778,6 +778,58 @@ export interface WhatIfLast {
   left: { id: string; pod: string; why: string }[];
 }
 
+/** What a comparison asks for: docs/session-api.md. */
+export interface CompareAsk {
+  a: Record<string, unknown>[];
+  b: Record<string, unknown>[];
+  input: string | { last: number };
+  optimum: boolean;
+}
+
+export interface CompareSums {
+  pods: number;
+  placed: number;
+  evicted: number;
+  spread: { skew: number; group: string; over: "zones" | "nodes" } | null;
+  room: { size: { cpu: number; memory: number }; fits: number; cpuFree: number; stranded: number };
+  waited: { half: number | null; longest: number | null };
+  simTime: number;
+  atRest: boolean;
+}
+
+export interface CompareWhere {
+  node: string | null;
+  waited: number | null;
+  evicted: boolean;
+}
+
+export interface CompareRow {
+  pod: string;
+  uid: string;
+  a: CompareWhere;
+  b: CompareWhere;
+  points: [number | null, number | null];
+  why:
+    | null
+    | { kind: "none"; side: "a" | "b"; message: string }
+    | { kind: "refused"; side: "a" | "b"; node: string; plugin: string; reasons: string[] }
+    | { kind: "score"; plugin: string; by: number }
+    | { kind: "lot" }
+    | { kind: "unseen" };
+}
+
+/** Two schedulers on the same pods: docs/session-api.md. */
+export interface Compared {
+  revision: number;
+  seed: number;
+  pods: number;
+  elsewhere: number;
+  sums: [CompareSums, CompareSums];
+  nodes: { node: string; zone: string; cpu: number; pods: [number, number]; used: [number, number] }[];
+  rows: CompareRow[];
+  optimum: null | { problem: string } | { placed: number; proven: boolean; gap: number; placement: Record<string, string> };
+}
+
 /** What a click means. act/ turns intents into requests, dialogs or changes of Ui. */
 export type Intent =
   /** `focus`: the keyboard goes along to the inspector. */
@@ -812,6 +864,8 @@ export type Intent =
   | { type: "bookmark"; name: string }
   | { type: "unbookmark"; name: string }
   | { type: "copyAddress" }
+  | { type: "compare"; ask: CompareAsk; told: (answer: { answer?: Compared; refusal?: { message: string; causes?: { field: string; message: string }[] } }) => void }
+  | { type: "eras"; told: (eras: { name: string; title: string }[]) => void }
   | { type: "showCode" }
   | { type: "shareLooks"; on: boolean }
   | { type: "switchLooks"; on: boolean }

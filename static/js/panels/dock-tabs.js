@@ -56,6 +56,10 @@ export const TABS = [
     ]);
     return mount(place, dispatch, looks);
   } },
+  { name: "compare", tall: true, load: async (place, dispatch, lang) => {
+    const [{ mount }] = await Promise.all([import("../compare/panel.js"), loadTexts(lang, "compare"), addStyles("compare")]);
+    return mount(place, dispatch);
+  } },
   { name: "log", source: (view) => view.rows, draw: logRows },
   { name: "scheduler", source: schedulerSource, draw: schedulerPanel },
   { name: "model", source: (_, ui) => ui.model, draw: (list, _, ui, dispatch) => renderModel(list, ui, dispatch) },

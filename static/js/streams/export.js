@@ -2,10 +2,11 @@
 
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { PlotlyModule } from "../dom/plotly.js" */
-/** @import { Table } from "./csv.js" */
+/** @import { Table } from "../lib/csv.js" */
 import { element, setText } from "../dom/dom.js";
+import { save } from "../dom/files.js";
 import { loadPlotly } from "../dom/plotly.js";
-import { csvOf } from "./csv.js";
+import { csvOf } from "../lib/csv.js";
 
 /** Pixels of the picture for each of the page. */
 const SCALE = 2;
@@ -106,14 +107,4 @@ function loaded(url) {
     image.onerror = () => reject(new Error("a chart cannot be drawn as a picture"));
     image.src = url;
   });
-}
-
-/**
- * @param {Blob} blob
- * @param {string} name
- */
-function save(blob, name) {
-  const link = element("a", { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -1,7 +1,7 @@
 /** A chart's table twin: the same numbers for those who do not see the chart, made only while it is open. */
 
 /** @import { Lang } from "../lib/types.d.ts" */
-/** @import { Table } from "./csv.js" */
+/** @import { Table } from "../lib/csv.js" */
 import { element, setText } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 

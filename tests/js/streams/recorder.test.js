@@ -4,7 +4,8 @@ import { test } from "node:test";
 
 import { paced } from "../../../static/js/lib/paced.js";
 import { applyMessage, emptyView } from "../../../static/js/state/view.js";
-import { csvOf, preemptionsTable, queueTable, scoresTable, utilisationTable } from "../../../static/js/streams/csv.js";
+import { csvOf } from "../../../static/js/lib/csv.js";
+import { preemptionsTable, queueTable, scoresTable, utilisationTable } from "../../../static/js/streams/csv.js";
 import { isBound, isScored, isTie, ownersOf } from "../../../static/js/streams/marks.js";
 import { COLUMNS_MAX, Recorder, SAMPLES_MAX, fits } from "../../../static/js/streams/recorder.js";
 

@@ -220,6 +220,7 @@ export const EN = {
   tab_controllers: "Controllers",
   tab_server: "API server",
   tab_architecture: "Architecture",
+  tab_compare: "Compare",
   tab_log: "Log",
   tab_scheduler: "Scheduler",
   tab_model: "Model",

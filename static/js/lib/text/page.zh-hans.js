@@ -220,6 +220,7 @@ export const ZH_HANS = {
   tab_controllers: "控制器",
   tab_server: "API server",
   tab_architecture: "架构",
+  tab_compare: "对比",
   tab_log: "日志",
   tab_scheduler: "调度器",
   tab_model: "模型",
