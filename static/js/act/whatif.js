@@ -37,7 +37,7 @@ export function whatIfAsks(api, unreachable) {
   };
   return {
     eras: () => answer("eras", async () => (await api.scheduler()).eras.map((/** @type {{name: string}} */ era) => era.name)),
-    fits: (/** @type {string} */ decision) => answer("fits", () => whatIfs.fits(decision)),
+    fits: (/** @type {string} */ decision, /** @type {boolean} */ then) => answer("fits", () => whatIfs.fits(decision, then)),
     ask: (/** @type {string} */ decision, /** @type {readonly Change[]} */ changes) =>
       answer("answer", () => whatIfs.ask(decision, changes)),
     last: (/** @type {readonly Change[]} */ changes, /** @type {number} */ last) =>
@@ -58,10 +58,11 @@ class WhatIfs {
 
   /**
    * @param {string} decision id of a trace
+   * @param {boolean} then asked of what the attempt saw, not of the cluster as it stands
    * @returns {Promise<Fit[]>}
    */
-  fits(decision) {
-    return request("GET", `${this.api.session}/decisions/${encodeURIComponent(decision)}/fits`, undefined, {
+  fits(decision, then) {
+    return request("GET", `${this.api.session}/decisions/${encodeURIComponent(decision)}/fits${then ? "?input=attempt" : ""}`, undefined, {
       timeoutMs: ASK_TIMEOUT_MS,
     });
   }

@@ -9,6 +9,8 @@ import { refusedWrite } from "../state/roles.js";
 
 /** Milliseconds between two questions for one pod: it may be tried many times a second. */
 const ASK_EVERY_MS = 5_000;
+/** Milliseconds between two questions while only the cluster around the pod has changed. */
+const ASK_AGAIN_MS = 15_000;
 
 /**
  * How far a row has come.
@@ -32,6 +34,8 @@ export function mountFits(asks) {
   /** Whose changes stand there, and of which attempt. */
   let pod = "";
   let asked = "";
+  /** Of which nodes and pods it was asked; both are others as soon as anything of them changes. */
+  let around = /** @type {readonly unknown[]} */ ([]);
   let askedAtMs = -ASK_EVERY_MS;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -47,7 +51,8 @@ export function mountFits(asks) {
   /** @param {Trace} trace */
   async function ask(trace) {
     askedAtMs = performance.now();
-    const answer = await asks.fits(trace.id);
+    // A page that is held asks what the attempt saw; else the cluster is asked as it stands.
+    const answer = await asks.fits(trace.id, Boolean(input?.me?.past));
     if (asked !== trace.id) return;
     // What somebody has begun stays in sight, whatever another attempt would need.
     const begun = (found ?? []).filter(({ text: { en } }) => progress.has(en) && !answer.fits?.some((fit) => fit.text.en === en));
@@ -72,10 +77,14 @@ export function mountFits(asks) {
       progress.clear();
       askedAtMs = -ASK_EVERY_MS;
     }
-    if (trace.id !== asked) {
+    const now = [next.view.objects.get("nodes"), next.view.objects.get("pods")];
+    const moved = !next.pod.spec.nodeName && now.some((one, index) => one !== around[index]);
+    if (trace.id !== asked || moved) {
+      const pause = trace.id === asked ? ASK_AGAIN_MS : ASK_EVERY_MS;
       asked = trace.id;
+      around = now;
       clearTimeout(timer);
-      timer = setTimeout(() => void ask(trace), Math.max(0, askedAtMs + ASK_EVERY_MS - performance.now()));
+      timer = setTimeout(() => void ask(trace), Math.max(0, askedAtMs + pause - performance.now()));
     }
     draw();
   }
@@ -158,7 +167,8 @@ function rowOf(fit, { input, pending, asks, at, turn }) {
       element("span", {}, `${t("whatif.lands", { node: fit.node })} · ${t("whatif.checked")}`),
       told(at, t),
     ]),
-    element("div", { class: "wi-buttons" }, [copy, undo ?? (pending && at.state !== "applied" ? apply : null)]),
+    // A pod that fits as it is needs nothing done.
+    fit.changes.length ? element("div", { class: "wi-buttons" }, [copy, undo ?? (pending && at.state !== "applied" ? apply : null)]) : null,
   ]);
 }
 

@@ -13,7 +13,7 @@ import { mountTrial } from "./trial.js";
  * What the tab asks for; each answers `{refusal}` where the server says no.
  * @typedef {object} Asks
  * @property {() => Promise<{eras?: string[], refusal?: Refusal}>} eras
- * @property {(decision: string) => Promise<{fits?: Fit[], refusal?: {message: string}}>} fits
+ * @property {(decision: string, then: boolean) => Promise<{fits?: Fit[], refusal?: {message: string}}>} fits
  * @property {(decision: string, changes: readonly Change[]) => Promise<{answer?: WhatIfAnswer, refusal?: Refusal}>} ask
  * @property {(changes: readonly Change[], last: number) => Promise<{last?: WhatIfLast, refusal?: Refusal}>} last
  * @property {(changes: readonly Change[], pod: string) => Promise<{undo?: (() => Promise<void>) | null, refusal?: Refusal}>} apply
