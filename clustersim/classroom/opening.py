@@ -71,7 +71,7 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
         ApiError: 503 too many are awake; 422 an unknown template; 400, 413 a file that cannot be read; 429 too many
             files at once. Nothing is made then.
     """
-    _check_room()
+    check_room()
     if template == IMPORT:
         if not manifest:
             raise invalid("Session", "clustersim.io", title, [Cause("manifest", "give the text of the file")])
@@ -96,7 +96,7 @@ def fork_session(forker: Principal, store: SqlStore, revision: int) -> Opened:
     Raises:
         ApiError: 410 the revision is no longer kept; 503 too many sessions are awake. Nothing is made then.
     """
-    _check_room()
+    check_room()
     parent = sessions.get(store.session_id)
     try:
         replicas = store.list_at(REPLICAS, revision)
@@ -125,7 +125,12 @@ def past_gone(revision: int, compacted: int) -> ApiError:
     return ApiError(410, "Expired", f"revision {revision} is no longer kept: the log reaches back to {compacted}")
 
 
-def _check_room() -> None:
+def check_room() -> None:
+    """Refuse one session more where too many are awake.
+
+    Raises:
+        ApiError: 503.
+    """
     if sessions.awake_count() >= sessions.AWAKE_MAX:
         message = f"{sessions.AWAKE_MAX} sessions are awake, and no more fit: try again in a minute, when one sleeps"
         raise ApiError(503, "ServiceUnavailable", message, retry_after_seconds=60)

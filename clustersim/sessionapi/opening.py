@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Mapping
 from typing import Any, Final
 
 import segno
@@ -11,7 +12,7 @@ import yaml
 from django.conf import settings
 from django.http import HttpResponse
 
-from clustersim.classroom import auth, doors, limits, opening, people
+from clustersim.classroom import auth, clusters, doors, limits, opening, people
 from clustersim.classroom.auth import STUDENT, TEACHER, Principal
 from clustersim.classroom.importing import default_namespace
 from clustersim.classroom.manifests import MANIFEST_BYTES_MAX
@@ -42,7 +43,18 @@ def create(call: Call) -> HttpResponse:
     return opened_answer(call, opened)
 
 
-def opened_answer(call: Call, opened: opening.Opened) -> HttpResponse:
+def create_of_cluster(call: Call) -> HttpResponse:
+    """Answer `POST /api/clusters?title=&pod=`: a session of a real cluster, held at a pod that waits there."""
+    call.check_foreign_page()
+    asked = call.request.GET
+    doors.check_opening(call.address, call.here, call.headers.get("x-pass-phrase", ""))
+    title = people.clean_name(asked.get("title") or "kubectl", field="title", longest=opening.TITLE_LENGTH_MAX)
+    limits.spend(limits.OPENINGS, call.address, opening.IMPORT_COST)
+    found = clusters.open_cluster(title, None, "Teacher", call.request.body, asked.get("pod", ""))
+    return opened_answer(call, found.opened, {"pod": found.pod})
+
+
+def opened_answer(call: Call, opened: opening.Opened, more: Mapping[str, Any] | None = None) -> HttpResponse:
     """Return the 201 of a session that was made, with the cookie that signs its teacher in."""
     session = opened.session
     document: dict[str, Any] = {
@@ -55,6 +67,7 @@ def opened_answer(call: Call, opened: opening.Opened) -> HttpResponse:
     }
     if opened.imported is not None:
         document["import"] = opened.imported
+    document |= more or {}
     return sign_in(answer(document, 201), Call(call.request, session.code), opened.token)
 
 

@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 
+from clustersim.classroom.clusters import CLUSTER_BYTES_MAX
 from clustersim.sessionapi import (
     bookmarks,
     clients,
@@ -41,6 +42,7 @@ def _nowhere(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("sessions", route(POST=opening.create, body_bytes_max=OPENING_BYTES_MAX)),
+    path("clusters", route(POST=opening.create_of_cluster, body_bytes_max=CLUSTER_BYTES_MAX)),
     path("sessions/<str:code>", route(GET=opening.info)),
     path("sessions/<str:code>/join", route(POST=opening.join)),
     path("sessions/<str:code>/door", route(GET=opening.door, PUT=opening.set_door)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from controllers.kinds.table import find_kind
@@ -50,24 +50,12 @@ def load(
     store = MemoryStore(seed=seed, plugins=plugins)
     names: set[str] = set()
     with store.transaction(SESSION) as transaction:
-        for document in documents:
-            metadata = document.get("metadata")
-            name = metadata.get("name") if isinstance(metadata, dict) else None
-            kind = find_kind(str(document.get("apiVersion")), str(document.get("kind")))
-            if kind is None or kind.resource not in WATCHED or kind.resource == RESOURCE:
-                continue
-            if not isinstance(name, str) or not name:
-                raise bad_request(f"a {kind.kind} has no metadata.name")
-            metadata = cast("dict[str, Any]", metadata)
-            namespace = str(metadata.get("namespace") or "default") if kind.namespaced else ""
-            if kind.resource == PODS:
-                spec = document.get("spec")
-                names.add(str((spec if isinstance(spec, dict) else {}).get("schedulerName") or ""))
-            kept = {key: value for key, value in metadata.items() if key != "managedFields"}
-            kept |= {"uid": metadata.get("uid") or f"{kind.resource}/{namespace}/{name}"}
-            kept |= {"namespace": namespace} if kind.namespaced else {}
-            transaction.put(kind.resource, namespace, name, {**document, "metadata": kept})
-        spec_given = _spec(scheduler, names - {""})
+        for resource, document in read_by_scheduler(documents):
+            if resource == PODS:
+                names.add(scheduler_of(document))
+            metadata = document["metadata"]
+            transaction.put(resource, metadata.get("namespace", ""), metadata["name"], document)
+        spec_given = spec_for(scheduler, names)
         if spec_given is not None:
             Settings.of(spec_given, plugins)
             configured = {"metadata": {"name": NAME, "uid": NAME}, "spec": spec_given}
@@ -75,11 +63,41 @@ def load(
     return store
 
 
-def _spec(scheduler: Document | None, names: set[str]) -> Document | None:
+def read_by_scheduler(documents: Iterable[Document]) -> Iterator[tuple[str, Document]]:
+    """Yield (group resource, document) of those objects of a cluster that a scheduler reads, named and with a uid.
+
+    Everything else is dropped as it comes, Secrets above all: nobody ever holds them.
+
+    Raises:
+        ApiError: 400, an object has no name.
+    """
+    for document in documents:
+        metadata = document.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        kind = find_kind(str(document.get("apiVersion")), str(document.get("kind")))
+        if kind is None or kind.resource not in WATCHED or kind.resource == RESOURCE:
+            continue
+        if not isinstance(name, str) or not name:
+            raise bad_request(f"a {kind.kind} has no metadata.name")
+        metadata = cast("dict[str, Any]", metadata)
+        namespace = str(metadata.get("namespace") or "default") if kind.namespaced else ""
+        kept = {key: value for key, value in metadata.items() if key != "managedFields"}
+        kept |= {"uid": metadata.get("uid") or f"{kind.resource}/{namespace}/{name}"}
+        kept |= {"namespace": namespace} if kind.namespaced else {}
+        yield kind.resource, {**document, "metadata": kept}
+
+
+def scheduler_of(pod: Document) -> str:
+    """Return the scheduler name that a pod asks for, empty where it says none."""
+    spec = pod.get("spec")
+    return str((spec if isinstance(spec, dict) else {}).get("schedulerName") or "")
+
+
+def spec_for(scheduler: Document | None, names: set[str]) -> Document | None:
     """Return the spec to run: as given, else the defaults for each scheduler name that pods ask for."""
     if scheduler is not None:
         return spec_of(scheduler)[0]
-    others = sorted(names - {"default-scheduler"})
+    others = sorted(names - {"", "default-scheduler"})
     if not others:
         return None
     return {"configuration": {"profiles": [{"schedulerName": name} for name in ("default-scheduler", *others)]}}
@@ -103,8 +121,7 @@ def why(store: Store, wanted: str = "") -> Document:
         ApiError: 404, there is no such pod, or none waits; 422, the pod is not pending, or no profile runs it.
     """
     past = Past(store)
-    waiting = [info for info in past.pods if is_pending(info)]
-    pod = _find(past, waiting, wanted)
+    pod, pending = find_waiting(past, wanted)
     decision = Decision(past, attempt_now(past, pod, ATTEMPT))
     world = decision.world()
     try:
@@ -124,7 +141,7 @@ def why(store: Store, wanted: str = "") -> Document:
         "uid": pod.uid,
         "priority": pod.priority,
         "requests": asked,
-        "pending": len(waiting),
+        "pending": pending,
         "result": result.get("result", ""),
         "message": result.get("fitError") or "",
         "chosen": result.get("chosen") or None,
@@ -146,6 +163,16 @@ def _gate(world: World, pod: PodInfo) -> str:
     profiles = {one.scheduler_name: one for one in world.configuration.profiles}
     framework = Framework(profiles[pod.pod.spec.scheduler_name], world.settings.registry())
     return "; ".join(framework.run_pre_enqueue(pod).reasons)
+
+
+def find_waiting(past: Past, wanted: str = "") -> tuple[PodInfo, int]:
+    """Return the pod that is asked about, see `why`, and how many wait in all.
+
+    Raises:
+        ApiError: 404, there is no such pod, or none waits; 422, it is not pending.
+    """
+    waiting = [info for info in past.pods if is_pending(info)]
+    return _find(past, waiting, wanted), len(waiting)
 
 
 def _find(past: Past, waiting: Sequence[PodInfo], wanted: str) -> PodInfo:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+import urllib.error
+import urllib.request
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -21,6 +24,9 @@ CLUSTER_BYTES_MAX: Final = 1024 * 1024 * 1024
 """Bytes of a cluster's objects as kubectl prints them; more are refused."""
 
 CLUSTER_OBJECTS_MAX: Final = 500_000
+
+OPENING_SECONDS: Final = 60
+"""Longest wait for a session of several thousand pods to be there."""
 
 NODES_TOLD: Final = 10
 """Nodes told for each plugin that refused, the nearest first; `--json` has all."""
@@ -49,10 +55,18 @@ class Command(BaseCommand):
         )
         parser.add_argument("--config", type=Path, help="the cluster's KubeSchedulerConfiguration; else the defaults")
         parser.add_argument("--seed", type=int, default=0, help="chance is drawn from it (default 0)")
+        parser.add_argument("--open", metavar="URL", help="open a session at the pod there and print its address")
         parser.add_argument("--json", action="store_true", help="print one JSON object (docs/why.md)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         wanted = "" if options["pod"] == "-" else options["pod"]
+        if options["open"]:
+            if options["config"] is not None:
+                raise CommandError("a session is opened with kube-scheduler's defaults; leave --config out, or --open")
+            told = _opened(options["open"], _bytes(options["file"]), wanted)
+            address = f"{told['url']}".replace("#", f"?pod={quote(told['pod'])}#", 1)
+            self.stdout.write(json.dumps({**told, "url": address}) if options["json"] else address)
+            return
         try:
             scheduler = None if options["config"] is None else documents.one_yaml(_bytes(options["config"]))
             if scheduler is not None and not isinstance(scheduler, dict):
@@ -70,6 +84,25 @@ class Command(BaseCommand):
             return
         for line in _lines(told):
             self.stdout.write(line)
+
+
+def _opened(server: str, data: bytes, wanted: str) -> Mapping[str, Any]:
+    """Open a session of the objects at a server; return its answer.
+
+    Raises:
+        CommandError: it cannot be reached, or says no.
+    """
+    query = urlencode({"title": wanted or "kubectl", "pod": wanted})
+    asked = urllib.request.Request(f"{server.rstrip('/')}/api/clusters?{query}", data=data, method="POST")
+    try:
+        with urllib.request.urlopen(asked, timeout=OPENING_SECONDS) as answer:
+            told: Mapping[str, Any] = json.load(answer)
+            return told
+    except urllib.error.HTTPError as error:
+        refused = json.loads(error.read() or b"{}")
+        raise CommandError(refused.get("message") or f"{server} answers {error.code}") from error
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{server} cannot be reached: {error}; start it with `make run`") from error
 
 
 def _bytes(path: Path | None) -> bytes:
