@@ -6,6 +6,7 @@ import base64
 import io
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import unquote
 
 import segno
 import yaml
@@ -47,7 +48,7 @@ def create_of_cluster(call: Call) -> HttpResponse:
     """Answer `POST /api/clusters?title=&pod=`: a session of a real cluster, held at a pod that waits there."""
     call.check_foreign_page()
     asked = call.request.GET
-    doors.check_opening(call.address, call.here, call.headers.get("x-pass-phrase", ""))
+    doors.check_opening(call.address, call.here, unquote(call.headers.get("x-pass-phrase", "")))
     title = people.clean_name(asked.get("title") or "kubectl", field="title", longest=opening.TITLE_LENGTH_MAX)
     limits.spend(limits.OPENINGS, call.address, opening.IMPORT_COST)
     found = clusters.open_cluster(title, None, "Teacher", call.request.body, asked.get("pod", ""))

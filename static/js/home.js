@@ -1,6 +1,7 @@
 /** Wiring of the home and join pages: start, join, recent sessions, theme. */
 
 /** @import { Theme } from "./lib/types.d.ts" */
+import { isCluster } from "./lib/clusterfile.js";
 import { CODE_LENGTH, codeCharacters, formatCode } from "./lib/code.js";
 import { ApiError, request, SessionApi } from "./net/rest.js";
 import { forgetSession, recentSessions, rememberSession, rememberTheme } from "./net/recent.js";
@@ -87,9 +88,9 @@ function wireStart(form) {
         wish["manifest"] = await picked.text();
       }
       // The answer also set the cookie, so the secret in its address need not show in the bar on the wall.
-      const made = await request("POST", "/api/sessions", wish, { timeoutMs: IMPORT_TIMEOUT_MS });
+      const made = await open(wish);
       rememberSession({ code: made.code, title: wish["title"] ?? "", role: "teacher", revision: 0, atMs: Date.now() });
-      location.assign(`/s/${made.code}`);
+      location.assign(`/s/${made.code}${made.pod ? `?pod=${encodeURIComponent(made.pod)}` : ""}`);
     } catch (problem) {
       error.textContent = sentence(problem);
       button.disabled = false;
@@ -97,7 +98,51 @@ function wireStart(form) {
       if (problem instanceof ApiError && problem.status.code === 401) phrase?.focus();
     }
   });
+  wireDrop(form, (files) => {
+    file.files = files;
+    /** @type {HTMLInputElement} */ (form.querySelector("input[value=import]")).checked = true;
+    relabel();
+    form.requestSubmit();
+  });
   relabel();
+}
+
+/**
+ * Open what is wished for: a real cluster's file at the pod that waits there, any other as its objects.
+ * @param {Record<string, string>} wish
+ * @returns {Promise<any>}
+ */
+function open({ manifest, ...wish }) {
+  if (manifest === undefined || !isCluster(manifest))
+    return request("POST", "/api/sessions", manifest === undefined ? wish : { ...wish, manifest }, { timeoutMs: IMPORT_TIMEOUT_MS });
+  const phrase = wish["passPhrase"];
+  return request("POST", `/api/clusters?title=${encodeURIComponent(wish["title"] ?? "")}`, manifest, {
+    timeoutMs: IMPORT_TIMEOUT_MS, headers: phrase ? { "X-Pass-Phrase": encodeURIComponent(phrase) } : {},
+  });
+}
+
+/**
+ * A file dropped anywhere on the page is taken; what else is dragged over it is left alone.
+ * @param {HTMLElement} form marked while a file is over the page
+ * @param {(files: FileList) => void} take
+ */
+function wireDrop(form, take) {
+  const brings = (/** @type {DragEvent} */ event) => Boolean(event.dataTransfer?.types.includes("Files"));
+  const mark = (/** @type {boolean} */ over) => form.classList.toggle("over", over);
+  document.addEventListener("dragover", (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    mark(true);
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) mark(false);
+  });
+  document.addEventListener("drop", (event) => {
+    mark(false);
+    if (!brings(event) || !event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    take(event.dataTransfer.files);
+  });
 }
 
 /** @param {HTMLFormElement} form */

@@ -9,6 +9,7 @@ from playwright.sync_api import Route, expect
 
 from tests.e2e.conftest import Classroom, picture, wait_state
 from tests.tools.server import Server
+from tests.whatif.test_why import CLUSTER
 
 
 def test_an_address_that_no_phone_reaches_is_not_offered_as_a_qr(open_classroom: Callable[[str], Classroom]) -> None:
@@ -79,3 +80,22 @@ def test_who_comes_from_elsewhere_is_asked_for_the_pass_phrase(
     page.get_by_test_id("pass-phrase").fill((live_server_up.data / "pass-phrase").read_text())
     page.get_by_test_id("start-session").click()
     page.wait_for_url("**/s/**")
+    # A real cluster's file, dropped on the start page, opens at the pod that waits there.
+    page.goto(live_server_up.url)
+    page.get_by_test_id("pass-phrase").fill((live_server_up.data / "pass-phrase").read_text())
+    items = [{**one, "metadata": {"uid": one["metadata"]["name"], **one["metadata"]}} for one in CLUSTER]
+    dropped = page.evaluate_handle(
+        "text => { const data = new DataTransfer(); data.items.add(new File([text], 'shop.json')); return data; }",
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": items}),
+    )
+    page.dispatch_event("#start-form", "drop", {"dataTransfer": dropped})
+    page.wait_for_url("**/s/**pod=shop*")
+    inspector = page.get_by_test_id("inspector")
+    expect(inspector).to_contain_text("report")
+    expect(inspector).to_contain_text("Insufficient cpu")
+    state = wait_state(page, lambda state: state["revision"] > 0, "the cluster is there")
+    assert {one["name"] for one in state["nodes"]} == {"near", "far", "card"}
+    picture(page, "real-cluster")
+    page.get_by_test_id("inspector-tab-whatif").click()
+    expect(page.get_by_test_id("fit").first.locator("b")).to_contain_text("ask for cpu 800m instead of cpu 1")
+    picture(page, "real-cluster-fits")

@@ -29,12 +29,12 @@ export class ApiError extends Error {
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body] an object is sent as JSON, a string or a form as it is
- * @param {{type?: string, accept?: string, timeoutMs?: number}} [options]
+ * @param {{type?: string, accept?: string, timeoutMs?: number, headers?: Record<string, string>}} [options]
  * @returns {Promise<any>}
  */
 export async function request(method, path, body, options = {}) {
   /** @type {Record<string, string>} */
-  const headers = { Accept: options.accept ?? "application/json" };
+  const headers = { Accept: options.accept ?? "application/json", ...options.headers };
   // A form names its own boundary, so the browser writes that header.
   const ready = typeof body === "string" || body instanceof FormData;
   if (body !== undefined && !(body instanceof FormData)) headers["Content-Type"] = options.type ?? "application/json";
