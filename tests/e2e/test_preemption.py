@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from playwright.sync_api import expect
+
 from tests.e2e.conftest import Classroom, picture, wait_state
+from tests.tools import axe
 
 STEPS_MAX = 12
 FILLERS = 9
@@ -59,7 +62,25 @@ def test_a_preemption_is_shown_before_it_happens(open_classroom: Callable[[str],
     marked = teacher.locator(f'.st-outline button[data-pod="{victim}"]')
     marked.get_by_text("victim").wait_for(state="attached")
 
-    teacher.locator(".st-hand").click()
+    # The scene comes to its end by itself; any of its steps can be looked at again.
+    scene = teacher.get_by_test_id("stage-eviction")
+    expect(scene.get_by_test_id("evict-evict")).to_have_attribute("aria-current", "step")
+    expect(scene.get_by_test_id("evict-candidates")).to_contain_text(f"3 → {len(preemption['candidates'])}")
+    scene.get_by_test_id("evict-dryRun").click()
+    expect(scene.get_by_test_id("evict-dryRun")).to_have_attribute("aria-current", "step")
+    cut = (
+        "() => [...document.querySelectorAll('.st-evict-step > *')]"
+        ".filter((one) => one.scrollWidth > one.clientWidth).length"
+    )
+    assert teacher.evaluate(cut) == 0, "words of the steps are whole"
+    assert axe.problems(teacher) == []
+    picture(teacher, "preemption-scene-light")
+    expect(teacher.locator(".st-lanes")).to_be_hidden()
+    scene.get_by_test_id("evict-close").click()
+    expect(scene).to_be_hidden()
+    expect(teacher.locator(".st-lanes")).to_be_visible()
+
+    teacher.locator(".st-hand:visible").click()
     table = teacher.get_by_test_id("preemption-table")
     table.wait_for()
     rows = table.locator("tbody tr, tr").filter(has=teacher.locator("th[scope=row]"))

@@ -15,6 +15,7 @@ import { number, text } from "../lib/text.js";
 import { drawCard, podRowAt, podsArea } from "./card.js";
 import { drawCell, drawRack } from "./cells.js";
 import { RACK_NODES, tileAt } from "./levels.js";
+import { drawVictimTile } from "./victims.js";
 import { glyphAt } from "./tile-parts.js";
 import { drawSmallTile, drawTile, drawZone, glyphArea, smallArea } from "./tiles.js";
 
@@ -113,7 +114,7 @@ export function makeField(scroller, canvas) {
  * @returns {number} how many were painted
  */
 function tiles(pen, input, painted, { scroll, height }) {
-  const draw = { 1: drawCard, 2: drawTile, 3: drawSmallTile, 4: drawCell, 5: drawCell }[input.layout.level];
+  const draw = input.layout.wide ? drawVictimTile : { 1: drawCard, 2: drawTile, 3: drawSmallTile, 4: drawCell, 5: drawCell }[input.layout.level];
   let count = 0;
   for (const box of input.layout.tiles) {
     if (box.y + box.h < scroll - 12 || box.y > scroll + height + 12) continue;
@@ -181,6 +182,7 @@ function wipe({ context }, level, box) {
  */
 function podAt(input, box, node, x, y) {
   const state = stateOf(input, node);
+  if (input.layout.wide) return null;
   if (input.layout.level === 1) return podRowAt(node.glyphs, podsArea(box, node, state), x, y);
   const said = state.scene !== null && state.scene.feasible !== null;
   if (input.layout.level === 2) return glyphAt(node.glyphs, glyphArea(box, node, said || !node.ready), x, y);
@@ -218,7 +220,7 @@ function lookOf(input, node, state) {
   if (!scene) return own;
   const grown = scene.settled ? -1 : scene.segments.reduce((sum, segment) => sum + segment.value, 0);
   return [...own, scene.feasible, scene.dim, scene.reason, scene.details, scene.total, scene.delta, grown, scene.glow, scene.winner, scene.role,
-    scene.victims, scene.criterion, state.cycle?.tie?.drawn, state.cycle?.pod, state.cycle?.over];
+    scene.victims, scene.criterion, state.cycle?.tie?.drawn, state.cycle?.pod, state.cycle?.over, state.cycle?.eviction?.frame];
 }
 
 /**
@@ -239,6 +241,10 @@ function zoneDetails({ model, layout, scene, lang }) {
     const count = zone.nodes.length;
     const told = scene && [...scene.nodes.values()].some((node) => node.feasible !== null);
     if (told) {
+      if (scene.eviction) {
+        const helps = zone.nodes.filter((name) => scene.eviction?.byNode.has(name)).length;
+        return [text(lang, "stage.canHelp", { n: number(lang, helps), of: number(lang, count) })];
+      }
       const fits = zone.nodes.filter((name) => scene.nodes.get(name)?.feasible).length;
       return [text(lang, "stage.fit", { n: number(lang, fits), of: number(lang, count) })];
     }

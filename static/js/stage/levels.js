@@ -32,6 +32,7 @@
  * @property {readonly TileBox[]} tiles
  * @property {ReadonlyMap<string, TileBox>} byName
  * @property {number} height of the whole content
+ * @property {boolean} wide whether nodes have the room that the scene of a preemption wants
  */
 
 /** The most nodes in view that a level takes; above the last one it is level 5. */
@@ -54,6 +55,10 @@ const TILE = {
 const TILE_MIN = 136;
 /** As tall as a tile may be where the nodes leave room below them. */
 const TILE_TALL = 140;
+/** The coarsest level whose nodes are widened for the scene of a preemption, and how wide and tall they may be there. */
+const WIDE_LEVEL_MAX = 2;
+const WIDE = { w: 210, h: 100, gapX: 8, gapY: 7 };
+const WIDE_MAX = { w: 340, h: 158 };
 /** Below this a cell of level 4 would no longer show its load line. */
 const CELL_MIN = 11;
 
@@ -92,6 +97,7 @@ export function zoomForFiner(count, level) {
  * @property {number} width of the node area
  * @property {number} height of the node area
  * @property {number} zoom 1 = everything counts as in view
+ * @property {boolean} [wide] as the scene of a preemption wants it; no more than WIDE_LEVEL_MAX allows
  */
 
 /**
@@ -99,10 +105,15 @@ export function zoomForFiner(count, level) {
  * @param {LayoutInput} input
  * @returns {Layout}
  */
-export function layoutNodes({ zones, width, height, zoom }) {
+export function layoutNodes({ zones, width, height, zoom, wide: wanted = false }) {
   const count = zones.reduce((sum, zone) => sum + zone.nodes.length, 0);
   const inView = nodesInView(count, zoom);
   const level = levelFor(inView);
+  const wide = wanted && level <= WIDE_LEVEL_MAX;
+  if (wide) {
+    const scene = layoutWide(zones, width, height);
+    return { level, zoom, inView, wide, ...scene, byName: new Map(scene.tiles.map((tile) => [tile.name, tile])) };
+  }
   const box = boxFor(level, { zones, width, height, zoom, count });
   const columns = Math.max(1, Math.floor((width + box.gapX) / (box.w + box.gapX)));
   const columnsEach = Math.floor(columns / Math.max(1, zones.length));
@@ -110,7 +121,24 @@ export function layoutNodes({ zones, width, height, zoom }) {
     level === 1 ? flowing(zones, box, columns)
     : level === 2 && zones.length > 1 && columnsEach > 0 ? sideBySide(zones, box, columnsEach, height)
     : stacked(zones, box, columns, level);
-  return { level, zoom, inView, ...placed, byName: new Map(placed.tiles.map((tile) => [tile.name, tile])) };
+  return { level, zoom, inView, wide, ...placed, byName: new Map(placed.tiles.map((tile) => [tile.name, tile])) };
+}
+
+/**
+ * Tiles wide enough for the pods by priority: zones side by side where they fit, else one below the other.
+ * @param {LayoutInput["zones"]} zones
+ * @param {number} width
+ * @param {number} height
+ */
+function layoutWide(zones, width, height) {
+  const abreast = Math.floor((width + WIDE.gapX) / Math.max(1, zones.length)) - WIDE.gapX;
+  if (zones.length > 1 && abreast >= WIDE.w) {
+    return sideBySide(zones, { ...WIDE, w: Math.min(WIDE_MAX.w, abreast) }, 1, height, WIDE_MAX.h);
+  }
+  const columns = Math.max(1, Math.floor((width + WIDE.gapX) / (WIDE.w + WIDE.gapX)));
+  const used = Math.min(columns, Math.max(1, ...zones.map((zone) => zone.nodes.length)));
+  const w = Math.min(WIDE_MAX.w, Math.floor((width + WIDE.gapX) / used) - WIDE.gapX);
+  return stacked(zones, { ...WIDE, w, h: WIDE_MAX.h }, used, 2);
 }
 
 /** @typedef {{w: number, h: number, gapX: number, gapY: number}} Box */
@@ -199,11 +227,12 @@ function flowing(zones, box, columns) {
  * @param {Box} natural
  * @param {number} columnsEach
  * @param {number} room height of the node area; tiles grow into it where all of them are seen
+ * @param {number} [tall] at most
  */
-function sideBySide(zones, natural, columnsEach, room) {
+function sideBySide(zones, natural, columnsEach, room, tall = TILE_TALL) {
   const rows = Math.max(1, ...zones.map((zone) => Math.ceil(zone.nodes.length / columnsEach)));
   const each = Math.floor((room - ZONE_HEADING) / rows) - natural.gapY;
-  const box = { ...natural, h: Math.max(natural.h, Math.min(TILE_TALL, each)) };
+  const box = { ...natural, h: Math.max(natural.h, Math.min(tall, each)) };
   /** @type {ZoneBox[]} */
   const zoneBoxes = [];
   /** @type {TileBox[]} */

@@ -14,6 +14,7 @@ import { mountBanner, mountRecall } from "./banner.js";
 import { mountEdges } from "./edges.js";
 import { laneModels } from "./lanes-model.js";
 import { mountLanes } from "./lanes.js";
+import { mountEvictBar } from "./evict-bar.js";
 import { mountLegend } from "./legend.js";
 import { mountLooks } from "./looks.js";
 import { mountOutline } from "./outline.js";
@@ -24,13 +25,15 @@ import { backoffOf, isComplete, profileOf } from "./told.js";
 /**
  * @param {HTMLElement} element filled by the stage
  * @param {Dispatch} dispatch
- * @param {{zoom: (zoom: number) => void, focus: (node: string) => void, reveal: (node: string) => void}} on what the
- *   banner's slider, the table's focus and the arrows at the edges ask for
+ * @param {{zoom: (zoom: number) => void, focus: (node: string) => void, reveal: (node: string) => void,
+ *   frame: (frame: number) => void, leave: () => void}} on what the banner's slider, the table's focus, the arrows at the edges
+ *   and the steps of a preemption ask for
  */
 export function mountPage(element, dispatch, on) {
   const parts = build(element);
   const rail = mountRail(parts.rail);
   const banner = mountBanner(parts.notes, on.zoom);
+  const evict = mountEvictBar(parts.notes, dispatch, { frame: on.frame, close: on.leave });
   const recall = mountRecall(parts.notes, dispatch);
   const lanes = mountLanes(parts.lanes, dispatch);
   const looks = mountLooks(parts.spacer, parts.lanes);
@@ -67,6 +70,11 @@ export function mountPage(element, dispatch, on) {
     });
     looks.render(view, ui, layout);
     legend.render({ groups: model.groups, pods: model.pods, layout, ui, colours, scene });
+    const eviction = layout.wide && told && scene?.eviction;
+    evict.render(eviction ? {
+      eviction, cycle: told.cycle, glyph: model.pods.get(told.cycle.pod) ?? null, colours, lang,
+    } : null);
+    element.dataset["scene"] = eviction ? "eviction" : "";
     edges.render({ scene, layout, lang });
     outline.render({
       model, layout, scene, selectedNode: selected?.resource === "nodes" ? selected.key : "", lang,

@@ -271,6 +271,8 @@ function asks(glyph, lang) {
   const spec = glyph.pod?.spec ?? {};
   const lines = [glyph.cpuMilli || glyph.memoryBytes
     ? `${formatCpu(glyph.cpuMilli)} cpu · ${formatMemory(glyph.memoryBytes)}` : text(lang, "stage.noRequests")];
+  const nominated = glyph.pod?.status?.nominatedNodeName;
+  if (nominated) lines.push(text(lang, "hand.nominated", { node: nominated }));
   for (const [name, value] of Object.entries(spec["nodeSelector"] ?? {})) {
     lines.push(text(lang, "hand.selector", { label: `${name.split("/").pop()}=${value}` }));
   }

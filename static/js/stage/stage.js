@@ -26,12 +26,13 @@ const TICK_MS = 80;
  * @param {Dispatch} dispatch
  */
 export function mountStage(element, dispatch) {
+  const story = makeStory();
   const page = mountPage(element, dispatch, {
     zoom: (zoom) => setZoom(zoom, null),
     focus: (name) => viewport.reveal((focused = name)), reveal: (name) => viewport.reveal(name),
+    frame: story.setFrame, leave: () => (story.leave(), renderPage(performance.now())),
   });
   const { parts } = page;
-  const story = makeStory();
   const viewport = makeViewport(parts.scroller, parts.spacer);
   const field = makeField(parts.scroller, parts.canvas);
   const overlay = makeOverlay(element, parts.overlay);
@@ -56,7 +57,6 @@ export function mountStage(element, dispatch) {
     }
     const timeMs = performance.now();
     const { before, now, turns, begun } = story.take(view, ui, timeMs);
-    viewport.fit(view, now.model);
     renderPage(timeMs);
     flights.between(before?.model ?? null, now, turns, viewport.layout(), timeMs);
     page.announce(now, turns);
@@ -65,8 +65,9 @@ export function mountStage(element, dispatch) {
 
   /** @param {number} timeMs real */
   function renderPage(timeMs) {
-    const layout = viewport.layout();
     const now = story.now();
+    if (now) viewport.fit(now.view, now.model, story.wide());
+    const layout = viewport.layout();
     if (!now || !layout) return;
     const shown = { told: story.told(), live: story.live(), scene: story.sceneAt(timeMs), nowMs: story.simNow() };
     page.render(now, { ...shown, layout, colours }, timeMs);
@@ -108,11 +109,7 @@ export function mountStage(element, dispatch) {
     renderPage(performance.now());
   }
 
-  const unwatch = everyResize(parts.scroller, () => {
-    const now = story.now();
-    if (now) viewport.fit(now.view, now.model);
-    renderPage(performance.now());
-  });
+  const unwatch = everyResize(parts.scroller, () => renderPage(performance.now()));
   const stop = everyFrame(paint);
 
   return {

@@ -28,7 +28,11 @@ export function makeStory() {
   let scene = null;
   /** @type {Told | null} */
   let sceneOf = null;
+  let frameOf = /** @type {number | null} */ (null);
   let takenMs = 0;
+  /** Of the preemption that is told: the frame that somebody has asked for, and the cycle whose scene somebody has left. */
+  let frame = /** @type {number | null} */ (null);
+  let left = "";
 
   /**
    * Takes in the newest view.
@@ -45,6 +49,7 @@ export function makeStory() {
     const next = tell(live, view, timeMs);
     live = next.told;
     told = recalledOf(view, ui) ?? live;
+    if (told?.cycle.traceId !== last?.cycle.traceId) frame = null;
     return { before, now, turns: next.turns, begun: told === last ? null : told };
   }
 
@@ -60,16 +65,8 @@ export function makeStory() {
     const { weights, filters } = profileOf(view, told.cycle.profile);
     return cycleScene(told.cycle, timeMs - told.sinceMs, {
       budgetMs: pointBudgetMs(view), motion: moves, order: [...model.nodes.keys()],
-      weights, filters, hues: pluginHues(view), over: isOver(timeMs), recalled: Boolean(told.recalled),
+      weights, filters, frame, hues: pluginHues(view), over: isOver(told, now, timeMs), recalled: Boolean(told.recalled),
     });
-  }
-
-  /**
-   * Whether the cycle is only remembered.
-   * @param {number} timeMs real
-   */
-  function isOver(timeMs) {
-    return told?.endedMs != null && !told.recalled && (Boolean(now?.view.clock?.paused) || timeMs - told.endedMs > LINGER_MS);
   }
 
   /**
@@ -82,13 +79,12 @@ export function makeStory() {
     const gone = live?.endedMs != null && timeMs - live.endedMs > LINGER_MS && !isComplete(live.cycle);
     if (gone && told === live) told = null;
     if (gone) live = null;
-    if (told === sceneOf && !scene?.moving && Boolean(scene?.over) === isOver(timeMs)) return gone;
+    if (told === sceneOf && frame === frameOf && !scene?.moving && Boolean(scene?.over) === isOver(told, now, timeMs)) return gone;
     const before = scene;
     scene = sceneAt(timeMs);
     sceneOf = told;
-    const ended = before?.moving && !scene?.moving;
-    return Boolean(gone || ended || Boolean(scene?.tie) !== Boolean(before?.tie) || scene?.outs.length !== before?.outs.length
-      || scene?.over !== before?.over);
+    frameOf = frame;
+    return gone || saysOther(before, scene);
   }
 
   /** Simulated milliseconds: as the page reckoned them for the newest view, and on from there. */
@@ -101,6 +97,12 @@ export function makeStory() {
   }
 
   return {
+    /** Show a frame of the preemption that is told, whatever the time. @param {number} wanted */
+    setFrame: (wanted) => void (frame = wanted),
+    /** Leave the scene of the preemption that is told. */
+    leave: () => void (left = told?.cycle.traceId ?? ""),
+    /** Whether the nodes are to be wide for a preemption. */
+    wide: () => Boolean(scene?.eviction && told?.cycle.traceId !== left),
     take, sceneAt, advance, simNow,
     now: () => now,
     told: () => told,
@@ -109,4 +111,26 @@ export function makeStory() {
     /** The picture as `advance` last left it. */
     scene: () => scene,
   };
+}
+
+/**
+ * Whether what stands in words differs between two pictures.
+ * @param {Scene | null} before
+ * @param {Scene | null} now
+ */
+function saysOther(before, now) {
+  const words = (/** @type {Scene | null} */ scene) => [Boolean(scene?.tie), scene?.outs.length, scene?.eviction?.frame,
+    scene?.eviction?.asked, scene?.over];
+  const then = words(before);
+  return Boolean(before?.moving && !now?.moving) || words(now).some((word, index) => word !== then[index]);
+}
+
+/**
+ * Whether the cycle that is told is only remembered.
+ * @param {Told | null} told
+ * @param {Now | null} now
+ * @param {number} timeMs real
+ */
+function isOver(told, now, timeMs) {
+  return told?.endedMs != null && !told.recalled && (Boolean(now?.view.clock?.paused) || timeMs - told.endedMs > LINGER_MS);
 }

@@ -105,17 +105,19 @@ export function roleChip(pen, scene, right, y) {
  * @param {Pen} pen
  * @param {TileBox} box
  * @param {NodeScene} scene
+ * @param {string} [freed] what that gives back, or what is known before anybody is a victim
  */
-export function preemptionLines(pen, box, scene) {
+export function preemptionLines(pen, box, scene, freed = "") {
   const { colours, context, lang } = pen;
   const chosen = scene.role === "chosen";
   const x = box.x + PAD;
   const room = box.w - 2 * PAD;
   const bottom = box.y + box.h - 14;
   const said = scene.criterion > 0 ? text(lang, chosen ? "stage.decidedAt" : "stage.outAt", { n: scene.criterion }) : "";
-  write(pen, text(lang, scene.violations > 0 ? "stage.evictsBreaking" : "stage.evicts", {
+  const cost = scene.victims > 0 ? text(lang, scene.violations > 0 ? "stage.evictsBreaking" : "stage.evicts", {
     n: scene.victims, p: scene.violations,
-  }), x, said ? bottom - 20 : bottom, { weight: 500, colour: scene.violations > 0 ? colours.vert : colours.t2, width: room });
+  }) : "";
+  write(pen, [cost, freed].filter(Boolean).join(" "), x, said ? bottom - 20 : bottom, { weight: 500, colour: scene.violations > 0 ? colours.vert : colours.t2, width: room });
   if (!said) return;
   context.fillStyle = colours.line;
   context.fillRect(x, bottom - 10, room, 1);

@@ -66,7 +66,7 @@ function isPast(view) {
  * @param {Cycle} cycle
  */
 export function isComplete({ trace, ...cycle }) {
-  return Boolean(trace?.fitError || (trace?.chosen && POINTS.indexOf(placeOf(cycle)) >= POINTS.indexOf("Reserve")));
+  return Boolean(trace?.fitError || trace?.preemption?.nominatedNode || (trace?.chosen && POINTS.indexOf(placeOf(cycle)) >= POINTS.indexOf("Reserve")));
 }
 
 /**

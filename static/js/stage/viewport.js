@@ -21,6 +21,7 @@ export function makeViewport(scroller, spacer) {
   /** @type {Layout | null} */
   let layout = null;
   let key = "";
+  let wide = false;
   /** @type {unknown[]} */
   let lastInputs = [];
 
@@ -28,19 +29,21 @@ export function makeViewport(scroller, spacer) {
    * Lays the nodes out again where their names, the room or the zoom changed.
    * @param {View} view
    * @param {Model} model
+   * @param {boolean} [asked] whether nodes should be wide from now on; as they are, where nobody asks
    */
-  function fit(view, model) {
+  function fit(view, model, asked = wide) {
+    wide = asked;
     const width = Math.max(ROOM_MIN, scroller.clientWidth - 2 * MARGIN);
     const height = Math.max(ROOM_MIN, scroller.clientHeight - 2 * MARGIN);
     // Joining thousands of names is only worth it when some Node object has changed at all.
-    const inputs = [objectsOf(view, "nodes"), width, height, zoom];
+    const inputs = [objectsOf(view, "nodes"), width, height, zoom, wide];
     if (inputs.every((input, index) => input === lastInputs[index])) return;
     lastInputs = inputs;
     const names = model.zones.map((zone) => `${zone.name}:${zone.nodes.join()}`).join("|");
-    const next = `${width} ${height} ${zoom} ${names}`;
+    const next = `${width} ${height} ${zoom} ${wide} ${names}`;
     if (next === key) return;
     key = next;
-    layout = layoutNodes({ zones: model.zones, width, height, zoom });
+    layout = layoutNodes({ zones: model.zones, width, height, zoom, wide });
     spacer.style.height = `${Math.ceil(layout.height + 2 * MARGIN)}px`;
   }
 

@@ -90,3 +90,17 @@ test("three zones of four stand side by side and whole in the node area of a lap
     for (const tile of one.tiles) assert.ok(tile.x + tile.w <= width && tile.w >= 130 && tile.h >= 116 && tile.h <= 140);
   }
 });
+
+test("the scene of a preemption has wide nodes, all of them seen, and only where they are tiles or cards", () => {
+  const wide = (/** @type {readonly number[]} */ counts, width = 770, height = 540) =>
+    layoutNodes({ zones: zonesOf(counts), width, height, zoom: 1, wide: true });
+  for (const counts of [[3], [4, 4, 4], [2, 1], [1]]) {
+    const one = wide(counts);
+    assert.ok(one.wide);
+    assert.ok(one.height <= 540 + 8, `${counts}: ${one.height}`);
+    assert.ok(one.tiles.every((tile) => tile.w >= 210 && tile.h >= 100 && tile.x + tile.w <= 770));
+    assert.equal(new Set(one.tiles.map((tile) => `${tile.x},${tile.y}`)).size, one.tiles.length);
+  }
+  assert.equal(wide([60, 60]).wide, false);
+  assert.equal(layout([4, 4, 4]).wide, false);
+});

@@ -127,3 +127,26 @@ test("an attempt without a node is recalled with every refusal, one that is unde
   assert.equal(sceneOf("a")?.nodes.get("n2")?.reason, "Insufficient cpu");
   for (const id of ["b", "u-web-1-1", "gone"]) assert.equal(sceneOf(id)?.recalled, false, id);
 });
+
+test("a preemption stays on the stage until another decision, can be stepped through and left", () => {
+  const preempts = cycle({ point: "PostFilter", trace: { feasible: [], firstFail: {}, preemption: {
+    nominatedNode: "n1", victims: ["default/web-2"], candidates: { n1: { victims: ["default/web-2"], numPDBViolations: 0 } },
+  } } });
+  const story = makeStory();
+  story.take(view(preempts, { paused: true }), UI, 0);
+  story.advance(1);
+  assert.equal(story.wide(), true);
+  assert.equal(story.scene()?.eviction?.frame, 1);
+  story.setFrame(3);
+  assert.equal(story.advance(2), true, "what stands in words follows");
+  assert.equal(story.scene()?.eviction?.frame, 3);
+  story.take(view(null, { paused: true }), UI, 100);
+  story.advance(101);
+  assert.equal(story.scene()?.over, true);
+  assert.equal(story.wide(), true, "grace runs while it is remembered");
+  story.leave();
+  assert.equal(story.wide(), false);
+  story.take(view(cycle({ uid: "u-web-2", traceId: "u-web-2-1", point: "Filter" })), UI, 200);
+  story.advance(201);
+  assert.equal(story.scene()?.eviction, null);
+});
