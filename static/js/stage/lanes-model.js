@@ -1,10 +1,12 @@
 /** What the queue lanes show, from the queue as its scheduler last wrote it. Pure. */
 
 /** @import { PodSlim, QueuedPod, QueueStatus } from "../lib/types.d.ts" */
-import { eventNames } from "../lib/sentences.js";
+import { eventNames, fitReasons } from "../lib/sentences.js";
 
-/** A lane with more pods than this shows counts by group instead of names. */
+/** A lane with more pods than this shows counts by group instead of names; as many names or groups are a page. */
 export const LANE_ROWS_MAX = 8;
+/** A lane with more pods than this is never a list of names: who owns them is the least that groups say. */
+const NAMES_MAX = 50;
 /** kube-scheduler's backoff where its configuration says nothing: one second, doubled with each attempt, at most ten. */
 export const BACKOFF_INITIAL_MS = 1_000;
 export const BACKOFF_MAX_MS = 10_000;
@@ -16,7 +18,9 @@ const UNTOLD = new Set(["UnschedulablePodAdd", "ScheduleAttemptFailure"]);
 /** Labels of time and of the queue itself; every other one is a cluster event. */
 const MOVED_BY_TIME = new Set(["BackoffComplete", "UnschedulableTimeout", "ForceActivate", "PopFromBackoffQ"]);
 
-const USUAL = { backoff: { initialMs: BACKOFF_INITIAL_MS, maxMs: BACKOFF_MAX_MS }, sort: PRIORITY_SORT };
+/** @type {(key: string) => string} */
+const nameless = (key) => (key.split("/").pop() ?? key).replace(/-[a-z0-9]{1,6}$/, "");
+const USUAL = { backoff: { initialMs: BACKOFF_INITIAL_MS, maxMs: BACKOFF_MAX_MS }, sort: PRIORITY_SORT, ownerOf: nameless };
 
 /** Pods that no queue has taken in yet are looked at one by one up to here; the rest only add to the lane's count. */
 const UNSEEN_ROWS_MAX = 500;
@@ -36,13 +40,13 @@ const UNSEEN_ROWS_MAX = 500;
  * @property {readonly {name: string, untilMs: number}[]} holds plugins that hold the pod at Permit, each with its timer
  */
 
-/** @typedef {{label: string, values: Record<string, string | number>, count: number}} LaneGroup */
+/** @typedef {{label: string, values: Record<string, string | number>, count: number, rows: readonly LaneRow[]}} LaneGroup */
 
 /**
  * @typedef {object} Lane
  * @property {"active" | "backoff" | "unschedulable" | "gated" | "permit"} name
  * @property {number} count
- * @property {readonly LaneRow[]} rows at most LANE_ROWS_MAX
+ * @property {readonly LaneRow[]} rows the pod in hand, and the others where they are not grouped
  * @property {readonly LaneGroup[]} groups in place of rows
  * @property {number} listed how many of `count` the rows or groups were made from
  */
@@ -52,10 +56,12 @@ const UNSEEN_ROWS_MAX = 500;
  * @param {readonly PodSlim[]} unseen pending pods that no queue has taken in yet
  * @param {string} inHand key of the pod in hand, or ""
  * @param {number} nowMs simulated
- * @param {{backoff: {initialMs: number, maxMs: number}, sort: string}} [configured] backoff, and who orders the queue
+ * @param {{backoff: {initialMs: number, maxMs: number}, sort: string, ownerOf?: (key: string) => string}} [configured]
+ *   backoff, who orders the queue, and whose a pod is
  * @returns {Lane[]}
  */
-export function laneModels(queue, unseen, inHand, nowMs, { backoff, sort } = USUAL) {
+export function laneModels(queue, unseen, inHand, nowMs, { backoff, sort, ownerOf = nameless } = USUAL) {
+  const byReason = (/** @type {readonly LaneRow[]} */ rows) => groupsByReason(rows, ownerOf);
   const fresh = unseen.slice(0, UNSEEN_ROWS_MAX).map((pod) => ({
     pod: `${pod.metadata.namespace}/${pod.metadata.name}`,
     uid: pod.metadata.uid ?? "",
@@ -82,16 +88,16 @@ export function laneModels(queue, unseen, inHand, nowMs, { backoff, sort } = USU
   const stillListed = queue.active.some((entry) => entry.pod === inHand) ? 1 : 0;
   return [
     lane("active", [...hand, ...active], count(cut["active"], queue.active) - stillListed + open.length
-      + Math.max(0, unseen.length - UNSEEN_ROWS_MAX), byPriority),
+      + Math.max(0, unseen.length - UNSEEN_ROWS_MAX), byPriority, byReason),
     lane("backoff", queue.backoff.map((entry) => backoffRow(entry, backoff)), count(cut["backoff"], queue.backoff),
-      (rows) => byTimeLeft(rows, nowMs)),
+      (rows) => byTimeLeft(rows, nowMs), byReason),
     lane("unschedulable", queue.unschedulable.map((entry) => rowOf(entry, "queued")),
-      count(cut["unschedulable"], queue.unschedulable), byPlugin),
+      count(cut["unschedulable"], queue.unschedulable), byReason, byReason),
     lane("gated", [
       ...queue.gated.map((entry) => rowOf(entry, "gated")),
       ...gates.map((entry) => ({ ...rowOf(entry, "gated"), plugin: "SchedulingGates", message: entry.gates.join(", ") })),
-    ], count(cut["gated"], queue.gated) + gates.length, byPlugin),
-    lane("permit", waiting, count(cut["waiting"], queue.waiting), byPlugin),
+    ], count(cut["gated"], queue.gated) + gates.length, byReason, byReason),
+    lane("permit", waiting, count(cut["waiting"], queue.waiting), byPlugin, byReason),
   ];
 }
 
@@ -164,18 +170,55 @@ function backoffRow(entry, { initialMs, maxMs }) {
  * @param {readonly LaneRow[]} rows
  * @param {number} total
  * @param {(rows: readonly LaneRow[]) => LaneGroup[]} group
+ * @param {(rows: readonly LaneRow[]) => LaneGroup[]} byReason where the other way finds one group of everything
  * @returns {Lane}
  */
-function lane(name, rows, total, group) {
+function lane(name, rows, total, group, byReason) {
   const hand = rows.filter((row) => row.state === "hand");
   const queued = rows.filter((row) => row.state !== "hand");
   const count = Math.max(total, queued.length);
   if (count <= LANE_ROWS_MAX) return { name, count, rows, groups: [], listed: queued.length };
-  const groups = group(queued);
-  if (groups.length > 1) return { name, count, rows: hand, groups, listed: queued.length };
-  // One group of everything would tell nothing: the first names do.
-  const first = queued.slice(0, LANE_ROWS_MAX - 1);
-  return { name, count, rows: [...hand, ...first], groups: [], listed: first.length };
+  const own = group(queued);
+  // One group of everything tells nothing: names do, as long as a person can read them.
+  const groups = own.length > 1 || count <= NAMES_MAX ? own : byReason(queued);
+  if (groups.length > 1 || count > NAMES_MAX) return { name, count, rows: hand, groups, listed: queued.length };
+  return { name, count, rows, groups: [], listed: queued.length };
+}
+
+/**
+ * A page of a lane's names or groups; of an opened group, a page of its names. The pod in hand is on every page.
+ * @param {Pick<Lane, "rows" | "groups">} lane
+ * @param {{page: number, open: string}} at `open`: key of the group, "" for none
+ * @returns {{items: (LaneRow | LaneGroup)[], page: number, pages: number, open: LaneGroup | null}}
+ */
+export function pageOf({ rows, groups }, { page, open: wanted }) {
+  const open = groups.find((group) => groupKey(group) === wanted) ?? null;
+  const hand = rows.filter((row) => row.state === "hand");
+  /** @type {(LaneRow | LaneGroup)[]} */
+  const all = open ? [...open.rows] : [...rows.filter((row) => row.state !== "hand"), ...groups];
+  const pages = Math.max(1, Math.ceil(all.length / LANE_ROWS_MAX));
+  const at = Math.min(Math.max(0, page), pages - 1);
+  return {
+    items: [...hand, ...(open ? [open] : []), ...all.slice(at * LANE_ROWS_MAX, (at + 1) * LANE_ROWS_MAX)], page: at, pages, open,
+  };
+}
+
+/** @param {Pick<LaneGroup, "label" | "values">} group */
+export function groupKey({ label, values }) {
+  return `group ${label} ${Object.values(values).join(" ")}`;
+}
+
+/**
+ * By owner and the reason of most nodes; without a reason by owner alone.
+ * @param {readonly LaneRow[]} rows
+ * @param {(key: string) => string} ownerOf
+ */
+function groupsByReason(rows, ownerOf) {
+  return tally(rows, (row) => {
+    const most = fitReasons(row.message).reasons.toSorted((a, b) => b.count - a.count)[0];
+    const reason = most?.reason ?? (row.message || row.plugin);
+    return reason ? { label: "reason", values: { owner: ownerOf(row.key), reason } } : { label: "owner", values: { owner: ownerOf(row.key) } };
+  }).sort((a, b) => b.count - a.count);
 }
 
 /** @param {readonly LaneRow[]} rows */
@@ -210,16 +253,16 @@ function byPlugin(rows) {
  * @returns {LaneGroup[]}
  */
 function tally(rows, groupOf) {
-  /** @type {Map<string, LaneGroup>} */
+  /** @type {Map<string, {label: string, values: Record<string, string | number>, rows: LaneRow[]}>} */
   const groups = new Map();
   for (const row of rows) {
     const group = groupOf(row);
-    const key = `${group.label} ${Object.values(group.values).join(" ")}`;
+    const key = groupKey(group);
     const known = groups.get(key);
-    if (known) known.count += 1;
-    else groups.set(key, { ...group, count: 1 });
+    if (known) known.rows.push(row);
+    else groups.set(key, { ...group, rows: [row] });
   }
-  return [...groups.values()];
+  return [...groups.values()].map((group) => ({ ...group, count: group.rows.length }));
 }
 
 /**

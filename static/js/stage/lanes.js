@@ -9,7 +9,7 @@ import { setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { eventNames, fitReasons } from "../lib/sentences.js";
-import { PRIORITY_SORT, movedWords } from "./lanes-model.js";
+import { PRIORITY_SORT, groupKey, movedWords, pageOf } from "./lanes-model.js";
 
 const LANE_ICONS = { active: "layers", backoff: "clock", unschedulable: "ban", gated: "lock", permit: "users" };
 
@@ -36,9 +36,14 @@ export function mountLanes(element, dispatch) {
   element.className = "st-lanes";
   /** @type {LaneRow[]} */
   let counting = [];
+  /** @type {Map<string, {page: number, open: string}>} what somebody has turned to, by lane */
+  const turned = new Map();
+  /** @type {LanesInput | null} */
+  let last = null;
 
   /** @param {LanesInput} input */
   function render(input) {
+    last = input;
     counting = input.lanes.flatMap((lane) => lane.rows.filter((row) => row.readyAtMs > 0));
     syncList(element, input.lanes, (lane) => lane.name, createLane, (section, lane) => updateLane(section, lane, input));
   }
@@ -80,7 +85,18 @@ export function mountLanes(element, dispatch) {
       h("h2", { class: "st-lane-name" }), h("span", { class: "st-lane-count" }),
       h("span", { class: "st-lane-means" }));
     return h("section", { class: "st-lane", "data-testid": `queue-lane-${lane.name}` }, header,
-      h("ul", { class: "st-lane-rows" }), h("p", { class: "st-lane-note" }));
+      h("ul", { class: "st-lane-rows" }), pager((by) => turn(lane.name, by, undefined)), h("p", { class: "st-lane-note" }));
+  }
+
+  /**
+   * @param {Lane["name"]} name
+   * @param {number} by pages
+   * @param {string} [open] key of the group to open, "" for none; undefined as it is
+   */
+  function turn(name, by, open) {
+    const at = turned.get(name) ?? { page: 0, open: "" };
+    turned.set(name, open === undefined ? { ...at, page: at.page + by } : { page: 0, open });
+    if (last) render(last);
   }
 
   /**
@@ -95,12 +111,15 @@ export function mountLanes(element, dispatch) {
     setText(part("count"), number(lang, lane.count));
     setText(part("means"), meaning(lane, input));
     section.setAttribute("aria-label", `${text(lang, `lane.${lane.name}`)}, ${lane.count}`);
-    const rows = /** @type {(LaneRow | LaneGroup)[]} */ ([...lane.rows, ...lane.groups]);
-    section.dataset["empty"] = String(rows.length === 0);
+    const shown = pageOf(lane, turned.get(lane.name) ?? { page: 0, open: "" });
+    turned.set(lane.name, { page: shown.page, open: shown.open ? groupKey(shown.open) : "" });
+    section.dataset["empty"] = String(shown.items.length === 0);
     const most = Math.max(1, ...lane.groups.map((group) => group.count));
-    syncList(part("rows"), rows, (row) => rowKey(row, input), () => h("li", { class: "st-row-item" }), (item, row) => {
-      if ("count" in row) updateGroup(item, row, most, lang);
-      else updateRow(item, row, lane, input, dispatch);
+    updatePager(section, shown, lang);
+    syncList(part("rows"), shown.items, rowKey, () => h("li", { class: "st-row-item" }), (item, row) => {
+      if ("count" in row) updateGroup(item, row, most, lang, row === shown.open, () =>
+        turn(lane.name, 0, item.dataset["open"] === "true" ? "" : groupKey(row)));
+      else updateRow(item, row, lane, input, dispatch, shown.open !== null);
     });
     const partial = lane.listed < lane.count;
     const waits = input.paused && lane.rows.some((row) => row.state === "unseen");
@@ -119,18 +138,19 @@ export function mountLanes(element, dispatch) {
  * @param {Lane} lane
  * @param {LanesInput} input
  * @param {Dispatch} dispatch
+ * @param {boolean} told whether the group that it stands under says why it waits
  */
-function updateRow(item, row, lane, input, dispatch) {
+function updateRow(item, row, lane, input, dispatch, told) {
   const { lang } = input;
   const glyph = input.glyphOf(row.key);
   const name = glyph?.label ?? row.key.split("/").pop() ?? row.key;
-  const look = `${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
+  const look = `${told} ${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
     + `${row.wakes.join()} ${row.movedBy} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.sort}`;
   if (item.dataset["look"] !== look) {
     const focused = item.contains(document.activeElement);
     item.dataset["look"] = look;
     const holds = row.holds.map((hold) => holdLine(row, hold.name, name, input, dispatch));
-    item.replaceChildren(rowButton(row, lane, name, glyph, input, dispatch), ...rowDetails(row, lane, lang), ...holds);
+    item.replaceChildren(rowButton(row, lane, name, glyph, input, dispatch), ...(told ? [] : rowDetails(row, lane, lang)), ...holds);
     if (focused) item.querySelector("button")?.focus();
   }
   item.querySelector("button")?.setAttribute("aria-pressed", String(row.key === input.selectedPod));
@@ -179,12 +199,38 @@ function holdLine(row, plugin, pod, { lang, refused }, dispatch) {
     button("allow"), button("reject"));
 }
 
+/** @param {LaneRow | LaneGroup} row */
+function rowKey(row) {
+  return "count" in row ? groupKey(row) : row.key;
+}
+
 /**
- * @param {LaneRow | LaneGroup} row
- * @param {LanesInput} _input
+ * The way to the other pages of a lane.
+ * @param {(by: 1 | -1) => void} turn
  */
-function rowKey(row, _input) {
-  return "count" in row ? `group ${row.label} ${Object.values(row.values).join(" ")}` : row.key;
+function pager(turn) {
+  const button = (/** @type {1 | -1} */ by) => h("button", { type: "button", class: "st-pager-turn", "data-by": String(by),
+    onclick: () => turn(by) }, icon("chevron", 12));
+  const line = h("p", { class: "st-pager" }, button(-1), h("span"), button(1));
+  line.hidden = true;
+  return line;
+}
+
+/**
+ * @param {HTMLElement} section
+ * @param {{page: number, pages: number}} at
+ * @param {Lang} lang
+ */
+function updatePager(section, { page, pages }, lang) {
+  const line = /** @type {HTMLElement} */ (section.querySelector(".st-pager"));
+  line.hidden = pages <= 1;
+  const words = line.querySelector("span");
+  if (words) setText(words, text(lang, "lane.page", { n: number(lang, page + 1), of: number(lang, pages) }));
+  for (const button of line.querySelectorAll("button")) {
+    const back = button.dataset["by"] === "-1";
+    button.setAttribute("aria-label", text(lang, back ? "decision.previous" : "decision.next"));
+    button.disabled = back ? page === 0 : page === pages - 1;
+  }
 }
 
 /**
@@ -194,7 +240,9 @@ function rowKey(row, _input) {
  */
 function meaning(lane, { lang, sort }) {
   if (lane.count === 0 && lane.rows.length === 0) return "";
-  if (lane.groups.length > 0) return text(lang, `lane.${lane.name}.by`);
+  const label = lane.groups[0]?.label;
+  if (label === "reason" || label === "owner") return text(lang, `lane.by.${label}`);
+  if (label) return text(lang, `lane.${lane.name}.by`);
   if (lane.name !== "active" || sort === PRIORITY_SORT) return text(lang, `lane.${lane.name}.means`);
   return sort === "FIFO" ? text(lang, "lane.active.fifo") : text(lang, "lane.active.sorted", { plugin: sort });
 }
@@ -240,16 +288,23 @@ function rowDetails(row, lane, lang) {
  * @param {LaneGroup} group
  * @param {number} most
  * @param {Lang} lang
+ * @param {boolean} open whether its pods are listed below it
+ * @param {() => void} toggle
  */
-function updateGroup(item, group, most, lang) {
+function updateGroup(item, group, most, lang, open, toggle) {
   if (!item.firstElementChild) {
-    item.append(h("div", { class: "st-group" }, h("span", { class: "st-group-name" }),
-      h("span", { class: "st-group-bar" }, h("span")), h("span", { class: "st-row-value" })));
+    item.append(h("button", { type: "button", class: "st-group", "data-testid": "lane-group", onclick: () => toggle() },
+      h("span", { class: "st-group-name" }), h("span", { class: "st-group-bar" }, h("span")), h("span", { class: "st-row-value" })));
   }
+  item.dataset["open"] = String(open);
+  const button = /** @type {HTMLElement} */ (item.firstElementChild);
+  button.setAttribute("aria-expanded", String(open));
+  button.dataset["label"] = group.label;
   const values = Object.fromEntries(Object.entries(group.values).map(([name, value]) =>
     [name, typeof value === "number" ? number(lang, value) : value]));
   const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (item.querySelector(name));
   setText(part(".st-group-name"), text(lang, `group.${group.label}`, values));
+  button.title = text(lang, `group.${group.label}`, values);
   part(".st-group-bar > span").style.width = `${Math.round((100 * group.count) / most)}%`;
-  setText(part(".st-row-value"), number(lang, group.count));
+  setText(part(".st-row-value"), text(lang, "group.times", { n: number(lang, group.count) }));
 }

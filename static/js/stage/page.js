@@ -4,10 +4,12 @@
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { Scene } from "./cycle.js" */
 /** @import { Layout } from "./levels.js" */
+/** @import { Model } from "./model.js" */
 /** @import { Now } from "./story.js" */
 /** @import { Told, Turn } from "./told.js" */
 import { setText } from "../dom/dom.js";
 import { h } from "../dom/h.js";
+import { ownerGroup } from "../lib/hues.js";
 import { text } from "../lib/text.js";
 import { refusedCluster } from "../state/roles.js";
 import { mountBanner, mountRecall } from "./banner.js";
@@ -58,7 +60,7 @@ export function mountPage(element, dispatch, on) {
     banner.render({ layout, count: model.nodes.size, lang });
     lanes.render({
       lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", nowMs, {
-        backoff: backoffOf(view), sort: profile.sort,
+        backoff: backoffOf(view), sort: profile.sort, ownerOf: (key) => ownerOf(model, key),
       }),
       sort: profile.sort, glyphOf: (key) => model.pods.get(key) ?? null,
       selectedPod: selected?.resource === "pods" ? selected.key : "", colours, lang,
@@ -111,6 +113,16 @@ export function mountPage(element, dispatch, on) {
   }
 
   return { parts, lanes, schedulers, render, tick, announce };
+}
+
+/**
+ * Whose a waiting pod is, as the legend of owners calls it.
+ * @param {Model} model
+ * @param {string} key
+ */
+function ownerOf(model, key) {
+  const pod = model.pods.get(key)?.pod;
+  return pod ? ownerGroup(pod).label : key.split("/").pop() ?? key;
 }
 
 /** @param {HTMLElement} element */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventNames, fitReasons } from "../../../static/js/lib/sentences.js";
-import { laneModels, movedWords, unseenPods } from "../../../static/js/stage/lanes-model.js";
+import { groupKey, laneModels, movedWords, pageOf, unseenPods } from "../../../static/js/stage/lanes-model.js";
 import { pod } from "./fixtures.js";
 
 /** @import { PodSlim, QueueStatus } from "../../../static/js/lib/types.d.ts" */
@@ -84,10 +84,11 @@ test("a pod says what moved it, unless that goes without saying", () => {
   assert.deepEqual(movedWords("BackoffComplete"), { key: "lane.moved.BackoffComplete", event: "" });
 });
 
-test("where grouping would tell nothing, the first names stand instead", () => {
+test("where grouping would tell nothing, names stand instead, page by page", () => {
   const active = Array.from({ length: 17 }, (_, index) => ({ pod: `a/p${index}`, uid: `${index}`, priority: 0 }));
   const one = lane(laneModels(queue({ active }), [], "", 0), "active");
-  assert.deepEqual([one.rows.length, one.groups.length, one.listed, one.count], [7, 0, 7, 17]);
+  assert.deepEqual([one.rows.length, one.groups.length, one.listed, one.count], [17, 0, 17, 17]);
+  assert.deepEqual(pageOf(one, { page: 2, open: "" }).items.map((row) => "key" in row && row.key), ["a/p16"], "page by page");
 });
 
 test("backoff is that of the scheduler's configuration, and a row at Permit has each plugin's timer", () => {
@@ -131,4 +132,34 @@ test("a FitError is taken apart into its counted reasons, the preemption's tail 
   assert.deepEqual(fitReasons(`pod (web) failed to fit in any node\n${lines.join("\n")}\nfit failure on 4 more nodes\n`), {
     nodes: 7, reasons: [{ count: 2, reason: "PodFitsHostPorts" }, { count: 1, reason: "Insufficient CPU" }],
   });
+});
+
+const FULL = "0/3 nodes are available: 2 Insufficient cpu, 1 node(s) had untolerated taint {gpu: true}. preemption: none.";
+
+test("pods that wait for a change are grouped by owner and the reason of most nodes, and a group opens to its names", () => {
+  const unschedulable = Array.from({ length: 60 }, (_, index) => ({
+    pod: `a/${index < 40 ? "fill" : "train"}-${index}`, uid: `${index}`, priority: 0, plugins: ["NodeResourcesFit"],
+    message: index < 40 ? FULL : "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
+  }));
+  const one = lane(laneModels(queue({ unschedulable: unschedulable.slice(0, 50), counts: { unschedulable: 60 } }), [], "", 0), "unschedulable");
+  assert.deepEqual(one.groups.map(({ label, values, count }) => [label, values, count]), [
+    ["reason", { owner: "fill", reason: "Insufficient cpu" }, 40], ["reason", { owner: "train", reason: "Insufficient nvidia.com/gpu" }, 10],
+  ]);
+  assert.deepEqual([one.listed, one.count], [50, 60], "an unfinished list says so");
+  const [fill] = one.groups;
+  assert.ok(fill);
+  const open = pageOf(one, { page: 1, open: groupKey(fill) });
+  assert.deepEqual([open.pages, open.page, open.items.length, open.open?.count], [5, 1, 9, 40]);
+  assert.deepEqual(open.items.slice(0, 2).map((item) => ("key" in item ? item.key : "group")), ["group", "a/fill-8"]);
+  assert.equal(pageOf(one, { page: 99, open: "" }).page, 0, "a page that is no longer there is the last one");
+});
+
+test("above fifty pods of one priority the groups say whose they are, and the pod in hand is on every page", () => {
+  const active = Array.from({ length: 50 }, (_, index) => ({ pod: `a/p${index % 20}x${index}-1`, uid: `${index}`, priority: 0 }));
+  const one = lane(laneModels(queue({ active, counts: { active: 80 } }), [], "a/hand", 0), "active");
+  assert.equal(one.groups.length, 50);
+  for (const page of [0, 6]) assert.equal(pageOf(one, { page, open: "" }).items[0], one.rows[0]);
+  const named = laneModels(queue({ active, counts: { active: 80 } }), [], "", 0,
+    { backoff: { initialMs: 1, maxMs: 1 }, sort: "PrioritySort", ownerOf: () => "fill" });
+  assert.deepEqual(lane(named, "active").groups.map(({ label, values, count }) => [label, values["owner"], count]), [["owner", "fill", 50]]);
 });
