@@ -119,7 +119,7 @@ const followers = new Set();
 async function loadDesktop() {
   const [{ mountDesktop }, { mountStage }, { Deeds }] = await Promise.all([
     import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), loadTexts(ui.lang, "stage"),
-    loadTexts(ui.lang, "make"), addStyles("palette", "dock", "stage", "scheduler", "model"),
+    loadTexts(ui.lang, "make"), addStyles("palette", "dock", "stage", "lanes", "scheduler", "model"),
   ]);
   const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next }));
   desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch, {

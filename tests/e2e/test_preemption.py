@@ -80,7 +80,7 @@ def test_a_preemption_is_shown_before_it_happens(open_classroom: Callable[[str],
     expect(scene).to_be_hidden()
     expect(teacher.locator(".st-lanes")).to_be_visible()
 
-    teacher.locator(".st-hand:visible").click()
+    teacher.locator(".st-hand").click()
     table = teacher.get_by_test_id("preemption-table")
     table.wait_for()
     rows = table.locator("tbody tr, tr").filter(has=teacher.locator("th[scope=row]"))

@@ -19,6 +19,11 @@ import { scoresChart } from "./scores.js";
  * @property {Lang} lang
  */
 
+/** @param {object} layout as `baseLayout` made it */
+function heightOf(layout) {
+  return "height" in layout ? Number(layout.height) : 0;
+}
+
 /**
  * @param {HTMLElement} element the panel, whose tokens count
  */
@@ -34,20 +39,21 @@ export function makeCharts(element) {
     const heat = /** @type {HTMLElement | null} */ (element.querySelector(".dc-heat .dc-chart"));
     const bars = /** @type {HTMLElement | null} */ (element.querySelector(".dc-scores .dc-chart"));
     if (!heat && !bars) return;
+    const colours = readColours(element);
+    const shown = [
+      heat && heat.clientWidth > 0 ? { place: heat, chart: heatmapChart({ decision, rows, mode, colours, lang, width: heat.clientWidth }) } : null,
+      bars && bars.clientWidth > 0 && decision.plugins.length > 0
+        ? { place: bars, chart: scoresChart({ decision, rows: ranked, colours, lang, width: bars.clientWidth }) } : null,
+    ].filter((one) => one !== null);
+    // A chart keeps its place while the script comes: what stands below it does not jump.
+    for (const { place, chart } of shown) place.style.minHeight = `${heightOf(chart.layout)}px`;
     try {
       const plotly = await loadPlotly();
-      // Another trace or theme may have come while the script was loading.
-      if (mine !== drawn || !element.isConnected) return;
-      const colours = readColours(element);
-      if (heat && heat.clientWidth > 0) {
-        const chart = heatmapChart({ decision, rows, mode, colours, lang, width: heat.clientWidth });
-        await plotly.react(heat, chart.data, chart.layout, CONFIG);
-        heat.dataset["drawn"] = "true";
-      }
-      if (bars && bars.clientWidth > 0 && decision.plugins.length > 0) {
-        const chart = scoresChart({ decision, rows: ranked, colours, lang, width: bars.clientWidth });
-        await plotly.react(bars, chart.data, chart.layout, CONFIG);
-        bars.dataset["drawn"] = "true";
+      for (const { place, chart } of shown) {
+        // Another trace or theme may have come while the script was loading.
+        if (mine !== drawn || !element.isConnected) return;
+        await plotly.react(place, chart.data, chart.layout, CONFIG);
+        place.dataset["drawn"] = "true";
       }
     } catch (error) {
       if (mine !== drawn) return;

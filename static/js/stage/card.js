@@ -7,7 +7,6 @@
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
-import { GPU_RESOURCE } from "../state/selectors.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
@@ -38,7 +37,7 @@ export function drawCard(pen, box, node, state) {
   marks(pen, node, x + PAD + name + 7, y + 19);
   let at = y + 42;
   for (const row of resourceRows(node)) {
-    write(pen, row.name, x + PAD, at, { size: 12, colour: colours.t2 });
+    write(pen, row.name, x + PAD, at, { size: 12, colour: colours.t2, width: 38 });
     write(pen, row.numbers, right, at, { size: 12, colour: colours.t2, align: "right" });
     const short = scene && isOut(scene) ? shortOf(scene.details, row.resource) : null;
     const width = Math.max(30, w - 2 * PAD - 40 - 84);
@@ -80,8 +79,8 @@ function resourceRows(node) {
     },
     { name: "pods", resource: "pods", share: share(node.podCount, node.podsMax), numbers: `${node.podCount}/${node.podsMax}` },
   ];
-  if (node.gpus > 0) {
-    rows.push({ name: "gpu", resource: GPU_RESOURCE, share: share(node.gpusUsed, node.gpus), numbers: `${node.gpusUsed}/${node.gpus}` });
+  for (const { name, resource, used, max } of node.extended) {
+    rows.push({ name, resource, share: share(used, max), numbers: `${used}/${max}` });
   }
   return rows;
 }

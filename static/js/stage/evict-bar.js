@@ -26,7 +26,7 @@ import { glyphElement } from "./glyphs.js";
  */
 export function mountEvictBar(element, dispatch, on) {
   let key = "";
-  const pod = h("button", { type: "button", class: "st-hand st-evict-pod", "data-testid": "evict-pod",
+  const pod = h("button", { type: "button", class: "st-evict-pod", "data-testid": "evict-pod",
     onclick: () => dispatch({ type: "select", resource: "pods", key, tab: "decision" }) });
   const steps = FRAMES.map((frame, index) => {
     const name = h("b");

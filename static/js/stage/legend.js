@@ -4,7 +4,8 @@
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { Scene, Segment } from "./cycle.js" */
 /** @import { Layout } from "./levels.js" */
-/** @import { Glyph, Group } from "./model.js" */
+/** @import { Group } from "./groups.js" */
+/** @import { Glyph } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
 import { number, text } from "../lib/text.js";
 import { h, icon } from "../dom/h.js";

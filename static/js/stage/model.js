@@ -3,14 +3,14 @@
  * assumed on them. Pure. Nodes whose pods did not change keep their identity, so that only changed tiles are redrawn.
  */
 
-/** @import { NodeSlim, PodSlim, PodState, QueueStatus, Slim, Taint, Ui, View } from "../lib/types.d.ts" */
+/** @import { NodeSlim, PodSlim, PodState, QueueStatus, Taint, Ui, View } from "../lib/types.d.ts" */
+/** @import { Group } from "./groups.js" */
 import {
-  GPU_RESOURCE, authorOf, compareNames, conditionOf, cycleUnderWay, isTerminal, leader, objectAt, objectsOf,
+  GPU_RESOURCE, compareNames, conditionOf, cycleUnderWay, isTerminal, leader, objectAt, objectsOf,
   podRequests, podState, queueOfLeader, remembered, resourcesOf, zoneOf,
 } from "../state/selectors.js";
-import { initials } from "../lib/faces.js";
-import { ownerGroup, ownerLook } from "../lib/hues.js";
-import { saidName, whose } from "../state/people.js";
+import { saidName } from "../state/people.js";
+import { groupOf, sortedGroups } from "./groups.js";
 import { unseenPods } from "./lanes-model.js";
 
 /**
@@ -32,6 +32,11 @@ import { unseenPods } from "./lanes-model.js";
  * @property {PodSlim | null} pod
  */
 
+/**
+ * @typedef {{resource: string, name: string, used: number, max: number}} ExtendedUse `name`: as short as it is said ("gpu");
+ *   `used`: requested by the node's pods; `max`: allocatable; whole units
+ */
+
 /** @typedef {"victim" | "reprieved"} Fate what a preemption would make of a pod */
 
 /**
@@ -45,18 +50,12 @@ import { unseenPods } from "./lanes-model.js";
  * @property {number} cpuMilli allocatable
  * @property {number} memoryBytes allocatable
  * @property {number} podsMax allocatable
- * @property {number} gpus allocatable
+ * @property {readonly ExtendedUse[]} extended GPUs and whatever else a node counts, in order of name
  * @property {number} cpuUsed requested by its pods, assumed ones too; millicores
  * @property {number} memoryUsed bytes
- * @property {number} gpusUsed
  * @property {readonly Glyph[]} glyphs its pods, then the ghosts of those nominated to it
  * @property {number} podCount without the ghosts
  * @property {NodeSlim} node
- */
-
-/**
- * @typedef {{key: string, label: string, kind: string, number: number, hue: number, ring: boolean}} Group one entry of
- *   the legend of colours; `kind` of an owner
  */
 
 /**
@@ -286,51 +285,6 @@ export function shortName(pod) {
 }
 
 /**
- * @param {View} view
- * @param {PodSlim} pod
- * @param {Ui["colourBy"]} colourBy
- * @param {Map<string, Group>} groups grows
- * @returns {Group}
- */
-function groupOf(view, pod, colourBy, groups) {
-  const told = colourKey(view, pod, colourBy);
-  let group = groups.get(told.key);
-  if (!group) {
-    group = { ...told, ...ownerLook(told.number, told.key) };
-    groups.set(told.key, group);
-  }
-  return group;
-}
-
-/**
- * What a pod is coloured by, and the number that the server gave to it.
- * @param {View} view
- * @param {PodSlim} pod
- * @param {Ui["colourBy"]} colourBy
- * @returns {{key: string, label: string, kind: string, number: number | undefined}}
- */
-function colourKey(view, pod, colourBy) {
-  if (colourBy === "priority") {
-    const key = String(pod.spec?.priority ?? 0);
-    return { key, label: key, kind: "", number: pod.hues?.priority };
-  }
-  if (colourBy === "person") {
-    const author = authorOf(view, pod) ?? whose(view, pod.metadata.namespace);
-    // Seats have numbers of their own; what controllers made has the grey that is nobody's.
-    return { key: author?.slug ?? "", label: author?.name ?? "", kind: "", number: author ? Math.max(0, author.color - 1) : NOBODY };
-  }
-  if (colourBy === "namespace") {
-    const key = pod.metadata.namespace ?? "";
-    const student = whose(view, key);
-    return { key, label: student ? `${initials(student.name)} ${key}` : key, kind: "", number: pod.hues?.namespace };
-  }
-  return { ...ownerGroup(pod), number: pod.hues?.owner };
-}
-
-/** The slate hue, for pods that no person made. */
-const NOBODY = 4;
-
-/**
  * @param {NodeSlim} node
  * @param {Glyph[]} own
  * @param {readonly Glyph[]} ghosts
@@ -347,25 +301,41 @@ function nodeModel(node, own, ghosts, before) {
   const allocatable = resourcesOf(node.status?.allocatable ?? {});
   const counted = own.filter((glyph) => glyph.pod && !isTerminal(glyph.pod));
   const sum = (/** @type {(glyph: Glyph) => number} */ read) => counted.reduce((total, glyph) => total + read(glyph), 0);
-  const gpus = allocatable.extended[GPU_RESOURCE] ?? 0;
+  const extended = extendedOf(allocatable.extended, counted);
   return {
     name: node.metadata.name,
     zone: zoneOf(node),
     ready: conditionOf(node.status?.conditions, "Ready")?.status === "True",
     unschedulable: Boolean(node.spec?.unschedulable),
     taints: node.spec?.taints ?? [],
-    size: sizeOf(allocatable.cpuMilli, allocatable.memoryBytes, gpus),
+    size: sizeOf(allocatable.cpuMilli, allocatable.memoryBytes, allocatable.extended[GPU_RESOURCE] ?? 0),
     cpuMilli: allocatable.cpuMilli,
     memoryBytes: allocatable.memoryBytes,
     podsMax: allocatable.pods,
-    gpus,
+    extended,
     cpuUsed: sum((glyph) => glyph.cpuMilli),
     memoryUsed: sum((glyph) => glyph.memoryBytes),
-    gpusUsed: sum((glyph) => (glyph.pod ? podRequests(glyph.pod).extended[GPU_RESOURCE] ?? 0 : 0)),
     glyphs,
     podCount: own.length,
     node,
   };
+}
+
+/** @type {readonly ExtendedUse[]} */
+const NOTHING_EXTENDED = [];
+
+/**
+ * @param {Readonly<Record<string, number>>} allocatable by resource
+ * @param {readonly Glyph[]} pods that count
+ * @returns {readonly ExtendedUse[]}
+ */
+function extendedOf(allocatable, pods) {
+  const resources = Object.keys(allocatable).filter((resource) => (allocatable[resource] ?? 0) > 0).sort(compareNames);
+  if (resources.length === 0) return NOTHING_EXTENDED;
+  return resources.map((resource) => ({
+    resource, name: resource.split("/").pop() ?? resource, max: allocatable[resource] ?? 0,
+    used: pods.reduce((sum, { pod }) => sum + (pod ? podRequests(pod).extended[resource] ?? 0 : 0), 0),
+  }));
 }
 
 /**
@@ -394,20 +364,4 @@ function zonesOf(nodes) {
   }
   return [...byZone.values()].sort((a, b) => Number(a.name === "") - Number(b.name === "")
     || compareNames(a.name, b.name));
-}
-
-/**
- * The groups that have a pod now, in the order of their numbers; one whose name another one has too says its kind.
- * @param {ReadonlyMap<string, Group>} groups
- * @param {ReadonlyMap<string, Glyph>} pods
- */
-function sortedGroups(groups, pods) {
-  const keys = new Set();
-  for (const glyph of pods.values()) keys.add(glyph.group);
-  const used = [...groups.values()].filter((group) => keys.has(group.key))
-    .sort((a, b) => a.number - b.number || compareNames(a.key, b.key));
-  const labels = new Map();
-  for (const { label } of used) labels.set(label, (labels.get(label) ?? 0) + 1);
-  return used.map((group) => (labels.get(group.label) > 1 && group.kind
-    ? { ...group, label: `${group.label} (${group.kind})` } : group));
 }

@@ -8,7 +8,6 @@
 /** @import { TileState } from "./tile-parts.js" */
 import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
-import { GPU_RESOURCE } from "../state/selectors.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
@@ -18,6 +17,8 @@ import { OVER_ALPHA, PAD, footer, frame, glyphRows, isOut, marks, preemptionLine
 
 export const GLYPH_SIZE = 14;
 const GLYPH_PITCH = 17;
+/** Bars of extended resources on a tile; a card has all of them. */
+const EXTENDED_SHOWN = 2;
 /**
  * Where the glyphs of a tile of level 2 stand: one row while a cycle is told on it, else as many as there is room.
  * @param {TileBox} box
@@ -25,7 +26,8 @@ const GLYPH_PITCH = 17;
  * @param {boolean} scored
  */
 export function glyphArea(box, node, scored) {
-  const top = node.gpus > 0 ? 64 : 57;
+  const extended = Math.min(node.extended.length, EXTENDED_SHOWN);
+  const top = extended > 0 ? 53 + 11 * extended : 57;
   const below = waitingGhost(node) ? GHOST_ROW : 0;
   const rows = scored ? 1 : Math.max(1, Math.floor((box.h - top - below - 7) / GLYPH_PITCH));
   return { x: box.x + PAD, y: box.y + top, w: box.w - 2 * PAD, rows, size: GLYPH_SIZE - 1, pitch: GLYPH_PITCH };
@@ -113,11 +115,14 @@ export function bars(pen, node, x, y, w, details = []) {
     ["cpu", cpu, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, "cpu"],
     ["mem", memory, node.memoryBytes ? node.memoryUsed / node.memoryBytes : 0, "memory"],
   ]);
-  if (node.gpus > 0) rows.push(["gpu", `${node.gpusUsed}/${node.gpus}`, node.gpusUsed / node.gpus, GPU_RESOURCE]);
+  // What the pod in hand lacks is shown before anything else.
+  const lacking = [...node.extended].sort((a, b) =>
+    Number(Boolean(shortOf(details, b.resource))) - Number(Boolean(shortOf(details, a.resource))));
+  for (const { name, resource, used, max } of lacking.slice(0, EXTENDED_SHOWN)) rows.push([name, `${used}/${max}`, used / max, resource]);
   const pitch = rows.length > 2 ? 11 : 13;
   rows.forEach(([name, numbers, share, resource], index) => {
     const at = y + index * pitch - (rows.length > 2 ? 2 : 0);
-    write(pen, name, x, at, { colour: pen.colours.t2 });
+    write(pen, name, x, at, { colour: pen.colours.t2, width: 29 });
     write(pen, numbers, x + w, at, { size: 11.5, colour: pen.colours.t2, align: "right" });
     const short = shortOf(details, resource);
     const width = Math.max(20, w - 31 - 44);

@@ -124,3 +124,15 @@ test("a student's pods carry initials and namespace on the stage, as soon as it 
   const [byNamespace] = model(known, { ...UI, colourBy: "namespace" }).groups;
   assert.deepEqual([byNamespace?.label, byNamespace?.hue, byNamespace?.ring], ["MK s-mei", 1, true]);
 });
+
+test("every extended resource of a node is counted, under the short name that people say", () => {
+  const machine = node("n1");
+  const status = { ...machine.status, allocatable: { cpu: "4", memory: "8Gi", pods: "110", "nvidia.com/gpu": "2", "example.com/fpga": "1", "example.com/none": "0" } };
+  const asks = { containers: [{ name: "c", resources: { requests: { "nvidia.com/gpu": "1" } } }], nodeName: "n1" };
+  const model = modelMaker()(viewOf([{ ...machine, status }, pod("a", asks, { phase: "Running" }), pod("b", asks, { phase: "Succeeded" })]), UI);
+  assert.deepEqual(model.nodes.get("n1")?.extended, [
+    { resource: "example.com/fpga", name: "fpga", used: 0, max: 1 }, { resource: "nvidia.com/gpu", name: "gpu", used: 1, max: 2 },
+  ]);
+  assert.equal(model.nodes.get("n1")?.size, "4 CPU · 2 GPU");
+  assert.deepEqual(modelMaker()(viewOf([node("n2")]), UI).nodes.get("n2")?.extended, []);
+});
