@@ -5,37 +5,27 @@
 /** @import { Scene } from "./cycle.js" */
 /** @import { Layout } from "./levels.js" */
 /** @import { Model } from "./model.js" */
-/** @import { Spot } from "./motion.js" */
+/** @import { Flight, Spot } from "./motion.js" */
 /** @import { Turn } from "./told.js" */
 import { pageZoom } from "../dom/dom.js";
 import { MARGIN } from "./field.js";
-import { connector, motionOn } from "./motion.js";
+import { sentSince } from "./clients-model.js";
+import { MOTION_RATE_MAX, connector, motionOn } from "./motion.js";
 
 /** Connectors drawn to tied nodes; with more of them, the glow alone marks the set. */
 const CONNECTORS_MAX = 4;
+/** Real milliseconds between two requests that are told of at once. */
+const REQUESTS_APART_MS = 120;
 
 /**
  * @param {HTMLElement} host
  * @param {{scroller: HTMLElement, schedulers: HTMLElement}} parts
- * @param {{rowOf: (key: string) => Element | null}} lanes
- * @param {{hand: () => Element | null}} schedulers
+ * @param {{lanes: {rowOf: (key: string) => Element | null}, schedulers: {hand: () => Element | null},
+ *   clients: {places: (name: string) => Element[]}}} page
  * @param {ReturnType<typeof import("./overlay.js").makeOverlay>} overlay
  */
-export function makeFlights(host, parts, lanes, schedulers, overlay) {
-  /**
-   * @param {Element} element
-   * @returns {{left: number, right: number, top: number, bottom: number, x: number, y: number}}
-   */
-  function place(element) {
-    const outer = host.getBoundingClientRect();
-    const inner = element.getBoundingClientRect();
-    const zoom = pageZoom();
-    const left = (inner.left - outer.left) / zoom;
-    const top = (inner.top - outer.top) / zoom;
-    const right = left + inner.width / zoom;
-    const bottom = top + inner.height / zoom;
-    return { left, top, right, bottom, x: (left + right) / 2, y: (top + bottom) / 2 };
-  }
+export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay) {
+  const place = (/** @type {Element} */ element) => placeIn(host, element);
 
   /**
    * A node's box in the coordinates of the host; null while scrolled out of sight.
@@ -49,7 +39,7 @@ export function makeFlights(host, parts, lanes, schedulers, overlay) {
     const x = field.left + MARGIN + box.x;
     const y = field.top + MARGIN + box.y - parts.scroller.scrollTop;
     if (y + box.h < field.top || y > field.bottom) return null;
-    return { x, y, w: box.w, h: box.h, gap: layout.level === 2 ? 9 : 6 };
+    return { x, y, w: box.w, h: box.h, gap: layout.level === 2 ? 7 : 6 };
   }
 
   /**
@@ -71,6 +61,22 @@ export function makeFlights(host, parts, lanes, schedulers, overlay) {
   }
 
   /**
+   * Launches the requests that clients have sent since a view before.
+   * @param {View | null} before
+   * @param {{view: View, ui: Ui}} now
+   * @param {Layout | null} layout
+   * @param {number} timeMs
+   */
+  function requests(before, now, layout, timeMs) {
+    const pathOf = (/** @type {string} */ client, /** @type {string} */ node) => {
+      const stops = clients.places(client).map((element) => place(element)).map(({ x, y }) => ({ x, y }));
+      const box = layout && node ? tileBox(layout, node) : null;
+      return box && stops.length > 0 ? [...stops, { x: box.x + box.w / 2, y: box.y + box.h / 2 }] : stops;
+    };
+    for (const flight of requestFlights(before, now, pathOf, timeMs)) overlay.launch(flight);
+  }
+
+  /**
    * Launches what turned between two models.
    * @param {Model | null} before
    * @param {{view: View, ui: Ui, model: Model}} now
@@ -79,13 +85,12 @@ export function makeFlights(host, parts, lanes, schedulers, overlay) {
    * @param {number} timeMs
    */
   function between(before, { view, ui, model }, turns, layout, timeMs) {
-    if (!before || !layout || before === model) return;
     const rate = view.clock?.rate ?? 1;
-    if (rate > 10) return;
+    if (!before || !layout || before === model || rate > MOTION_RATE_MAX) return;
     const kind = motionOn(ui.reducedMotion, rate) ? "fly" : "trail";
     const launch = (/** @type {string} */ key, /** @type {string} */ state, /** @type {readonly Spot[]} */ path) => {
       const glyph = model.pods.get(key);
-      if (glyph) overlay.launch({ key, look: { state, hue: glyph.hue, ring: glyph.ring }, path, startMs: timeMs, kind });
+      if (glyph) overlay.launch({ key, failed: false, look: { state, hue: glyph.hue, ring: glyph.ring }, path, startMs: timeMs, kind });
     };
     const told = new Set(turns.map((turn) => turn.pod));
     for (const turn of turns) {
@@ -117,7 +122,7 @@ export function makeFlights(host, parts, lanes, schedulers, overlay) {
     overlay.paint(timeMs, colours, paths, place(parts.scroller));
   }
 
-  return { between, paint };
+  return { between, requests, paint };
 }
 
 /** @param {{right: number, y: number}} box */
@@ -134,4 +139,40 @@ function connected(scene) {
   if (!scene || scene.over) return [];
   if (scene.chosen) return scene.point === "PostBind" ? [] : [scene.chosen];
   return scene.tie && scene.tie.nodes.length <= CONNECTORS_MAX ? scene.tie.nodes : [];
+}
+
+/**
+ * Requests in flight: from the client past its Service to the node of the pod that answers; one that failed ends where it
+ * failed.
+ * @param {View | null} before
+ * @param {{view: View, ui: Ui}} now
+ * @param {(client: string, node: string) => Spot[]} pathOf empty where the client is not listed
+ * @param {number} timeMs
+ * @returns {Flight[]}
+ */
+export function requestFlights(before, { view, ui }, pathOf, timeMs) {
+  const rate = view.clock?.rate ?? 1;
+  if (rate > MOTION_RATE_MAX) return [];
+  const kind = motionOn(ui.reducedMotion, rate) ? "fly" : "trail";
+  return sentSince(before, view).map(({ client, request }, index) => ({
+    key: `request ${client} ${request.number}`, look: null, failed: request.result !== "ok", kind,
+    path: pathOf(client, request.node ?? ""), startMs: timeMs + index * REQUESTS_APART_MS,
+  }));
+}
+
+/**
+ * Where an element stands, in the coordinates of another.
+ * @param {HTMLElement} host
+ * @param {Element} element
+ * @returns {{left: number, right: number, top: number, bottom: number, x: number, y: number}}
+ */
+function placeIn(host, element) {
+  const outer = host.getBoundingClientRect();
+  const inner = element.getBoundingClientRect();
+  const zoom = pageZoom();
+  const left = (inner.left - outer.left) / zoom;
+  const top = (inner.top - outer.top) / zoom;
+  const right = left + inner.width / zoom;
+  const bottom = top + inner.height / zoom;
+  return { left, top, right, bottom, x: (left + right) / 2, y: (top + bottom) / 2 };
 }

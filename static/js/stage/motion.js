@@ -5,7 +5,8 @@
 /**
  * @typedef {object} Flight
  * @property {string} key of the pod
- * @property {{state: string, hue: number, ring: boolean}} look
+ * @property {{state: string, hue: number, ring: boolean} | null} look null: a request, drawn as a dot
+ * @property {boolean} failed a request that came to nothing ends in a cross
  * @property {readonly Spot[]} path
  * @property {number} startMs real milliseconds, as requestAnimationFrame counts
  * @property {"fly" | "trail"} kind `trail`: the pod has jumped, only a line tells where from

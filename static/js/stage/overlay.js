@@ -47,7 +47,8 @@ export function makeOverlay(host, canvas) {
       if (flight.kind === "trail") trail(flight.path, 1 - age / TRAIL_MS, colours);
       else {
         const spot = along(flight.path, flightEase(age / FLIGHT_MS));
-        drawGlyph(context, flight.look, spot.x - FLYING_SIZE / 2, spot.y - FLYING_SIZE / 2, FLYING_SIZE, colours, dpr);
+        if (!flight.look) drawRequest(context, spot, flight.failed, age / FLIGHT_MS, colours);
+        else drawGlyph(context, flight.look, spot.x - FLYING_SIZE / 2, spot.y - FLYING_SIZE / 2, FLYING_SIZE, colours, dpr);
       }
     }
   }
@@ -108,4 +109,28 @@ export function makeOverlay(host, canvas) {
   }
 
   return { launch, paint };
+}
+
+/**
+ * A request on its way: a dot, or at the end of one that failed a cross.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Spot} spot
+ * @param {boolean} failed
+ * @param {number} share of its way
+ * @param {Colours} colours
+ */
+function drawRequest(context, { x, y }, failed, share, colours) {
+  context.fillStyle = context.strokeStyle = failed ? colours.ver : colours.acc;
+  context.beginPath();
+  if (failed && share > 0.7) {
+    context.lineWidth = 2.5;
+    for (const side of [-1, 1]) {
+      context.moveTo(x - 5, y - 5 * side);
+      context.lineTo(x + 5, y + 5 * side);
+    }
+    context.stroke();
+    return;
+  }
+  context.arc(x, y, 4.5, 0, Math.PI * 2);
+  context.fill();
 }

@@ -13,6 +13,7 @@ import { ownerGroup } from "../lib/hues.js";
 import { text } from "../lib/text.js";
 import { refusedCluster } from "../state/roles.js";
 import { mountBanner, mountRecall } from "./banner.js";
+import { mountClients } from "./clients.js";
 import { mountEdges } from "./edges.js";
 import { laneModels } from "./lanes-model.js";
 import { mountLanes } from "./lanes.js";
@@ -40,6 +41,7 @@ export function mountPage(element, dispatch, on) {
   const lanes = mountLanes(parts.lanes, dispatch);
   const looks = mountLooks(parts.spacer, parts.lanes);
   const schedulers = mountSchedulers(parts.schedulers, dispatch);
+  const clients = mountClients(parts.schedulers);
   const legend = mountLegend(parts.legend, dispatch);
   const edges = mountEdges(parts.nodes, parts.scroller, on.reveal);
   const outline = mountOutline(parts.outline, dispatch, on.focus);
@@ -71,6 +73,7 @@ export function mountPage(element, dispatch, on) {
       scene: told === live ? scene : null, cycleReplica: under?.replica ?? "", colours, lang,
     });
     looks.render(view, ui, layout);
+    clients.render(view, lang);
     legend.render({ groups: model.groups, pods: model.pods, layout, ui, colours, scene });
     const eviction = layout.wide && told && scene?.eviction;
     evict.render(eviction ? {
@@ -112,7 +115,7 @@ export function mountPage(element, dispatch, on) {
     }
   }
 
-  return { parts, lanes, schedulers, render, tick, announce };
+  return { parts, lanes, schedulers, clients, render, tick, announce };
 }
 
 /**

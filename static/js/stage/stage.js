@@ -36,7 +36,7 @@ export function mountStage(element, dispatch) {
   const viewport = makeViewport(parts.scroller, parts.spacer);
   const field = makeField(parts.scroller, parts.canvas);
   const overlay = makeOverlay(element, parts.overlay);
-  const flights = makeFlights(element, parts, page.lanes, page.schedulers, overlay);
+  const flights = makeFlights(element, parts, page, overlay);
   const lens = mountLens(element);
   const pointer = mountPointer(element, parts.scroller, {
     field, lens, dispatch, input: fieldInput, zoom: viewport.zoom, setZoom, toZone: viewport.toZone,
@@ -59,6 +59,7 @@ export function mountStage(element, dispatch) {
     const { before, now, turns, begun } = story.take(view, ui, timeMs);
     renderPage(timeMs);
     flights.between(before?.model ?? null, now, turns, viewport.layout(), timeMs);
+    flights.requests(before?.view ?? null, now, viewport.layout(), timeMs);
     page.announce(now, turns);
     for (const node of nodesToReveal(before, now, turns, story.live(), begun)) viewport.reveal(node);
   }

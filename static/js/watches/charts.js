@@ -2,7 +2,7 @@
 
 /** @import { Lang } from "../lib/types.d.ts" */
 /** @import { Scene as Base } from "../streams/charts.js" */
-/** @import { Row, Table } from "../streams/csv.js" */
+/** @import { Row, Table } from "../lib/csv.js" */
 /** @import { Lane, Moment } from "./recorder.js" */
 import { escapeText } from "../dom/plotly.js";
 import { clockTime, number, text } from "../lib/text.js";

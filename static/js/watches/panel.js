@@ -2,7 +2,7 @@
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 /** @import { Scene as Base } from "../streams/charts.js" */
-/** @import { Table } from "../streams/csv.js" */
+/** @import { Table } from "../lib/csv.js" */
 import { readColours } from "../dom/colours.js";
 import { element, setAttribute, setText, syncList } from "../dom/dom.js";
 import { paced } from "../lib/paced.js";
