@@ -39,6 +39,7 @@ const OVER_DIM = 0.6;
  * @property {number} victims
  * @property {number} violations
  * @property {number} criterion
+ * @property {boolean} lot
  */
 
 /**
@@ -109,6 +110,7 @@ export function cycleScene(cycle, elapsedMs, { budgetMs, motion, order, weights,
       victims: candidate?.victims ?? 0,
       violations: candidate?.violations ?? 0,
       criterion: candidate?.criterion ?? 0,
+      lot: candidate?.lot ?? false,
     });
   }
   const total = scores ? Math.max(...trace.scores?.total ?? [0]) : 0;

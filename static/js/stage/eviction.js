@@ -20,6 +20,7 @@ const CRITERION_MS = 500;
  * @property {number} victims how many pods it would cost there; 0 before that is known
  * @property {number} violations how many PodDisruptionBudgets that would break
  * @property {number} criterion from 1: the one that turned the node away, or decided for it; 0 where none did so far
+ * @property {boolean} lot whether chance did: among nodes that every criterion finds equal
  */
 
 /**
@@ -93,13 +94,16 @@ function nodeAt(trace, account, name, { frame, asked }) {
   const candidate = trace.preemption?.candidates?.[name];
   const nominated = trace.preemption?.nominatedNode === name;
   const by = nominated ? account?.asked.at(-1) : account?.candidates.find((one) => one.node === name)?.eliminatedBy;
+  const drawn = account?.candidates.some(({ eliminatedBy }) => eliminatedBy === "lot") ?? false;
+  const lot = frame >= EVICT && drawn && (nominated || by === "lot");
   const place = account?.asked.indexOf(by ?? "") ?? -1;
   const told = frame >= CHOOSE && place >= 0 && place < asked;
   return {
-    role: nominated && (frame >= EVICT || (frame === CHOOSE && told)) ? "chosen" : "candidate",
+    role: nominated && (frame >= EVICT || (frame === CHOOSE && told && !drawn)) ? "chosen" : "candidate",
     victims: frame >= REPRIEVE ? candidate?.victims.length ?? 0 : 0,
     violations: frame >= REPRIEVE ? candidate?.numPDBViolations ?? 0 : 0,
-    criterion: told ? CRITERIA.findIndex((criterion) => criterion === by) + 1 : 0,
+    lot,
+    criterion: told && !(nominated && drawn) ? CRITERIA.findIndex((criterion) => criterion === by) + 1 : 0,
   };
 }
 

@@ -113,7 +113,7 @@ export function preemptionLines(pen, box, scene, freed = "") {
   const x = box.x + PAD;
   const room = box.w - 2 * PAD;
   const bottom = box.y + box.h - 14;
-  const said = scene.criterion > 0 ? text(lang, chosen ? "stage.decidedAt" : "stage.outAt", { n: scene.criterion }) : "";
+  const said = scene.lot ? text(lang, chosen ? "stage.won" : "preemption.outByLot") : scene.criterion > 0 ? text(lang, chosen ? "stage.decidedAt" : "stage.outAt", { n: scene.criterion }) : "";
   const cost = scene.victims > 0 ? text(lang, scene.violations > 0 ? "stage.evictsBreaking" : "stage.evicts", {
     n: scene.victims, p: scene.violations,
   }) : "";

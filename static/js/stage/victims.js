@@ -173,15 +173,17 @@ function chip(pen, glyph, eviction, x, top, w) {
  */
 function waiting(pen, box, pod) {
   const { context, colours, lang } = pen;
-  const y = box.y + box.h - FOOT - CHIP_H + 2;
+  // A tile that is as low as it may be has less room between the chips and its foot.
+  const height = box.h < 110 ? 15 : CHIP_H;
+  const y = box.y + box.h - FOOT - height;
   context.fillStyle = colours.purbg;
-  roundRect(context, box.x + 5, y, box.w - 10, CHIP_H, 5);
+  roundRect(context, box.x + 5, y, box.w - 10, height, 5);
   context.fill();
-  drawGlyph(context, { state: "nominated", hue: 2, ring: false }, box.x + PAD, y + 4, 12, colours, pen.dpr);
+  drawGlyph(context, { state: "nominated", hue: 2, ring: false }, box.x + PAD, y + height / 2 - 6, 12, colours, pen.dpr);
   const waits = text(lang, "stage.waitsHere");
   const room = box.w - 2 * PAD - 18;
   context.font = `600 11px ${colours.font}`;
-  const name = write(pen, fit(pen, pod.split("/").pop() ?? pod, room), box.x + PAD + 18, y + CHIP_H / 2, { weight: 600, colour: colours.purt });
+  const name = write(pen, fit(pen, pod.split("/").pop() ?? pod, room), box.x + PAD + 18, y + height / 2, { weight: 600, colour: colours.purt });
   context.font = `400 11px ${colours.font}`;
-  if (widthOf(pen, waits) <= room - name - 6) write(pen, waits, box.x + PAD + 24 + name, y + CHIP_H / 2, { colour: colours.purt });
+  if (widthOf(pen, waits) <= room - name - 6) write(pen, waits, box.x + PAD + 24 + name, y + height / 2, { colour: colours.purt });
 }

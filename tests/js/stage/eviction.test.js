@@ -83,3 +83,15 @@ test("priorities are short", () => {
   assert.deepEqual([0, 100, 9_999, 20_000, 1_000_000, 2_000_001_000, -10].map(shortPriority),
     ["0", "100", "9999", "20k", "1M", "sys", "-10"]);
 });
+
+test("nodes that every criterion finds equal are told to have lost the lot, and none has won before it is drawn", () => {
+  const preemption = { ...TOLD.trace?.preemption, ties: ["n2", "n3"] };
+  const account = TOLD.trace?.explanation?.preemption;
+  assert.ok(account);
+  const candidates = account.candidates.map((one) => (one.node === "n3" ? { ...one, eliminatedBy: "lot" } : one));
+  const told = cycle({ point: "PostFilter", trace: { ...TOLD.trace, preemption, explanation: { preemption: { ...account, candidates } } } });
+  const at = (/** @type {number} */ elapsedMs) => [...(evictionOf(told, { elapsedMs, budgetMs: Infinity })?.byNode ?? [])]
+    .map(([name, { role, criterion, lot }]) => `${name} ${role} ${criterion} ${lot}`);
+  assert.deepEqual(at(3 * FRAME_MS + 500), ["n1 candidate 1 false", "n2 candidate 0 false", "n3 candidate 0 false"]);
+  assert.deepEqual(at(Infinity), ["n1 candidate 1 false", "n2 chosen 0 true", "n3 candidate 0 true"]);
+});
