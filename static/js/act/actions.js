@@ -123,9 +123,9 @@ export class Actions {
   }
 
   /**
-   * Do what a typed command says; answers with the text key of what was done, and the object to select.
-   * @param {Command} command
-   * @returns {Promise<{key: string, values: Record<string, string | number>, select?: {resource: string, key: string}}>}
+   * Write what a typed command says; answers with the text key of what was done.
+   * @param {Extract<Command, {verb: "create" | "scale" | "cordon" | "label" | "annotate" | "taint"}>} command
+   * @returns {Promise<{key: string, values: Record<string, string | number>}>}
    */
   async run(command) {
     if (command.verb === "create") {
@@ -135,15 +135,7 @@ export class Actions {
       return { key: "done_create", values: { kind: item.kind, name: made.metadata.name } };
     }
     const { kind, namespace, name } = command.target;
-    const key = namespace ? `${namespace}/${name}` : name;
-    const at = { resource: kind.resource, key };
     switch (command.verb) {
-      case "get":
-        await this.api.get(kind, namespace, name);
-        return { key: "", values: {}, select: at };
-      case "delete":
-        await this.api.delete(kind, namespace, name);
-        return { key: "done_delete", values: { kind: kind.kind, name } };
       case "scale":
         await this.api.patch(kind, namespace, name, { spec: { replicas: command.replicas } });
         return { key: "done_scale", values: { name, replicas: command.replicas } };
@@ -151,8 +143,11 @@ export class Actions {
         await this.api.patch(kind, namespace, name, { spec: { unschedulable: command.unschedulable || null } });
         return { key: command.unschedulable ? "done_cordon" : "done_uncordon", values: { name } };
       case "label":
-        await this.api.patch(kind, namespace, name, { metadata: { labels: command.labels } });
+        await this.api.patch(kind, namespace, name, { metadata: { labels: command.entries } });
         return { key: "done_label", values: { name } };
+      case "annotate":
+        await this.api.patch(kind, namespace, name, { metadata: { annotations: command.entries } });
+        return { key: "done_annotate", values: { name } };
       case "taint":
         await this.taint(name, command.add, command.remove);
         return { key: "done_taint", values: { name } };

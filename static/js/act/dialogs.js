@@ -23,8 +23,9 @@ export function dialogIntents(world) {
   const { api } = actions;
   const { t, say, attempt, answer, refused } = speak(world);
 
-  const importManifests = async () => (await forms.files()).openImport({
+  const importManifests = async (written = "") => (await forms.files()).openImport({
     t,
+    written,
     namespace: actions.namespace,
     apply: (body, type) => answer("outcome", () => api.importText(body, type)),
   });
@@ -40,10 +41,11 @@ export function dialogIntents(world) {
   });
 
   return {
-    openImport: ({ kind }) => attempt(kind === "yaml" ? importManifests : replayTrace),
-    openFault: ({ identity }) => attempt(async () => (await forms.fault()).openFault({
+    openImport: ({ kind, text }) => attempt(kind === "yaml" ? () => importManifests(text) : replayTrace),
+    openFault: ({ identity, kind = "" }) => attempt(async () => (await forms.fault()).openFault({
       t,
       identity,
+      kind,
       identities: replicas(view()).map((replica) => replica.metadata.name).sort(),
       begin: (target, body) => refused(async () => {
         await api.fault(target, body);

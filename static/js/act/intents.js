@@ -3,6 +3,7 @@
 /** @import { Intent } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
 import { clockIntents } from "./clock.js";
+import { commandIntents } from "./command.js";
 import { compareIntents } from "./compare.js";
 import { dialogIntents } from "./dialogs.js";
 import { objectIntents } from "./objects.js";
@@ -16,10 +17,12 @@ import { speak } from "./world.js";
  */
 export function createIntents(world) {
   const { t, say } = speak(world);
+  const objects = objectIntents(world);
+  const dialogs = dialogIntents(world);
   /** @type {Table} */
   const table = {
-    ...pageIntents(world), ...clockIntents(world), ...objectIntents(world), ...dialogIntents(world), ...timeIntents(world),
-    ...compareIntents(world),
+    ...pageIntents(world), ...clockIntents(world), ...objects, ...dialogs, ...timeIntents(world),
+    ...compareIntents(world), ...commandIntents(world, { ...objects, ...dialogs }),
   };
   // The type that chose the row is the type of the intent; a table of functions cannot say so.
   return (intent) => {

@@ -4,26 +4,16 @@
 import { fullName, itemOf } from "../lib/items.js";
 import { kindOfResource, splitKey } from "../lib/kinds.js";
 import { consequence } from "../state/consequence.js";
-import { commands, forms } from "./forms.js";
-import { speak } from "./world.js";
+import { forms } from "./forms.js";
+import { speak, undo } from "./world.js";
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "create" | "openForm" | "command" | "delete" | "undo">}
+ * @returns {Pick<Table, "create" | "openForm" | "delete" | "undo">}
  */
 export function objectIntents(world) {
   const { actions, view, ui, setUi } = world;
-  const { t, say, attempt, refused } = speak(world);
-
-  const undo = () => attempt(async () => {
-    const deeds = world.deeds();
-    if (!deeds) return;
-    const { key, values, tone } = await deeds.undo();
-    say(t(key, values), tone);
-  });
-  /** What can be taken back is said with the way to do it. */
-  const sayDone = (/** @type {string} */ done) =>
-    say(done, "done", world.deeds() ? { label: t("undo.undo"), run: () => void undo() } : undefined);
+  const { t, say, sayDone, attempt, refused } = speak(world);
 
   /** @param {"taint" | "label"} kind */
   const openNode = async (kind) => {
@@ -38,11 +28,11 @@ export function objectIntents(world) {
   };
 
   return {
-    create({ item: id }) {
+    create({ item: id, values }) {
       const item = itemOf(id);
       if (!item) return;
       return attempt(async () => {
-        const made = await actions.createItem(item);
+        const made = await actions.createItem(item, values);
         const done = t("done_create", { kind: item.kind, name: made.metadata.name });
         const waits = item.kind === "Pod" && (view().clock?.paused || view().clock?.held);
         say(waits ? `${done}. ${t("held_note")}` : done);
@@ -61,15 +51,6 @@ export function objectIntents(world) {
         createYaml: (yaml) => refused(() => actions.createYaml(yaml, item)),
       }));
     },
-    command({ line }) {
-      return attempt(async () => {
-        const read = (await commands()).readCommand(line, actions.namespace);
-        if ("error" in read) return say(t(read.error, read.values), "bad");
-        const result = await actions.run(read);
-        if (result.select) setUi({ selected: result.select });
-        if (result.key) sayDone(t(result.key, result.values));
-      });
-    },
     delete({ resource, key }) {
       const kind = kindOfResource(resource)?.kind ?? resource;
       const { name } = splitKey(key);
@@ -82,7 +63,7 @@ export function objectIntents(world) {
         }),
       }));
     },
-    undo,
+    undo: () => undo(world),
   };
 }
 

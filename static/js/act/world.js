@@ -33,7 +33,8 @@ import { refusalOf } from "./actions.js";
  * The words of one world: texts in its language, notices, and work whose refusal is said.
  * @param {World} world
  */
-export function speak({ ui, toast }) {
+export function speak(world) {
+  const { ui, toast } = world;
   /** @param {string} key @param {Record<string, string | number>} [values] */
   const t = (key, values) => text(ui().lang, key, values);
   /** @param {string} message @param {Tone} [tone] @param {NoticeAction} [action] */
@@ -45,6 +46,11 @@ export function speak({ ui, toast }) {
     t,
     say,
     refused,
+    /**
+     * Say what was done, with the way to take it back.
+     * @param {string} done
+     */
+    sayDone: (done) => say(done, "done", world.deeds() ? { label: t("undo.undo"), run: () => void undo(world) } : undefined),
     /**
      * Do some work and say how it went.
      * @param {() => Promise<unknown>} work
@@ -70,4 +76,18 @@ export function speak({ ui, toast }) {
       return refusal ? { refusal } : { [name]: value };
     },
   };
+}
+
+/**
+ * Take back what this person did last, and say what that was or why it stays.
+ * @param {World} world
+ */
+export function undo(world) {
+  const { t, say, attempt } = speak(world);
+  return attempt(async () => {
+    const deeds = world.deeds();
+    if (!deeds) return;
+    const { key, values, tone } = await deeds.undo();
+    say(t(key, values), tone);
+  });
 }

@@ -16,13 +16,14 @@ const FIELDS = /** @type {const} */ (["seconds", "rate"]);
  * @param {Translate} options.t
  * @param {readonly string[]} options.identities all replicas
  * @param {string} options.identity the one that is meant first
+ * @param {string} [options.kind] the fault that is meant first
  * @param {(identity: string, body: FaultBody) => Promise<Refusal>} options.begin
  */
-export function openFault({ t, identities, identity, begin }) {
+export function openFault({ t, identities, identity, kind = "", begin }) {
   const replica = element("select", { class: "input", id: "fault-replica", "data-testid": "fault-replica" },
     identities.map((name) => element("option", { value: name, selected: name === identity }, name)));
   const amounts = new Map(FIELDS.map((name) => [name, amountField(name, t)]));
-  let chosen = /** @type {Fault} */ (FAULTS[0]);
+  let chosen = /** @type {Fault} */ (FAULTS.find((fault) => fault.kind === kind) ?? FAULTS[0]);
   const kinds = FAULTS.map((fault) => kindRow(fault, t, () => choose(fault)));
 
   /** @param {Fault} fault */
@@ -47,7 +48,7 @@ export function openFault({ t, identities, identity, begin }) {
     element("div", { class: "fault-kinds", role: "radiogroup", "aria-label": t("fault.which") }, kinds),
     element("div", { class: "fields" }, [...amounts.values()].map((amount) => amount.element)),
   ]);
-  const first = /** @type {HTMLInputElement} */ (shell.body.querySelector("input[type=radio]"));
+  const first = /** @type {HTMLInputElement} */ (shell.body.querySelector(`#fault-${chosen.kind}`));
   first.checked = true;
   choose(chosen);
   first.focus();

@@ -16,9 +16,10 @@ import { createYamlEditor } from "./yaml_editor.js";
  * @param {object} options
  * @param {Translate} options.t
  * @param {string} options.namespace
+ * @param {string} [options.written] what the editor begins with
  * @param {(text: string, type: string) => Promise<{outcome: Outcome} | {refusal: NonNullable<Refusal>}>} options.apply
  */
-export function openImport({ t, namespace, apply }) {
+export function openImport({ t, namespace, written = "", apply }) {
   const editor = createYamlEditor(t("import_title"), (line) => t("line", { line }));
   const file = element("input", { type: "file", accept: ".yaml,.yml,.json", class: "sr-only", "data-testid": "import-file" });
   const choose = element("label", { class: "button file-button" }, [t("choose_file"), file]);
@@ -46,7 +47,7 @@ export function openImport({ t, namespace, apply }) {
     element("div", { class: "import-bar" }, [choose, element("span", { class: "hint" }, t("import_into", { namespace }))]),
     editor.element, results,
   ]);
-  editor.value = "";
+  editor.value = written;
   editor.area.focus();
 
   /** @param {Outcome} outcome */

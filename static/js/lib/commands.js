@@ -1,7 +1,4 @@
-/**
- * The typed command line: kubectl's verbs read into plain values. Pure; what they do is decided by main.js.
- * Forms: create, run, get, delete, scale, taint, cordon, uncordon, label.
- */
+/** The typed command line: kubectl's verbs read into plain values. Pure; what they do is decided by act/command.js. */
 
 /** @import { Kind } from "./kinds.js" */
 import { ITEMS, readPairs, readTaints } from "./items.js";
@@ -10,16 +7,42 @@ import { kindNamed, kindTyped } from "./kinds.js";
 /**
  * @typedef {{kind: Kind, namespace: string, name: string}} Target
  * @typedef {{verb: "create", item: string, values: Record<string, string>}
- *   | {verb: "get" | "delete", target: Target}
+ *   | {verb: "get" | "describe" | "edit" | "delete", target: Target, output?: string}
+ *   | {verb: "list", kind: Kind, namespace: string | null}
+ *   | {verb: "help", about: string}
+ *   | {verb: "apply" | "undo"}
  *   | {verb: "scale", target: Target, replicas: number}
  *   | {verb: "cordon", target: Target, unschedulable: boolean}
- *   | {verb: "label", target: Target, labels: Record<string, string | null>}
+ *   | {verb: "label" | "annotate", target: Target, entries: Record<string, string | null>}
  *   | {verb: "taint", target: Target, add: ReturnType<typeof readTaints>, remove: {key: string, effect: string}[]}
- * } Command
+ * } Command `namespace` null: all of them
  * @typedef {{error: string, values?: Record<string, string>}} Misread
  */
 
-export const VERBS = ["create", "run", "get", "delete", "scale", "taint", "label", "cordon", "uncordon"];
+/** The verbs, each with an example that a learner can change. */
+/** @type {Readonly<Record<string, string>>} */
+export const EXAMPLES = {
+  get: "get pods -A",
+  describe: "describe pod web",
+  create: "create deployment web --replicas=3",
+  run: "run web --image=nginx",
+  apply: "apply -f FILE",
+  edit: "edit deployment web",
+  scale: "scale deployment web --replicas=5",
+  delete: "delete pod web",
+  label: "label node n1 disk=ssd gpu-",
+  annotate: "annotate node n1 clustersim.io/kubelet=off",
+  taint: "taint node n1 dedicated=demo:NoSchedule",
+  cordon: "cordon n1",
+  uncordon: "uncordon n1",
+  undo: "undo",
+  help: "help scale",
+};
+export const VERBS = Object.keys(EXAMPLES);
+/** Verbs whose first word is a node, whatever stands before its name. */
+export const NODE_VERBS = ["cordon", "uncordon"];
+/** Options that take no value. */
+const FLAGS = new Set(["A", "all-namespaces", "w", "watch", "overwrite", "f"]);
 
 /**
  * @param {string} line
@@ -34,24 +57,44 @@ export function readCommand(line, namespace) {
   const scope = options["n"] ?? options["namespace"] ?? namespace;
   if (verb === "create") return readCreate(words, options, scope);
   if (verb === "run") return create("pod-medium", words[0], { ...options, cpu: options["cpu"] ?? "" }, scope);
-  const isNodeVerb = verb === "cordon" || verb === "uncordon";
-  const target = isNodeVerb && !(words[0] ?? "").includes("/")
+  if (verb === "help") return { verb, about: VERBS.includes(words[0] ?? "") ? words[0] ?? "" : "" };
+  if (verb === "apply" || verb === "undo") return { verb };
+  if (verb === "get" && words.length === 1 && !words[0]?.includes("/"))
+    return readList(words[0] ?? "", "A" in options || "all-namespaces" in options ? null : scope);
+  const target = NODE_VERBS.includes(verb) && !(words[0] ?? "").includes("/")
     ? named(kindNamed("Node"), words.shift(), scope)
     : readTarget(words, scope);
   if ("error" in target) return target;
-  switch (verb) {
-    case "get":
-    case "delete":
-      return { verb, target };
-    case "scale":
-      return readScale(target, options["replicas"] ?? words[0]);
-    case "label":
-      return words.length ? { verb, target, labels: readLabels(words) } : { error: "command_labels" };
-    case "taint":
-      return words.length ? readTaint(target, words) : { error: "command_taints" };
-    default:
-      return { verb: "cordon", target, unschedulable: verb === "cordon" };
-  }
+  return readRest(verb, target, words, options);
+}
+
+/**
+ * What stands after the object.
+ * @param {string} verb
+ * @param {Target} target
+ * @param {string[]} words
+ * @param {Record<string, string>} options
+ * @returns {Command | Misread}
+ */
+function readRest(verb, target, words, options) {
+  if (verb === "scale") return readScale(target, options["replicas"] ?? words.shift(), words);
+  if (verb === "label" || verb === "annotate")
+    return words.length ? { verb, target, entries: readEntries(words) } : { error: `command_${verb === "label" ? "labels" : "annotations"}` };
+  if (verb === "taint") return words.length ? readTaint(target, words) : { error: "command_taints" };
+  if (words.length) return { error: "command_extra", values: { word: words.join(" ") } };
+  if (verb === "get") return { verb, target, ...(options["o"] ? { output: options["o"] } : {}) };
+  if (verb === "describe" || verb === "edit" || verb === "delete") return { verb, target };
+  return { verb: "cordon", target, unschedulable: verb === "cordon" };
+}
+
+/**
+ * @param {string} typed
+ * @param {string | null} namespace
+ * @returns {Command | Misread}
+ */
+function readList(typed, namespace) {
+  const kind = kindTyped(typed);
+  return kind ? { verb: "list", kind, namespace: kind.namespaced ? namespace : "" } : { error: "command_kind", values: { kind: typed } };
 }
 
 /**
@@ -69,6 +112,7 @@ function split(line) {
     const option = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/.exec(token);
     if (!option) words.push(token);
     else if (option[2] !== undefined) options[option[1] ?? ""] = option[2];
+    else if (FLAGS.has(option[1] ?? "")) options[option[1] ?? ""] = "";
     else {
       at += 1;
       options[option[1] ?? ""] = tokens[at] ?? "";
@@ -99,7 +143,7 @@ function readTarget(words, namespace) {
   const slash = first.indexOf("/");
   const typed = slash < 0 ? first : first.slice(0, slash);
   const kind = kindTyped(typed);
-  if (!kind) return { error: "command_kind", values: { kind: typed } };
+  if (!kind) return typed ? { error: "command_kind", values: { kind: typed } } : { error: "command_target" };
   return named(kind, slash < 0 ? words.shift() : first.slice(slash + 1), namespace);
 }
 
@@ -141,21 +185,23 @@ function create(item, name, options, namespace) {
 /**
  * @param {Target} target
  * @param {string | undefined} count
+ * @param {string[]} rest
  * @returns {Command | Misread}
  */
-function readScale(target, count) {
+function readScale(target, count, rest) {
   if (!count || !/^\d+$/.test(count)) return { error: "command_replicas" };
+  if (rest.length) return { error: "command_extra", values: { word: rest.join(" ") } };
   return { verb: "scale", target, replicas: Number(count) };
 }
 
 /** @param {string[]} words `key=value` sets, `key-` removes */
-function readLabels(words) {
+function readEntries(words) {
   /** @type {Record<string, string | null>} */
-  const labels = {};
+  const entries = {};
   for (const word of words)
-    if (word.endsWith("-")) labels[word.slice(0, -1)] = null;
-    else Object.assign(labels, readPairs(word));
-  return labels;
+    if (word.endsWith("-")) entries[word.slice(0, -1)] = null;
+    else Object.assign(entries, readPairs(word));
+  return entries;
 }
 
 /**

@@ -1,6 +1,9 @@
 /** What the palette's items share: form fields, and reading what is typed into them. Pure. */
 
-/** @import { Field } from "./items.js" */
+/** @import { Field, Values } from "./items.js" */
+
+export const GPU = "nvidia.com/gpu";
+export const IMAGE = "nginx:1.27";
 
 /**
  * @param {string} name
@@ -48,4 +51,30 @@ export function readTaints(text) {
     const [key = "", value] = pair.split("=");
     return value === undefined ? { key, effect } : { key, value, effect };
   });
+}
+
+/**
+ * The spec of a pod, or of a template's pods.
+ * @param {Values} values
+ */
+export function podSpec(values) {
+  const gpu = given({ [GPU]: values["gpu"] });
+  const requests = { ...given({ cpu: values["cpu"], memory: values["memory"] }), ...gpu };
+  const selector = readPairs(values["nodeSelector"]);
+  const tolerations = readTaints(values["tolerations"]).map(({ key, value, effect }) =>
+    value === undefined ? { key, operator: "Exists", effect } : { key, operator: "Equal", value, effect });
+  const resources = {
+    ...(Object.keys(requests).length ? { requests } : {}),
+    ...(Object.keys(gpu).length ? { limits: gpu } : {}),
+  };
+  return {
+    containers: [{
+      name: "main",
+      image: values["image"] || IMAGE,
+      ...(Object.keys(resources).length ? { resources } : {}),
+    }],
+    ...given({ priorityClassName: values["priorityClass"] }),
+    ...(Object.keys(selector).length ? { nodeSelector: selector } : {}),
+    ...(tolerations.length ? { tolerations } : {}),
+  };
 }

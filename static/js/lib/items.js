@@ -3,8 +3,9 @@
  * and namespace come in with the values.
  */
 /** @import { Lang } from "./types.d.ts" */
-import { field, given, readPairs, readTaints } from "./item_parts.js";
+import { field, given, GPU, IMAGE, podSpec, readPairs, readTaints } from "./item_parts.js";
 import { PLACED_PODS, STORAGE } from "./storage_items.js";
+import { POLICIES, WORKLOADS } from "./workload_items.js";
 import { text } from "./text.js";
 
 /**
@@ -18,7 +19,7 @@ import { text } from "./text.js";
 
 /** @typedef {Record<string, string>} Values */
 
-export { readPairs, readTaints };
+export { GPU, readPairs, readTaints };
 
 /**
  * @typedef {object} Item
@@ -36,9 +37,9 @@ export { readPairs, readTaints };
  * @property {(values: Values) => Record<string, any>} build
  */
 
+/** The type under which the browser carries an item's id while it is dragged. */
+export const DRAGGED = "application/x-clustersim-item";
 export const HIGH_PRIORITY_CLASS = "high-priority";
-export const GPU = "nvidia.com/gpu";
-const IMAGE = "nginx:1.27";
 
 const NODE_FIELDS = [
   field("name", "metadata.name"),
@@ -102,29 +103,6 @@ const POD_FIELDS = [
 ];
 
 /** @param {Values} values */
-function podSpec(values) {
-  const gpu = given({ [GPU]: values["gpu"] });
-  const requests = { ...given({ cpu: values["cpu"], memory: values["memory"] }), ...gpu };
-  const selector = readPairs(values["nodeSelector"]);
-  const tolerations = readTaints(values["tolerations"]).map(({ key, value, effect }) =>
-    value === undefined ? { key, operator: "Exists", effect } : { key, operator: "Equal", value, effect });
-  const resources = {
-    ...(Object.keys(requests).length ? { requests } : {}),
-    ...(Object.keys(gpu).length ? { limits: gpu } : {}),
-  };
-  return {
-    containers: [{
-      name: "main",
-      image: values["image"] || IMAGE,
-      ...(Object.keys(resources).length ? { resources } : {}),
-    }],
-    ...given({ priorityClassName: values["priorityClass"] }),
-    ...(Object.keys(selector).length ? { nodeSelector: selector } : {}),
-    ...(tolerations.length ? { tolerations } : {}),
-  };
-}
-
-/** @param {Values} values */
 function buildPod(values) {
   const labels = readPairs(values["labels"]);
   return {
@@ -168,40 +146,6 @@ function podItem({ id, group, note, more, defaults, fields }) {
   };
 }
 
-const TEMPLATE = "spec.template.spec.containers[0]";
-const WORKLOAD_FIELDS = [
-  field("name", "metadata.name"),
-  field("namespace", "metadata.namespace"),
-  field("replicas", "spec.replicas", "number"),
-  field("image", `${TEMPLATE}.image`),
-  field("cpu", `${TEMPLATE}.resources.requests.cpu`),
-  field("memory", `${TEMPLATE}.resources.requests.memory`),
-  field("priorityClass", "spec.template.spec.priorityClassName"),
-  field("nodeSelector", "spec.template.spec.nodeSelector", "pairs"),
-  field("tolerations", "spec.template.spec.tolerations", "pairs"),
-];
-
-/**
- * @param {"Deployment" | "ReplicaSet"} kind
- * @returns {Item}
- */
-function workload(kind) {
-  return {
-    id: kind.toLowerCase(), group: "workloads", icon: "layers", label: kind, kind, stem: "",
-    defaults: { replicas: "3", image: IMAGE, cpu: "250m", memory: "256Mi" }, fields: WORKLOAD_FIELDS,
-    build: (values) => ({
-      apiVersion: "apps/v1",
-      kind,
-      metadata: { name: values["name"], ...given({ namespace: values["namespace"] }) },
-      spec: {
-        replicas: Number(values["replicas"] ?? 1),
-        selector: { matchLabels: { app: values["name"] } },
-        template: { metadata: { labels: { app: values["name"] } }, spec: podSpec(values) },
-      },
-    }),
-  };
-}
-
 /** @type {readonly Item[]} */
 export const ITEMS = [
   node("small", "2", { cpu: "2", memory: "4Gi" }),
@@ -215,8 +159,7 @@ export const ITEMS = [
   pod("besteffort", 7, "", {}, "besteffort-"),
   pod("high-priority", 4, "", { cpu: "500m", memory: "512Mi", priorityClass: HIGH_PRIORITY_CLASS }, "high-"),
   ...PLACED_PODS.map(podItem),
-  workload("Deployment"),
-  workload("ReplicaSet"),
+  ...WORKLOADS,
   {
     id: "service", group: "workloads", icon: "service", label: "Service", kind: "Service", stem: "svc-",
     defaults: { selector: "app=web", port: "80" },
@@ -239,6 +182,7 @@ export const ITEMS = [
     build: (values) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name: values["name"] } }),
   },
   ...STORAGE.map((given) => ("build" in given ? given : podItem(given))),
+  ...POLICIES,
   {
     id: "priorityclass", group: "policies", icon: "arrow-up", label: "item_priorityclass", kind: "PriorityClass",
     stem: "priority-", defaults: { value: "1000", preemptionPolicy: "PreemptLowerPriority" },

@@ -42,6 +42,14 @@ export const PLACED_PODS = [
       return pod;
     },
   },
+  {
+    id: "gated", group: "pods", note: "", defaults: { gate: "example.com/hold" },
+    fields: [field("gate", "spec.schedulingGates")],
+    more: (pod, values) => {
+      pod["spec"].schedulingGates = [{ name: values["gate"] }];
+      return pod;
+    },
+  },
 ];
 
 /**

@@ -686,7 +686,22 @@ export interface Ui {
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
   undo: UndoState;
+  command: Commanded | null;
 }
+
+/** What the line that was typed last came to; `id` counts them. An empty `error`: it was done. */
+export interface Commanded {
+  id: number;
+  line: string;
+  error: string;
+  output: Output | null;
+}
+
+/** What a command answers. `name`: the column of the object's name; `total` may be more than there are rows. */
+export type Output =
+  | { kind: "help"; rows: readonly { example: string; about: string }[] }
+  | { kind: "table"; resource: string; columns: readonly string[]; name: number; total: number;
+      rows: readonly { key: string; cells: readonly string[] }[] };
 
 /** What the next undo takes back, as it is told; null: nothing. `count`: objects. */
 export type UndoState = { did: "created" | "deleted" | "changed" | "imported"; kind: string; name: string; count: number } | null;
@@ -842,14 +857,16 @@ export type Intent =
   | { type: "selectTrace"; id: string }
   | { type: "colourBy"; by: Ui["colourBy"] }
   | { type: "tab"; tab: string }
-  | { type: "create"; item: string }
+  | { type: "create"; item: string; values?: Record<string, string> }
   | { type: "openForm"; item: string }
-  | { type: "openImport"; kind: "yaml" | "openb" }
-  | { type: "command"; line: string }
+  /** `text`: what a file that was dropped says. */
+  | { type: "openImport"; kind: "yaml" | "openb"; text?: string }
+  /** `typed`: by hand, so that the answer stands at the line. */
+  | { type: "command"; line: string; typed?: boolean }
   | { type: "delete"; resource: string; key: string }
   | { type: "undo" }
   | { type: "fault"; identity: string; kind: "crash" | "recover" }
-  | { type: "openFault"; identity: string }
+  | { type: "openFault"; identity: string; kind?: string }
   | { type: "openScheduler" }
   | { type: "openExpression" }
   | { type: "judge"; uid: string; plugin: string; verdict: "allow" | "reject" }

@@ -346,6 +346,16 @@ export class SessionApi {
   }
 
   /**
+   * The objects of a kind as kubectl's table.
+   * @param {import("../lib/kinds.js").Kind} kind
+   * @param {string | null} namespace null: all of them
+   */
+  table(kind, namespace) {
+    const path = this.path(namespace === null ? { ...kind, namespaced: false } : kind, namespace ?? "");
+    return request("GET", path, undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+  }
+
+  /**
    * @param {import("../lib/kinds.js").Kind} kind
    * @param {string} namespace
    * @param {string} name

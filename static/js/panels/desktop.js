@@ -5,6 +5,7 @@ import { electionRecorder } from "../election/recorder.js";
 import { paced } from "../lib/paced.js";
 import { SAMPLE_EVERY_MS, recorder } from "../streams/recorder.js";
 import { mount as mountDock } from "./dock.js";
+import { mountDrop } from "./drop.js";
 import { mount as mountPalette } from "./palette.js";
 
 /**
@@ -15,6 +16,7 @@ import { mount as mountPalette } from "./palette.js";
 export function mountDesktop(regions, dispatch, looks) {
   const palette = mountPalette(regions.palette, dispatch);
   const dock = mountDock(regions.dock, dispatch, looks);
+  const drop = mountDrop(dispatch);
   const record = paced(SAMPLE_EVERY_MS, (/** @type {View} */ view, /** @type {Ui} */ ui) => {
     recorder.take(view, ui);
     electionRecorder.take(view, ui);
@@ -34,6 +36,7 @@ export function mountDesktop(regions, dispatch, looks) {
       record(view, ui);
       palette.render(view, ui);
       dock.render(view, ui);
+      drop.render(view, ui);
     },
   };
 }

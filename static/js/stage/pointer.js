@@ -3,6 +3,7 @@
 /** @import { Dispatch } from "../lib/types.d.ts" */
 /** @import { FieldInput } from "./field.js" */
 import { pageZoom } from "../dom/dom.js";
+import { mountDrop } from "./drop.js";
 import { mountGestures } from "./gestures.js";
 
 /**
@@ -43,5 +44,12 @@ export function mountPointer(host, scroller, { field, lens, dispatch, input, zoo
       else if (hit) dispatch({ type: "select", resource: "nodes", key: hit.node.name });
     },
   });
-  return { hovered: () => hovered, destroy: gestures.destroy };
+  const drop = mountDrop(scroller, dispatch, input);
+  return {
+    hovered: () => hovered,
+    destroy: () => {
+      gestures.destroy();
+      drop.destroy();
+    },
+  };
 }

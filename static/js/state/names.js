@@ -40,12 +40,13 @@ export function workloadName(view, resource, namespace) {
 }
 
 /**
+ * The names of the objects of a resource in a namespace, "" where it has none.
  * @param {View} view
  * @param {string} resource
  * @param {string} namespace
  * @returns {Set<string>}
  */
-function namesIn(view, resource, namespace) {
+export function namesIn(view, resource, namespace) {
   const names = new Set();
   for (const object of objectsOf(view, resource).values())
     if ((object.metadata.namespace ?? "") === namespace) names.add(object.metadata.name);

@@ -125,6 +125,10 @@ test("a typed command is read, done, and what it got is selected", async () => {
   assert.deepEqual((await does({ type: "command", line: "get pod web" })).ui.selected, { resource: "pods", key: "default/web" });
   const { notices } = await does({ type: "command", line: "dance pod web" });
   assert.equal(notices.at(-1)[0], "bad");
+  const said = notices.length;
+  const { ui } = await does({ type: "command", line: "dance pod web", typed: true });
+  assert.deepEqual([ui.command.id, ui.command.line, notices.length], [1, "dance pod web", said], "a typed line is told of where it stands");
+  assert.match(ui.command.error, /^“dance” is not one of: get, /);
   assert.equal(calls.length, 2, "what was misread asked nothing");
 });
 
@@ -157,4 +161,35 @@ test("what was deleted is told with the way back, which says what it undid", asy
   const refusing = worldOf({ deeds: { undo: refuse("the class is frozen") } });
   assert.deepEqual((await refusing.does({ type: "undo" })).notices, [["bad", "the class is frozen"]]);
   assert.deepEqual((await worldOf().does({ type: "undo" })).notices, [], "before the desk is there, nothing was remembered");
+});
+
+test("a node is made in the zone that it was let go over", async () => {
+  const { does, calls } = worldOf();
+  await does({ type: "create", item: "node-small", values: { zone: "zone-b" } });
+  assert.equal(calls[0][2].metadata.labels["topology.kubernetes.io/zone"], "zone-b");
+});
+
+test("what was typed is answered at the line: a table as kubectl prints it, help, the object that is meant", async () => {
+  const table = {
+    columnDefinitions: [{ name: "Name" }, { name: "Ready" }, { name: "IP", priority: 1 }],
+    rows: [{ cells: ["web", "1/1", "10.0.0.1"], object: { metadata: { name: "web", namespace: "default" } } }],
+  };
+  const { does, calls } = worldOf({ answers: { table } });
+  let { ui, inspector } = await does({ type: "command", line: "get pods", typed: true });
+  assert.deepEqual(ui.command.output, { kind: "table", resource: "pods", columns: ["Name", "Ready"], name: 0, total: 1,
+    rows: [{ key: "default/web", cells: ["web", "1/1"] }] });
+  assert.deepEqual([calls[0][0], calls[0][1].kind, calls[0][2]], ["table", "Pod", "default"]);
+  ({ ui } = await does({ type: "command", line: "get pods -A", typed: true }));
+  assert.deepEqual([calls[1][2], ui.command.id], [null, 2]);
+  assert.deepEqual([ui.command.output.columns, ui.command.output.rows[0].cells], [["Namespace", "Name", "Ready"], ["default", "web", "1/1"]]);
+  ({ ui } = await does({ type: "command", line: "help scale", typed: true }));
+  assert.deepEqual(ui.command.output.rows, [{ example: "scale deployment web --replicas=5", about: "says how many pods a workload has" }]);
+  ({ ui, inspector } = await does({ type: "command", line: "describe node n1", typed: true }));
+  assert.deepEqual([ui.selected, inspector, ui.command.error], [{ resource: "nodes", key: "n1" }, ["summary"], ""]);
+});
+
+test("a refusal stands at the line that was typed", async () => {
+  const { does } = worldOf({ answers: { patch: refuse("nodes \"n1\" is forbidden") } });
+  const { ui, notices } = await does({ type: "command", line: "cordon n1", typed: true });
+  assert.deepEqual([ui.command.error, ui.command.line, notices], ["nodes \"n1\" is forbidden", "cordon n1", []]);
 });
