@@ -27,6 +27,7 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
   const yaml = guest("yaml-root", redraw, async (root) => {
     const { createYamlTab } = await forms.yaml();
     const tab = createYamlTab({
+      schemas: (apiVersion) => actions.schemas(apiVersion),
       load: (object) => actions.read(object.resource, keyOf(object)),
       save: (object, edited) => refusalOf(async () => {
         await actions.saveYaml(object.resource, keyOf(object), edited);

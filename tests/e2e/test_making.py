@@ -54,7 +54,17 @@ def test_what_is_dragged_dropped_and_typed_is_made_and_can_be_undone(
 
     drop_file(teacher, MANIFEST)
     dialog = teacher.get_by_test_id("import-dialog")
-    expect(dialog.get_by_test_id("yaml-editor")).to_have_value(MANIFEST)
+    editor = dialog.get_by_test_id("yaml-editor")
+    expect(editor).to_have_value(MANIFEST)
+    editor.focus()
+    teacher.keyboard.press("Control+End")
+    teacher.keyboard.type("imm")
+    expect(dialog.get_by_role("option")).to_have_text(["immutableboolean"])
+    assert axe.problems(teacher) == []
+    picture(teacher, "yaml-fields")
+    teacher.keyboard.press("Tab")
+    expect(editor).to_have_value(MANIFEST + "immutable: ")
+    teacher.keyboard.type("true")
     dialog.get_by_test_id("dialog-submit").click()
     expect(dialog.get_by_test_id("import-summary")).to_contain_text("1 created")
     teacher.keyboard.press("Escape")

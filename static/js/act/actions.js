@@ -2,6 +2,7 @@
 
 /** @import { Command } from "../lib/commands.js" */
 /** @import { Item, Values } from "../lib/items.js" */
+/** @import { Schema } from "../lib/openapi.js" */
 /** @import { Slim, View } from "../lib/types.d.ts" */
 /** @import { SessionApi } from "../net/rest.js" */
 import { HIGH_PRIORITY_CLASS, itemOf } from "../lib/items.js";
@@ -25,6 +26,8 @@ export class Actions {
   constructor(api, view) {
     this.api = api;
     this.view = view;
+    /** @type {Map<string, Promise<Readonly<Record<string, Schema>> | null>>} by group and version */
+    this.told = new Map();
   }
 
   /** The namespace of what this person creates. */
@@ -165,6 +168,21 @@ export class Actions {
     const { me, revision } = this.view();
     if (me?.past) return this.api.getAt(served(resource), namespace, name, revision);
     return this.api.get(served(resource), namespace, name);
+  }
+
+  /**
+   * What the server tells of the fields of a group and version, fetched when first asked for; null where it tells nothing.
+   * @param {string} apiVersion
+   */
+  schemas(apiVersion) {
+    const known = this.told.get(apiVersion);
+    if (known) return known;
+    const asked = this.api.openapi(apiVersion).then((told) => told?.components?.schemas ?? null, () => {
+      this.told.delete(apiVersion);
+      return null;
+    });
+    this.told.set(apiVersion, asked);
+    return asked;
   }
 
   /**

@@ -26,6 +26,7 @@ export function dialogIntents(world) {
   const importManifests = async (written = "") => (await forms.files()).openImport({
     t,
     written,
+    schemas: (apiVersion) => actions.schemas(apiVersion),
     namespace: actions.namespace,
     apply: (body, type) => answer("outcome", () => api.importText(body, type)),
   });
@@ -60,11 +61,15 @@ export function dialogIntents(world) {
         say(t("done_scheduler", { title }));
       }),
     })),
-    openExpression: () => attempt(async () => (await forms.expression()).openExpression({
-      t,
-      pods: podsToTry(view()),
-      ask: (body) => answer("tried", () => api.tryExpression(body)),
-    })),
+    openExpression: () => attempt(async () => {
+      const [{ openExpression, expressionsOf }, scheduler] = await Promise.all([forms.expression(), api.scheduler()]);
+      openExpression({
+        t,
+        pods: podsToTry(view()),
+        running: expressionsOf(scheduler),
+        ask: (body) => answer("tried", () => api.tryExpression(body)),
+      });
+    }),
     showCode: () => attempt(async () => (await forms.code()).openCode({
       code,
       join: ui().join,

@@ -48,6 +48,7 @@ export function objectIntents(world) {
         values: actions.valuesFor(item),
         t,
         create: (document) => refused(() => actions.api.createDocument(document, actions.namespace)),
+        schemas: (apiVersion) => actions.schemas(apiVersion),
         createYaml: (yaml) => refused(() => actions.createYaml(yaml, item)),
       }));
     },

@@ -18,9 +18,10 @@ const ANY_POD = { metadata: { name: "any", labels: { app: "any" } }, spec: { con
  * @param {object} options
  * @param {Translate} options.t
  * @param {readonly string[]} options.pods namespace/name
+ * @param {Record<"filter" | "score", string>} options.running expressions of the scheduler that runs; "" where it has none
  * @param {(body: object) => Promise<{tried?: Tried, refusal?: Exclude<Refusal, null>}>} options.ask
  */
-export function openExpression({ t, pods, ask }) {
+export function openExpression({ t, pods, running, ask }) {
   const kind = element("select", { class: "input", id: "expression-kind", "data-testid": "expression-kind" },
     KINDS.map((name) => element("option", { value: name }, t(`expression_${name}`))));
   const pod = element("select", { class: "input", id: "expression-pod", "data-testid": "expression-pod" }, [
@@ -31,6 +32,12 @@ export function openExpression({ t, pods, ask }) {
     class: "input mono", id: "expression-text", rows: "4", spellcheck: "false", autocapitalize: "off",
     autocomplete: "off", "aria-describedby": "expression-hint", "data-testid": "expression-text",
   });
+  const begin = () => {
+    const mine = Object.values(running).every((one) => one !== area.value) && area.value;
+    if (!mine) area.value = running[kind.value === "score" ? "score" : "filter"];
+  };
+  kind.addEventListener("change", begin);
+  begin();
   const problems = element("ul", { class: "expression-problems", "data-testid": "expression-problems" });
   const result = element("div", { class: "expression-result", role: "status", "data-testid": "expression-result" });
   const shell = openDialog({
@@ -83,6 +90,19 @@ export function openExpression({ t, pods, ask }) {
     element("div", { role: "alert" }, problems), result,
   ]);
   area.focus();
+}
+
+/**
+ * The first filter and the first score among the expressions that a scheduler runs.
+ * @param {{configuration: Record<string, any> | null}} scheduler
+ */
+export function expressionsOf({ configuration }) {
+  /** @type {any[]} */
+  const profiles = configuration?.["profiles"] ?? [];
+  const plugins = profiles.flatMap((profile) => profile.pluginConfig ?? []).filter(({ name }) => name === "CEL");
+  const first = (/** @type {"filters" | "scores"} */ field) =>
+    String(plugins.flatMap(({ args }) => args?.[field] ?? [])[0]?.expression ?? "");
+  return { filter: first("filters"), score: first("scores") };
 }
 
 /**

@@ -16,11 +16,12 @@ import { createYamlEditor } from "./yaml_editor.js";
  * @param {object} options
  * @param {Translate} options.t
  * @param {string} options.namespace
+ * @param {import("./yaml_fields.js").Schemas} options.schemas
  * @param {string} [options.written] what the editor begins with
  * @param {(text: string, type: string) => Promise<{outcome: Outcome} | {refusal: NonNullable<Refusal>}>} options.apply
  */
-export function openImport({ t, namespace, written = "", apply }) {
-  const editor = createYamlEditor(t("import_title"), (line) => t("line", { line }));
+export function openImport({ t, namespace, schemas, written = "", apply }) {
+  const editor = createYamlEditor(t("import_title"), (line) => t("line", { line }), { schemas, t });
   const file = element("input", { type: "file", accept: ".yaml,.yml,.json", class: "sr-only", "data-testid": "import-file" });
   const choose = element("label", { class: "button file-button" }, [t("choose_file"), file]);
   const results = element("div", { class: "import-results", "aria-live": "polite" });

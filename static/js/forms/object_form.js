@@ -19,10 +19,11 @@ import { createYamlEditor } from "./yaml_editor.js";
  * @param {Translate} options.t
  * @param {(document: Record<string, any>) => Promise<Refusal>} options.create
  * @param {(yaml: string) => Promise<Refusal>} options.createYaml
+ * @param {import("./yaml_fields.js").Schemas} options.schemas
  */
-export function openObjectForm({ item, label, values, t, create, createYaml }) {
+export function openObjectForm({ item, label, values, t, create, createYaml, schemas }) {
   const fields = createFields(item.fields, values, t);
-  const editor = createYamlEditor(t("yaml"), (line) => t("line", { line }));
+  const editor = createYamlEditor(t("yaml"), (line) => t("line", { line }), { schemas, t });
   editor.element.hidden = true;
   let page = "form";
   const { control, turn } = pageSwitch(

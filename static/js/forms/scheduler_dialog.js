@@ -13,6 +13,9 @@ import { createYamlEditor } from "./yaml_editor.js";
  * @property {Record<string, any> | null} configuration
  * @property {Record<string, any> | null} policy
  * @property {string | null} provider
+ * @property {readonly {schedulerName: string, plugins: readonly {name: string, weight: number}[]}[]} [profiles]
+ * @property {number} [podInitialBackoffSeconds]
+ * @property {number} [podMaxBackoffSeconds]
  * @property {{name: string, title: string}[]} eras
  * @property {{name: string, distribution: string, version: string, refused: string}[]} [installed]
  */
@@ -22,6 +25,10 @@ const LINES_ABOVE = 2;
 
 /** The era whose configuration is a Policy; the others read a KubeSchedulerConfiguration. */
 const POLICY_ERA = "algorithm-provider";
+/** What that era runs where nobody asked for anything. */
+const PROVIDER = "DefaultProvider";
+/** The era whose profiles can be written as plugins that run at all of their points. */
+const TODAY = "v1.34";
 
 /**
  * @param {object} options
@@ -46,6 +53,8 @@ export function openScheduler({ t, scheduler, apply }) {
     className: "wide", testId: "scheduler-dialog",
     async onSubmit() {
       editor.clear();
+      // What runs goes on running.
+      if (era.value === scheduler.era && editor.value === written) return true;
       const refusal = await apply(bodyOf(era.value, editor.value));
       if (refusal) {
         const causes = refusal.causes.map(({ field, message }) => ({ field: fieldOf(field), message }));
@@ -79,12 +88,38 @@ function installedList(installed, t) {
 }
 
 /**
- * What a person would have to write to get the configuration that is there; "" where none was asked for.
+ * What a person would have to write to get what runs now; "" where an era cannot be written so.
  * @param {Scheduler} scheduler
  */
-export function writtenOf({ configuration, policy, provider }) {
+export function writtenOf(scheduler) {
+  const { era, configuration, policy, provider } = scheduler;
   if (provider) return toYaml({ provider });
-  return configuration ? toYaml(configuration) : policy ? toYaml(policy) : "";
+  if (configuration) return toYaml(configuration);
+  if (policy) return toYaml(policy);
+  if (era === POLICY_ERA) return toYaml({ provider: PROVIDER });
+  return era === TODAY && scheduler.profiles?.length ? toYaml(running(scheduler)) : "";
+}
+
+/**
+ * The configuration that says in so many words what a profile has by default: its plugins, their order and weights.
+ * @param {Scheduler} scheduler
+ */
+function running({ profiles = [], podInitialBackoffSeconds, podMaxBackoffSeconds }) {
+  return {
+    apiVersion: "kubescheduler.config.k8s.io/v1",
+    kind: "KubeSchedulerConfiguration",
+    podInitialBackoffSeconds,
+    podMaxBackoffSeconds,
+    profiles: profiles.map(({ schedulerName, plugins }) => ({
+      schedulerName,
+      plugins: {
+        multiPoint: {
+          enabled: plugins.map(({ name, weight }) => (weight ? { name, weight } : { name })),
+          disabled: [{ name: "*" }],
+        },
+      },
+    })),
+  };
 }
 
 /**

@@ -2,14 +2,18 @@
 
 import { append, element, setText } from "../dom/dom.js";
 import { lineOfPath } from "../lib/yaml.js";
+import { fieldNames } from "./yaml_fields.js";
 
+/** @import { Translate } from "./dialog.js" */
+/** @import { Schemas } from "./yaml_fields.js" */
 /** @typedef {{field: string, message: string}} Cause */
 
 /**
  * @param {string} label for screen readers
  * @param {(line: number) => string} lineText "line 3"
+ * @param {{schemas: Schemas, t: Translate}} [fields] what completes the names of fields
  */
-export function createYamlEditor(label, lineText) {
+export function createYamlEditor(label, lineText, fields) {
   const numbers = element("pre", { class: "yaml-numbers", "aria-hidden": "true" });
   const area = element("textarea", {
     class: "yaml-text mono", spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off",
@@ -19,6 +23,8 @@ export function createYamlEditor(label, lineText) {
   const root = element("div", { class: "yaml-editor" }, [
     element("div", { class: "yaml-pane" }, [numbers, area]), problems,
   ]);
+  // Its keys are heard before those of the editor.
+  if (fields) root.append(fieldNames(area, fields.schemas, fields.t));
   /** @type {Set<number>} */
   let marked = new Set();
 
@@ -35,21 +41,7 @@ export function createYamlEditor(label, lineText) {
   area.addEventListener("scroll", () => {
     numbers.scrollTop = area.scrollTop;
   });
-  area.addEventListener("keydown", (event) => {
-    // Tab leaves the editor, as everywhere; Ctrl+] indents, so that no keyboard is trapped here.
-    if (event.key === "]" && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      area.setRangeText("  ", area.selectionStart, area.selectionEnd, "end");
-      draw();
-    }
-    if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
-    const start = area.value.lastIndexOf("\n", area.selectionStart - 1) + 1;
-    const indent = /^ */.exec(area.value.slice(start, area.selectionStart))?.[0] ?? "";
-    if (!indent) return;
-    event.preventDefault();
-    area.setRangeText(`\n${indent}`, area.selectionStart, area.selectionEnd, "end");
-    area.dispatchEvent(new Event("input"));
-  });
+  indenting(area, draw);
 
   return {
     element: root,
@@ -108,6 +100,29 @@ export function createYamlEditor(label, lineText) {
     area.focus();
     area.setSelectionRange(start, start + (rows[line]?.length ?? 0));
   }
+}
+
+/**
+ * Ctrl+] indents, and a new line begins as deep as the one before it.
+ * @param {HTMLTextAreaElement} area
+ * @param {() => void} draw
+ */
+function indenting(area, draw) {
+  area.addEventListener("keydown", (event) => {
+    // Tab leaves the editor, as everywhere; Ctrl+] indents, so that no keyboard is trapped here.
+    if (event.key === "]" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      area.setRangeText("  ", area.selectionStart, area.selectionEnd, "end");
+      draw();
+    }
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
+    const start = area.value.lastIndexOf("\n", area.selectionStart - 1) + 1;
+    const indent = /^ */.exec(area.value.slice(start, area.selectionStart))?.[0] ?? "";
+    if (!indent) return;
+    event.preventDefault();
+    area.setRangeText(`\n${indent}`, area.selectionStart, area.selectionEnd, "end");
+    area.dispatchEvent(new Event("input"));
+  });
 }
 
 /**

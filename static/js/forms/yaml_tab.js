@@ -11,11 +11,13 @@ import { createYamlEditor } from "./yaml_editor.js";
  * @param {object} options
  * @param {(object: Slim) => Promise<Record<string, any>>} options.load the whole object
  * @param {(object: Slim, yaml: string) => Promise<Refusal>} options.save
+ * @param {import("./yaml_fields.js").Schemas} options.schemas
  */
-export function createYamlTab({ load, save }) {
+export function createYamlTab({ load, save, schemas }) {
   /** @type {Ui["lang"]} */
   let lang = "en";
-  const editor = createYamlEditor("YAML", (line) => text(lang, "line", { line }));
+  const t = (/** @type {string} */ key, /** @type {Record<string, string | number>} */ values = {}) => text(lang, key, values);
+  const editor = createYamlEditor("YAML", (line) => t("line", { line }), { schemas, t });
   const note = element("p", { class: "hint yaml-note" });
   const saveButton = element("button", { class: "primary", type: "button", "data-testid": "yaml-save" });
   const revert = element("button", { class: "button", type: "button" });
@@ -36,8 +38,7 @@ export function createYamlTab({ load, save }) {
     revert.disabled = !dirty();
     const moved = dirty() && current && current.metadata.resourceVersion !== loadedVersion;
     const message = readOnly || (moved
-      ? text(lang, "changed_meanwhile", { revision: current?.metadata.resourceVersion ?? "" })
-      : text(lang, "edit_hint"));
+      ? t("changed_meanwhile", { revision: current?.metadata.resourceVersion ?? "" }) : t("edit_hint"));
     setText(note, message);
     note.classList.toggle("warn", Boolean(moved));
   };

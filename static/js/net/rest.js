@@ -346,6 +346,14 @@ export class SessionApi {
   }
 
   /**
+   * The OpenAPI v3 document of a group and version.
+   * @param {string} apiVersion
+   */
+  openapi(apiVersion) {
+    return request("GET", `${this.cluster}/openapi/v3/${apiVersion.includes("/") ? "apis" : "api"}/${apiVersion}`);
+  }
+
+  /**
    * The objects of a kind as kubectl's table.
    * @param {import("../lib/kinds.js").Kind} kind
    * @param {string | null} namespace null: all of them
