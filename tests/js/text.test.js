@@ -13,7 +13,6 @@ import { ZH_HANS } from "../../static/js/lib/text/page.zh-hans.js";
 import { EN as STAGE_EN } from "../../static/js/lib/text/stage.en.js";
 import { ZH_HANS as STAGE_ZH_HANS } from "../../static/js/lib/text/stage.zh-hans.js";
 import { EN as WHATIF_EN } from "../../static/js/lib/text/whatif.en.js";
-import { EN as PAST_EN } from "../../static/js/lib/text/past.en.js";
 import { EN as WATCHES_EN } from "../../static/js/lib/text/watches.en.js";
 import { DECIDED_BY } from "../../static/js/streams/marks.js";
 import { age, clockTime, loadTexts, number, text } from "../../static/js/lib/text.js";
@@ -35,17 +34,6 @@ test("every text exists in both languages", () => {
 test("both languages fill the same blanks", () => {
   const filled = (pattern) => [...new Set(slots(pattern))];
   for (const { en, zh } of PAIRS) for (const key of Object.keys(en)) assert.deepEqual(filled(zh[key]), filled(en[key]), key);
-});
-
-test("every key that the page asks for by name is there", () => {
-  const root = new URL("../../static/js/", import.meta.url);
-  const known = new Set([...Object.keys(EN), ...Object.keys(STAGE_EN), ...Object.keys(PAST_EN)]);
-  const missing = [];
-  for (const name of readdirSync(root, { recursive: true }))
-    if (/^(act|panels|forms|[a-z]+\.js)/.test(name) && name.endsWith(".js") && name !== "home.js")
-      for (const [, key] of readFileSync(new URL(name, root), "utf8").matchAll(/\bt(?:ext)?\((?:[\w.]+lang(?: \?\? "en")?, )?"([\w-]+)"/g))
-        if (!known.has(key)) missing.push(`${name}: ${key}`);
-  assert.deepEqual(missing, []);
 });
 
 for (const [folder, tab, texts] of [["whatif", "What if", WHATIF_EN], ["compare", "Compare", COMPARE_EN]])

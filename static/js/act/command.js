@@ -3,19 +3,19 @@
 /** @import { Command } from "../lib/commands.js" */
 /** @import { Output } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
+import { EXAMPLES, readCommand } from "../lib/commands.js";
 import { consequence } from "../state/consequence.js";
-import { commands } from "./forms.js";
 import { speak } from "./world.js";
 
 /** Rows of a list that are shown; a longer one says how many there are. */
 export const ROWS_MAX = 200;
 
 /**
+ * @param {Extract<import("../lib/types.d.ts").Intent, {type: "command"}>} intent
  * @param {World} world
  * @param {Pick<Table, "delete" | "undo" | "openImport">} does what the command line can have done by other intents
- * @returns {Pick<Table, "command">}
  */
-export function commandIntents(world, does) {
+export async function command({ line, typed }, world, does) {
   const { actions, view, ui, setUi, inspector } = world;
   const { t, say, sayDone, refused } = speak(world);
 
@@ -26,7 +26,6 @@ export function commandIntents(world, does) {
   const perform = async (command) => {
     switch (command.verb) {
       case "help": {
-        const { EXAMPLES } = await commands();
         const verbs = command.about ? [command.about] : Object.keys(EXAMPLES);
         return { kind: "help", rows: verbs.map((verb) => ({ example: EXAMPLES[verb] ?? "", about: t(`help.${verb}`) })) };
       }
@@ -70,21 +69,17 @@ export function commandIntents(world, does) {
     }
   };
 
-  return {
-    async command({ line, typed }) {
-      let error = "";
-      /** @type {Output | null} */
-      let output = null;
-      const refusal = await refused(async () => {
-        const read = (await commands()).readCommand(line, actions.namespace);
-        if ("error" in read) error = t(read.error, read.values);
-        else output = await perform(read);
-      });
-      error = refusal?.message ?? error;
-      if (typed) setUi({ command: { id: (ui().command?.id ?? 0) + 1, line, error, output } });
-      else if (error) say(error, "bad");
-    },
-  };
+  let error = "";
+  /** @type {Output | null} */
+  let output = null;
+  const refusal = await refused(async () => {
+    const read = readCommand(line, actions.namespace);
+    if ("error" in read) error = t(read.error, read.values);
+    else output = await perform(read);
+  });
+  error = refusal?.message ?? error;
+  if (typed) setUi({ command: { id: (ui().command?.id ?? 0) + 1, line, error, output } });
+  else if (error) say(error, "bad");
 }
 
 /** @param {{namespace: string, name: string}} target */

@@ -29,6 +29,3 @@ export const forms = {
   scheduler: fetched(() => import("../forms/scheduler_dialog.js")),
   yaml: fetched(() => import("../forms/yaml_tab.js")),
 };
-
-/** Typed commands are read where somebody can type one. */
-export const commands = fetched(() => import("../lib/commands.js"));

@@ -3,26 +3,30 @@
 /** @import { Intent } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
 import { clockIntents } from "./clock.js";
-import { commandIntents } from "./command.js";
 import { compareIntents } from "./compare.js";
 import { dialogIntents } from "./dialogs.js";
+import { fetched } from "./forms.js";
 import { objectIntents } from "./objects.js";
 import { pageIntents } from "./page.js";
 import { isRefused, timeIntents } from "./timetravel.js";
 import { speak } from "./world.js";
+
+/** Where somebody can type a command. */
+const command = fetched(() => import("./command.js"));
 
 /**
  * @param {World} world
  * @returns {(intent: Intent) => void | Promise<unknown>} done when what it began is done
  */
 export function createIntents(world) {
-  const { t, say } = speak(world);
+  const { t, say, attempt } = speak(world);
   const objects = objectIntents(world);
   const dialogs = dialogIntents(world);
   /** @type {Table} */
   const table = {
     ...pageIntents(world), ...clockIntents(world), ...objects, ...dialogs, ...timeIntents(world),
-    ...compareIntents(world), ...commandIntents(world, { ...objects, ...dialogs }),
+    ...compareIntents(world),
+    command: (intent) => attempt(async () => (await command()).command(intent, world, { ...objects, ...dialogs })),
   };
   // The type that chose the row is the type of the intent; a table of functions cannot say so.
   return (intent) => {

@@ -19,7 +19,7 @@ const FILES = {
 
 /**
  * @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel, the What if tab, what the dock
- *   fetches, and the palette's making and undoing (make)
+ *   fetches, and what only a desk has (make)
  */
 
 /** @type {Record<Lang, Record<string, string>>} */

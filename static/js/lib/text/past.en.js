@@ -29,9 +29,9 @@ export const EN = {
   lane_nodes: "Nodes",
   lane_leases: "Leases",
   lane_people: "People",
-  tl_many: "{count} changes here",
+  tl_many: "{count} {count|change|changes} here",
   tl_now: "now, {revision}",
   tl_held: "revision {revision}",
   tl_moment: "The moment that the page shows",
-  tl_list: "The same as a list: {count} changes",
+  tl_list: "The same as a list: {count} {count|change|changes}",
 };

@@ -37,7 +37,7 @@ export const EN = {
   "whatif.col_before": "before",
   "whatif.col_after": "after",
   "whatif.col_by": "by",
-  "whatif.last": "Over the last {n} decisions",
+  "whatif.last": "Over the last {n} {n|decision|decisions}",
   "whatif.last_asking": "Deciding again, one by one …",
   "whatif.last_told": "{k} of {n} would have gone elsewhere",
   "whatif.last_left": "{n} cannot be taken again so",
