@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import VIEWPORT, Classroom, picture, wait_state
+from tests.e2e.conftest import VIEWPORT, Classroom, drawn, picture, wait_state
+from tests.tools.letters import smaller_than
 from tests.tools.server import Server
 
 THEMES = ("light", "dark")
@@ -21,8 +22,9 @@ def use_theme(page: Page, theme: str) -> None:
 
 
 def sideways(page: Page) -> int:
-    """Return how many pixels the page is wider than its window; a zoomed page's rounding of one counts as none."""
-    return page.evaluate("() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth - 1)")
+    """Return how many pixels the page is wider than its window; an enlarged page's rounding of one counts as none."""
+    pixel = "Math.ceil(document.body.currentCSSZoom ?? 1)"
+    return page.evaluate(f"() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth - {pixel})")
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -166,6 +168,26 @@ def node_under_pointer(page: Page) -> str:
     return wait_state(page, lambda now: now["selected"], "something is selected")["selected"]["key"]
 
 
+def read_from_the_last_row(page: Page) -> None:
+    """Measure the letters of the wall, with and without something selected, on two sizes of projector."""
+    pod = next(one for one in wait_state(page, lambda now: now["pods"], "pods")["pods"] if one["nodeName"])
+    key = f"{pod['namespace']}/{pod['name']}"
+    for width, height, least in ((1920, 1080, 22), (1024, 768, 14)):
+        page.set_viewport_size({"width": width, "height": height})
+        drawn(page)
+        assert smaller_than(page, least) == []
+        assert sideways(page) == 0
+        page.locator(f'button[data-pod="{key}"]').first.dispatch_event("click")
+        page.locator('[data-testid="decision-heatmap"] .main-svg').first.wait_for()
+        drawn(page)
+        assert smaller_than(page, least) == []
+        picture(page, f"wall-decision-{width}")
+        page.keyboard.press("Escape")
+        wait_state(page, lambda now: not now["selected"], "nothing is selected")
+    page.set_viewport_size(VIEWPORT)  # type: ignore[arg-type]
+    drawn(page)
+
+
 @pytest.mark.parametrize("theme", [*THEMES, "projector"])
 def test_forms_dialogs_and_tabs(open_classroom: Callable[[str], Classroom], theme: str) -> None:
     classroom = open_classroom("gpu-lab")
@@ -174,6 +196,8 @@ def test_forms_dialogs_and_tabs(open_classroom: Callable[[str], Classroom], them
     teacher.reload()
     current = wait_state(teacher, lambda now: [pod for pod in now["pods"] if pod["nodeName"]], "a pod is placed")
     picture(teacher, f"gpu-lab-{theme}")
+    if theme == "projector":
+        read_from_the_last_row(teacher)
     assert node_under_pointer(teacher) == "gpu-1", "the pointer finds what it points at, whatever the theme's zoom"
     for button in ("palette-pod-small-form", "palette-node-small-form", "palette-yaml", "palette-openb", "join-code"):
         open_from(teacher, button)

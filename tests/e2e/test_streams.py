@@ -117,7 +117,7 @@ def test_a_chart_leads_to_its_decision_and_the_wall_shows_it(open_classroom: Cal
     while page.evaluate("() => document.documentElement.dataset.theme") != "projector":
         page.locator(".theme-button").click()
     sizes.append(read_size(page))
-    assert sizes == [12, 20]
+    assert sizes == [12, 16]
     picture(page, "streams-projector")
     page.get_by_test_id("streams-table-scores").locator("summary").click()
     expect(page.get_by_test_id("streams-table-scores").locator("tbody")).to_contain_text("default/seen")

@@ -50,7 +50,7 @@ test("every message that is asked for is there", () => {
   // What looks like a message by its first word is one, wherever it is asked for.
   const families = new Set([...messages.keys()].filter((key) => key.includes(".")).map((key) => key.split(".")[0]));
   for (const text of literals)
-    if (/^[a-z]+\.[a-z][\w.]*$/i.test(text) && families.has(text.split(".")[0]) && !messages.has(text)) missing.push(text);
+    if (/^[a-z]+\.[a-z][\w.]*$/i.test(text) && families.has(text.split(".")[0]) && !text.endsWith(".io") && !messages.has(text)) missing.push(text);
   assert.deepEqual(missing, []);
 });
 

@@ -4,6 +4,7 @@
 /** @import { Decision, NodeRow } from "./model.js" */
 /** @import { Mode } from "./heatmap.js" */
 import { readColours } from "../dom/colours.js";
+import { pageZoom } from "../dom/dom.js";
 import { h } from "../dom/h.js";
 import { text } from "../lib/text.js";
 import { heatmapChart } from "./heatmap.js";
@@ -41,7 +42,7 @@ export function makeCharts(element) {
     if (!heat && !bars) return;
     const colours = readColours(element);
     const shown = [
-      heat && heat.clientWidth > 0 ? { place: heat, chart: heatmapChart({ decision, rows, mode, colours, lang, width: heat.clientWidth }) } : null,
+      heat && heat.clientWidth > 0 ? { place: heat, chart: heatmapChart({ decision, rows, mode, colours, lang, width: heat.clientWidth, zoom: pageZoom() }) } : null,
       bars && bars.clientWidth > 0 && decision.plugins.length > 0
         ? { place: bars, chart: scoresChart({ decision, rows: ranked, colours, lang, width: bars.clientWidth }) } : null,
     ].filter((one) => one !== null);

@@ -17,11 +17,14 @@ import { BARE_AXIS, baseLayout, escapeText } from "../dom/plotly.js";
  * @property {Colours} colours
  * @property {Lang} lang
  * @property {number} width of the chart in pixels
+ * @property {number} [zoom] how much the page is enlarged around it
  */
 
 /** From this width on, names of plugins are written in two lines instead of upright. */
 const WIDE_PX = 520;
 const COLUMNS_WITHOUT_SCORES = 6;
+/** Width of a letter of the headings. */
+const LETTER_PX = 5;
 
 /**
  * Data and layout of the chart.
@@ -222,16 +225,18 @@ function outlines(rows, colours, left, right) {
  * @param {number} columns
  * @param {number} right
  */
-function headings({ decision, colours, lang }, wide, columns, right) {
+function headings({ decision, colours, lang, zoom = 1 }, wide, columns, right) {
+  // Plotly measures words in enlarged pixels and lifts upright ones by half of what it has measured too much.
+  const sunk = (/** @type {string} */ words) => Math.round(((zoom - 1) * words.length * LETTER_PX) / 2);
   const base = { xref: "x", yref: "paper", y: 1, showarrow: false, font: { size: 11, color: colours.t2 } };
   const filter = text(lang, "decision.filter");
   const heads = wide
     ? [{ ...base, x: 0, yanchor: "bottom", text: filter }, ...decision.plugins.map((plugin, index) => ({
       ...base, x: index + 1, yanchor: "bottom", text: `${twoLines(shortPlugin(plugin.name))} <b>×${weight(plugin, lang)}</b>`,
     }))]
-    : [{ ...base, x: 0, yanchor: "bottom", textangle: -90, text: text(lang, "decision.verdict"), yshift: 2 },
+    : [{ ...base, x: 0, yanchor: "bottom", textangle: -90, text: text(lang, "decision.verdict"), yshift: 2 - sunk(text(lang, "decision.verdict")) },
       ...decision.plugins.flatMap((plugin, index) => [{
-        ...base, x: index + 1, yanchor: "bottom", textangle: -90, text: shortPlugin(plugin.name), yshift: 18,
+        ...base, x: index + 1, yanchor: "bottom", textangle: -90, text: shortPlugin(plugin.name), yshift: 18 - sunk(shortPlugin(plugin.name)),
       }, {
         ...base, x: index + 1, yanchor: "bottom", text: `<b>×${weight(plugin, lang)}</b>`, yshift: 0,
       }])];

@@ -59,7 +59,8 @@ export function mountEvictBar(element, dispatch, on) {
           h("span", { text: text(lang, "hand.priority", { n: number(lang, glyph?.priority ?? 0) }) })));
     }
     steps.forEach(({ frame, step, name, line }, index) => {
-      setText(name, `${index + 1} ${text(lang, `evict.${frame}`)}`);
+      const said = text(lang, `evict.${frame}`);
+      setText(name, `${index + 1} ${said}`);
       setText(line, counted(lang, `evict.${frame}.line`, valuesOf(eviction)));
       step.dataset["state"] = index < eviction.frame ? "done" : index === eviction.frame ? "current" : "ahead";
       if (index === eviction.frame) step.setAttribute("aria-current", "step");

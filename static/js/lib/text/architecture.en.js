@@ -51,7 +51,7 @@ export const EN = {
   "arch.step.serve": "Serve",
   "arch.step.caches": "Caches",
   "arch.step.lead": "Lead",
-  "arch.storeFacts": "{n} keys under {prefix}, at revision {rv}",
+  "arch.storeFacts": "{n} {n|key|keys} under {prefix}, at revision {rv}",
   "arch.knows": "What it knows: its caches",
   "arch.threads": "What it does now",
   "arch.rules": "Rules of this proxy",

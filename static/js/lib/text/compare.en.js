@@ -32,7 +32,7 @@ export const EN = {
   "compare.proven": "proven",
   "compare.best_found": "best found so far",
   "compare.pods": "Pods that went elsewhere",
-  "compare.first_rows": "The first {k} of {n} pods that went elsewhere; the CSV has all",
+  "compare.first_rows": "The first {k} of {n} {n|pod|pods} that went elsewhere; the CSV has all",
   "compare.none_moved": "Every pod goes where it went: both decide alike.",
   "compare.no_node": "no node",
   "compare.col_pod": "pod",

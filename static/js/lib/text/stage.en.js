@@ -264,7 +264,7 @@ export const EN = {
   "decision.extenders": "Calls to extenders ({n})",
   "decision.extenderCall": "Asked",
   "decision.extenderAnswer": "Answered",
-  "decision.extenderNodes": "{out} of {in} nodes left, after {ms} ms.",
+  "decision.extenderNodes": "{out} of {in} {in|node|nodes} left, after {ms} ms.",
   "decision.extenderFailed": "Failed after {ms} ms: {error}",
   "decision.extenderIgnored": "Failed after {ms} ms and was passed over, as it is ignorable: {error}",
   "decision.extenderNever": "No preemption helps on {names}.",
