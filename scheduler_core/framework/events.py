@@ -41,7 +41,7 @@ class ActionType(Flag):
 
 
 class EventResource(Enum):
-    """What kind of object an event is about."""
+    """What kind of object an event is about; what changes most often stands first."""
 
     ASSIGNED_POD = "AssignedPod"
     """A pod that has a node."""

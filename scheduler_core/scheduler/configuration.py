@@ -113,7 +113,7 @@ class Configuration:
         return found
 
     def waking(self, scheduler_name: str, plugins: Iterable[str]) -> tuple[ClusterEvent, ...]:
-        """Return the events that can wake a pod which these plugins turned away, one for each kind of object.
+        """Return the events that can wake a pod which these plugins turned away, one for each kind, likeliest first.
 
         Whether such an event does depends on the objects: that is for the plugins' hints to say.
         """
@@ -133,7 +133,8 @@ class Configuration:
                     actions[event.resource] = actions.get(event.resource, event.action) | event.action
         if EventResource.WILDCARD in actions:
             return (_EVERYTHING.event,)
-        return tuple(ClusterEvent(resource, action) for resource, action in actions.items())
+        # Pods come and go all day, nodes now and then, classes and drivers hardly ever: the order of the table.
+        return tuple(ClusterEvent(resource, actions[resource]) for resource in EventResource if resource in actions)
 
     @property
     def expiry_ms(self) -> int | None:

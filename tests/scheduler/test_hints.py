@@ -316,3 +316,17 @@ def test_every_plugin_that_can_turn_a_pod_away_is_in_the_table() -> None:
     points = set(framework.profile.at("filter")) | set(framework.profile.at("postFilter"))
     # Pods with claims and gates never get past PreEnqueue: test_queue has the gates.
     assert (plugins & points) - {"DynamicResources"} <= {plugin for plugin, *_ in TABLE}
+
+
+def test_what_wakes_a_pod_is_told_with_the_likeliest_first() -> None:
+    core = scheduler()
+    core.observe_pod(CLAIMING)
+    queued = core.queue.take(CLAIMING.uid, 1, 0)
+    assert queued is not None
+    queued.unschedulable_plugins = frozenset(
+        {"VolumeBinding", "NodeResourcesFit", "TaintToleration", "InterPodAffinity"}
+    )
+    core.queue.put_back(queued, 0)
+    told = [event.resource for event in core.wakes(queued)]
+    assert told[:3] == [EventResource.ASSIGNED_POD, EventResource.UNSCHEDULED_POD, EventResource.NODE]
+    assert told == [resource for resource in EventResource if resource in told]
