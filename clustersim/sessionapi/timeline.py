@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -20,7 +21,7 @@ from clustersim.store.history import Key
 from clustersim.timeline.marks import LANES, Mark, counted, marks, thinned
 from clustersim.timeline.words import LANGUAGES, text_of
 from controllers.kinds.table import kind_of
-from controllers.log.store import Gone
+from controllers.log.store import Gone, Stored
 from scheduler_core.api.errors import ApiError, Cause
 
 MARKS_MAX: Final = 2_000
@@ -32,6 +33,9 @@ SLOTS_MAX: Final = 600
 """Parts into which a stretch of time is cut to count marks; more are refused with 422."""
 
 SLOTS_DEFAULT: Final = 120
+
+DECODED_AT_ONCE: Final = 200
+"""Objects of an answer that are decoded together."""
 
 
 def show(call: Call) -> HttpResponse:
@@ -78,11 +82,19 @@ def changes(call: Call, there: str, here: str) -> HttpResponse:
         at_ms = call.store.ms_at(other)
     except Gone as error:
         raise opening.past_gone(min(one, other), call.store.compacted) from error
-    palette = Palette(call.session.id)
-    palette.learn(stored for stored in found.objects if stored.resource == "pods")
-    objects = [msgspec.Raw(encode(stored.resource, stored.object, palette)) for stored in found.objects]
+    objects = shown(found.objects, Palette(call.session.id))
     gone = [{"resource": key[0], "namespace": key[1], "name": key[2]} for key in found.gone]
     return answer({"from": one, "to": other, "simTimeMs": at_ms, "objects": objects, "gone": gone})
+
+
+def shown(objects: Iterable[Stored], palette: Palette) -> list[msgspec.Raw]:
+    """Return objects as the page reads them, a few of them decoded at a time."""
+    told: list[msgspec.Raw] = []
+    rest = iter(objects)
+    while some := list(islice(rest, DECODED_AT_ONCE)):
+        palette.learn(stored for stored in some if stored.resource == "pods")
+        told += [msgspec.Raw(encode(stored.resource, stored.object, palette)) for stored in some]
+    return told
 
 
 def _marks(call: Call, principal: Principal) -> tuple[int, int, list[Mark]]:

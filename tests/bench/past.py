@@ -50,6 +50,26 @@ def _fill(session_id: int) -> None:
                 transaction.put("pods", "default", pod["metadata"]["name"], pod)
 
 
+def _changes(store: Any, there: int, here: int) -> int:
+    """Encode what a page is sent when it goes from one moment to another; return how many objects."""
+    from clustersim.feed.palette import Palette
+    from clustersim.sessionapi.timeline import shown
+    from clustersim.store import history
+
+    return len(shown(history.changes(store, there, here).objects, Palette(store.session_id)))
+
+
+def _timeline(store: Any, oldest: int) -> int:
+    """Find the marks of the whole log, thin and count them; return how many there are."""
+    from clustersim.store import history
+    from clustersim.timeline.marks import counted, marks, thinned
+
+    found = marks(history.log_rows(store, oldest, REVISIONS))
+    thinned(found, 600)
+    counted(found, 0, REVISIONS, 40)
+    return len(found)
+
+
 def run() -> list[dict[str, Any]]:
     """Return one row: how long lists take at revisions all over the log, and a fork in the midst of it."""
     from clustersim.classroom.opening import open_session
@@ -68,6 +88,8 @@ def run() -> list[dict[str, Any]]:
                 _timed(lambda at=at: [len(one.data) for kind in ("nodes", "pods") for one in store.list_at(kind, at)])
                 for at in places
             ]
+            changes = [_timed(lambda at=at: _changes(store, REVISIONS, at)) for at in places]
+            marks = _timed(lambda: _timeline(store, oldest))
             fork = _timed(lambda: forking.fork(store, "fork", REVISIONS // 2, since=REVISIONS // 2))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -79,6 +101,10 @@ def run() -> list[dict[str, Any]]:
             "revisions": REVISIONS,
             "readMaxMs": round(max(wall for wall, _ in reads)),
             "readCpuMaxMs": round(max(spent for _, spent in reads)),
+            "changesMaxMs": round(max(wall for wall, _ in changes)),
+            "changesCpuMaxMs": round(max(spent for _, spent in changes)),
+            "timelineMs": round(marks[0]),
+            "timelineCpuMs": round(marks[1]),
             "forkMs": round(fork[0]),
             "forkCpuMs": round(fork[1]),
         }

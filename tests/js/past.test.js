@@ -6,7 +6,7 @@ import { PastLoader } from "../../static/js/act/past.js";
 import { isRefused } from "../../static/js/act/timetravel.js";
 import { readAddress, writeAddress } from "../../static/js/lib/address.js";
 import { viewAt } from "../../static/js/state/past.js";
-import { bookmarksOf, itemsOf, placeOf, revisionAt, ticksOf } from "../../static/js/state/timeline.js";
+import { bookmarksOf, itemsOf, placeOf, revisionAt, revisionOnStrip, stripOf, summed, ticksOf } from "../../static/js/state/timeline.js";
 import { applyMessage, emptyView } from "../../static/js/state/view.js";
 
 const NOWHERE = { rv: 0, pod: "", node: "", attempt: 0, tab: "" };
@@ -123,6 +123,13 @@ test("marks are drawn one by one where they are few, and counted where they are 
   assert.deepEqual(itemsOf(TIMELINE, "people"), []);
   const near = { ...TIMELINE, fromMs: 4_000, toMs: 5_000 };
   assert.deepEqual(itemsOf(near, "pods").map(({ rv }) => rv), [9], "what lies outside of the window is not drawn");
+});
+
+test("the strip has a bar for each part of all that is kept, the window in it, and leads to any moment of it", () => {
+  assert.deepEqual(summed(TIMELINE.counts), [2, 3, 0, 0, 2, 0, 0, 0, 7, 0]);
+  const state = { ...TIMELINE, fromMs: 5_000, toMs: 10_000, compacted: 2, whole: { fromMs: 0, toMs: 20_000, counts: [1, 0, 4], marks: TIMELINE.marks } };
+  assert.deepEqual(stripOf(state), { bars: [0.5, 0, 1], from: 0.25, to: 0.5 });
+  assert.deepEqual([0, 0.22, 0.409, 0.6].map((share) => revisionOnStrip(state, share)), [3, 12, 20, 33]);
 });
 
 test("a lease in other hands is shown among renewals", () => {

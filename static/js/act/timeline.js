@@ -2,6 +2,7 @@
 
 /** @import { Lang, Mark, TimelineState, View } from "../lib/types.d.ts" */
 /** @import { SessionApi } from "../net/rest.js" */
+import { summed } from "../state/timeline.js";
 
 /** Milliseconds between two questions while the session goes on. */
 const FETCH_EVERY_MS = 1_500;
@@ -12,7 +13,7 @@ export const SLOTS = 40;
 /** @returns {TimelineState} */
 export const emptyTimeline = () => ({
   spanMs: 0, from: 1, to: 1, fromMs: 0, toMs: 1, countedFromMs: 0, countedToMs: 1, newest: 1, newestMs: 0,
-  compacted: 0, marks: [], counts: {},
+  compacted: 0, whole: { fromMs: 0, toMs: 1, counts: [], marks: [] }, marks: [], counts: {},
 });
 
 export class TimelineLoader {
@@ -92,7 +93,7 @@ export class TimelineLoader {
     return {
       spanMs: this.spanMs, from: range.from, to: range.to, fromMs: range.fromTime * 1000, toMs: Math.max(range.toTime * 1000, range.fromTime * 1000 + 1),
       countedFromMs, countedToMs, newest: Math.max(live.revision, range.to), newestMs: Math.max(live.newestMs, countedToMs),
-      compacted: counts.compacted, marks, counts: counts.lanes,
+      compacted: counts.compacted, whole: { fromMs: countedFromMs, toMs: Math.max(countedToMs, countedFromMs + 1), counts: summed(counts.lanes), marks }, marks, counts: counts.lanes,
     };
   }
 

@@ -459,6 +459,8 @@ export interface TimelineState {
   newest: number;
   newestMs: number;
   compacted: number;
+  /** All that is kept: how many marks fall into each part of its time, and marks that tell which revisions those are. */
+  whole: { fromMs: number; toMs: number; counts: readonly number[]; marks: readonly Mark[] };
   marks: readonly Mark[];
   counts: Readonly<Record<string, readonly number[]>>;
 }

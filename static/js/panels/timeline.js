@@ -8,6 +8,7 @@ import { faceOf, initials } from "../lib/faces.js";
 import { clockTime, number, text } from "../lib/text.js";
 import { actorOf, whose } from "../state/people.js";
 import { bookmarksOf, itemsOf, LANES, placeOf, revisionAt, ticksOf } from "../state/timeline.js";
+import { mountBookmarks, mountStrip } from "./timeline-strip.js";
 
 const ZOOMS = /** @type {const} */ ([["zoom_all", 0], ["zoom_6min", 360_000], ["zoom_1min", 60_000], ["zoom_10s", 10_000], ["zoom_tick", 1_000]]);
 const SIGNS = { ADDED: "●", MODIFIED: "◆", DELETED: "✕" };
@@ -25,7 +26,9 @@ export function mount(root, dispatch) {
   const summary = element("summary");
   const list = element("ol", { class: "tl-list" });
   const twin = element("details", { class: "tl-twin" }, summary, list);
-  root.append(tools.element, chart.element, twin);
+  const strip = mountStrip(dispatch);
+  const names = mountBookmarks(dispatch);
+  root.append(tools.element, strip.element, chart.element, names.element, twin);
 
   return {
     /**
@@ -36,6 +39,8 @@ export function mount(root, dispatch) {
     render(view, ui, seen) {
       if (!seen) return;
       tools.render(view, ui);
+      strip.render(ui);
+      names.render(view, ui);
       chart.render(view, ui);
       setText(summary, text(ui.lang, "tl_list", { count: number(ui.lang, ui.timeline.marks.length) }));
       if (twin.open) drawList(list, view, ui, dispatch);

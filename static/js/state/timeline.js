@@ -81,7 +81,7 @@ function renewals(marks) {
 
 /**
  * The revision of a moment in the window, as near as the marks tell: that of the last mark until then.
- * @param {TimelineState} state
+ * @param {Pick<TimelineState, "marks" | "from" | "newest" | "newestMs">} state
  * @param {number} ms
  */
 export function revisionAt(state, ms) {
@@ -115,4 +115,38 @@ export function bookmarksOf(objects) {
     name: String(spec?.["name"] ?? ""), revision: Number(spec?.["revision"] ?? 0), atMs: Number(spec?.["atMs"] ?? 0),
   }));
   return found.sort((one, other) => one.revision - other.revision || one.name.localeCompare(other.name));
+}
+
+/**
+ * How many marks of all lanes fall into each part of the time.
+ * @param {Readonly<Record<string, readonly number[]>>} lanes
+ * @returns {number[]}
+ */
+export function summed(lanes) {
+  /** @type {number[]} */
+  const sums = [];
+  for (const counts of Object.values(lanes)) counts.forEach((count, slot) => (sums[slot] = (sums[slot] ?? 0) + count));
+  return sums;
+}
+
+/**
+ * The strip over the timeline: a bar for each part of all that is kept, and the window in it; shares of width and height.
+ * @param {Pick<TimelineState, "whole" | "fromMs" | "toMs">} state
+ * @returns {{bars: number[], from: number, to: number}}
+ */
+export function stripOf({ whole, fromMs, toMs }) {
+  const most = Math.max(1, ...whole.counts);
+  const share = (/** @type {number} */ ms) => Math.max(0, Math.min(1, (ms - whole.fromMs) / Math.max(1, whole.toMs - whole.fromMs)));
+  // A few marks are still seen beside very many.
+  return { bars: whole.counts.map((count) => Math.sqrt(count / most)), from: share(fromMs), to: share(toMs) };
+}
+
+/**
+ * The revision of a place on the strip, as near as the marks of all that is kept tell.
+ * @param {Pick<TimelineState, "whole" | "compacted" | "newest" | "newestMs">} state
+ * @param {number} share of its width
+ */
+export function revisionOnStrip({ whole, compacted, newest, newestMs }, share) {
+  const ms = whole.fromMs + share * (whole.toMs - whole.fromMs);
+  return revisionAt({ marks: whole.marks, from: Math.min(compacted + 1, newest), newest, newestMs }, ms);
 }

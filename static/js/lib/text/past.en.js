@@ -34,4 +34,7 @@ export const EN = {
   tl_held: "revision {revision}",
   tl_moment: "The moment that the page shows",
   tl_list: "The same as a list: {count} {count|change|changes}",
+  bookmarks: "Bookmarks, seen by everybody: {count}",
+  tl_kept: "Kept: {from} to {to}",
+  tl_list: "The same as a list: {count} changes",
 };

@@ -33,5 +33,7 @@ export const ZH_HANS = {
   tl_now: "现在，{revision}",
   tl_held: "修订版本 {revision}",
   tl_moment: "页面所示的时刻",
+  bookmarks: "书签（所有人可见）：{count}",
+  tl_kept: "保留：{from} 至 {to}",
   tl_list: "以列表显示：{count} 处更改",
 };
