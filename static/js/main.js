@@ -293,6 +293,10 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     desktop?.focusSearch();
   }
+  if (event.key === "?" && desktop) {
+    event.preventDefault();
+    dispatch({ type: "showKeys" });
+  }
   if (event.key === " " && !target.closest("button, a, summary, [role=tab], [role=option], [role=grid]")) {
     event.preventDefault();
     dispatch(past.view ? { type: "playPast", direction: 1 } : { type: view.clock?.paused ? "play" : "pause" });

@@ -9,6 +9,8 @@ from playwright.sync_api import Page
 
 from tests.e2e.conftest import Classroom, picture, wait_state
 
+STOPS_MAX = 16
+"""Presses of Tab from the top of the page into the stage: fifteen stops before it."""
 KEY_LIKE = re.compile(r"\b(?:stage|lane|rail|replica|hand|decision|plain|pipeline|legend|banner|group)\.\w+")
 
 
@@ -53,7 +55,13 @@ def test_everything_by_keyboard(open_classroom: Callable[[str], Classroom]) -> N
     wait_state(teacher, lambda now: all(pod["nodeName"] for pod in now["pods"]), "nothing waits")
     before = len(wait_state(teacher, lambda now: True, "any state")["pods"])
 
-    tab_to(teacher, lambda at: at == "palette-pod-small")
+    tab_to(teacher, lambda at: at == "palette-node-small")
+    for _ in range(4):
+        teacher.keyboard.press("ArrowDown")
+    assert focus(teacher) == "palette-pod-small", "the palette is one stop, and arrows go through it"
+    teacher.keyboard.press("ArrowRight")
+    assert focus(teacher) == "palette-pod-small-form"
+    teacher.keyboard.press("ArrowLeft")
     teacher.keyboard.press("Enter")
     current = wait_state(
         teacher,
@@ -62,7 +70,13 @@ def test_everything_by_keyboard(open_classroom: Callable[[str], Classroom]) -> N
     )
 
     names = [node["name"] for node in current["nodes"]]
-    first = tab_to(teacher, lambda at: at in names)
+    teacher.evaluate("() => document.activeElement.blur()")
+    stops = 0
+    while not teacher.evaluate("() => document.activeElement.closest('#stage') !== null"):
+        teacher.keyboard.press("Tab")
+        stops += 1
+        assert stops <= STOPS_MAX, f"{focus(teacher)}: the stage is too far away"
+    first = focus(teacher) if focus(teacher) in names else tab_to(teacher, lambda at: at in names)
     teacher.keyboard.press("ArrowRight")
     second = focus(teacher)
     assert second in names

@@ -63,6 +63,7 @@ def dialogs(page: Page, judge: Judge) -> None:
     for name in (
         *(f"palette-{one}" for one in buttons),
         "join-code",
+        "keys-open",
         "inspector-delete",
         "scheduler-change",
         "expression-open",

@@ -16,7 +16,7 @@ const PODS_TO_TRY = 200;
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "openFault" | "openImport" | "openScheduler" | "openExpression" | "showCode">}
+ * @returns {Pick<Table, "openFault" | "openImport" | "openScheduler" | "openExpression" | "showCode" | "showKeys">}
  */
 export function dialogIntents(world) {
   const { actions, view, ui, code } = world;
@@ -70,6 +70,7 @@ export function dialogIntents(world) {
         ask: (body) => answer("tried", () => api.tryExpression(body)),
       });
     }),
+    showKeys: () => attempt(async () => (await forms.keys()).openKeys({ t })),
     showCode: () => attempt(async () => (await forms.code()).openCode({
       code,
       join: ui().join,

@@ -885,6 +885,7 @@ export type Intent =
   | { type: "copyAddress" }
   | { type: "compare"; ask: CompareAsk; told: (answer: { answer?: Compared; refusal?: { message: string; causes?: { field: string; message: string }[] } }) => void }
   | { type: "eras"; told: (eras: { name: string; title: string }[]) => void }
+  | { type: "showKeys" }
   | { type: "showCode" }
   | { type: "shareLooks"; on: boolean }
   | { type: "switchLooks"; on: boolean }

@@ -76,7 +76,7 @@ function partsOf(dispatch) {
   const stepButtons = STEPS.map((by) => ({ by, button: stepButton(by, dispatch) }));
   return {
     play: element("button", { class: "primary play-button", type: "button", "data-testid": "clock-play" }),
-    steps: element("div", { class: "segmented steps", role: "group" }, stepButtons.map(({ button }) => button)),
+    steps: element("div", { class: "segmented steps", role: "toolbar" }, stepButtons.map(({ button }) => button)),
     stepButtons,
     rateLabel: element("label", { for: "clock-rate" }),
     rate: element("input", {

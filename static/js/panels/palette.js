@@ -4,6 +4,7 @@
 /** @import { Item } from "../lib/items.js" */
 /** @import { Tool } from "./palette-tools.js" */
 import { append, element, icon, setAttribute, setText } from "../dom/dom.js";
+import { roving } from "../dom/roving.js";
 import { DRAGGED, fullName, ITEMS } from "../lib/items.js";
 import { text } from "../lib/text.js";
 import { refusedItem } from "../state/roles.js";
@@ -20,10 +21,14 @@ const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "storage", "
  */
 export function mount(root, dispatch) {
   const searchRoot = element("div", { class: "search" });
-  const scroller = element("div", { class: "palette-items" });
+  const scroller = element("div", { class: "palette-items", role: "toolbar", "aria-orientation": "vertical" });
+  const stops = roving(scroller, ".palette-more");
   const command = commandLine(dispatch);
   const undo = undoButton(dispatch);
-  append(root, [searchRoot, scroller, element("div", { class: "palette-foot" }, undo.element), command.element]);
+  const keys = element("button", { class: "keys-button", type: "button", "aria-keyshortcuts": "?", "data-testid": "keys-open" },
+    element("kbd", { "aria-hidden": "true" }, "?"));
+  keys.addEventListener("click", () => dispatch({ type: "showKeys" }));
+  append(root, [searchRoot, scroller, element("div", { class: "palette-foot" }, [undo.element, keys]), command.element]);
 
   const search = mountSearch(searchRoot, dispatch);
   /** @type {Newest} */
@@ -47,6 +52,10 @@ export function mount(root, dispatch) {
         element("h2", {}, text(lang, `group_${group}`)),
         element("div", { class: "palette-grid" }, cells.map((cell) => cell.element)),
       ])));
+    stops.refresh();
+    setAttribute(scroller, "aria-label", text(lang, "palette_items"));
+    setAttribute(keys, "aria-label", text(lang, "keys.title"));
+    setAttribute(keys, "title", text(lang, "keys.title"));
   };
 
   return {

@@ -29,7 +29,7 @@ export function mount(root, dispatch, session) {
   const role = element("span", { class: "chip accent role-chip" });
   const peopleRoot = element("div", { class: "people" });
   const clockRoot = element("div", { class: "clock" });
-  const languages = element("div", { class: "segmented languages", role: "group" });
+  const languages = element("div", { class: "segmented languages", role: "toolbar" });
   const english = element("button", { type: "button", lang: "en", "aria-label": "English" }, "EN");
   const chinese = element("button", { type: "button", lang: "zh-Hans", "aria-label": "简体中文" }, "中");
   english.addEventListener("click", () => dispatch({ type: "lang", lang: "en" }));

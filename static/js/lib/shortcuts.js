@@ -1,0 +1,45 @@
+/** The keys of the page, by where they are heard. Pure. */
+
+/** @typedef {{press: readonly string[], does: string}} Key `does`: the end of a text key */
+
+/** @type {readonly {where: string, keys: readonly Key[]}[]} */
+export const KEYS = [
+  {
+    where: "page", keys: [
+      { press: ["/"], does: "find" },
+      { press: ["Space"], does: "play" },
+      { press: ["Ctrl+Z"], does: "undo" },
+      { press: ["Esc"], does: "leave" },
+      { press: ["?"], does: "keys" },
+    ],
+  },
+  {
+    where: "bars", keys: [
+      { press: ["Tab"], does: "next" },
+      { press: ["←", "→", "↑", "↓"], does: "within" },
+      { press: ["Home", "End"], does: "ends" },
+    ],
+  },
+  {
+    where: "nodes", keys: [
+      { press: ["←", "→", "↑", "↓"], does: "node" },
+      { press: ["Enter"], does: "select" },
+      { press: ["PageUp", "PageDown"], does: "zone" },
+      { press: ["+", "−", "0"], does: "zoom" },
+    ],
+  },
+  {
+    where: "command", keys: [
+      { press: ["Tab"], does: "complete" },
+      { press: ["↑", "↓"], does: "history" },
+      { press: ["Esc"], does: "answer" },
+    ],
+  },
+  {
+    where: "yaml", keys: [
+      { press: ["Ctrl+Space"], does: "fields" },
+      { press: ["Tab"], does: "take" },
+      { press: ["Ctrl+]"], does: "indent" },
+    ],
+  },
+];
