@@ -3,6 +3,7 @@
 /** @import { Lang, Message, Stage, Theme, Ui } from "./lib/types.d.ts" */
 import { Actions, refusalOf } from "./act/actions.js";
 import { AddressBar } from "./act/address.js";
+import { showConflict } from "./act/conflict.js";
 import { DecisionLoader } from "./act/decisions.js";
 import { ElectionLoader } from "./act/election.js";
 import { forms } from "./act/forms.js";
@@ -124,6 +125,7 @@ async function loadDesktop() {
   const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next }));
   desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch, {
     look: (path) => api.look(path),
+    showConflict: (namespace) => showConflict(api, namespace),
     followRequests: (who, wanted) => {
       if (wanted) followers.add(who);
       else followers.delete(who);

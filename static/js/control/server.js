@@ -3,11 +3,12 @@
 /** @import { ApiRequest, Dispatch, Looks, Ui, View } from "../lib/types.d.ts" */
 import { element, keepFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { clockTime, number, text } from "../lib/text.js";
+import { refusedWrite } from "../state/roles.js";
 import { keysPanel } from "./keys.js";
 import { Looked } from "./looked.js";
 import { actorChip, choice } from "./parts.js";
 import { listKeys, rove } from "./picking.js";
-import { AFTER_MAX, afterwards, objectOf } from "./requests-model.js";
+import { AFTER_MAX, afterwards, conflictOf, objectOf } from "./requests-model.js";
 import { codeChip, wayPanel } from "./way.js";
 
 /** Requests of the list. */
@@ -38,6 +39,9 @@ class Panel {
     this.shows = "requests";
     this.only = "all";
     this.chosen = "";
+    /** Two writers were asked for after this request: their conflict is shown as soon as it is there. "" where none is. */
+    this.awaits = "";
+    this.problem = "";
     /** What was last told of new requests. */
     this.hint = "";
     this.drawn = "";
@@ -64,13 +68,14 @@ class Panel {
     const { view, ui: { lang } } = this;
     if (!view) return;
     const { all } = this;
+    this.findConflict(all);
     const listed = this.only === "all" ? all : all.filter(({ code }) => code >= 400);
     const chosen = listed.find(({ id }) => id === this.chosen) ?? listed[0] ?? null;
     this.split.hidden = this.shows !== "requests";
     this.keys.root.hidden = this.shows !== "keys";
     keepFocus(this.bar, () => this.bar.replaceChildren(...this.controls(all)));
     const refused = all.filter(({ code }) => code >= 400).length;
-    setText(this.note, this.requests.problem || (all.length === 0 ? text(lang, this.requests.value ? "control.noRequests" : "control.loading")
+    setText(this.note, this.problem || this.requests.problem || (all.length === 0 ? text(lang, this.requests.value ? "control.noRequests" : "control.loading")
       : text(lang, view.me?.role === "teacher" ? "control.requests" : "control.ownRequests", { n: number(lang, all.length), refused: number(lang, refused) })));
     syncList(this.list, listed, ({ id }) => `${id} ${lang}`, (request) => this.row(request), (row, { id }) =>
       setAttribute(/** @type {Element} */ (row.firstElementChild), "aria-current", id === chosen?.id ? "true" : null));
@@ -96,8 +101,35 @@ class Panel {
       this.shows === "requests" ? choice([{ value: "all", word: word("control.all") }, {
         value: "refused", word: text(lang, "control.onlyRefused", { n: number(lang, refused) }),
       }], this.only, word("control.which"), (value) => this.turn({ only: value }), "server-only") : element("span"),
+      this.shows === "requests" && this.view && refusedWrite(this.view.me, this.view.me?.namespace ?? "") === null ? element("button", {
+        class: "button", type: "button", "data-testid": "server-conflict", title: word("control.meetTitle"), onclick: () => void this.meet(),
+      }, word("control.meet")) : "",
       element("span", { class: "ct-push hint" }, word("control.wallClock")),
     ];
+  }
+
+  async meet() {
+    this.awaits = this.all[0]?.id ?? "none";
+    this.problem = "";
+    try {
+      await this.looks.showConflict(this.view?.me?.namespace ?? "default");
+    } catch (problem) {
+      this.awaits = "";
+      this.problem = problem instanceof Error ? problem.message : String(problem);
+    }
+    this.draw();
+  }
+
+  /** @param {readonly ApiRequest[]} all */
+  findConflict(all) {
+    if (!this.awaits || !this.view) return;
+    const { view: { rows } } = this;
+    const since = all.findIndex(({ id }) => id === this.awaits);
+    const found = (since < 0 ? all : all.slice(0, since)).find((one) => conflictOf(one, all, rows)?.again);
+    if (!found) return;
+    this.awaits = "";
+    this.only = "all";
+    this.chosen = found.id;
   }
 
   /** @param {{shows?: string, only?: string}} change */

@@ -651,6 +651,8 @@ export interface Looks {
   look: (path: string) => Promise<any>;
   /** The server tells of new requests (`Ui.requestHints`) while anybody wants it. */
   followRequests: (who: string, wanted: boolean) => void;
+  /** Have two writers of one object meet, in the asker's namespace. */
+  showConflict: (namespace: string) => Promise<void>;
 }
 
 export interface Selection {

@@ -65,6 +65,8 @@ export const EN = {
   "control.which": "Which requests",
   "control.all": "All",
   "control.onlyRefused": "Refused {n}",
+  "control.meet": "Two writers meet",
+  "control.meetTitle": "Two writes of one ConfigMap on the same resourceVersion: the second is refused, reads again and writes",
   "control.wallClock": "Durations: wall clock of the API server",
   "control.loading": "Asking …",
   "control.noRequests": "No request has changed anything yet, and none was refused. Create a pod in the palette.",

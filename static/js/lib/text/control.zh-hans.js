@@ -65,6 +65,8 @@ export const ZH_HANS = {
   "control.which": "哪些请求",
   "control.all": "全部",
   "control.onlyRefused": "被拒绝 {n}",
+  "control.meet": "让两个写者相遇",
+  "control.meetTitle": "基于同一 resourceVersion 两次写入同一个 ConfigMap：第二次被拒绝，重新读取后再写入",
   "control.wallClock": "时长：API server 的真实时钟",
   "control.loading": "正在询问 …",
   "control.noRequests": "还没有请求改变什么，也没有请求被拒绝。请在面板中创建一个 Pod。",
