@@ -36,5 +36,4 @@ export const EN = {
   tl_list: "The same as a list: {count} {count|change|changes}",
   bookmarks: "Bookmarks, seen by everybody: {count}",
   tl_kept: "Kept: {from} to {to}",
-  tl_list: "The same as a list: {count} changes",
 };
