@@ -81,7 +81,8 @@ def warnings(field: str, text: str) -> list[str]:
         return []
     bare = plain(address)
     if bare is not address or (_OCTETS.fullmatch(text) and text != str(address)):
-        return [f'{field}: non-standard IP address "{text}" is invalid: use "{bare}"']
+        why = "will be considered invalid in a future Kubernetes release"
+        return [f'{field}: non-standard IP address "{text}" {why}: use "{bare}"']
     if text != str(address):
         return [f'{field}: IPv6 address "{text}" should be in RFC 5952 canonical format ("{address}")']
     return []

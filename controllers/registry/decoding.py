@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 _TYPES: Final = Path(__file__).with_name("go_types.txt")
 
 _GIVEN: Final = {bool: "bool", int: "number", float: "number", str: "string", dict: "object", list: "array"}
@@ -31,6 +33,16 @@ def go_types() -> dict[str, dict[str, str]]:
             struct, _, fields = line.partition(": ")
             table[struct] = dict(pair.split(" ") for pair in fields.split(", "))
     return table
+
+
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset(struct.partition(".")[0] for struct in go_types())
+
+
+def is_told(module: str) -> bool:
+    """Return whether the table tells of a module's structs (`core_v1`)."""
+    return module in _modules()
 
 
 def element(type_name: str) -> str:
@@ -90,6 +102,18 @@ def _corrupt(text: str) -> int | None:
         return rest[0][0] if rest else None
     missing = len(data) % 4
     return len(text) - missing if missing else None
+
+
+def json_error(text: str) -> str:
+    """Return what is wrong with a text that should be JSON, empty where nothing is."""
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        start = text.lstrip()[:1]
+        if start and start not in '{["-0123456789tfn':
+            return f"invalid character '{start}' looking for beginning of value"
+        return "unexpected end of JSON input"
+    return ""
 
 
 QUANTITY_FORM: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

@@ -16,7 +16,7 @@ SUBDOMAIN_LENGTH_MAX: Final = 253
 REPLICAS_MAX: Final = 20_000
 """Pods of one workload. A session shows 10,000 pods well; a slip of the finger must not ask for a billion."""
 
-SHOWN_LETTERS_MAX: Final = 200
+SHOWN_LETTERS_MAX: Final = 2_000
 """Letters of a wrong value that an answer repeats."""
 
 SHOWN_STRUCT_MAX: Final = 2_000
@@ -27,6 +27,16 @@ _SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0
 _SERVICE: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _PORT_NAME: Final = re.compile(r"[a-z0-9-]+")
 _ENV_NAME: Final = re.compile(r"[ -<>-~]+")
+
+_ENV_NAME_TEXT: Final = (
+    "a valid environment variable name must consist only of printable ASCII characters other than '='"
+)
+_SEARCH: Final = re.compile(r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*")
+_SEARCH_TEXT: Final = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must "
+    "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    "'_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')"
+)
 
 _CONFIG_KEY: Final = re.compile(r"[-._a-zA-Z0-9]+")
 _CONFIG_KEY_TEXT: Final = (
@@ -61,8 +71,19 @@ _SERVICE_TEXT: Final = (
 )
 
 
+class Written(str):
+    """A value as a message shows it, written already."""
+
+
+def written(value: Any) -> Written:
+    """Return a value as JSON, its members in the order in which they stand."""
+    return Written(msgspec.json.encode(value).decode()[:SHOWN_STRUCT_MAX])
+
+
 def shown(value: Any) -> str:
     """Return a value as it stands in a message."""
+    if isinstance(value, Written):
+        return value
     if isinstance(value, str):
         return f'"{value[:SHOWN_LETTERS_MAX]}"'
     if value is None or isinstance(value, (bool, list, tuple, dict)):
@@ -117,36 +138,84 @@ def immutable(field: str, new: Any, old: Any) -> list[Cause]:
     return [] if new == old else [bad(field, new, "field is immutable")]
 
 
-def one_of(field: str, value: Any, allowed: Iterable[str], *, needed: bool = False) -> list[Cause]:
-    """Check a word against the words that are known."""
+def one_of(
+    field: str, value: Any, allowed: Iterable[str], *, needed: bool = False, ordered: bool = True
+) -> list[Cause]:
+    """Check a word against the words that are known (`ordered`: told in alphabetical order)."""
     if value in (None, ""):
         return [required(field)] if needed else []
     allowed = tuple(allowed)
-    return [] if value in allowed else [unsupported(field, value, allowed)]
+    return [] if value in allowed else [unsupported(field, value, allowed, ordered=ordered)]
+
+
+def set_one_of(field: str, value: Any, allowed: Iterable[str], *, ordered: bool = True) -> list[Cause]:
+    """Check a word that may be left out; an empty one is a word too."""
+    return [] if value is None or value in tuple(allowed) else [unsupported(field, value, allowed, ordered=ordered)]
+
+
+def within(field: str, value: int | None, low: int, high: int) -> list[Cause]:
+    """Check a number that may be left out against its bounds, both allowed."""
+    good = value is None or low <= value <= high
+    return [] if good else [bad(field, value, f"must be between {low} and {high}, inclusive")]
+
+
+def positive(field: str, value: int | None) -> list[Cause]:
+    """Check that a number is above zero."""
+    return [] if value is None or value > 0 else [bad(field, value, "must be greater than zero")]
+
+
+def missing(field: str, holder: Mapping[str, Any], *keys: str) -> list[Cause]:
+    """Return `Required value` of each member that is not there or empty."""
+    return [required(f"{field}.{key}") for key in keys if not holder.get(key)]
+
+
+def relative_path(field: str, value: str) -> list[Cause]:
+    """Check a path below another."""
+    return [
+        *([bad(field, value, "must be a relative path")] if value.startswith("/") else ()),
+        *no_backsteps(field, value),
+    ]
+
+
+def no_backsteps(field: str, value: str) -> list[Cause]:
+    """Check that a path leads nowhere back."""
+    return [bad(field, value, "must not contain '..'")] if ".." in value.split("/") else []
+
+
+def free_path(field: str, value: str) -> list[Cause]:
+    """Check a path below another that does not begin as what kubelets keep for themselves."""
+    causes = relative_path(field, value)
+    if value.startswith("..") and not value.startswith("../"):
+        causes.append(bad(field, value, "must not start with '..'"))
+    return causes
+
+
+def _named(field: str, value: str, most: int, wrong: str) -> list[Cause]:
+    """Return what is wrong with a name: its length, and then `wrong` where that says something."""
+    causes = [bad(field, value, f"must be no more than {most} characters")] if len(value) > most else []
+    return [*causes, bad(field, value, wrong)] if wrong else causes
 
 
 def label_name(field: str, value: str) -> list[Cause]:
     """Check a DNS-1123 label."""
-    if len(value) > LABEL_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {LABEL_LENGTH_MAX} characters")]
-    if _LABEL.fullmatch(value):
-        return []
-    return [bad(field, value, "must not contain dots" if _SUBDOMAIN.fullmatch(value) else _LABEL_TEXT)]
+    wrong = "" if _LABEL.fullmatch(value) else "must not contain dots" if _SUBDOMAIN.fullmatch(value) else _LABEL_TEXT
+    return _named(field, value, LABEL_LENGTH_MAX, wrong)
 
 
 def subdomain(field: str, value: str) -> list[Cause]:
     """Check a DNS-1123 subdomain."""
-    if len(value) > SUBDOMAIN_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} characters")]
-    return [] if _SUBDOMAIN.fullmatch(value) else [bad(field, value, _SUBDOMAIN_TEXT)]
+    return _named(field, value, SUBDOMAIN_LENGTH_MAX, "" if _SUBDOMAIN.fullmatch(value) else _SUBDOMAIN_TEXT)
+
+
+def search_domain(field: str, value: str) -> list[Cause]:
+    """Check a DNS-1123 subdomain that may have underscores."""
+    return _named(field, value, SUBDOMAIN_LENGTH_MAX, "" if _SEARCH.fullmatch(value) else _SEARCH_TEXT)
 
 
 def wildcard_subdomain(field: str, value: str) -> list[Cause]:
     """Check a host that begins with `*.`."""
-    if len(value) > SUBDOMAIN_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} characters")]
     good = value.startswith("*.") and _SUBDOMAIN.fullmatch(value[2:])
-    return [] if good else [bad(field, value, _WILDCARD_TEXT)]
+    return _named(field, value, SUBDOMAIN_LENGTH_MAX, "" if good else _WILDCARD_TEXT)
 
 
 def domain_path(field: str, value: str) -> list[Cause]:
@@ -164,51 +233,45 @@ def domain_path(field: str, value: str) -> list[Cause]:
 
 def service_name(field: str, value: str) -> list[Cause]:
     """Check a DNS-1035 label, as Services have."""
-    if len(value) > LABEL_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {LABEL_LENGTH_MAX} characters")]
-    return [] if _SERVICE.fullmatch(value) else [bad(field, value, _SERVICE_TEXT)]
+    return _named(field, value, LABEL_LENGTH_MAX, "" if _SERVICE.fullmatch(value) else _SERVICE_TEXT)
 
 
 def path_segment(field: str, value: str) -> list[Cause]:
     """Check a name that only has to fit into a URL."""
-    if value in (".", "..") or "/" in value or "%" in value:
-        return [bad(field, value, "may not be '.' or '..' and may not contain '/' or '%'")]
-    if len(value) > SUBDOMAIN_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} characters")]
-    return []
+    if value in (".", ".."):
+        return [bad(field, value, f"may not be '{value}'")]
+    causes = [bad(field, value, f"may not contain '{letter}'") for letter in "/%" if letter in value]
+    return causes or _named(field, value, SUBDOMAIN_LENGTH_MAX, "")
 
 
 def env_name(field: str, value: str) -> list[Cause]:
     """Check an environment variable's name: printable ASCII without `=`."""
-    if not value:
-        return [required(field)]
-    good = _ENV_NAME.fullmatch(value)
-    return [] if good else [bad(field, value, "must consist of printable ASCII characters other than '='")]
+    return [bad(field, value, _ENV_NAME_TEXT)] if value and not _ENV_NAME.fullmatch(value) else []
 
 
 def config_key(field: str, value: str) -> list[Cause]:
     """Check a key of a ConfigMap or Secret."""
-    if len(value) > SUBDOMAIN_LENGTH_MAX:
-        return [bad(field, value, f"must be no more than {SUBDOMAIN_LENGTH_MAX} characters")]
-    if not _CONFIG_KEY.fullmatch(value):
-        return [bad(field, value, _CONFIG_KEY_TEXT)]
-    if value == ".":
-        return [bad(field, value, "must not be '.'")]
-    if value == "..":
-        return [bad(field, value, "must not be '..'")]
-    return [bad(field, value, "must not start with '..'")] if value.startswith("..") else []
+    causes = _named(field, value, SUBDOMAIN_LENGTH_MAX, "" if _CONFIG_KEY.fullmatch(value) else _CONFIG_KEY_TEXT)
+    if value in (".", ".."):
+        return [*causes, bad(field, value, f"must not be '{value}'")]
+    return [*causes, bad(field, value, "must not start with '..'")] if value.startswith("..") else causes
 
 
 def port_name(field: str, value: str) -> list[Cause]:
     """Check the name of a port."""
-    if len(value) > 15:
-        return [bad(field, value, "must be no more than 15 characters")]
-    if not _PORT_NAME.fullmatch(value) or not re.search("[a-z]", value):
-        why = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-) and at least one letter (a-z)"
-        return [bad(field, value, why)]
-    if "--" in value or value.startswith("-") or value.endswith("-"):
-        return [bad(field, value, "must not contain consecutive hyphens, nor begin or end with one")]
-    return []
+    wrong = (
+        (len(value) > 15, "must be no more than 15 characters"),
+        (not _PORT_NAME.fullmatch(value), "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"),
+        (not re.search("[a-z]", value), "must contain at least one letter (a-z)"),
+        ("--" in value, "must not contain consecutive hyphens"),
+        (value.startswith("-") or value.endswith("-"), "must not begin or end with a hyphen"),
+    )
+    return [bad(field, value, why) for is_wrong, why in wrong if is_wrong]
+
+
+def port_or_name(field: str, value: int | str | None) -> list[Cause]:
+    """Check a port that is told by its number or its name."""
+    return port_name(field, value) if isinstance(value, str) else port_number(field, value or 0)
 
 
 def port_number(field: str, value: int) -> list[Cause]:

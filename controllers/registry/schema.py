@@ -48,6 +48,8 @@ _SCALARS: Final[dict[str, Scalar]] = {
     "runtime.RawExtension": "any",
 }
 
+_TERSE: Final = frozenset({"str", "int", "float", "bool"})
+
 _GO_NAMES: Final[dict[str, str]] = {
     "string": "string",
     "integer": "int64",
@@ -78,6 +80,8 @@ class FieldType:
     """The struct that holds it."""
     go: str = ""
     """What Go calls its type, where the rest does not say."""
+    terse: bool = False
+    """Whether it is left out where it is zero, as Go's encoder leaves it out."""
 
     @property
     def go_name(self) -> str:
@@ -123,7 +127,9 @@ def _field_type(module: str, owner: str, name: str, annotation: str, default: An
     if inner.startswith("List["):
         container, inner = "list", inner.removeprefix("List[").removesuffix("]")
     wire = default["json"] if isinstance(default, dict) and "json" in default else name
-    told = (owner, decoding.go_types().get(f"{module}.{owner}", {}).get(wire, ""))
+    go = decoding.go_types().get(f"{module}.{owner}", {}).get(wire, "")
+    terse = not required and not container and inner in _TERSE and go[:1] not in ("*", "!")
+    told = (owner, go.lstrip("*!"), terse and decoding.is_told(module))
     if inner == "dict":
         return FieldType(wire, MAP_VALUES.get((f"{module}.{owner}", wire), "string"), "", "map", required, *told)
     if inner.startswith("dict["):
@@ -290,6 +296,8 @@ def _check_struct(
         entry = struct.fields.get(name)
         if entry is not None and entry.scalar == "string" and _is_text(value, entry.container):
             # Most of what documents hold.
+            if not value and entry.terse:
+                del document[name]
             continue
         where = f"{path}.{name}" if path else name
         if entry is None:
@@ -301,7 +309,7 @@ def _check_struct(
             del document[name]
             continue
         checked = _check_field(value, entry, where, report, require and where != "status")
-        if not checked and entry.container and not entry.required and not _keeps_empty(struct, name):
+        if not checked and (entry.terse or _leaves_out(struct, entry)):
             del document[name]
             continue
         document[name] = checked
@@ -314,9 +322,11 @@ def _check_struct(
                 report.missing.append(Cause(where, "Required value", "FieldValueRequired"))
 
 
-def _keeps_empty(struct: Model, name: str) -> bool:
-    """Return whether an empty list or map stays: upstream leaves most of those out that may be left out."""
-    return struct.key.startswith("clustersim_") or (struct.key, name) in KEPT_EMPTY
+def _leaves_out(struct: Model, entry: FieldType) -> bool:
+    """Return whether an empty list or map goes: upstream leaves most of those out that may be left out."""
+    if not entry.container or entry.required or struct.key.startswith("clustersim_"):
+        return False
+    return (struct.key, entry.name) not in KEPT_EMPTY
 
 
 def _is_text(value: Any, container: str) -> bool:

@@ -89,9 +89,9 @@ def test_deletion_is_graceful_and_quick_for_the_well_behaved() -> None:
 @pytest.mark.parametrize(("sleeps", "seconds"), [(10, 10), (60, 30)], ids=["its sleep", "its grace, which is shorter"])
 def test_a_hook_that_sleeps_before_the_stop_keeps_the_pod(sleeps: int, seconds: int) -> None:
     sleeper = {"name": "main", "image": "nginx:1.27", "lifecycle": {"preStop": {"sleep": {"seconds": sleeps}}}}
-    lab = Lab([node("n1"), pod("web", containers=[sleeper])])
+    lab = Lab([node("n1"), pod("web", containers=[sleeper], terminationGracePeriodSeconds=60)])
     lab.run(10)
-    lab.do(Delete("pods", "default", "web"))
+    lab.do(Delete("pods", "default", "web", grace_period_seconds=30))
     asked_ms = lab.cluster.now_ms
     lab.run(40)
     gone = next(row for row in lab.rows() if row.resource == "pods" and row.verb == "DELETED")

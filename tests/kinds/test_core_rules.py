@@ -210,7 +210,8 @@ def test_addresses_in_an_odd_form_are_warned_of() -> None:
     cluster = Cluster()
     cluster.create("endpoints", "web", subset("010.0.0.1", "FD00::1"))
     assert cluster.warnings == [
-        'subsets[0].addresses[0].ip: non-standard IP address "010.0.0.1" is invalid: use "10.0.0.1"',
+        'subsets[0].addresses[0].ip: non-standard IP address "010.0.0.1" will be considered invalid in a future '
+        'Kubernetes release: use "10.0.0.1"',
         'subsets[0].addresses[1].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',
     ]
     cluster.create(SLICES, "web", endpoints_of("FQDN", "a.example.dev"))

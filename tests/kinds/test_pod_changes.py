@@ -87,8 +87,10 @@ def test_a_container_to_look_into_a_pod_stays(cluster: Cluster) -> None:
     assert cluster.warnings == []
     assert added["spec"]["ephemeralContainers"][0]["imagePullPolicy"] == "IfNotPresent"
     refused = refusal(look, cluster, image="y:1")
-    assert [cause.message for cause in refused.causes] == [
-        'Forbidden: existing ephemeral containers "debug" may not be changed\n'
-    ]
+    (cause,) = refused.causes
+    assert cause.message.startswith(
+        'Forbidden: existing ephemeral containers "debug" may not be changed\n@@ -1,6 +1,6 @@'
+    )
+    assert '\n- "Image": "x:1",\n+ "Image": "y:1",\n' in cause.message
     again = cluster.patch("pods", "web", {"metadata": {"labels": {"a": "b"}}})
     assert again["spec"]["ephemeralContainers"] == added["spec"]["ephemeralContainers"]

@@ -51,12 +51,6 @@ PODS: list[tuple[str, dict[str, Any], str, str]] = [
         "between 1 and 65535",
     ),
     (
-        "host port 0",
-        _container(ports=[{"containerPort": 80, "hostPort": 0}]),
-        "spec.containers[0].ports[0].hostPort",
-        "between 1 and 65535",
-    ),
-    (
         "one host port twice",
         _container(ports=[{"containerPort": 80, "hostPort": 80}, {"containerPort": 81, "hostPort": 80}]),
         "spec.containers[0].ports[1].hostPort",
@@ -90,7 +84,7 @@ PODS: list[tuple[str, dict[str, Any], str, str]] = [
         "a resource without a domain",
         _container(resources={"requests": {"gpu": "1"}}),
         "spec.containers[0].resources.requests[gpu]",
-        "must be a standard resource for containers",
+        "must be a standard resource type or fully qualified",
     ),
     (
         "half a device",
@@ -120,7 +114,7 @@ PODS: list[tuple[str, dict[str, Any], str, str]] = [
     ("a volume of two types", {"volumes": [{"name": "v", "emptyDir": {}, "hostPath": {"path": "/"}}]},
      "spec.volumes[0].hostPath", "may not specify more than 1 volume type"),
     ("an unknown restart policy", {"restartPolicy": "Sometimes"}, "spec.restartPolicy", "Unsupported value"),
-    ("a negative grace period", {"terminationGracePeriodSeconds": -1}, "spec.terminationGracePeriodSeconds", "equal"),
+    ("no time to live", {"activeDeadlineSeconds": 0}, "spec.activeDeadlineSeconds", "between 1 and 2147483647"),
     ("a node name that is none", {"nodeName": "Node 1"}, "spec.nodeName", "RFC 1123 subdomain"),
     ("a gate twice", {"schedulingGates": [{"name": "a/b"}, {"name": "a/b"}]}, "spec.schedulingGates[1]", "Duplicate"),
     ("a gated pod with a node", {"schedulingGates": [{"name": "a/b"}], "nodeName": "n"}, "spec.nodeName", "Forbidden"),
@@ -151,7 +145,7 @@ PODS: list[tuple[str, dict[str, Any], str, str]] = [
      {"topologySpreadConstraints": [{**_SPREAD, "whenUnsatisfiable": "ScheduleAnyway", "minDomains": 2}]},
      "spec.topologySpreadConstraints[0].minDomains", "whenUnsatisfiable=DoNotSchedule"),
     ("one spread twice", {"topologySpreadConstraints": [_SPREAD, _SPREAD]},
-     "spec.topologySpreadConstraints[1].{topologyKey, whenUnsatisfiable}", "Duplicate value"),
+     "spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}", "Duplicate value"),
 ]  # fmt: skip
 
 
@@ -216,10 +210,12 @@ OTHERS: list[tuple[str, str, dict[str, Any], str]] = [
     ("a template that never restarts", "replicasets.apps", _workload(template={
         "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [CONTAINER], "restartPolicy": "Never"}}),
      "spec.template.spec.restartPolicy"),
-    ("a taint without an effect", "nodes", {"spec": {"taints": [{"key": "a", "effect": ""}]}}, "spec.taints[0].effect"),
-    ("one taint twice", "nodes", {"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}] * 2}}, "spec.taints[1]"),
+    ("a taint without an effect", "nodes", {"spec": {"taints": [{"key": "a", "effect": ""}]}},
+     "metadata.taints[0].effect"),
+    ("one taint twice", "nodes", {"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}] * 2}},
+     "metadata.taints[1]"),
     ("negative memory", "nodes", {"status": {"capacity": {"memory": "-1Gi"}, "allocatable": {"cpu": "1"}}},
-     "status.capacity[memory]"),
+     "status.capacity.memory"),
     ("a service without ports", "services", {"spec": {"selector": {"a": "b"}}}, "spec.ports"),
     ("two ports without names", "services", {"spec": {"ports": [{"port": 1}, {"port": 2, "name": "b"}]}},
      "spec.ports[0].name"),

@@ -33,7 +33,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     causes += match("spec.matchResources", spec.get("matchResources"))
     actions, field = spec.get("validationActions") or [], "spec.validationActions"
     if not actions:
-        causes.append(fields.required(field))
+        causes.append(fields.required(field, "at least one validation action is required"))
     for index, action in enumerate(actions):
         if action not in _ACTIONS:
             causes.append(fields.unsupported(f"{field}[{index}]", action, _ACTIONS))

@@ -18,7 +18,10 @@ from scheduler_core.api.errors import Cause
 
 
 def _defaults(document: dict[str, Any]) -> None:
-    document.setdefault("spec", {})
+    spec = document.setdefault("spec", {})
+    # Their feature, coordinated leader election, is off by default.
+    for key in ("strategy", "preferredHolder"):
+        spec.pop(key, None)
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:

@@ -81,7 +81,9 @@ def _item(where: str, of: str, item: Mapping[str, Any]) -> list[Cause]:
         if key == "maxLimitRequestRatio" and of == "PersistentVolumeClaim":
             causes += _storage(where, item)
         for name in sorted(amounts):
-            causes += resources.name(f"{where}.{key}[{name}]", name, container=of in ("Container", "Pod"))
+            causes += (resources.container_name if of in ("Container", "Pod") else resources.any_name)(
+                f"{where}.{key}[{name}]", name
+            )
         bounds[key] = amounts
     for name in sorted(set().union(*bounds.values())):
         causes += _resource(where, name, {key: amounts[name] for key, amounts in bounds.items() if name in amounts})

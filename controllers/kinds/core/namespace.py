@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
+from controllers.registry import fields
 from controllers.registry.kind import VERBS, Column, Kind, Subresource
 from controllers.registry.subresources import STATUS_AND_METADATA
 from scheduler_core.api.document import Document, at, child
+from scheduler_core.api.errors import Cause
 
 NAMESPACE_FINALIZER: Final = "kubernetes"
+_STANDARD_FINALIZERS: Final = (NAMESPACE_FINALIZER, "orphan", "foregroundDeletion")
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
@@ -41,6 +44,22 @@ def _defaults(document: dict[str, Any]) -> None:
     metadata["labels"] = {**metadata.get("labels", {}), NAME_LABEL: metadata["name"]}
 
 
+def _finalizers(field: str, names: Sequence[str], *, one_by_one: bool) -> list[Cause]:
+    """Check what holds a namespace that is being deleted."""
+    causes: list[Cause] = []
+    for index, name in enumerate(names):
+        where = f"{field}[{index}]" if one_by_one else field
+        causes += fields.qualified_name(where, name)
+        if "/" not in name and name not in _STANDARD_FINALIZERS:
+            why = "name is neither a standard finalizer name nor is it fully qualified"
+            causes.append(fields.bad(where, name, why))
+    return causes
+
+
+def _validate(document: dict[str, Any]) -> list[Cause]:
+    return _finalizers("spec.finalizers", at(document, "spec", "finalizers") or (), one_by_one=False)
+
+
 KIND: Final = Kind(
     "Namespace",
     "namespaces",
@@ -52,6 +71,7 @@ KIND: Final = Kind(
     rank=0,
     prepare=_prepare,
     defaults=_defaults,
+    validate=_validate,
     names="label",
     is_held=_is_held,
     mark_deleted=_mark_deleted,

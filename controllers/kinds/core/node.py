@@ -9,11 +9,13 @@ from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core.pod.defaults import round_resources
 from controllers.kinds.masks import CONDITIONS
-from controllers.registry import fields
+from controllers.registry import addresses, decoding, fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
+
+_AVOID: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 _ROLE_PREFIX: Final = "node-role.kubernetes.io/"
 
@@ -43,25 +45,66 @@ def _defaults(document: dict[str, Any]) -> None:
         status["allocatable"] = dict(status["capacity"])
     for key in ("capacity", "allocatable"):
         round_resources(status.get(key))
-    document.setdefault("spec", {})
+    spec = document.setdefault("spec", {})
+    if spec.get("podCIDR") is not None and not spec.get("podCIDRs"):
+        spec["podCIDRs"] = [spec["podCIDR"]]
+    elif spec.get("podCIDRs") and not spec.get("podCIDR"):
+        spec["podCIDR"] = spec["podCIDRs"][0]
     status.setdefault("daemonEndpoints", {}).setdefault("kubeletEndpoint", {}).setdefault("Port", 0)
     status["nodeInfo"] = {**_NO_INFO, **(status.get("nodeInfo") or {})}
     document["status"] = status
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
-    causes = scheduling.taints("spec.taints", at(document, "spec", "taints"))
+    causes = _avoided(at(document, "metadata", "annotations") or {})
+    causes += scheduling.taints("metadata.taints", at(document, "spec", "taints"))
     for key in ("capacity", "allocatable"):
-        causes += resources.amounts(f"status.{key}", at(document, "status", key))
+        for name, text in (at(document, "status", key) or {}).items():
+            causes += resources.quantity_of(f"status.{key}.{name}", name, text)
+    blocks = at(document, "spec", "podCIDRs") or ()
+    for index, block in enumerate(blocks):
+        causes += addresses.block(f"spec.podCIDRs[{index}]", block)
+    networks = [addresses.network(block) for block in blocks]
+    if len(blocks) > 1 and (len(blocks) > 2 or len({one.version for one in networks if one is not None}) != 2):
+        why = "may specify no more than one CIDR for each IP family"
+        causes.append(fields.bad("spec.podCIDRs", blocks, why))
     return causes
+
+
+def _avoided(annotations: Mapping[str, str]) -> list[Cause]:
+    """Check the annotation that names pods to keep away (ValidateAvoidPodsInNodeAnnotations)."""
+    text = annotations.get(_AVOID)
+    if not text:
+        return []
+    why = decoding.json_error(text)
+    return [fields.bad("metadata.annotations.AvoidPods", _AVOID, why)] if why else []
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    if not at(document, "spec", "externalID"):
+        return []
+    return ["spec.externalID: this field is deprecated, and is unused by Kubernetes"]
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     causes: list[Cause] = []
-    for key in ("providerID", "podCIDR"):
-        before = at(old, "spec", key)
-        if before and at(new, "spec", key) != before:
-            causes.append(fields.not_allowed(f"spec.{key}", "node updates may not change it once it is set"))
+    seen: list[Mapping[str, Any]] = []
+    for index, address in enumerate(at(new, "status", "addresses") or ()):
+        if address in seen:
+            shown = internal.shown(address, "core.NodeAddress")
+            causes.append(fields.duplicate(f"status.addresses[{index}]", shown))
+        seen.append(address)
+    blocks, before = at(new, "spec", "podCIDRs") or [], at(old, "spec", "podCIDRs") or []
+    changed = [one for one, was in zip(blocks, before, strict=False) if one != was]
+    if before and (len(blocks) != len(before) or changed):
+        why = 'node updates may not change podCIDR except from "" to valid'
+        causes += [fields.not_allowed("spec.podCIDRs", why) for _ in changed or (None,)]
+    provider = at(old, "spec", "providerID")
+    if provider and at(new, "spec", "providerID") != provider:
+        why = 'node updates may not change providerID except from "" to valid'
+        causes.append(fields.not_allowed("spec.providerID", why))
+    if (at(new, "spec", "externalID") or "") != (at(old, "spec", "externalID") or ""):
+        causes.append(fields.not_allowed("spec.externalID", "may not be updated"))
     return causes
 
 
@@ -107,6 +150,8 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    whole_rules=True,
+    warns=_warns,
     columns=(
         NAME,
         Column("Status", "string", "The status of the node", _status),

@@ -5,35 +5,22 @@ Source: pkg/registry/core/persistentvolume, admission plugin StorageObjectInUseP
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, UNSET
-from controllers.kinds.core import scheduling
+from controllers.kinds.core import backing, scheduling
 from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.persistentvolumeclaim import class_name
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
+from scheduler_core.api import quantity
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 RESOURCE: Final = "persistentvolumes"
-
-_NOT_SOURCES: Final = frozenset(
-    {
-        "accessModes",
-        "capacity",
-        "claimRef",
-        "mountOptions",
-        "nodeAffinity",
-        "persistentVolumeReclaimPolicy",
-        "storageClassName",
-        "volumeAttributesClassName",
-        "volumeMode",
-    }
-)
-"""Fields of the spec that do not say what backs the volume."""
 
 _POLICIES: Final = ("Delete", "Recycle", "Retain")
 
@@ -51,62 +38,71 @@ def _defaults(document: dict[str, Any]) -> None:
     child(document, "status").setdefault("phase", "Pending")
 
 
-def sources(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what backs a volume: field → source."""
-    return {key: value for key, value in spec.items() if key not in _NOT_SOURCES and value is not None}
-
-
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
-    causes = storage.common("spec", spec)
-    capacity = spec.get("capacity") or {}
-    if not capacity:
-        causes.append(fields.required("spec.capacity"))
-    elif set(capacity) != {"storage"}:
-        causes.append(fields.unsupported("spec.capacity", ",".join(sorted(capacity)), ("storage",)))
-    else:
-        causes += storage.size("spec.capacity[storage]", capacity["storage"])
+    causes = [] if spec.get("accessModes") else [fields.required("spec.accessModes")]
+    causes += storage.access_modes("spec.accessModes", spec.get("accessModes"))
+    causes += _capacity(spec.get("capacity") or {})
     policy = spec.get("persistentVolumeReclaimPolicy")
     causes += fields.one_of("spec.persistentVolumeReclaimPolicy", policy, _POLICIES)
-    return causes + _affinity(spec.get("nodeAffinity")) + _source(spec)
+    causes += _affinity(spec.get("nodeAffinity"))
+    causes += backing.validate(spec, document["metadata"].get("name") or "")
+    path = at(spec, "hostPath", "path")
+    if path and posixpath.normpath(path) == "/" and policy == "Recycle":
+        why = "may not be 'recycle' for a hostPath mount of '/'"
+        causes.append(fields.not_allowed("spec.persistentVolumeReclaimPolicy", why))
+    if spec.get("storageClassName"):
+        causes += fields.subdomain("spec.storageClassName", spec["storageClassName"])
+    causes += fields.set_one_of("spec.volumeMode", spec.get("volumeMode"), storage.VOLUME_MODES)
+    name, field = spec.get("volumeAttributesClassName"), "spec.volumeAttributesClassName"
+    if name is not None:
+        causes += fields.subdomain(field, name) if name else [fields.required(field, "an empty string is disallowed")]
+        if spec.get("csi") is None:
+            causes.append(fields.required("spec.csi", "has to be specified when using volumeAttributesClassName"))
+    return causes
 
 
-def _source(spec: Mapping[str, Any]) -> list[Cause]:
-    found = sorted(sources(spec))
-    if not found:
-        return [fields.required("spec", "must specify a volume type")]
-    causes = [fields.not_allowed(f"spec.{key}", "may not specify more than 1 volume type") for key in found[1:]]
-    if "local" in spec and not (spec.get("nodeAffinity") or {}).get("required"):
-        causes.append(fields.required("spec.nodeAffinity", "Local volume requires node affinity"))
-    for key in ("local", "hostPath"):
-        if key in spec and not at(spec, key, "path"):
-            causes.append(fields.required(f"spec.{key}.path"))
-    csi = spec.get("csi")
-    if csi is not None:
-        for key in ("driver", "volumeHandle"):
-            if not csi.get(key):
-                causes.append(fields.required(f"spec.csi.{key}"))
+def _capacity(amounts: Mapping[str, str]) -> list[Cause]:
+    field = "spec.capacity"
+    causes = [] if amounts else [fields.required(field)]
+    if set(amounts) != {"storage"}:
+        causes.append(fields.unsupported(field, dict(amounts) or None, ("storage",)))
+    for name, text in amounts.items():
+        number = quantity.value(text)
+        if number < 0:
+            causes.append(fields.bad(f"{field}[{name}]", number, "must be a valid resource quantity"))
+        causes += storage.size(f"{field}[{name}]", text)
     return causes
 
 
 def _affinity(affinity: Mapping[str, Any] | None) -> list[Cause]:
     if affinity is None:
         return []
-    if not affinity.get("required"):
+    if affinity.get("required") is None:
         return [fields.required("spec.nodeAffinity.required", "must specify required node constraints")]
     return scheduling.node_selector("spec.nodeAffinity.required", affinity["required"])
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     causes: list[Cause] = []
-    if sources(new["spec"]) != sources(old["spec"]):
-        why = "spec.persistentvolumesource is immutable after creation"
+    now, was = backing.sources(new["spec"]), backing.sources(old["spec"])
+    if "csi" in now and "csi" in was and "controllerExpandSecretRef" not in was["csi"]:
+        # A secret to grow the volume with may come later.
+        secret = "controllerExpandSecretRef"
+        now["csi"] = {key: value for key, value in now["csi"].items() if key != secret}
+    if now != was:
+        difference = internal.difference(was, now, "core.PersistentVolumeSource")
+        why = f"spec.persistentvolumesource is immutable after creation\n{difference}"
         causes.append(fields.not_allowed("spec.persistentvolumesource", why))
-    for key in ("volumeMode", "nodeAffinity"):
-        before = old["spec"].get(key)
-        # A node affinity may come later, but not go or change.
-        if before is not None:
-            causes += fields.immutable(f"spec.{key}", new["spec"].get(key), before)
+    causes += fields.immutable("volumeMode", new["spec"].get("volumeMode"), old["spec"].get("volumeMode"))
+    before, after = old["spec"].get("nodeAffinity"), new["spec"].get("nodeAffinity")
+    # A node affinity may come later, but not go or change.
+    if before is not None and after != before:
+        shown = fields.written(internal.form(after, "*core.VolumeNodeAffinity"))
+        causes.append(fields.bad("nodeAffinity", shown, "field is immutable"))
+    name = "volumeAttributesClassName"
+    if old["spec"].get(name) is not None and new["spec"].get(name) is None:
+        causes.append(fields.not_allowed(f"spec.{name}", "update from non-nil value to nil is forbidden"))
     return causes
 
 
@@ -138,6 +134,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    whole_rules=True,
     returned_when_deleted=True,
     columns=(
         NAME,

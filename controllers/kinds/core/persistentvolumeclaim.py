@@ -11,11 +11,11 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.kinds.core import volumes as storage
 from controllers.log.store import copy_object
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
 from scheduler_core.api import quantity
-from scheduler_core.api.document import at, child
+from scheduler_core.api.document import Document, at, child
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.storage import CLASS_ANNOTATION
 
@@ -37,34 +37,64 @@ def _defaults(document: dict[str, Any]) -> None:
 
 
 def _requested(document: Mapping[str, Any]) -> Any:
-    return at(document, "spec", "resources", "requests", "storage") or 0
+    return at(document, "spec", "resources", "requests", "storage") or "0"
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
     return storage.claim_spec("spec", document["spec"])
 
 
+def _same_but_for_what_may_change(new: Mapping[str, Any], old: Mapping[str, Any]) -> tuple[Document, Document]:
+    """Return both specs with what may change made the same."""
+    before, spec = copy_object(dict(old["spec"])), copy_object(dict(new["spec"]))
+    if not before.get("volumeName") and spec.get("volumeName"):
+        before["volumeName"] = spec["volumeName"]
+    annotations = old["metadata"].get("annotations") or {}
+    told = spec.get("storageClassName")
+    # A claim from before there was a default class takes it later; one that named it by annotation may say it anew.
+    if "storageClassName" not in before and told is not None and annotations.get(CLASS_ANNOTATION, told) == told:
+        del spec["storageClassName"]
+    if at(new, "status", "phase") == "Bound":
+        if at(spec, "resources", "requests") is not None:
+            spec["resources"]["requests"]["storage"] = at(before, "resources", "requests", "storage")
+        spec.pop("volumeAttributesClassName", None)
+        before.pop("volumeAttributesClassName", None)
+    return spec, before
+
+
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    allowed, spec = copy_object(dict(old["spec"])), new["spec"]
-    if not allowed.get("volumeName") and spec.get("volumeName"):
-        allowed["volumeName"] = spec["volumeName"]
-    had_class = "storageClassName" in allowed or CLASS_ANNOTATION in (old["metadata"].get("annotations") or {})
-    if not had_class and spec.get("storageClassName"):
-        # A claim from before there was a default class takes it later.
-        allowed["storageClassName"] = spec["storageClassName"]
-    if at(old, "status", "phase") == "Bound":
-        if spec.get("resources"):
-            child(allowed, "resources")["requests"] = at(spec, "resources", "requests")
-        if "volumeAttributesClassName" in spec:
-            allowed["volumeAttributesClassName"] = spec["volumeAttributesClassName"]
-    if allowed != spec:
-        return [fields.not_allowed("spec", _IMMUTABLE)]
+    causes: list[Cause] = []
+    was = (old["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION) or ""
+    now = (new["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION) or ""
+    if now != was and not (now == "" and at(new, "spec", "storageClassName") == was):
+        causes.append(fields.bad(f"metadata.annotations[{CLASS_ANNOTATION}]", now, "field is immutable"))
+    spec, before = _same_but_for_what_may_change(new, old)
+    if spec != before:
+        difference = internal.difference(before, spec, "core.PersistentVolumeClaimSpec")
+        causes.append(fields.not_allowed("spec", f"{_IMMUTABLE}\n{difference}"))
     held = at(old, "status", "capacity", "storage")
-    requested, before = quantity.nano(_requested(new)), quantity.nano(_requested(old))
-    if requested < before and (held is None or requested <= quantity.nano(held)):
+    asked = quantity.nano(_requested(new))
+    if asked < quantity.nano(_requested(old)) and asked <= quantity.nano(held or "0"):
         why = "field can not be less than status.capacity"
-        return [fields.not_allowed("spec.resources.requests.storage", why)]
-    return []
+        causes.append(fields.not_allowed("spec.resources.requests.storage", why))
+    causes += fields.immutable("volumeMode", at(new, "spec", "volumeMode"), at(old, "spec", "volumeMode"))
+    name = at(new, "spec", "volumeAttributesClassName")
+    if at(old, "status", "currentVolumeAttributesClassName") is not None and not name:
+        what = "nil" if name is None else "empty string"
+        why = f"update to {what} is forbidden when status.currentVolumeAttributesClassName is not nil"
+        causes.append(fields.not_allowed("spec.volumeAttributesClassName", why))
+    return causes
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    """Tell of sizes that are no whole bytes (pkg/api/persistentvolumeclaim)."""
+    told = []
+    for key in ("requests", "limits"):
+        text = at(document, "spec", "resources", key, "storage")
+        if text is not None and quantity.milli_value(text) % 1000:
+            why = f'fractional byte value "{text}" is invalid, must be an integer'
+            told.append(f"spec.resources.{key}[storage]: {why}")
+    return told
 
 
 def _status(document: Mapping[str, Any], age: Any) -> str:
@@ -99,6 +129,8 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    whole_rules=True,
+    warns=_warns,
     returned_when_deleted=True,
     columns=(
         NAME,

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.core import resources
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS_AND_METADATA
 from scheduler_core.api.document import at, child
@@ -21,8 +22,85 @@ def _defaults(document: dict[str, Any]) -> None:
     child(document, "spec")
 
 
+_SCOPES: Final = (
+    "Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity",
+    "VolumeAttributesClass",
+)  # fmt: skip
+_TOLD_BY_EXISTENCE: Final = (
+    "BestEffort",
+    "NotBestEffort",
+    "Terminating",
+    "NotTerminating",
+    "CrossNamespacePodAffinity",
+)
+_CONFLICTS: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
+_OF_PODS: Final = ("pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
+_OF_CLAIMS: Final = ("persistentvolumeclaims", "requests.storage")
+_MUST_EXIST: Final = (
+    "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+    "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+)
+
+
+def _applies(scope: str, resource: str) -> bool:
+    """Return whether a scope says something of a resource (IsResourceQuotaScopeValidForResource)."""
+    if scope == "BestEffort":
+        return resource == "pods"
+    if scope == "VolumeAttributesClass":
+        return resource in _OF_CLAIMS
+    return scope not in _SCOPES or resource in _OF_PODS
+
+
+def _scopes(spec: Mapping[str, Any]) -> list[Cause]:
+    """Check spec.scopes (validateResourceQuotaScopes)."""
+    scopes = spec.get("scopes") or []
+    causes: list[Cause] = []
+    bounded = [name for name in sorted(spec.get("hard") or ()) if resources.is_of_quotas(name)]
+    for scope in scopes:
+        if scope not in _SCOPES:
+            causes.append(fields.bad("spec.scopes", scopes, "unsupported scope"))
+        why = "unsupported scope applied to resource"
+        causes += [fields.bad("spec.scopes", scopes, why) for name in bounded if not _applies(scope, name)]
+    return causes + [
+        fields.bad("spec.scopes", scopes, "conflicting scopes") for one in _CONFLICTS if one <= set(scopes)
+    ]
+
+
+def _selector(spec: Mapping[str, Any]) -> list[Cause]:
+    """Check spec.scopeSelector (validateScopedResourceSelectorRequirement)."""
+    where = "spec.scopeSelector.matchExpressions"
+    selector = spec.get("scopeSelector") or {}
+    causes: list[Cause] = []
+    bounded = [name for name in sorted(spec.get("hard") or ()) if resources.is_of_quotas(name)]
+    seen: set[str] = set()
+    for one in selector.get("matchExpressions") or ():
+        scope, operator, values = one.get("scopeName") or "", one.get("operator") or "", one.get("values") or []
+        if scope not in _SCOPES:
+            causes.append(fields.bad(f"{where}.scopeName", scope, "unsupported scope"))
+        shown = internal.shown(selector, "core.ScopeSelector")
+        why = "unsupported scope applied to resource"
+        causes += [fields.bad(where, shown, why) for name in bounded if not _applies(scope, name)]
+        if scope in _TOLD_BY_EXISTENCE and operator != "Exists":
+            causes.append(fields.bad(f"{where}.operator", operator, _MUST_EXIST))
+        if operator in ("In", "NotIn") and not values:
+            why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            causes.append(fields.required(f"{where}.values", why))
+        elif operator in ("Exists", "DoesNotExist") and values:
+            why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+            causes.append(fields.bad(f"{where}.values", values, why))
+        elif operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+            causes.append(fields.bad(f"{where}.operator", operator, "not a valid selector operator"))
+        seen.add(scope)
+    told = spec.get("scopes")
+    return causes + [
+        fields.bad("spec.scopeSelector.scopes", told, "conflicting scopes") for one in _CONFLICTS if one <= seen
+    ]
+
+
 def _validate(document: dict[str, Any]) -> list[Cause]:
-    return resources.amounts("spec.hard", at(document, "spec", "hard"))
+    spec = document.get("spec") or {}
+    causes = resources.amounts("spec.hard", spec.get("hard"), resources.quota_name)
+    return causes + _scopes(spec) + _selector(spec)
 
 
 def _used(prefix: str) -> Any:
@@ -46,6 +124,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    whole_rules=True,
     returned_when_deleted=True,
     columns=(
         NAME,

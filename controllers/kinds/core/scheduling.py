@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.label_names import label_value_errors
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -24,7 +25,7 @@ def affinity(field: str, value: Mapping[str, Any] | None) -> list[Cause]:
     for index, preferred in enumerate(node.get(_PREFERRED) or ()):
         where = f"{field}.nodeAffinity.{_PREFERRED}[{index}]"
         causes += _weight(where, preferred)
-        causes += node_selector_term(f"{where}.preference", preferred.get("preference") or {})
+        causes += node_selector_term(f"{where}.preference", preferred.get("preference") or {}, preferred=True)
     for key in ("podAffinity", "podAntiAffinity"):
         pod = value.get(key) or {}
         for index, term in enumerate(pod.get(_REQUIRED) or ()):
@@ -52,8 +53,8 @@ def node_selector(field: str, selector: Mapping[str, Any]) -> list[Cause]:
     return causes
 
 
-def node_selector_term(field: str, term: Mapping[str, Any]) -> list[Cause]:
-    """Check one term: conditions on labels and on the node's name."""
+def node_selector_term(field: str, term: Mapping[str, Any], *, preferred: bool = False) -> list[Cause]:
+    """Check one term: conditions on labels and on the node's name; what is `preferred` may name impossible values."""
     causes: list[Cause] = []
     for index, condition in enumerate(term.get("matchExpressions") or ()):
         where = f"{field}.matchExpressions[{index}]"
@@ -74,6 +75,8 @@ def node_selector_term(field: str, term: Mapping[str, Any]) -> list[Cause]:
         else:
             causes.append(fields.bad(f"{where}.operator", operator, "not a valid selector operator"))
         causes += fields.qualified_name(f"{where}.key", condition.get("key", ""))
+        for position, value in enumerate(() if preferred else values):
+            causes += fields.label_value(f"{where}.values[{position}]", value)
     for index, condition in enumerate(term.get("matchFields") or ()):
         causes += _match_field(f"{field}.matchFields[{index}]", condition)
     return causes
@@ -83,26 +86,53 @@ def _match_field(where: str, condition: Mapping[str, Any]) -> list[Cause]:
     values = condition.get("values") or []
     causes: list[Cause] = []
     if condition.get("operator") not in ("In", "NotIn"):
-        causes.append(fields.bad(f"{where}.operator", condition.get("operator"), "not a valid selector operator"))
+        causes.append(fields.bad(f"{where}.operator", condition.get("operator") or "", "not a valid selector operator"))
     elif len(values) != 1:
         why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         causes.append(fields.required(f"{where}.values", why))
-    if condition.get("key") != "metadata.name":
-        causes.append(fields.bad(f"{where}.key", condition.get("key"), "not a valid field selector key"))
-    return causes
+    key = condition.get("key") or ""
+    if key != "metadata.name":
+        return [*causes, fields.bad(f"{where}.key", key, "not a valid field selector key")]
+    return causes + [
+        cause for at, value in enumerate(values) for cause in fields.subdomain(f"{where}.values[{at}]", value)
+    ]
 
 
 def _pod_term(field: str, term: Mapping[str, Any]) -> list[Cause]:
     causes = fields.label_selector(f"{field}.labelSelector", term.get("labelSelector"))
     causes += fields.label_selector(f"{field}.namespaceSelector", term.get("namespaceSelector"))
-    for index, name in enumerate(term.get("namespaces") or ()):
-        causes += fields.label_name(f"{field}.namespaces[{index}]", name)
+    for name in term.get("namespaces") or ():
+        causes += fields.label_name(f"{field}.namespace", name)
+    causes += _label_keys(field, term)
     key = term.get("topologyKey") or ""
     if not key:
         causes.append(fields.required(f"{field}.topologyKey", "can not be empty"))
-    else:
-        causes += fields.qualified_name(f"{field}.topologyKey", key)
-    return causes
+    return causes + fields.qualified_name(f"{field}.topologyKey", key)
+
+
+def _label_keys(field: str, term: Mapping[str, Any]) -> list[Cause]:
+    """Check keys whose values a pod brings along (ValidateMatchLabelKeysAndMismatchLabelKeys)."""
+    selector = term.get("labelSelector")
+    causes: list[Cause] = []
+    for name in ("matchLabelKeys", "mismatchLabelKeys"):
+        keys = term.get(name) or ()
+        if keys and selector is None:
+            why = "must not be specified when labelSelector is not set"
+            causes.append(fields.not_allowed(f"{field}.{name}", why))
+            continue
+        for index, key in enumerate(keys):
+            causes += fields.qualified_name(f"{field}.{name}[{index}]", key)
+    own = {key: index for index, key in enumerate(term.get("matchLabelKeys") or ())}
+    chosen = set((selector or {}).get("matchLabels") or ())
+    for expression in (selector or {}).get("matchExpressions") or ():
+        key = expression.get("key") or ""
+        if key in own and key in chosen:
+            why = "exists in both matchLabelKeys and labelSelector"
+            causes.append(fields.bad(f"{field}[{own[key]}]", key, why))
+        chosen.add(key)
+    others = term.get("mismatchLabelKeys") or ()
+    why = "exists in both matchLabelKeys and mismatchLabelKeys"
+    return causes + [fields.bad(f"{field}.matchLabelKeys[{at}]", key, why) for key, at in own.items() if key in others]
 
 
 def tolerations(field: str, values: Sequence[Mapping[str, Any]] | None) -> list[Cause]:
@@ -120,29 +150,33 @@ def tolerations(field: str, values: Sequence[Mapping[str, Any]] | None) -> list[
             why = "effect must be 'NoExecute' when `tolerationSeconds` is set"
             causes.append(fields.bad(f"{where}.effect", effect, why))
         if operator in ("Equal", ""):
-            causes += fields.label_value(f"{where}.operator", entry.get("value") or "")
+            wrong = label_value_errors(entry.get("value") or "")
+            causes += [fields.bad(f"{where}.operator", entry.get("value"), ";".join(wrong))] if wrong else []
         elif operator == "Exists":
             if entry.get("value"):
                 why = "value must be empty when `operator` is 'Exists'"
                 causes.append(fields.bad(f"{where}.operator", entry["value"], why))
         else:
             causes.append(fields.unsupported(f"{where}.operator", operator, ("Equal", "Exists")))
-        causes += fields.one_of(f"{where}.effect", effect, EFFECTS)
+        causes += fields.one_of(f"{where}.effect", effect, EFFECTS, ordered=False)
     return causes
 
 
 def taints(field: str, values: Sequence[Mapping[str, Any]] | None) -> list[Cause]:
-    """Check spec.taints of a node."""
+    """Check spec.taints of a node (validateNodeTaints)."""
     causes: list[Cause] = []
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(values or ()):
         where = f"{field}[{index}]"
         key, effect = taint.get("key") or "", taint.get("effect") or ""
         causes += fields.qualified_name(f"{where}.key", key)
-        causes += fields.label_value(f"{where}.value", taint.get("value") or "")
-        causes += fields.one_of(f"{where}.effect", effect, EFFECTS, needed=True)
+        wrong = label_value_errors(taint.get("value") or "")
+        causes += [fields.bad(f"{where}.value", taint.get("value"), ";".join(wrong))] if wrong else []
+        causes += fields.one_of(f"{where}.effect", effect, EFFECTS, needed=True, ordered=False)
         if (key, effect) in seen:
-            causes.append(fields.duplicate(where, f"{key}:{effect}"))
+            found = fields.duplicate(where, internal.shown(taint, "core.Taint"))
+            why = f"{found.message}: taints must be unique by key and effect pair"
+            causes.append(Cause(where, why, found.reason))
         seen.add((key, effect))
     return causes
 
@@ -150,29 +184,26 @@ def taints(field: str, values: Sequence[Mapping[str, Any]] | None) -> list[Cause
 def spread(field: str, constraints: Sequence[Mapping[str, Any]] | None) -> list[Cause]:
     """Check spec.topologySpreadConstraints."""
     causes: list[Cause] = []
-    seen: set[tuple[str, str]] = set()
-    for index, constraint in enumerate(constraints or ()):
+    listed = list(constraints or ())
+    pairs = [(one.get("topologyKey") or "", one.get("whenUnsatisfiable") or "") for one in listed]
+    for index, constraint in enumerate(listed):
         where = f"{field}[{index}]"
-        skew, key = constraint.get("maxSkew", 0), constraint.get("topologyKey") or ""
-        when = constraint.get("whenUnsatisfiable") or ""
-        if skew <= 0:
-            causes.append(fields.bad(f"{where}.maxSkew", skew, "must be greater than zero"))
+        skew, (key, when) = constraint.get("maxSkew", 0), pairs[index]
+        causes += fields.positive(f"{where}.maxSkew", skew)
         if not key:
             causes.append(fields.required(f"{where}.topologyKey", "can not be empty"))
-        else:
-            causes += fields.qualified_name(f"{where}.topologyKey", key)
-        known = ("DoNotSchedule", "ScheduleAnyway")
-        causes += fields.one_of(f"{where}.whenUnsatisfiable", when, known, needed=True)
-        if (key, when) in seen:
+        if when not in ("DoNotSchedule", "ScheduleAnyway"):
+            known = ("DoNotSchedule", "ScheduleAnyway")
+            causes.append(fields.unsupported(f"{where}.whenUnsatisfiable", when, known))
+        if pairs[index] in pairs[index + 1 :]:
             causes.append(fields.duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}"))
-        seen.add((key, when))
         domains = constraint.get("minDomains")
-        if domains is not None and domains <= 0:
-            causes.append(fields.bad(f"{where}.minDomains", domains, "must be greater than zero"))
+        causes += fields.positive(f"{where}.minDomains", domains)
         if domains is not None and when != "DoNotSchedule":
             why = "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " + when
             causes.append(fields.bad(f"{where}.minDomains", domains, why))
         for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-            causes += fields.one_of(f"{where}.{policy}", constraint.get(policy), ("Honor", "Ignore"))
+            causes += fields.set_one_of(f"{where}.{policy}", constraint.get(policy), ("Honor", "Ignore"))
+        causes += _label_keys(where, {**constraint, "mismatchLabelKeys": None})
         causes += fields.label_selector(f"{where}.labelSelector", constraint.get("labelSelector"))
     return causes

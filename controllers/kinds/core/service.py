@@ -7,13 +7,11 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, pairs
 from controllers.kinds.core import service_addresses
-from controllers.registry import fields
+from controllers.kinds.core import service_rules as rules
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS_AND_METADATA
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
-
-_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 
 
 def _prepare(document: dict[str, Any]) -> None:
@@ -30,10 +28,12 @@ def _defaults(document: dict[str, Any]) -> None:
         port.setdefault("protocol", "TCP")
         if not port.get("targetPort") and "port" in port:
             port["targetPort"] = port["port"]
+    if spec.get("clusterIP") and "clusterIPs" not in spec:
+        spec["clusterIPs"] = [spec["clusterIP"]]
     if spec["type"] == "ExternalName":
         return
     spec.setdefault("internalTrafficPolicy", "Cluster")
-    if spec["type"] in ("NodePort", "LoadBalancer"):
+    if spec["type"] in ("NodePort", "LoadBalancer") or (spec["type"] == "ClusterIP" and spec.get("externalIPs")):
         spec.setdefault("externalTrafficPolicy", "Cluster")
     if spec["type"] == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
@@ -55,14 +55,33 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     return causes or service_addresses.allocate(spec, document["metadata"]["uid"], lookup.list("services"))
 
 
+def _drop_what_the_type_has_not(spec: dict[str, Any], before: Mapping[str, Any]) -> None:
+    """Let what came with the type before go with it, where it was not changed (dropTypeDependentFields)."""
+    gone = []
+    if spec["type"] not in ("NodePort", "LoadBalancer") and not (
+        spec["type"] == "ClusterIP" and spec.get("externalIPs")
+    ):
+        gone.append("externalTrafficPolicy")
+    if spec["type"] != "LoadBalancer":
+        gone += ["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"]
+    for key in gone:
+        if key in spec and spec[key] == before.get(key):
+            del spec[key]
+
+
 def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -> list[Cause]:
     """Keep addresses and node ports that a replacement leaves out, as long as the type still has them."""
     spec, before = child(new, "spec"), old.get("spec") or {}
+    _drop_what_the_type_has_not(spec, before)
     if spec["type"] == "ExternalName":
-        for key in ("clusterIP", "clusterIPs"):
-            spec.pop(key, None)
+        for key in ("clusterIP", "clusterIPs", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy"):
+            if spec.get(key) == before.get(key):
+                spec.pop(key, None)
         return []
     _list_address(spec)
+    address, listed = spec.get("clusterIP"), spec.get("clusterIPs")
+    if address and address != before.get("clusterIP") and listed and listed == before.get("clusterIPs"):
+        spec["clusterIPs"] = [address, *listed[1:]]
     if not spec.get("clusterIP") and before.get("clusterIP"):
         spec["clusterIP"], spec["clusterIPs"] = before["clusterIP"], before.get("clusterIPs", [before["clusterIP"]])
     if before.get("type") == spec["type"] and before.get("ipFamilyPolicy") and "ipFamilyPolicy" not in spec:
@@ -78,68 +97,6 @@ def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -
     uid = new["metadata"]["uid"]
     others = [other for other in lookup.list("services") if other["metadata"]["uid"] != uid]
     return service_addresses.allocate(spec, uid, others)
-
-
-def _validate(document: dict[str, Any]) -> list[Cause]:
-    spec = document["spec"]
-    causes = fields.one_of("spec.type", spec.get("type"), _TYPES, needed=True)
-    causes += fields.one_of("spec.sessionAffinity", spec.get("sessionAffinity"), ("ClientIP", "None"), needed=True)
-    causes += fields.labels("spec.selector", spec.get("selector"))
-    if spec.get("type") == "ExternalName":
-        name = spec.get("externalName") or ""
-        return causes + (
-            fields.subdomain("spec.externalName", name) if name else [fields.required("spec.externalName")]
-        )
-    ports = spec.get("ports") or ()
-    if not ports and spec.get("clusterIP") != "None":
-        causes.append(fields.required("spec.ports"))
-    names: set[str] = set()
-    triples: set[tuple[str, int]] = set()
-    for index, port in enumerate(ports):
-        causes += _port(f"spec.ports[{index}]", port, names, triples, needs_name=len(ports) > 1)
-        node_port = port.get("nodePort")
-        if node_port and spec.get("type") == "ClusterIP":
-            why = "may not be used when `type` is 'ClusterIP'"
-            causes.append(fields.not_allowed(f"spec.ports[{index}].nodePort", why))
-        elif node_port and node_port not in service_addresses.NODE_PORTS:
-            why = "provided port is not in the valid range. The range of valid ports is 30000-32767"
-            causes.append(fields.bad(f"spec.ports[{index}].nodePort", node_port, why))
-    return causes
-
-
-def _port(
-    where: str, port: Mapping[str, Any], names: set[str], pairs_seen: set[tuple[str, int]], *, needs_name: bool
-) -> list[Cause]:
-    causes: list[Cause] = []
-    name = port.get("name") or ""
-    if name:
-        causes += fields.label_name(f"{where}.name", name)
-        if name in names:
-            causes.append(fields.duplicate(f"{where}.name", name))
-        names.add(name)
-    elif needs_name:
-        causes.append(fields.required(f"{where}.name"))
-    number = port.get("port") or 0
-    causes += fields.port_number(f"{where}.port", number)
-    causes += fields.one_of(f"{where}.protocol", port.get("protocol"), ("SCTP", "TCP", "UDP"), needed=True)
-    target = port.get("targetPort")
-    if isinstance(target, int):
-        causes += fields.port_number(f"{where}.targetPort", target)
-    elif isinstance(target, str):
-        causes += fields.port_name(f"{where}.targetPort", target)
-    pair = (port.get("protocol") or "TCP", number)
-    if pair in pairs_seen:
-        causes.append(fields.duplicate(where, f"{pair[0]}/{pair[1]}"))
-    pairs_seen.add(pair)
-    return causes
-
-
-def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    before, after = at(old, "spec", "clusterIP"), at(new, "spec", "clusterIP")
-    stays = at(new, "spec", "type") != "ExternalName" and at(old, "spec", "type") != "ExternalName"
-    if stays and before and after != before:
-        return [fields.bad("spec.clusterIPs[0]", after, "may not change once set")]
-    return []
 
 
 def _ports_text(document: Mapping[str, Any], age: Any) -> str:
@@ -174,8 +131,9 @@ KIND: Final = Kind(
     defaults=_defaults,
     admit=_admit,
     admit_update=_admit_update,
-    validate=_validate,
-    validate_update=_validate_update,
+    validate=rules.validate,
+    validate_update=rules.validate_update,
+    whole_rules=True,
     names="service",
     returned_when_deleted=True,
     columns=(

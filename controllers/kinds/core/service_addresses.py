@@ -132,7 +132,12 @@ def _node_ports(spec: Document, uid: str, taken: set[int]) -> list[Cause]:
     own: set[int] = set()
     for index, port in enumerate(ports):
         number = port.get("nodePort") or 0
-        if number and number in taken:
+        if number and number not in NODE_PORTS:
+            why = (
+                f"provided port is not in the valid range. The range of valid ports is {NODE_PORTS[0]}-{NODE_PORTS[-1]}"
+            )
+            causes.append(fields.bad(f"spec.ports[{index}].nodePort", number, why))
+        elif number and number in taken:
             causes.append(fields.bad(f"spec.ports[{index}].nodePort", number, "provided port is already allocated"))
         if not number:
             if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:

@@ -24,13 +24,10 @@ VOLUME_MODES: Final = ("Block", "Filesystem")
 
 
 def access_modes(field: str, modes: Sequence[str] | None) -> list[Cause]:
-    """Check access modes: one at least, all known, ReadWriteOncePod alone."""
-    if not modes:
-        return [fields.required(field, "at least 1 access mode is required")]
-    causes: list[Cause] = []
-    for mode in modes:
-        causes += fields.one_of(field, mode, ACCESS_MODES, needed=True)
-    if not causes and "ReadWriteOncePod" in modes and len(set(modes)) > 1:
+    """Check access modes: all known, ReadWriteOncePod alone."""
+    causes = [fields.unsupported(field, mode, ACCESS_MODES) for mode in modes or () if mode not in ACCESS_MODES]
+    known = set(modes or ()) & ACCESS_MODES.keys()
+    if "ReadWriteOncePod" in known and len(known) > 1:
         causes.append(fields.not_allowed(field, "may not use ReadWriteOncePod with other access modes"))
     return causes
 
@@ -47,27 +44,45 @@ def size(field: str, text: Any) -> list[Cause]:
     return []
 
 
-def common(field: str, spec: Mapping[str, Any]) -> list[Cause]:
-    """Check what claims and volumes have alike: access modes, class, volume mode."""
-    causes = access_modes(f"{field}.accessModes", spec.get("accessModes"))
-    for key in ("storageClassName", "volumeAttributesClassName"):
-        if spec.get(key):
-            causes += fields.subdomain(f"{field}.{key}", spec[key])
-    return causes + fields.one_of(f"{field}.volumeMode", spec.get("volumeMode"), VOLUME_MODES)
+def _source(where: str, source: Mapping[str, Any], *, elsewhere: bool) -> list[Cause]:
+    """Check where a claim's first content comes from; `elsewhere`: it may be of another namespace."""
+    group, kind = source.get("apiGroup") or "", source.get("kind") or ""
+    causes = fields.missing(where, source, "name", "kind")
+    if not group and kind != "PersistentVolumeClaim":
+        why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+        causes.append(fields.bad(where, kind, why))
+    causes += fields.subdomain(f"{where}.apiGroup", group) if group else []
+    home = source.get("namespace") if elsewhere else ""
+    return causes + (fields.label_name(f"{where}.namespace", home) if home else [])
+
+
+def _sources(field: str, spec: Mapping[str, Any]) -> list[Cause]:
+    old, new = spec.get("dataSource"), spec.get("dataSourceRef")
+    causes = [] if old is None else _source(f"{field}.dataSource", old, elsewhere=False)
+    causes += [] if new is None else _source(f"{field}.dataSourceRef", new, elsewhere=True)
+    if old is None or new is None:
+        return causes
+    shown = f"{field}.dataSource"
+    if new.get("namespace"):
+        why = "may not be specified when dataSourceRef.namespace is specified"
+        return [*causes, fields.bad(field, shown, why)]
+    same = all(old.get(key) == new.get(key) for key in ("apiGroup", "kind", "name"))
+    return causes if same else [*causes, fields.bad(field, shown, "must match dataSourceRef")]
 
 
 def claim_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:
-    """Check the spec of a claim, or of a template of one."""
-    causes = common(field, spec)
+    """Check the spec of a claim, or of a template of one (ValidatePersistentVolumeClaimSpec)."""
+    where, modes = f"{field}.accessModes", spec.get("accessModes")
+    causes = [] if modes else [fields.required(where, "at least 1 access mode is required")]
     causes += fields.label_selector(f"{field}.selector", spec.get("selector"))
-    resources = spec.get("resources") or {}
-    requested = (resources.get("requests") or {}).get("storage")
+    causes += access_modes(where, modes)
+    requested = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     where = f"{field}.resources[storage]"
     causes += [fields.required(where)] if requested is None else size(where, requested)
-    limit = (resources.get("limits") or {}).get("storage")
-    if requested is not None and limit is not None and quantity.nano(requested) > quantity.nano(limit):
-        why = f"must be less than or equal to storage limit of {limit}"
-        causes.append(fields.bad(f"{field}.resources.requests", requested, why))
-    if spec.get("volumeName"):
-        causes += fields.subdomain(f"{field}.volumeName", spec["volumeName"])
+    if spec.get("storageClassName"):
+        causes += fields.subdomain(f"{field}.storageClassName", spec["storageClassName"])
+    causes += fields.set_one_of(f"{field}.volumeMode", spec.get("volumeMode"), VOLUME_MODES)
+    causes += _sources(field, spec)
+    if spec.get("volumeAttributesClassName"):
+        causes += fields.subdomain(f"{field}.volumeAttributesClassName", spec["volumeAttributesClassName"])
     return causes

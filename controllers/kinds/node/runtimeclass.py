@@ -20,7 +20,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     causes = fields.label_name("handler", document.get("handler") or "")
     if "overhead" in document:
         # Upstream checks it as the limits of a container, and the path shows it.
-        causes += resources.amounts("overhead.limits", at(document, "overhead", "podFixed"), container=True)
+        causes += resources.amounts("overhead.limits", at(document, "overhead", "podFixed"), resources.container_name)
     where = document.get("scheduling")
     if where is not None:
         causes += fields.labels("scheduling.nodeSelector", where.get("nodeSelector"))

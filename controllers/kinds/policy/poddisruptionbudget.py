@@ -54,6 +54,7 @@ KIND: Final = Kind(
     "poddisruptionbudgets",
     group="policy",
     short_names=("pdb",),
+    names="path",
     subresources=(STATUS,),
     keeper="disruption",
     prepare=_prepare,

@@ -7,9 +7,8 @@ from scheduler_core.api.errors import Cause
 
 
 def driver_name(field: str, name: str) -> list[Cause]:
-    """Return what is wrong with a CSI driver's name."""
-    if not name:
-        return [fields.required(field)]
-    if len(name) > fields.LABEL_LENGTH_MAX:
-        return [fields.bad(field, name, f"must be no more than {fields.LABEL_LENGTH_MAX} bytes")]
-    return fields.subdomain(field, name.lower())
+    """Return what is wrong with a CSI driver's name (ValidateCSIDriverName)."""
+    causes = [] if name else [fields.required(field)]
+    causes += [fields.too_long(field, fields.LABEL_LENGTH_MAX)] if len(name) > fields.LABEL_LENGTH_MAX else []
+    wrong = fields.subdomain(field, name.lower())
+    return causes + [fields.bad(field, name, one.message.split(": ", 2)[2]) for one in wrong]

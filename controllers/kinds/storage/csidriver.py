@@ -5,7 +5,7 @@ Source: pkg/apis/storage (defaults, validation), v1.34.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, UNSET
@@ -17,11 +17,13 @@ from scheduler_core.api.errors import Cause
 
 _POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
 
-_LIFECYCLES: Final = ("Ephemeral", "Persistent")
+_LIFECYCLES: Final = ("Persistent", "Ephemeral")
 
 
 def _driver_defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
+    # Its feature is off by default.
+    spec.pop("nodeAllocatableUpdatePeriodSeconds", None)
     spec.setdefault("attachRequired", True)
     spec.setdefault("podInfoOnMount", False)
     spec.setdefault("storageCapacity", False)
@@ -35,15 +37,35 @@ def _driver(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
     causes = driver_name("metadata.name", document["metadata"]["name"])
     causes += fields.one_of("spec.fsGroupPolicy", spec.get("fsGroupPolicy"), _POLICIES)
+    causes += _tokens(spec.get("tokenRequests") or ())
     for mode in spec.get("volumeLifecycleModes") or ():
-        causes += fields.one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES, needed=True)
+        causes += fields.set_one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES, ordered=False)
+    return causes
+
+
+def _tokens(requests: Sequence[Mapping[str, Any]]) -> list[Cause]:
+    causes: list[Cause] = []
+    seen: set[str] = set()
+    for index, request in enumerate(requests):
+        where, audience = f"spec.tokenRequests[{index}]", request.get("audience") or ""
+        if audience in seen:
+            causes.append(fields.duplicate(f"{where}.audience", audience))
+            continue
+        seen.add(audience)
+        seconds = request.get("expirationSeconds")
+        if seconds is not None and seconds < 600:
+            why = "may not specify a duration less than 10 minutes"
+            causes.append(fields.bad(f"{where}.expirationSeconds", seconds, why))
+        if seconds is not None and seconds > 2**32:
+            why = "may not specify a duration larger than 2^32 seconds"
+            causes.append(fields.bad(f"{where}.expirationSeconds", seconds, why))
     return causes
 
 
 def _driver_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     causes: list[Cause] = []
-    for key in ("attachRequired", "volumeLifecycleModes"):
-        causes += fields.immutable(f"spec.{key}", new["spec"].get(key), old["spec"].get(key))
+    for key, told in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")):
+        causes += fields.immutable(f"spec.{told}", new["spec"].get(key), old["spec"].get(key))
     return causes
 
 

@@ -26,14 +26,18 @@ def _node(document: dict[str, Any]) -> list[Cause]:
     for index, driver in enumerate(document["spec"].get("drivers") or ()):
         where, name = f"spec.drivers[{index}]", driver.get("name") or ""
         causes += driver_name(f"{where}.name", name)
-        if name in seen:
-            causes.append(fields.duplicate(f"{where}.name", name))
-        seen.add(name)
-        if not driver.get("nodeID"):
-            causes.append(fields.required(f"{where}.nodeID"))
+        node = driver.get("nodeID") or ""
+        causes += [] if node else [fields.required(f"{where}.nodeID")]
+        if len(node) > 256:
+            causes.append(fields.bad(f"{where}.nodeID", node, "must be 256 characters or less"))
         causes += fields.non_negative(f"{where}.allocatable.count", at(driver, "allocatable", "count"))
-        for key in driver.get("topologyKeys") or ():
-            causes += fields.qualified_name(f"{where}.topologyKeys", key)
+        causes += [fields.duplicate(f"{where}.name", name)] if name in seen else []
+        seen.add(name)
+        keys = driver.get("topologyKeys") or []
+        for position, key in enumerate(keys):
+            causes += [] if key else [fields.required(where)]
+            causes += [fields.duplicate(where, key)] if key in keys[:position] else []
+            causes += fields.qualified_name(where, key)
     return causes
 
 
@@ -56,6 +60,7 @@ KIND: Final = Kind(
     defaults=_node_defaults,
     validate=_node,
     validate_update=_node_update,
+    whole_rules=True,
     returned_when_deleted=True,
     columns=(
         NAME,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, text_of
 from controllers.kinds.storage.common import driver_name
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at
@@ -23,9 +23,7 @@ def _attachment_prepare(document: dict[str, Any]) -> None:
 
 def _attachment(document: dict[str, Any]) -> list[Cause]:
     spec = document.get("spec") or {}
-    causes = driver_name("spec.attacher", spec.get("attacher") or "")
-    if not spec.get("nodeName"):
-        causes.append(fields.required("spec.nodeName"))
+    causes = [] if spec.get("attacher") else [fields.required("spec.attacher")]
     source = spec.get("source") or {}
     name, inline = source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
     if name is None and inline is None:
@@ -35,13 +33,20 @@ def _attachment(document: dict[str, Any]) -> list[Cause]:
     elif name is not None and inline is not None:
         why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
         causes.append(fields.not_allowed("spec.source", why))
-    elif name is not None:
-        causes += fields.subdomain("spec.source.persistentVolumeName", name)
-    return causes
+    elif name == "":
+        why = "must specify non empty persistentVolumeName"
+        causes.append(fields.required("spec.source.persistentVolumeName", why))
+    causes += fields.subdomain("spec.nodeName", spec.get("nodeName") or "")
+    # What has come since the first version of the kind is looked at by itself.
+    causes += driver_name("spec.attacher", spec.get("attacher") or "")
+    return causes + (fields.subdomain("spec.source.persistentVolumeName", name) if name is not None else [])
 
 
 def _attachment_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("spec", new.get("spec"), old.get("spec"))
+    if new.get("spec") == old.get("spec"):
+        return []
+    shown = internal.shown(new.get("spec") or {}, "storage.VolumeAttachmentSpec")
+    return [fields.bad("spec", shown, "field is immutable")]
 
 
 KIND: Final = Kind(
@@ -53,6 +58,7 @@ KIND: Final = Kind(
     prepare=_attachment_prepare,
     validate=_attachment,
     validate_update=_attachment_update,
+    whole_rules=True,
     returned_when_deleted=True,
     columns=(
         NAME,

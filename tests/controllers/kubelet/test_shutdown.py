@@ -100,7 +100,7 @@ def test_critical_pods_end_after_the_others_and_the_node_says_why_it_is_not_read
 def test_groups_by_priority_end_one_after_the_other_each_in_its_time() -> None:
     lab = lab_of(
         placed("low", priority=5, hook=20),
-        placed("middle", priority=150, grace=2, hook=20),
+        placed("middle", priority=150, grace=2, hook=2),
         placed("high", priority=9_000, hook=20),
         shutdown_grace_period_by_pod_priority="100=10,0=15,5000=5",
     )

@@ -10,35 +10,13 @@ from typing import Any, Final
 
 from controllers.kinds.core.pod.defaults import quality_of_service
 from controllers.log.store import Stored
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Subresource
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 
 _LISTS: Final = ("initContainers", "containers")
 _RESIZED: Final = ("cpu", "memory")
-_EPHEMERAL: Final = frozenset(
-    {
-        "args",
-        "command",
-        "env",
-        "envFrom",
-        "image",
-        "imagePullPolicy",
-        "name",
-        "securityContext",
-        "stdin",
-        "stdinOnce",
-        "targetContainerName",
-        "terminationMessagePath",
-        "terminationMessagePolicy",
-        "tty",
-        "volumeDevices",
-        "volumeMounts",
-        "workingDir",
-    }
-)
-"""What a container may say that is added to look into a pod."""
 
 
 def _whole(document: Mapping[str, Any]) -> Document:
@@ -140,33 +118,16 @@ def _looked_into(stored: Stored, body: Mapping[str, Any]) -> Document:
 
 
 def _ephemeral_rules(new: Document, old: Mapping[str, Any]) -> list[Cause]:
-    spec = new["spec"]
-    listed: Sequence[Mapping[str, Any]] = spec.get("ephemeralContainers") or ()
-    others = {one.get("name") for key in _LISTS for one in spec.get(key) or ()}
+    """Check that what was added stays as it is; each container is checked with the pod's spec."""
+    listed: Sequence[Mapping[str, Any]] = new["spec"].get("ephemeralContainers") or ()
     causes: list[Cause] = []
-    names = set(others)
-    for index, container in enumerate(listed):
-        where, name = f"spec.ephemeralContainers[{index}]", container.get("name") or ""
-        causes += fields.label_name(f"{where}.name", name) if name else [fields.required(f"{where}.name")]
-        if not container.get("image"):
-            causes.append(fields.required(f"{where}.image"))
-        if name in names:
-            causes.append(fields.duplicate(f"{where}.name", name))
-        names.add(name)
-        target = container.get("targetContainerName")
-        if target and target not in others:
-            causes.append(fields.not_found(f"{where}.targetContainerName", target))
-        causes += [
-            fields.not_allowed(f"{where}.{key}", "cannot be set for an Ephemeral Container")
-            for key in container.keys() - _EPHEMERAL
-            if container[key]
-        ]
     after = {one.get("name"): one for one in listed}
     for was in old["spec"].get("ephemeralContainers") or ():
         name = was.get("name")
         if after.get(name) != was:
-            what = "removed" if name not in after else "changed"
-            why = f'existing ephemeral containers "{name}" may not be {what}\n'
+            kind = "core.EphemeralContainer"
+            told = f"changed\n{internal.difference(was, after[name], kind)}" if name in after else "removed\n"
+            why = f'existing ephemeral containers "{name}" may not be {told}'
             causes.append(fields.not_allowed("spec.ephemeralContainers", why))
     return causes
 

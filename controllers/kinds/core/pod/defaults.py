@@ -16,6 +16,15 @@ _MILLI_NANO: Final = 10**6
 DEFAULT_MODE: Final = 0o644
 """File mode of projected volumes."""
 
+_SOURCES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "hostPath": {"type": ""},
+    "azureDisk": {"cachingMode": "ReadWrite", "fsType": "ext4", "readOnly": False, "kind": "Shared"},
+    "iscsi": {"iscsiInterface": "default"},
+    "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
+    "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
+}
+"""What sources of volumes are filled up with."""
+
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
@@ -26,8 +35,36 @@ def drop_zeroes(spec: dict[str, Any], *keys: str) -> None:
             spec.pop(key, None)
 
 
+def _drop_what_is_off(spec: Document) -> None:
+    """Leave out fields whose feature is off by default in v1.34 (pkg/api/pod, dropDisabledFields)."""
+    spec.pop("hostnameOverride", None)
+    images = {volume.get("name") for volume in spec.get("volumes") or () if volume.get("image") is not None}
+    for key in ("containers", "initContainers", "ephemeralContainers"):
+        for container in spec.get(key) or ():
+            container.pop("restartPolicyRules", None)
+            if key != "initContainers" or container.get("restartPolicy") != "Always":
+                container.pop("restartPolicy", None)
+            lifecycle = container.get("lifecycle") or {}
+            if lifecycle.pop("stopSignal", None) is not None and not lifecycle:
+                del container["lifecycle"]
+            for variable in container.get("env") or ():
+                (variable.get("valueFrom") or {}).pop("fileKeyRef", None)
+            if images:
+                mounts = [one for one in container.get("volumeMounts") or () if one.get("name") not in images]
+                container["volumeMounts"] = mounts
+                drop_zeroes(container, "volumeMounts")
+    if images:
+        spec["volumes"] = [volume for volume in spec["volumes"] if volume.get("image") is None]
+        drop_zeroes(spec, "volumes")
+    for volume in spec.get("volumes") or ():
+        for source in (volume.get("projected") or {}).get("sources") or ():
+            source.pop("clusterTrustBundle", None)
+            source.pop("podCertificate", None)
+
+
 def pod_spec(spec: Document) -> None:
     """Fill in what both pods and templates get."""
+    _drop_what_is_off(spec)
     spec.setdefault("restartPolicy", "Always")
     spec.setdefault("terminationGracePeriodSeconds", 30)
     spec.setdefault("dnsPolicy", "ClusterFirst")
@@ -98,6 +135,9 @@ def _container(container: Document) -> None:
         reference = (variable.get("valueFrom") or {}).get("fieldRef")
         if reference is not None:
             reference.setdefault("apiVersion", "v1")
+        resource = (variable.get("valueFrom") or {}).get("resourceFieldRef")
+        if resource is not None:
+            resource.setdefault("divisor", "0")
     for key in _PROBES:
         if container.get(key) is not None:
             _probe(container[key])
@@ -147,8 +187,10 @@ def _volume(volume: Document) -> None:
             token.setdefault("expirationSeconds", 3600)
         _field_references(source.get("downwardAPI"))
     _field_references(volume.get("downwardAPI"))
-    if volume.get("hostPath") is not None:
-        volume["hostPath"].setdefault("type", "")
+    for key, values in _SOURCES.items():
+        for name, value in values.items():
+            if volume.get(key) is not None:
+                volume[key].setdefault(name, value)
     claim = ((volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}).get("spec")
     if claim is not None:
         claim.setdefault("volumeMode", "Filesystem")
@@ -158,6 +200,8 @@ def _field_references(source: Document | None) -> None:
     for item in (source or {}).get("items") or ():
         if item.get("fieldRef") is not None:
             item["fieldRef"].setdefault("apiVersion", "v1")
+        if item.get("resourceFieldRef") is not None:
+            item["resourceFieldRef"].setdefault("divisor", "0")
 
 
 def merge_label_keys(spec: Document, labels: Mapping[str, str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE
-from controllers.kinds.core.pod import defaults, warnings
+from controllers.kinds.core.pod import defaults, updates, warnings
 from controllers.kinds.core.pod import validation as rules
 from controllers.kinds.core.pod.binding import BINDING
 from controllers.kinds.core.pod.changes import EPHEMERAL, RESIZE
@@ -89,7 +89,8 @@ KIND: Final = Kind(
     defaults=_defaults,
     admit=_admit,
     validate=rules.validate,
-    validate_update=rules.validate_update,
+    validate_update=updates.validate_update,
+    whole_rules=True,
     generation=True,
     grace_seconds=_grace_seconds,
     returned_when_deleted=True,

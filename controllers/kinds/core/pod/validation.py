@@ -9,37 +9,44 @@ from typing import Any, Final
 import msgspec
 
 from controllers.kinds.core import resources, scheduling
-from controllers.kinds.core import volumes as storage
-from controllers.kinds.core.pod.containers import containers
-from controllers.log.store import copy_object
+from controllers.kinds.core.pod import annotations as marks
+from controllers.kinds.core.pod import containers, network, security, wholes
+from controllers.kinds.core.pod import volumes as storage
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.meta import view
 from scheduler_core.api.selectors import LabelSelector
 
-_DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+_DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
-
-_CHANGEABLE: Final = (
-    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
-    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
-    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
-)
-
-
-_SYSCTL: Final = re.compile(r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?")
 
 
 def validate(document: Mapping[str, Any]) -> list[Cause]:
-    """Check a pod."""
-    return pod_spec("spec", document.get("spec") or {})
+    """Check a pod (validatePodMetadataAndSpec)."""
+    spec = document.get("spec") or {}
+    causes = marks.validate(document)
+    causes += pod_spec("spec", spec, pod=(document.get("metadata") or {}).get("name") or "pod")
+    if not spec.get("serviceAccountName"):
+        why = "must not be specified when serviceAccountName is not set"
+        causes += [
+            fields.not_allowed(f"spec.volumes[{index}].projected.sources[{position}].serviceAccountToken", why)
+            for index, volume in enumerate(spec.get("volumes") or ())
+            for position, source in enumerate((volume.get("projected") or {}).get("sources") or ())
+            if source.get("serviceAccountToken") is not None
+        ]
+    return causes + containers.padded_images("spec", spec)
 
 
 def validate_new(document: Mapping[str, Any]) -> list[Cause]:
     """Check what a new pod may not have."""
-    if (document.get("spec") or {}).get("ephemeralContainers"):
-        return [fields.not_allowed("spec.ephemeralContainers", "cannot be set on create")]
-    return []
+    spec = document.get("spec") or {}
+    causes: list[Cause] = []
+    if spec.get("ephemeralContainers"):
+        causes.append(fields.not_allowed("spec.ephemeralContainers", "cannot be set on create"))
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        why = "cannot be set until all schedulingGates have been cleared"
+        causes.append(fields.not_allowed("spec.nodeName", why))
+    return causes + marks.validate_new(document)
 
 
 def template(field: str, document: Mapping[str, Any] | None, kind: str = "ReplicaSet") -> list[Cause]:
@@ -117,12 +124,22 @@ def _key_of(spec: Mapping[str, Any]) -> bytes:
     return written.replace(drawn.pop(), b"\xff") if len(drawn) == 1 else written
 
 
-def pod_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:
-    """Check a pod's spec at `field`; one that was good before is good at every field."""
-    key = _key_of(spec)
+def pod_spec(field: str, spec: Mapping[str, Any], pod: str = "") -> list[Cause]:
+    """Check a pod's spec at `field`; one that was good before is good at every field.
+
+    Args:
+        field: where it lies.
+        spec: the spec.
+        pod: the name of the pod whose it is; empty: it is a template's.
+    """
+    key = _key_of(spec) + (b"pod" if pod else b"")
     if key in _GOOD_SPECS:
         return []
-    causes = _pod_spec(field, spec)
+    # Only claims that are made for a pod depend on its name.
+    told = pod if any("ephemeral" in volume for volume in spec.get("volumes") or ()) else ""
+    causes = _pod_spec(field, spec, pod)
+    if told:
+        return causes
     if not causes and len(key) <= GOOD_SPEC_BYTES_MAX:
         if len(_GOOD_SPECS) >= GOOD_SPECS_MAX:
             _GOOD_SPECS.clear()
@@ -130,179 +147,84 @@ def pod_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:
     return causes
 
 
-def _pod_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:
-    """Check a pod spec at `field`."""
-    causes, volumes = _volumes(f"{field}.volumes", spec.get("volumes") or ())
-    causes += containers(field, spec, volumes)
-    causes += fields.one_of(f"{field}.restartPolicy", spec.get("restartPolicy"), _RESTART_POLICIES, needed=True)
-    causes += fields.one_of(f"{field}.dnsPolicy", spec.get("dnsPolicy"), _DNS_POLICIES, needed=True)
-    causes += fields.non_negative(f"{field}.terminationGracePeriodSeconds", spec.get("terminationGracePeriodSeconds"))
-    deadline = spec.get("activeDeadlineSeconds")
-    if deadline is not None and not 1 <= deadline < 2**31:
-        causes.append(
-            fields.bad(f"{field}.activeDeadlineSeconds", deadline, "must be between 1 and 2147483647, inclusive")
-        )
-    for key in ("nodeName", "serviceAccountName", "schedulerName", "priorityClassName"):
-        if spec.get(key):
-            causes += fields.subdomain(f"{field}.{key}", spec[key])
-    if spec.get("hostname"):
-        causes += fields.label_name(f"{field}.hostname", spec["hostname"])
-    if spec.get("subdomain"):
-        causes += fields.label_name(f"{field}.subdomain", spec["subdomain"])
+def _pod_spec(field: str, spec: Mapping[str, Any], pod: str) -> list[Cause]:
+    """Check a pod spec at `field`, in upstream's order (ValidatePodSpec)."""
+    period = "terminationGracePeriodSeconds"
+    causes = [] if spec.get(period) is not None else [fields.required(f"{field}.{period}")]
+    wrong, volumes = storage.volumes(f"{field}.volumes", spec.get("volumes") or (), pod)
+    claims = spec.get("resourceClaims") or ()
+    names = frozenset(name for claim in claims if (name := claim.get("name")))
+    causes += wrong + _resource_claims(f"{field}.resourceClaims", claims)
+    causes += containers.containers(field, containers.Around(spec, volumes, names))
+    causes += wholes.pod_resources(field, spec, names)
+    causes += containers.host_network(field, spec, pod=pod != "")
+    policy = spec.get("restartPolicy")
+    causes += fields.one_of(f"{field}.restartPolicy", policy, _RESTART_POLICIES, needed=True, ordered=False)
+    causes += fields.one_of(f"{field}.dnsPolicy", spec.get("dnsPolicy"), _DNS_POLICIES, needed=True, ordered=False)
     causes += fields.labels(f"{field}.nodeSelector", spec.get("nodeSelector"))
+    causes += security.of_pod(field, spec)
     causes += scheduling.affinity(f"{field}.affinity", spec.get("affinity"))
-    causes += scheduling.tolerations(f"{field}.tolerations", spec.get("tolerations"))
+    causes += network.dns(field, spec)
+    for index, gate in enumerate(spec.get("readinessGates") or ()):
+        where = f"{field}.readinessGates[{index}].conditionType"
+        causes += fields.qualified_name(where, gate.get("conditionType") or "")
+    causes += _gates(f"{field}.schedulingGates", spec)
     causes += scheduling.spread(f"{field}.topologySpreadConstraints", spec.get("topologySpreadConstraints"))
-    causes += resources.amounts(f"{field}.overhead", spec.get("overhead"))
-    causes += resources.requirements(f"{field}.resources", spec.get("resources"))
-    causes += _sysctls(f"{field}.securityContext.sysctls", (spec.get("securityContext") or {}).get("sysctls") or ())
+    causes += security.host_process(field, spec) + security.host_users(field, spec)
+    for key in ("serviceAccountName", "nodeName"):
+        causes += fields.subdomain(f"{field}.{key}", spec[key]) if spec.get(key) else []
+    causes += fields.within(f"{field}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, 2**31 - 1)
+    for key in ("hostname", "subdomain"):
+        causes += fields.label_name(f"{field}.{key}", spec[key]) if spec.get(key) else []
+    causes += scheduling.tolerations(f"{field}.tolerations", spec.get("tolerations"))
+    causes += network.host_aliases(f"{field}.hostAliases", spec.get("hostAliases") or ())
+    if spec.get("priorityClassName"):
+        causes += fields.subdomain(f"{field}.priorityClassName", spec["priorityClassName"])
+    if spec.get("runtimeClassName") is not None:
+        causes += fields.subdomain(f"{field}.runtimeClassName", spec["runtimeClassName"])
     policy = spec.get("preemptionPolicy")
-    causes += fields.one_of(f"{field}.preemptionPolicy", policy, ("Never", "PreemptLowerPriority"))
-    return causes + _gates(f"{field}.schedulingGates", spec)
+    policies = ("PreemptLowerPriority", "Never")
+    causes += fields.one_of(f"{field}.preemptionPolicy", policy, policies, needed=policy == "", ordered=False)
+    if spec.get("overhead"):
+        causes += resources.requirements(f"{field}.overhead", {"limits": spec["overhead"]})
+    return causes + security.operating_system(field, spec)
 
 
-def _sysctls(field: str, entries: Sequence[Mapping[str, Any]]) -> list[Cause]:
-    """Check the names of kernel parameters (validateSysctls)."""
+def _resource_claims(field: str, claims: Sequence[Mapping[str, Any]]) -> list[Cause]:
     causes: list[Cause] = []
-    seen: set[str] = set()
-    for index, entry in enumerate(entries):
-        name = entry.get("name") or ""
-        where = f"{field}[{index}].name"
+    names: set[str] = set()
+    keys = ("resourceClaimName", "resourceClaimTemplateName")
+    for index, claim in enumerate(claims):
+        where, name = f"{field}[{index}]", claim.get("name") or ""
         if not name:
-            causes.append(fields.required(where))
-        elif len(name) > fields.SUBDOMAIN_LENGTH_MAX or not _SYSCTL.fullmatch(name):
-            why = f"must have at most {fields.SUBDOMAIN_LENGTH_MAX} characters and match regex ^{_SYSCTL.pattern}$"
-            causes.append(fields.bad(where, name, why))
-        elif name in seen:
-            causes.append(fields.duplicate(where, name))
-        seen.add(name)
+            causes.append(fields.required(f"{where}.name"))
+        elif name in names:
+            causes.append(fields.duplicate(f"{where}.name", name))
+        else:
+            causes += fields.label_name(f"{where}.name", name)
+        names.add(name)
+        given = [key for key in keys if claim.get(key) is not None]
+        shown = fields.written(
+            {"Name": name, "ResourceClaimName": claim.get(keys[0]), "ResourceClaimTemplateName": claim.get(keys[1])}
+        )
+        if len(given) == 2:
+            why = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            causes.append(fields.bad(where, shown, why))
+        if not given:
+            why = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            causes.append(fields.bad(where, shown, why))
+        for key in given:
+            causes += fields.subdomain(f"{where}.{key}", claim[key])
     return causes
 
 
 def _gates(field: str, spec: Mapping[str, Any]) -> list[Cause]:
     causes: list[Cause] = []
-    gates = spec.get("schedulingGates") or ()
     seen: set[str] = set()
-    for index, gate in enumerate(gates):
+    for index, gate in enumerate(spec.get("schedulingGates") or ()):
         name = gate.get("name") or ""
         causes += fields.qualified_name(f"{field}[{index}]", name)
         if name in seen:
             causes.append(fields.duplicate(f"{field}[{index}]", name))
         seen.add(name)
-    if gates and spec.get("nodeName"):
-        why = "cannot be set until all schedulingGates have been cleared"
-        causes.append(fields.not_allowed(field.removesuffix("schedulingGates") + "nodeName", why))
     return causes
-
-
-def _volumes(field: str, volumes: Sequence[Mapping[str, Any]]) -> tuple[list[Cause], frozenset[str]]:
-    causes: list[Cause] = []
-    names: set[str] = set()
-    for index, volume in enumerate(volumes):
-        where = f"{field}[{index}]"
-        name = volume.get("name") or ""
-        causes += fields.label_name(f"{where}.name", name) if name else [fields.required(f"{where}.name")]
-        if name in names:
-            causes.append(fields.duplicate(f"{where}.name", name))
-        names.add(name)
-        sources = sorted(key for key in volume if key != "name")
-        if not sources:
-            causes.append(fields.required(where, "must specify a volume type"))
-        for key in sources[1:]:
-            causes.append(fields.not_allowed(f"{where}.{key}", "may not specify more than 1 volume type"))
-        claim, ephemeral = volume.get("persistentVolumeClaim"), volume.get("ephemeral")
-        if claim is not None and not claim.get("claimName"):
-            causes.append(fields.required(f"{where}.persistentVolumeClaim.claimName"))
-        if ephemeral is not None:
-            template = f"{where}.ephemeral.volumeClaimTemplate"
-            spec = (ephemeral.get("volumeClaimTemplate") or {}).get("spec")
-            causes += [fields.required(template)] if spec is None else storage.claim_spec(f"{template}.spec", spec)
-    return causes, frozenset(names)
-
-
-def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    """Check that a pod's change touches only what may change."""
-    new_spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
-    if new_spec == old_spec:
-        return []
-    causes: list[Cause] = []
-    allowed = copy_object(dict(old_spec))
-    for key in ("containers", "initContainers"):
-        fresh = new_spec.get(key) or []
-        if len(fresh) != len(allowed.get(key) or []):
-            return [fields.not_allowed(f"spec.{key}", "pod updates may not add or remove containers")]
-        for mine, theirs in zip(allowed.get(key) or [], fresh, strict=True):
-            mine["image"] = theirs.get("image")
-    causes += _deadline(allowed, new_spec)
-    causes += _added_tolerations(allowed, new_spec)
-    causes += _removed_gates(allowed, new_spec)
-    if old_spec.get("schedulingGates"):
-        causes += _narrowed_selector(allowed, new_spec)
-    period = old_spec.get("terminationGracePeriodSeconds")
-    if period is not None and period < 0 and new_spec.get("terminationGracePeriodSeconds") == 1:
-        allowed["terminationGracePeriodSeconds"] = 1
-    if not causes and allowed != new_spec:
-        causes.append(fields.not_allowed("spec", _CHANGEABLE))
-    return causes
-
-
-def _deadline(allowed: dict[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
-    old, new = allowed.get("activeDeadlineSeconds"), spec.get("activeDeadlineSeconds")
-    if new == old:
-        return []
-    if new is None:
-        return [fields.bad("spec.activeDeadlineSeconds", new, "must not update from a positive integer to nil value")]
-    if old is not None and new > old:
-        why = "must be less than or equal to previous value"
-        return [fields.bad("spec.activeDeadlineSeconds", new, why)]
-    allowed["activeDeadlineSeconds"] = new
-    return []
-
-
-def _added_tolerations(allowed: dict[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
-    old, new = allowed.get("tolerations") or [], spec.get("tolerations") or []
-    if new == old:
-        return []
-
-    def without_seconds(entry: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in entry.items() if key != "tolerationSeconds"}
-
-    present = [without_seconds(entry) for entry in new]
-    if any(without_seconds(entry) not in present for entry in old):
-        return [
-            fields.not_allowed(
-                "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
-            )
-        ]
-    allowed["tolerations"] = new
-    return []
-
-
-def _removed_gates(allowed: dict[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
-    old, new = allowed.get("schedulingGates") or [], spec.get("schedulingGates") or []
-    if new == old:
-        return []
-    for index, gate in enumerate(new):
-        if gate not in old:
-            why = f"only deletion is allowed, but found new scheduling gate '{gate.get('name')}'"
-            return [fields.not_allowed(f"spec.schedulingGates[{index}]", why)]
-    if "schedulingGates" in spec:
-        allowed["schedulingGates"] = new
-    else:
-        allowed.pop("schedulingGates", None)
-    return []
-
-
-def _narrowed_selector(allowed: dict[str, Any], spec: Mapping[str, Any]) -> list[Cause]:
-    """Let a gated pod's node selector grow: it can only become harder to place."""
-    old, new = allowed.get("nodeSelector") or {}, spec.get("nodeSelector") or {}
-    if new == old:
-        return []
-    if any(new.get(key) != value for key, value in old.items()):
-        return [
-            fields.bad(
-                "spec.nodeSelector", new, "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-            )
-        ]
-    allowed["nodeSelector"] = new
-    return []
