@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from controllers.log.store import Stored
-from controllers.registry.fields import REPLICAS_MAX
+from controllers.log.store import Stored, copy_object
 from controllers.registry.fields import replicas as replica_count
 from controllers.registry.kind import Subresource
+from controllers.registry.schema import check
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import Cause, bad_request, conflict, invalid
+from scheduler_core.api.errors import bad_request, conflict, invalid
 
 STATUS: Final = Subresource("status", part="status", carries=("labels", "annotations"), components=True)
 """Upstream's strategies for it restore the spec and leave most metadata as it was sent."""
@@ -33,7 +33,7 @@ def scale(labels_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Subres
             "kind": "Scale",
             "apiVersion": "autoscaling/v1",
             "metadata": {key: metadata[key] for key in kept if key in metadata},
-            "spec": {"replicas": document["spec"].get("replicas", 1)},
+            "spec": {"replicas": replicas} if (replicas := document["spec"].get("replicas", 1)) else {},
             "status": {
                 "replicas": document.get("status", {}).get("replicas", 0),
                 "selector": selector_text(labels_of(document["spec"])),
@@ -57,19 +57,28 @@ def _scaled(stored: Stored, body: Mapping[str, Any]) -> Document:
         ApiError: 400, the Scale is of another object; 422, no number of replicas; 409, it was read from another
             version of the object.
     """
-    metadata = body.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    if name not in (None, "", stored.name):
+    read = copy_object(dict(body))
+    kind, version = read.get("kind") or "Scale", read.get("apiVersion") or "v1"
+    title = 'Scale in version "v1" cannot be handled as a Scale'
+    if kind != "Scale":
+        version = version.rpartition("/")[2]
+        why = f"converting ({version}.{kind}) to (autoscaling.Scale): unknown conversion"
+        raise bad_request(f'{kind} in version "{version}" cannot be handled as a Scale: {why}')
+    wrong = check(read, "autoscaling_v1.Scale", require=False).wrong
+    if wrong:
+        raise bad_request(f"{title}: {wrong[0].message}", wrong)
+    metadata = read.get("metadata") or {}
+    name = metadata.get("name")
+    if not name:
+        why = f"the name of the object ({stored.name} based on URL) was undeterminable: name must be provided"
+        raise bad_request(why)
+    if name != stored.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
-    spec = body.get("spec")
-    replicas = 0 if spec is None else spec.get("replicas", 0) if isinstance(spec, Mapping) else None
-    if isinstance(replicas, bool) or not isinstance(replicas, int):
-        message = f"Invalid value: {replicas!r}: must be an integer from 0 to {REPLICAS_MAX}"
-        raise invalid("Scale", "autoscaling", stored.name, [Cause("spec.replicas", message)])
+    replicas = (read.get("spec") or {}).get("replicas", 0)
     causes = replica_count("spec.replicas", replicas)
     if causes:
         raise invalid("Scale", "autoscaling", stored.name, causes)
-    version = metadata.get("resourceVersion") if isinstance(metadata, Mapping) else None
+    version = metadata.get("resourceVersion")
     if version not in (None, "", str(stored.revision)):
         raise conflict(stored.resource, stored.name)
     return {**stored.object, "spec": {**stored.object["spec"], "replicas": replicas}}

@@ -219,7 +219,7 @@ def test_a_scale_of_nothing_asks_for_nothing_and_below_zero_is_refused(cluster: 
         "web",
         ["Invalid value: -1: must be greater than or equal to 0"],
     )
-    assert cluster.patch(resource, "web", {"spec": None}, "merge", "scale")["spec"] == {"replicas": 0}
+    assert cluster.patch(resource, "web", {"spec": None}, "merge", "scale")["spec"] == {}
     wrong = refusal(cluster.patch, resource, "web", {"metadata": {"name": "other"}}, "merge", "scale")
     assert (wrong.code, wrong.message) == (
         400,
