@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from functools import cache
 from typing import Any, Final
 
@@ -23,6 +25,9 @@ VERSION: Final = {
     "compiler": "python",
     "platform": "simulated/any",
 }
+
+_STORED_BEFORE: Final = {("storage.k8s.io", "VolumeAttributesClass"): "v1beta1"}
+"""(group, kind) → the version in which v1.34 still stores what it serves as v1."""
 
 
 def answer(request: Request) -> Response:
@@ -114,16 +119,18 @@ def _resources(group: str, version: str) -> dict[str, Any] | None:
             entry["shortNames"] = list(kind.short_names)
         if kind.categories:
             entry["categories"] = list(kind.categories)
+        if kind in SERVED:
+            entry["storageVersionHash"] = storage_version_hash(kind)
         listed.append(entry)
         for subresource in told(kind):
             sub_group, sub_version, sub_kind = body_of(kind, subresource)
+            other = (sub_group, sub_version) != (group, version)
             listed.append(
                 {
                     "name": f"{kind.plural}/{subresource.name}",
                     "singularName": "",
                     "namespaced": kind.namespaced,
-                    "group": sub_group,
-                    "version": sub_version,
+                    **({"group": sub_group, "version": sub_version} if other else {}),
                     "kind": sub_kind,
                     "verbs": list(subresource.verbs),
                 }
@@ -138,8 +145,19 @@ def _resources(group: str, version: str) -> dict[str, Any] | None:
                 "verbs": ["create"],
             }
         )
+    listed.sort(key=lambda entry: str(entry["name"]))
     name = f"{group}/{version}" if group else version
-    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": name, "resources": listed}
+    # Upstream leaves the version of the list out for the core group.
+    versioned = {"apiVersion": "v1"} if group else {}
+    return {"kind": "APIResourceList", **versioned, "groupVersion": name, "resources": listed}
+
+
+def storage_version_hash(kind: Kind) -> str:
+    """Return what changes when objects of a kind are stored as another version (apiserver, StorageVersionHash)."""
+    stored = kind.stored_as or kind
+    version = _STORED_BEFORE.get((stored.group, stored.kind), stored.version)
+    digest = hashlib.sha256(f"{stored.group}/{version}/{stored.kind}".encode()).digest()
+    return base64.b64encode(digest[:8]).decode()
 
 
 def told(kind: Kind) -> list[Subresource]:

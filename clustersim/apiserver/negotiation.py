@@ -42,7 +42,7 @@ def aggregated_version(request: Request) -> str:
     """Return the version of aggregated discovery that the client prefers, empty for the plain one."""
     for choice in request.headers.get("accept", "").split(","):
         parameters = _parameters(choice)
-        if parameters.get("g") == "apidiscovery.k8s.io" and parameters.get("v") in ("v2", "v2beta1"):
+        if parameters.get("g") == "apidiscovery.k8s.io" and parameters.get("v") == "v2":
             return parameters["v"]
     return ""
 

@@ -54,6 +54,10 @@ def check_patch_options(request: Request, *, applies: bool) -> None:
         why = "Forbidden: may not be specified for non-apply patch"
         causes.append(Cause("force", why, "FieldValueForbidden"))
     causes += check_manager(name)
+    validation = request.query.get("fieldValidation", "")
+    if validation not in ("", "Ignore", "Strict", "Warn"):
+        why = f'Unsupported value: "{validation}": supported values: "", "Ignore", "Strict", "Warn"'
+        causes.append(Cause("fieldValidation", why, "FieldValueNotSupported"))
     if causes:
         raise invalid("PatchOptions", "meta.k8s.io", "", causes)
 

@@ -69,7 +69,7 @@ def plan_watch(store: ReadView, request: Request, target: Target) -> WatchPlan:
     send_initial = request.query.get("sendInitialEvents")
     bookmarks = request.flag("allowWatchBookmarks")
     if send_initial is not None and request.flag("sendInitialEvents"):
-        _check_initial(request, bookmarks)
+        _check_initial(request)
     wants_state = version in ("", "0") if send_initial is None else request.flag("sendInitialEvents")
     objects, revision = store.list(selection.resource, selection.namespace) if wants_state else ([], store.revision)
     after, expired = revision, False
@@ -87,7 +87,7 @@ def plan_watch(store: ReadView, request: Request, target: Target) -> WatchPlan:
         want=wanted(request),
         after=after,
         initial=[stored for stored in objects if selection.matches(stored)],
-        send_initial_end=bool(send_initial) and wants_state,
+        send_initial_end=bool(send_initial) and wants_state and bookmarks,
         bookmarks=bookmarks,
         seconds=float(seconds),
         known=revision,
@@ -95,24 +95,11 @@ def plan_watch(store: ReadView, request: Request, target: Target) -> WatchPlan:
     )
 
 
-def _check_initial(request: Request, bookmarks: bool) -> None:
-    causes = []
+def _check_initial(request: Request) -> None:
     if request.query.get("resourceVersionMatch") != "NotOlderThan":
-        causes.append(
-            Cause(
-                "resourceVersionMatch",
-                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-                "FieldValueForbidden",
-            )
-        )
-    if not bookmarks:
-        causes.append(
-            Cause(
-                "sendInitialEvents", "Forbidden: sendInitialEvents requires allowWatchBookmarks", "FieldValueForbidden"
-            )
-        )
-    if causes:
-        raise invalid("ListOptions", "meta.k8s.io", "", causes)
+        why = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        cause = Cause("resourceVersionMatch", why, "FieldValueForbidden")
+        raise invalid("ListOptions", "meta.k8s.io", "", [cause])
 
 
 class Encoder:
@@ -144,7 +131,7 @@ class Encoder:
         """Return a bookmark: nothing for you up to here."""
         if self._want.form == "table":
             return self._table_line("BOOKMARK", [], str(revision))
-        metadata: dict[str, Any] = {"resourceVersion": str(revision), "creationTimestamp": None}
+        metadata: dict[str, Any] = {"resourceVersion": str(revision)}
         if initial_end:
             metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
         document = {"kind": self._kind.kind, "apiVersion": self._kind.api_version, "metadata": metadata}

@@ -79,9 +79,7 @@ def patch(store: SqlStore, request: Request, target: Target, principal: Principa
     """Answer a PATCH of one of the four types."""
     patch_type = PATCH_TYPES.get(request.content_type)
     if patch_type is None:
-        accepted = ", ".join(PATCH_TYPES)
-        message = "the body of the request was in an unknown format - accepted media types include: " + accepted
-        raise ApiError(415, "UnsupportedMediaType", message)
+        raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", extra={"details": {}})
     check_patch_options(request, applies=patch_type == "apply")
     body = decode_applied(request.body) if patch_type == "apply" else decode_json(request.body)
     context = context_of(store, request, principal)

@@ -40,6 +40,12 @@ def type_name(value: Any) -> str:
     return names.get(type(value), "float64")
 
 
+def json_name(value: Any) -> str:
+    """Return what a JSON value is called where it cannot be decoded: `object`, `array`, `number`."""
+    names = {dict: "object", list: "array", str: "string", bool: "bool"}
+    return "null" if value is None else names.get(type(value), "number")
+
+
 def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -69,6 +69,11 @@ class Current:
 Mutate = Callable[[Document, str], None]
 """Lets admission change a document; the text is how refusals call it."""
 
+
+class Unreadable(ApiError):
+    """A body that does not fit its kind; of what a patch made, the registry says so in other words."""
+
+
 Own = Callable[[Mapping[str, Any] | None, Mapping[str, Any], Any], Sequence[Document] | None]
 """(object before, object as it is asked for, managed fields that were sent) → the managed fields to store."""
 
@@ -236,6 +241,13 @@ def checked(kind: Kind, given: Any, context: Context) -> Document:
     return _decoded(kind, given, {}, context)[0]
 
 
+def other_object(kind: Kind, stored: Stored, uid: Any) -> ApiError:
+    """Return the 422 of a patch that makes an object another one."""
+    # Upstream looks twice: once for every kind, once in the kind's own rules.
+    cause = Cause("metadata.uid", f'Invalid value: "{uid}": field is immutable', "FieldValueInvalid")
+    return invalid(kind.kind, kind.group, stored.name, [cause, cause])
+
+
 def body_of(operation: Create, schema: str, title: str) -> Document:
     """Return a checked copy of a body that is no stored object; it has metadata.
 
@@ -284,7 +296,7 @@ def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -
     report = check(fresh, kind.schema)
     if report.wrong:
         # Upstream stops at what it cannot read, and tells the first of it.
-        raise bad_request(f"{_title(kind)}: {report.wrong[0].message}", report.wrong)
+        raise Unreadable(400, "BadRequest", f"{_title(kind)}: {report.wrong[0].message}", report.wrong)
     if report.unknown or context.repeated is not None:
         _report_unknown(kind, report.unknown, context)
     document = {key: old[key] for key in given if key in old and key not in fresh and given[key] == old[key]}
@@ -335,10 +347,12 @@ def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
     if (sent, of) == (kind.api_version, kind.kind):
         return
     if not isinstance(sent, str) or not isinstance(of, str):
-        raise bad_request("couldn't get version/kind; json parse error: apiVersion and kind are strings")
+        raise Unreadable(
+            400, "BadRequest", "couldn't get version/kind; json parse error: apiVersion and kind are strings"
+        )
     version = sent.rpartition("/")[2]
     registered = f'no kind "{of}" is registered for version "{sent}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
-    raise bad_request(f'{of} in version "{version}" cannot be handled as a {kind.kind}: {registered}')
+    raise Unreadable(400, "BadRequest", f'{of} in version "{version}" cannot be handled as a {kind.kind}: {registered}')
 
 
 def _check_namespace(kind: Kind, metadata: Document, namespace: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from controllers.log.operations import Patch
 from controllers.log.stamps import wire_time
@@ -12,13 +12,12 @@ from controllers.registry.context import Context
 from controllers.registry.fieldowners import merge
 from controllers.registry.fieldowners.managers import Entry, Scope, applied, check_object, title_of
 from controllers.registry.fieldowners.types import type_of
-from controllers.registry.gotext import type_name
+from controllers.registry.gotext import json_name
+from controllers.registry.incoming import other_object
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.metadata import without_creator
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid, not_found
-
-_JSON_NAMES: Final = {"map[string]interface {}": "object", "[]interface {}": "array", "float64": "number"}
+from scheduler_core.api.errors import ApiError, bad_request, conflict, not_found
 
 
 class Application(NamedTuple):
@@ -71,10 +70,9 @@ def _configuration(patch: Any) -> Document:
         return patch
     if patch is None:
         return {}
-    given = type_name(patch)
     raise bad_request(
         "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
-        f"{_JSON_NAMES.get(given, given)} into Go value of type map[string]interface {{}}"
+        f"{json_name(patch)} into Go value of type map[string]interface {{}}"
     )
 
 
@@ -104,6 +102,4 @@ def _check_identity(kind: Kind, stored: Stored | None, config: Mapping[str, Any]
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise conflict(kind.resource, name, why)
     if uid != stored.uid:
-        # Upstream looks twice: once for every kind, once in the kind's own rules.
-        cause = Cause("metadata.uid", f'Invalid value: "{uid}": field is immutable', "FieldValueInvalid")
-        raise invalid(kind.kind, kind.group, name, [cause, cause])
+        raise other_object(kind, stored, uid)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
+import msgspec
+
+from controllers.log.operations import Patch
 from controllers.log.store import copy_object
-from scheduler_core.api.errors import ApiError, bad_request
+from controllers.registry.gotext import json_name, printed, quoted
+from scheduler_core.api.errors import ApiError, Cause, bad_request
 
 MAX_OPERATIONS: Final = 10_000
 """Operations of one JSON patch, as upstream limits them; each may copy a part of the document."""
+
+_INDEX: Final = re.compile(r"[-+]?[0-9]{1,9}", re.ASCII)
 
 MAX_COPIED: Final = 100_000
 """JSON values that the copy operations of one patch may make; doubling copies would else grow without bound."""
@@ -33,68 +40,114 @@ def json_patch(document: dict[str, Any], operations: Any) -> dict[str, Any]:
     Raises:
         ApiError: 400 when the patch is malformed, 422 when it does not fit the document (a failed `test` too).
     """
+    holder: dict[str, Any] = {"": copy_object(document)}
+    budget = MAX_COPIED
+    for operation in _checked(operations):
+        if budget < 0:
+            raise bad_request("the JSON patch copies too much")
+        try:
+            budget -= _apply(holder, operation)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise _refused() from error
+    if budget < 0:
+        raise bad_request("the JSON patch copies too much")
+    result = holder.get("")
+    if not isinstance(result, dict):
+        raise _refused()
+    return result
+
+
+def _checked(operations: Any) -> list[dict[str, Any]]:
+    """Return the operations of a patch; null has none.
+
+    Raises:
+        ApiError: 400, it is no list of operations; 413, it has too many.
+    """
+    if operations is None:
+        return []
     if not isinstance(operations, list):
-        raise bad_request("a JSON patch is a list of operations")
+        raise undecodable(operations, "Go value of type []handlers.jsonPatchOp")
     if len(operations) > MAX_OPERATIONS:
         raise ApiError(
             413,
             "RequestEntityTooLarge",
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}",
         )
-    holder: dict[str, Any] = {"": copy_object(document)}
-    budget = MAX_COPIED
-    for index, operation in enumerate(operations):
-        if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
-            raise bad_request(f"operation {index} of the JSON patch needs an op and a path")
-        try:
-            budget -= _apply(holder, operation)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ApiError(
-                422,
-                "Invalid",
-                f"the server rejected our request due to an error in our request: operation {index} "
-                f"({operation.get('op')} {operation['path']}) does not fit the object: {error}",
-            ) from error
-        if budget < 0:
-            raise bad_request("the JSON patch copies too much")
-    result = holder.get("")
-    if not isinstance(result, dict):
-        raise bad_request("the JSON patch left no object")
-    return result
+    for operation in operations:
+        if operation is not None and not isinstance(operation, dict):
+            raise undecodable(operation, "Go value of type handlers.jsonPatchOp")
+        for name in ("op", "path", "from"):
+            value = (operation or {}).get(name)
+            if value is not None and not isinstance(value, str):
+                raise undecodable(value, f"Go struct field jsonPatchOp.{name} of type string")
+    return [operation or {} for operation in operations]
+
+
+def undecodable(value: Any, wanted: str) -> ApiError:
+    """Return the 400 of a patch that is not of the form of its type."""
+    return bad_request(f"error decoding patch: json: cannot unmarshal {json_name(value)} into {wanted}")
+
+
+def _refused() -> ApiError:
+    """Return the 422 of a patch that does not fit the object; upstream does not say why."""
+    why = "the server rejected our request due to an error in our request"
+    return ApiError(422, "Invalid", why, extra={"details": {}})
 
 
 def _apply(holder: dict[str, Any], operation: dict[str, Any]) -> int:
-    """Apply one operation to the holder (the document lies under the empty key); return how many values were copied."""
-    path = _pointer(operation["path"])
+    """Apply one operation to the holder (the document lies under the empty key); return how many values were copied.
+
+    As upstream's library has it (evanphx/json-patch v4): what a map lacks may be replaced, and is null when copied.
+    """
+    path = _pointer(operation.get("path"))
     match operation.get("op"):
         case "add":
-            _add(holder, path, operation["value"])
+            _add(holder, _below(path), operation.get("value"))
         case "remove":
-            _remove(holder, path)
+            _remove(holder, _below(path))
         case "replace":
-            _find(holder, path)
-            if isinstance(_find(holder, path[:-1]), list):
-                _find(holder, path[:-1])[int(path[-1])] = operation["value"]
-            else:
-                _find(holder, path[:-1])[path[-1]] = operation["value"]
+            _replace(holder, path, operation.get("value"))
         case "move":
-            source = _pointer(operation["from"])
+            source = _below(_pointer(operation.get("from")))
             if path[: len(source)] == source and path != source:
                 raise ValueError("a value cannot move into itself")
             value = _find(holder, source)
             _remove(holder, source)
-            _add(holder, path, value)
+            _add(holder, _below(path), value)
         case "copy":
-            value = _find(holder, _pointer(operation["from"]))
+            value = _got(holder, _below(_pointer(operation.get("from"))))
             copied: Any = copy_object({"value": value})["value"]
-            _add(holder, path, copied)
+            _add(holder, _below(path), copied)
             return _count(copied)
         case "test":
-            if not _equal(_find(holder, path), operation.get("value")):
+            if not _equal(_got(holder, path), operation.get("value")):
                 raise ValueError("testing value failed")
         case other:
             raise ValueError(f"unknown operation {other!r}")
     return 0
+
+
+def _below(path: list[str]) -> list[str]:
+    """Return a path below the document's root, which only `replace` and `test` are of."""
+    if len(path) < 2:
+        raise ValueError("the document itself")
+    return path
+
+
+def _replace(holder: dict[str, Any], path: list[str], value: Any) -> None:
+    parent = _find(holder, path[:-1])
+    if isinstance(parent, list):
+        parent[_index(path[-1], len(parent))] = value
+    elif isinstance(parent, dict):
+        parent[path[-1]] = value
+    else:
+        raise TypeError(f"nothing lies under {path[-1]!r}")
+
+
+def _got(holder: Any, path: list[str]) -> Any:
+    """Return the value at a path; None where the last map lacks it."""
+    parent = _find(holder, path[:-1])
+    return parent.get(path[-1]) if isinstance(parent, dict) else _find(holder, path)
 
 
 def _pointer(text: Any) -> list[str]:
@@ -104,12 +157,13 @@ def _pointer(text: Any) -> list[str]:
 
 
 def _index(part: str, length: int) -> int:
-    if not part.isascii() or not part.isdigit() or (len(part) > 1 and part[0] == "0") or len(part) > 9:
+    """Return an index of a list; a negative one counts from its end."""
+    if not _INDEX.fullmatch(part):
         raise ValueError(f"{part!r} is not a list index")
     index = int(part)
-    if index >= length:
+    if not -length <= index < length:
         raise IndexError(f"index {index} is past the end")
-    return index
+    return index + length if index < 0 else index
 
 
 def _find(holder: Any, path: list[str]) -> Any:
@@ -164,3 +218,36 @@ def _count(value: Any) -> int:
     if isinstance(value, list):
         return 1 + sum(map(_count, value))
     return 1
+
+
+_UNMARSHALS: Final = re.compile(r"cannot unmarshal (\w+) .* of type (\S+)$")
+_KINDS: Final = {"object": "map", "array": "slice", "number": "int64"}
+
+
+def unreadable(operation: Patch, changed: Any, error: ApiError) -> ApiError:
+    """Return the 422 of a patch that makes an object which does not fit its kind."""
+    why = error.message.partition(" cannot be handled as a ")[2].partition(": ")[2] or error.message
+    told = msgspec.json.encode(changed).decode()
+    if operation.patch_type == "strategic":
+        told, why = printed(operation.patch), _unrestorable(why)
+    text = f"Invalid value: {quoted(told)}: {why}"
+    return ApiError(422, "Invalid", f' "" is invalid: patch: {text}', [Cause("patch", text, "FieldValueInvalid")])
+
+
+def _unrestorable(why: str) -> str:
+    """Return how upstream says of a strategic merge patch that a value does not fit (runtime.FromUnstructured)."""
+    found = _UNMARSHALS.search(why)
+    if found is None:
+        return why
+    given, wanted = _KINDS.get(found[1], found[1]), found[2]
+    if wanted.startswith("[]"):
+        return f"cannot restore slice from {given}"
+    if wanted.startswith("map["):
+        return f"cannot restore map from {given}"
+    if "." in wanted:
+        return f"cannot restore struct from: {given}"
+    return (
+        f"cannot convert {given} to string"
+        if (given, wanted) == ("int64", "string")
+        else f"unrecognized type: {wanted}"
+    )

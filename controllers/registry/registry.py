@@ -23,7 +23,7 @@ from controllers.registry.admission import Chain, Passing, Verb
 from controllers.registry.context import Context
 from controllers.registry.fieldowners import managers
 from controllers.registry.kind import Kind, Subresource
-from controllers.registry.patch import json_patch, merge
+from controllers.registry.patch import json_patch, merge, undecodable, unreadable
 from controllers.registry.schema import too_deep
 from controllers.registry.strategic import strategic_merge
 from controllers.registry.table import Table
@@ -266,6 +266,23 @@ class _Write:
         view = subresource.view if subresource is not None else None
         schema = (subresource.schema if subresource is not None else "") or kind.schema
         changed = _patched(view(stored.object) if view is not None else stored.object, operation, schema)
+        try:
+            return self._take(kind, stored, changed, operation, subresource)
+        except incoming.Unreadable as error:
+            raise unreadable(operation, changed, error) from error
+
+    def _take(
+        self, kind: Kind, stored: Stored, changed: Document, operation: Patch, subresource: Subresource | None
+    ) -> Stored:
+        """Put what a patch made in the place of what is stored."""
+        view = subresource.view if subresource is not None else None
+        metadata = changed.get("metadata") or {}
+        uid = metadata.get("uid") if isinstance(metadata, dict) else None
+        if uid and uid != stored.uid:
+            raise incoming.other_object(kind, stored, uid)
+        if isinstance(metadata, dict) and not metadata.get("name"):
+            why = f"the name of the object ({stored.name} based on URL) was undeterminable: name must be provided"
+            raise bad_request(why)
         if view is not None:
             return self._update(
                 kind, Update(kind.resource, operation.namespace, operation.name, changed, operation.subresource)
@@ -414,8 +431,15 @@ def _written(kind: Kind, name: str) -> Subresource | None:
 def _patched(target: Mapping[str, Any], operation: Patch, schema: str) -> Document:
     if operation.patch_type == "json":
         return json_patch(dict(target), operation.patch)
+    if operation.patch_type == "strategic" and operation.patch is None:
+        return dict(target)
+    if operation.patch is None:
+        raise bad_request("Invalid JSON Patch")
     if not isinstance(operation.patch, dict):
-        raise bad_request("a merge patch is an object")
+        refusal = undecodable(operation.patch, "Go value of type map[string]interface {}")
+        if operation.patch_type == "strategic":
+            refusal.message = refusal.message.removeprefix("error decoding patch: ")
+        raise refusal
     if operation.patch_type == "strategic":
         return strategic_merge(dict(target), operation.patch, schema)
     merged: Document = merge(dict(target), operation.patch)

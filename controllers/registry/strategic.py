@@ -37,8 +37,9 @@ def _merge_struct(target: Any, patch: dict[str, Any], struct: Model | None) -> d
         raise bad_request(f"Unrecognized patch directive {directive!r}: use replace, delete or merge")
     retained = patch.get(_RETAIN)
     if retained is not None:
-        if not isinstance(retained, list):
-            raise bad_request("$retainKeys must be a list of field names")
+        said = [key for key, value in patch.items() if value is not None and not key.startswith("$")]
+        if not isinstance(retained, list) or any(key not in retained for key in said):
+            raise bad_request("invalid patch format of retainKeys")
         current = {key: value for key, value in current.items() if key in retained}
     for key, value in patch.items():
         if key.startswith(_DELETE):

@@ -166,3 +166,94 @@ def test_a_refused_configuration_writes_nothing(room: Room) -> None:
     before = room.store.revision
     assert asked(room, "PATCH", f"{MAPS}/bad%20name", config, APPLY, fieldManager="m")[0] in (400, 422)
     assert room.store.revision == before
+
+
+REFUSED: Final = "the server rejected our request due to an error in our request"
+JSON_PATCH: Final = "application/json-patch+json"
+STRATEGIC: Final = "application/strategic-merge-patch+json"
+OBJECT: Final = "Go value of type map[string]interface {}"
+PATCHES: Final[list[tuple[str, str, int, str]]] = [
+    (JSON_PATCH, '[{"op":"replace","path":"/data/z","value":"2"}]', 200, ""),
+    (JSON_PATCH, '[{"op":"remove","path":"/data/b"}]', 422, REFUSED),
+    (JSON_PATCH, '[{"op":"test","path":"/data/b","value":"2"}]', 422, REFUSED),
+    (JSON_PATCH, '[{"op":"test","path":"/data/b","value":null}]', 200, ""),
+    (JSON_PATCH, '[{"op":"add","value":1}]', 422, REFUSED),
+    (JSON_PATCH, '[{"op":"add","path":"","value":{}}]', 422, REFUSED),
+    (JSON_PATCH, "null", 200, ""),
+    (
+        JSON_PATCH,
+        "{}",
+        400,
+        "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+    ),
+    (
+        JSON_PATCH,
+        '[{"op":"replace","path":"","value":{}}]',
+        400,
+        "the name of the object (m based on URL) was undeterminable: name must be provided",
+    ),
+    (MERGE, "null", 400, "Invalid JSON Patch"),
+    (MERGE, "[]", 400, f"error decoding patch: json: cannot unmarshal array into {OBJECT}"),
+    (STRATEGIC, '"x"', 400, f"json: cannot unmarshal string into {OBJECT}"),
+    (STRATEGIC, "null", 200, ""),
+    (
+        STRATEGIC,
+        '{"data":"x"}',
+        422,
+        ' "" is invalid: patch: Invalid value: "map[data:x]": cannot restore map from string',
+    ),
+    (STRATEGIC, '{"data":{"$retainKeys":["a"],"b":"1"}}', 400, "invalid patch format of retainKeys"),
+    ("text/plain", "x", 415, "415: Unsupported Media Type"),
+]
+
+
+def test_patches_are_refused_in_upstreams_words(room: Room) -> None:
+    room.made(MAPS, {"metadata": {"name": "m"}, "data": {"a": "1"}})
+    for media, body, wanted, why in PATCHES:
+        status, answer = asked(room, "PATCH", f"{MAPS}/m", body, media)
+        assert (status, answer.get("message", "")) == (wanted, why), body
+    uid = '{"metadata":{"uid":"11111111-2222-3333-4444-555555555555"}}'
+    status, answer = asked(room, "PATCH", f"{MAPS}/m", uid, MERGE)
+    assert (status, [cause["field"] for cause in answer["details"]["causes"]]) == (422, ["metadata.uid"] * 2)
+
+
+def test_what_a_patch_may_not_say_is_refused(room: Room) -> None:
+    room.made(MAPS, {"metadata": {"name": "m"}})
+    for query, field in (
+        ({"force": "true"}, "force"),
+        ({"fieldManager": "x" * 129}, "fieldManager"),
+        ({"fieldValidation": "x"}, "fieldValidation"),
+    ):
+        status, answer = asked(room, "PATCH", f"{MAPS}/m", "{}", MERGE, **query)
+        assert (status, answer["details"]["kind"]) == (422, "PatchOptions")
+        assert [cause["field"] for cause in answer["details"]["causes"]] == [field]
+
+
+SERVICES: Final = "/api/v1/namespaces/default/services"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "why"),
+    [
+        (
+            SERVICES,
+            {"spec": {"clusterIP": "None", "ports": [{"port": 80}], "sessionAffinity": "ClientIP"}},
+            "spec.SessionAffinity is ignored for headless services",
+        ),
+        (SERVICES, {"spec": {"clusterIP": "None", "ports": [{"port": 80}]}}, ""),
+        (
+            SERVICES,
+            {"spec": {"ports": [{"port": 80}], "externalName": "a.b"}},
+            'spec.externalName is ignored when spec.type is not \\"ExternalName\\"',
+        ),
+        (
+            "/api/v1/namespaces/default/persistentvolumeclaims",
+            {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1500m"}}}},
+            'spec.resources.requests[storage]: fractional byte value \\"1500m\\" is invalid, must be an integer',
+        ),
+    ],
+)
+def test_what_is_passed_over_is_warned_of(room: Room, path: str, body: Any, why: str) -> None:
+    answer = room.answer("POST", path, {"metadata": {"name": "x"}, **body})
+    assert answer.status == 201
+    assert [text for name, text in answer.headers if name == "warning"] == ([f'299 - "{why}"'] if why else [])

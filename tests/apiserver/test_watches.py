@@ -80,6 +80,13 @@ def test_initial_events_end_with_an_annotated_bookmark(api: Api, namespace: str)
     assert (status, document["reason"]) == (422, "Invalid")
 
 
+def test_initial_events_need_no_bookmarks(api: Api, namespace: str) -> None:
+    _put(api, namespace, "a1")
+    path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1"
+    (event,) = api.watch(f"{path}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan")
+    assert event["type"] == "ADDED"
+
+
 def test_a_bookmark_comes_at_the_time_out(api: Api, namespace: str) -> None:
     _put(api, namespace, "a1")
     _, document, _ = api.request("GET", f"/api/v1/namespaces/{namespace}/pods")

@@ -28,8 +28,6 @@ def _defaults(document: dict[str, Any]) -> None:
         port.setdefault("protocol", "TCP")
         if not port.get("targetPort") and "port" in port:
             port["targetPort"] = port["port"]
-    if spec.get("clusterIP") and "clusterIPs" not in spec:
-        spec["clusterIPs"] = [spec["clusterIP"]]
     if spec["type"] == "ExternalName":
         return
     spec.setdefault("internalTrafficPolicy", "Cluster")
@@ -118,6 +116,24 @@ def _external(document: Mapping[str, Any], age: Any) -> str:
     return "<pending>" if spec.get("type") == "LoadBalancer" else NONE
 
 
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    """Return what of a Service is passed over (upstream's GetWarningsForService)."""
+    spec = document["spec"]
+    told = []
+    if spec.get("type") == "ClusterIP" and spec.get("clusterIP") == "None":
+        ignored = {
+            "loadBalancerIP": spec.get("loadBalancerIP"),
+            "externalIPs": spec.get("externalIPs"),
+            "SessionAffinity": spec.get("sessionAffinity", "None") != "None",
+        }
+        told += [f"spec.{name} is ignored for headless services" for name, given in ignored.items() if given]
+    if spec.get("type") == "ExternalName" and spec.get("externalIPs"):
+        told.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
+    if spec.get("type") != "ExternalName" and spec.get("externalName"):
+        told.append('spec.externalName is ignored when spec.type is not "ExternalName"')
+    return told
+
+
 KIND: Final = Kind(
     "Service",
     "services",
@@ -128,6 +144,7 @@ KIND: Final = Kind(
     keeper="endpoint",
     rank=10,
     prepare=_prepare,
+    warns=_warns,
     defaults=_defaults,
     admit=_admit,
     admit_update=_admit_update,

@@ -51,18 +51,16 @@ _NO_SELECTOR: Final = "a null labelSelector results in matching no pod"
 
 def pod(document: Mapping[str, Any]) -> list[str]:
     """Return the warnings of a pod."""
-    return of_template("", document)
+    return [*host_name(document, "the Pod's hostname"), *of_template("", document)]
 
 
-def host_name(document: Mapping[str, Any]) -> list[str]:
-    """Return the warning of a workload's name that makes no host name."""
+def host_name(document: Mapping[str, Any], used_in: str = "Pod names and hostnames") -> list[str]:
+    """Return the warning of a name that makes no host name; `used_in` says what it is used in."""
     wrong = fields.label_name("metadata.name", document["metadata"]["name"])
     if not wrong:
         return []
     why = " ".join(one.message.split(": ", 2)[-1] for one in wrong)
-    text = (
-        "this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended"
-    )
+    text = f"this is used in {used_in}, which can result in surprising behavior; a DNS label is recommended"
     return [f"metadata.name: {text}: [{why}]"]
 
 
