@@ -191,8 +191,6 @@ def changed_document(
         kind.defaults(document)
     if own is not None:
         _own(document, old, _sent(changed), own)
-    elif "managedFields" in old["metadata"]:
-        metadata["managedFields"] = old["metadata"]["managedFields"]
     metadata = document["metadata"]
     if changes or document.keys() != old.keys():
         mutate(document, stored.name)
@@ -444,8 +442,11 @@ def _keep_metadata(metadata: Document, old: Mapping[str, Any]) -> None:
             metadata[key] = old[key]
         else:
             metadata.pop(key, None)
-    for key in ("selfLink", "managedFields"):
-        metadata.pop(key, None)
+    metadata.pop("selfLink", None)
+    if "managedFields" in old:
+        metadata["managedFields"] = old["managedFields"]
+    else:
+        metadata.pop("managedFields", None)
     if "generateName" in old:
         metadata["generateName"] = old["generateName"]
     author = old.get("annotations", {}).get(metadata_rules.CREATED_BY)

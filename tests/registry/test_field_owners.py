@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controllers.log.operations import Patch
 from controllers.registry.fieldowners import managers, merge, sets
 from controllers.registry.fieldowners.managers import Scope
 from controllers.registry.fieldowners.types import type_of
 from controllers.registry.gotext import printed, syntax
 from scheduler_core.api.errors import ApiError
+from tests.registry.registry_tool import Cluster
 
 POD = type_of("core_v1.Pod")
 MAP = Scope("core_v1.ConfigMap", "v1")
@@ -120,6 +122,17 @@ def test_what_does_not_fit_the_schema_is_told_as_upstream_does(spec: dict[str, A
 def test_values_are_printed_as_go_does() -> None:
     assert printed({"b": [1, None], "a": True}) == "map[a:true b:[1 <nil>]]"
     assert syntax({"a": ["x"]}) == 'map[string]interface {}{"a":[]interface {}{"x"}}'
+
+
+def test_owners_stay_when_nobody_is_named() -> None:
+    """The engine's writes name no manager: what they change of an object keeps its owners, labels with a status too."""
+    cluster = Cluster()
+    made = cluster.create("nodes", "n", {"metadata": {"labels": {"a": "b"}}}, field_manager="me")
+    assert made["metadata"]["managedFields"][0]["fieldsV1"] == {"f:metadata": {"f:labels": {".": {}, "f:a": {}}}}
+    told = {"metadata": {"labels": {"a": "c"}}, "status": {"capacity": {"cpu": "1"}}}
+    changed = cluster.apply(Patch("nodes", "", "n", told, "merge", "status"))
+    assert changed["status"]["capacity"] == {"cpu": "1"}
+    assert changed["metadata"]["managedFields"] == made["metadata"]["managedFields"]
 
 
 def test_too_many_updaters_become_one() -> None:
