@@ -278,7 +278,8 @@ class _Write:
         view = subresource.view if subresource is not None else None
         metadata = changed.get("metadata") or {}
         uid = metadata.get("uid") if isinstance(metadata, dict) else None
-        if uid and uid != stored.uid:
+        # To components of the engine another uid is a conflict: what they read has gone.
+        if uid and uid != stored.uid and self.context.field_manager:
             raise incoming.other_object(kind, stored, uid)
         if isinstance(metadata, dict) and not metadata.get("name"):
             why = f"the name of the object ({stored.name} based on URL) was undeterminable: name must be provided"
