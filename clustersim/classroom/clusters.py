@@ -12,11 +12,10 @@ from django.db import transaction
 from clustersim.classroom import importing, manifests, people
 from clustersim.classroom.auth import TEACHER
 from clustersim.classroom.opening import Opened, check_room, creation
-from clustersim.classroom.writing import refuse_first, write, writes
+from clustersim.classroom.writing import SESSION_ACTOR, refuse_first, write, writes
 from clustersim.feed import wake_owners
 from clustersim.store import SqlStore, open_store, sessions
 from controllers.bootstrap import SCHEDULER, identity_of, initial_objects
-from controllers.commands import SESSION
 from controllers.scheduler.past import Past
 from controllers.scheduler.reporting import envelope_of
 from controllers.whatif.deciding import Decision, attempt_now
@@ -70,7 +69,7 @@ def open_cluster(title: str, seed: int | None, teacher_name: str, data: bytes, w
             store = open_store(session.id)
             first = initial_objects(scheduler=spec_for(None, names))
             refuse_first(write(store, [creation(_held(document)) for document in first]))
-            with writes(store, SESSION) as writing:
+            with writes(store, SESSION_ACTOR) as writing:
                 for resource, document in objects:
                     metadata = document["metadata"]
                     place = resource, metadata.get("namespace", ""), metadata["name"]
@@ -116,7 +115,7 @@ def _decide(store: SqlStore, wanted: str) -> PodInfo:
     envelope |= {"explanation": taken["explanation"]} if "explanation" in taken else {}
     stored = store.get("pods", pod.pod.namespace, pod.pod.name)
     assert stored is not None
-    with writes(store, SESSION) as writing:
+    with writes(store, SESSION_ACTOR) as writing:
         writing.trace(pod.uid, 1, envelope, msgspec.json.encode(taken["result"]))
         # A trace stands at the row that follows it.
         writing.put("pods", pod.pod.namespace, pod.pod.name, stored.object)

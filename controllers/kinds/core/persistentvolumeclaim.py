@@ -140,7 +140,6 @@ KIND: Final = Kind(
     validate=_validate,
     validate_update=_validate_update,
     whole_rules=True,
-    warns=_warns,
     returned_when_deleted=True,
     columns=(
         NAME,
