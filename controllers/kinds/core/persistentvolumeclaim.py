@@ -117,15 +117,6 @@ def class_name(document: Mapping[str, Any], age: Any = None) -> str:
     return str(annotations.get(CLASS_ANNOTATION, at(document, "spec", "storageClassName") or ""))
 
 
-def _warns(document: Mapping[str, Any]) -> list[str]:
-    resources = document["spec"].get("resources") or {}
-    return [
-        f'spec.resources.{which}[storage]: fractional byte value "{text}" is invalid, must be an integer'
-        for which in ("requests", "limits")
-        if (text := (resources.get(which) or {}).get("storage")) and quantity.milli_value(text) % 1000
-    ]
-
-
 KIND: Final = Kind(
     "PersistentVolumeClaim",
     "persistentvolumeclaims",
