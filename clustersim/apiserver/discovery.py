@@ -26,9 +26,6 @@ VERSION: Final = {
     "platform": "simulated/any",
 }
 
-_STORED_BEFORE: Final = {("storage.k8s.io", "VolumeAttributesClass"): "v1beta1"}
-"""(group, kind) → the version in which v1.34 still stores what it serves as v1."""
-
 
 def answer(request: Request) -> Response:
     """Answer /api, /apis, /api/v1, /apis/<group> and /apis/<group>/<version>.
@@ -155,7 +152,7 @@ def _resources(group: str, version: str) -> dict[str, Any] | None:
 def storage_version_hash(kind: Kind) -> str:
     """Return what changes when objects of a kind are stored as another version (apiserver, StorageVersionHash)."""
     stored = kind.stored_as or kind
-    version = _STORED_BEFORE.get((stored.group, stored.kind), stored.version)
+    version = stored.kept_as or stored.version
     digest = hashlib.sha256(f"{stored.group}/{version}/{stored.kind}".encode()).digest()
     return base64.b64encode(digest[:8]).decode()
 

@@ -282,6 +282,8 @@ class Kind:
     """Field selectors besides metadata.name and metadata.namespace."""
     page: Mask = field(default_factory=dict)
     """What the page gets of it besides the metadata (docs/protocol.md)."""
+    kept_as: str = ""
+    """The version in which upstream stores it, which discovery tells by a hash; empty: the one that it is served in."""
     key: str = ""
     """Under which name its objects stand in etcd, after the prefix: `minions`; empty: the plural."""
     rank: int = 50

@@ -52,7 +52,7 @@ def test_the_status_column_tells_the_reason(status: dict[str, Any], word: str) -
     row = tables.row(kind_of("pods"), pod, tables.age_by(0), "None")
     names = [column.name for column in kind_of("pods").columns]
     assert row["cells"][names.index("Status")] == word
-    assert "object" not in row
+    assert row["object"] is None
     pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     going = tables.row(kind_of("pods"), pod, tables.age_by(0), "None")
     assert going["cells"][names.index("Status")] == "Terminating"
@@ -262,9 +262,9 @@ def test_aggregated_discovery_is_chosen_by_its_version() -> None:
 
 def test_parameters() -> None:
     request = _request("", "a=1&a=2&b=&c=t&d=-1&e=99999999999999999999")
-    assert (request.query["a"], request.flag("b"), request.flag("c"), request.flag("x")) == ("1", False, True, False)
-    assert request.number("a") == 1
-    for name in ("c", "d", "e"):
+    assert (request.query["a"], request.flag("b"), request.flag("c"), request.flag("x")) == ("1", True, True, False)
+    assert (request.number("a"), request.number("d")) == (1, -1)
+    for name in ("b", "c", "e"):
         with pytest.raises(ApiError):
             request.number(name)
     with pytest.raises(ApiError):

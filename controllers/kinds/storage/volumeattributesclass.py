@@ -49,6 +49,7 @@ KIND: Final = Kind(
     group="storage.k8s.io",
     short_names=("vac",),
     namespaced=False,
+    kept_as="v1beta1",
     rank=6,
     whole_rules=True,
     returned_when_deleted=True,
