@@ -55,7 +55,8 @@ def test_the_status_column_tells_the_reason(status: dict[str, Any], word: str) -
     assert row["object"] is None
     pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     going = tables.row(kind_of("pods"), pod, tables.age_by(0), "None")
-    assert going["cells"][names.index("Status")] == "Terminating"
+    # What has ended says how, to the end.
+    assert going["cells"][names.index("Status")] == (word if status["phase"] == "Failed" else "Terminating")
 
 
 def _varint(number: int) -> bytes:
