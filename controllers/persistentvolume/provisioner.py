@@ -155,6 +155,7 @@ class VolumeProvisioner:
         migrated = in_tree_named(provisioner)
         driver = migrated.driver if migrated is not None else provisioner
         name = f"pvc-{metadata['uid']}"
+        # A class may name a provisioner with a slash; no CSI driver may be called so.
         volume: Document = {
             "metadata": {"name": name, "annotations": {PROVISIONED_BY: provisioner}},
             "spec": {
@@ -168,7 +169,7 @@ class VolumeProvisioner:
                     "kind": _CLAIM,
                     **{key: metadata[key] for key in ("namespace", "name", "uid")},
                 },
-                "csi": {"driver": driver, "volumeHandle": name},
+                "csi": {"driver": driver.replace("/", "."), "volumeHandle": name},
             },
         }
         topology = self._topology(metadata["uid"], storage_class, driver, node, work)

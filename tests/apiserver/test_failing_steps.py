@@ -105,7 +105,7 @@ CASES: dict[str, tuple[str, str, Any, int, str, str, str]] = {
     "no JSON": ("POST", PODS, b"{", 400, "registry", "", ""),
     "not the schema": ("POST", PODS, pod(hostNetwork="yes"), 400, "registry", "decode", "hostNetwork"),
     "not the rules": ("POST", MAPS, {"metadata": {"name": "Not_A_Name"}}, 422, "registry", "strategy", "metadata.name"),
-    "an unknown kind of patch": ("PATCH", f"{MAPS}/there", {}, 415, "registry", "", "unknown format"),
+    "an unknown kind of patch": ("PATCH", f"{MAPS}/there", {}, 415, "registry", "", "415: Unsupported Media Type"),
     "a stale version": ("PUT", f"{MAPS}/there", {"metadata": {"name": "there", "resourceVersion": "1"}}, 409, "store",
                         "", "the object has been modified"),
     "there already": ("POST", MAPS, {"metadata": {"name": "there"}}, 409, "store", "", "already exists"),

@@ -80,7 +80,7 @@ async def test_every_way_in_refuses_it_and_goes_on(hostile: str) -> None:
         answers = [
             await client.post(f"{clusters}/configmaps", content=hostile.encode(), headers=headers),
             await client.patch(
-                f"{clusters}/configmaps/a",
+                f"{clusters}/configmaps/a?fieldManager=somebody",
                 content=hostile.encode(),
                 headers={**headers, "Content-Type": "application/apply-patch+yaml"},
             ),
