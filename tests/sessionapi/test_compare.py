@@ -24,11 +24,17 @@ def session(live_server_up: Server) -> Session:
     return Session(live_server_up)
 
 
+def _settled(session: Session) -> bool:
+    sets = session.api("/apis/apps/v1/deployments")["items"]
+    return bool(sets) and all(one.get("status", {}).get("readyReplicas") == one["spec"]["replicas"] for one in sets)
+
+
 def test_two_schedulers_place_the_pods_of_a_session(session: Session) -> None:
     path = f"/api/sessions/{session.code}/compare"
     for number in range(3):
         session.create_pod(f"web-{number}", "500m")
     wait_for(lambda: {"web-0", "web-1", "web-2"} <= session.bound().keys(), what="three bound pods")
+    wait_for(lambda: _settled(session), what="the template's Deployments, ready")
     session.create_pod("large", "64")
     session.clock(paused=True)
     before = session.clock()["revision"]
