@@ -122,7 +122,7 @@ def test_the_session_page(open_classroom: Callable[[str], Classroom], theme: str
             page.get_by_test_id("model").wait_for()
         judge.look(page, f"dock {tab}")
     dialogs(page, judge)
-    assert len(judge.screens) == 23
+    assert len(judge.screens) == 25
     judge.rule()
 
 

@@ -44,7 +44,10 @@ export function makeViewport(scroller, spacer) {
     if (next === key) return;
     key = next;
     layout = layoutNodes({ zones: model.zones, width, height, zoom, wide });
-    spacer.style.height = `${Math.ceil(layout.height + 2 * MARGIN)}px`;
+    const whole = Math.ceil(layout.height + 2 * MARGIN);
+    spacer.style.height = `${whole}px`;
+    // What scrolls can be scrolled by keys alone.
+    scroller.tabIndex = whole > scroller.clientHeight ? 0 : -1;
   }
 
   /**
