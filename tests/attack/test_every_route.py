@@ -32,7 +32,7 @@ UPSTREAMS_OWN = ("couldn't get version/kind; json parse error", "resourceVersion
 """What upstream itself answers with 500: options of a deletion that are cut off or an array, and a get at a
 resourceVersion that is no number."""
 
-NEEDS_A_WORKER = ("/metrics", "/controllers", "/components", "/proxies", "/replicas/")
+NEEDS_A_WORKER = ("/metrics", "/controllers", "/components", "/proxies", "/replicas/", "/watches")
 """Routes that answer 503 without the session's owner, who has the numbers in memory."""
 
 GOOD: dict[str, Any] = {
