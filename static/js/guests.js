@@ -5,7 +5,6 @@
 /** @import { Guests } from "./panels/inspector-body.js" */
 import { refusalOf } from "./act/actions.js";
 import { forms } from "./act/forms.js";
-import { whatIfAsks } from "./act/whatif.js";
 import { addStyles } from "./dom/styles.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
 import { loadTexts, text } from "./lib/text.js";
@@ -46,8 +45,8 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
     return /** @type {DecisionPanel} */ (mountDecision(root, dispatch, (id) => actions.api.refusals(id)));
   });
   const whatif = guest("whatif-root", redraw, async (root) => {
-    const [{ mountWhatIf }] = await Promise.all([
-      import("./whatif/panel.js"), addStyles("whatif"), loadTexts(ui().lang, "whatif"),
+    const [{ mountWhatIf }, { whatIfAsks }] = await Promise.all([
+      import("./whatif/panel.js"), import("./act/whatif.js"), addStyles("whatif"), loadTexts(ui().lang, "whatif"),
     ]);
     return mountWhatIf(root, whatIfAsks(actions.api, () => text(ui().lang, "unreachable")));
   });

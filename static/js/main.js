@@ -3,17 +3,13 @@
 /** @import { Lang, Message, Stage, Theme, Ui } from "./lib/types.d.ts" */
 import { Actions, refusalOf } from "./act/actions.js";
 import { AddressBar } from "./act/address.js";
-import { showConflict } from "./act/conflict.js";
 import { DecisionLoader } from "./act/decisions.js";
-import { ElectionLoader } from "./act/election.js";
 import { forms } from "./act/forms.js";
 import { HandLoader } from "./act/hand.js";
 import { LookTeller } from "./act/looks.js";
 import { createIntents } from "./act/intents.js";
-import { ModelLoader } from "./act/model.js";
 import { PastLoader } from "./act/past.js";
 import { emptyTimeline, TimelineLoader } from "./act/timeline.js";
-import { WatchesLoader } from "./act/watches.js";
 import { addStyles } from "./dom/styles.js";
 import { createGuests } from "./guests.js";
 import { loadTexts, text } from "./lib/text.js";
@@ -78,11 +74,8 @@ function fold(message) {
 
 const toast = mountToast(region("toasts"));
 const decisions = new DecisionLoader(api, () => setUi({ decisions: decisions.state }));
-const model = new ModelLoader(api, () => setUi({ model: model.state }));
 const hand = new HandLoader(api, fold);
 const timeline = new TimelineLoader(api, () => setUi({ timeline: timeline.state }));
-const election = new ElectionLoader(api, () => setUi({ leases: election.marks }));
-const watches = new WatchesLoader(api, () => setUi({ watches: watches.told }));
 const past = new PastLoader(api, () => view, () => {
   setUi({ past: past.state });
   if (past.state.revision && !pastBar) void loadPast();
@@ -112,20 +105,23 @@ const inspector = mountInspector(region("inspector"), dispatch,
 let desktop = null;
 /** @type {import("./act/undo.js").Deeds | null} */
 let deeds = null;
+/** @type {ReturnType<typeof import("./act/desk.js").deskAsks> | null} */
+let desk = null;
 /** @type {Stage | null} */
 let stage = null;
 /** Who wants to hear of the API server's requests. @type {Set<string>} */
 const followers = new Set();
 /** What a phone does without: palette, dock and stage, with their words and styles. Their dialogs follow when there is time. */
 async function loadDesktop() {
-  const [{ mountDesktop }, { mountStage }, { Deeds }] = await Promise.all([
-    import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), loadTexts(ui.lang, "stage"),
-    loadTexts(ui.lang, "make"), addStyles("palette", "dock", "stage", "lanes", "scheduler", "model"),
+  const [{ mountDesktop }, { mountStage }, { Deeds }, { deskAsks }] = await Promise.all([
+    import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), import("./act/desk.js"),
+    loadTexts(ui.lang, "stage"), loadTexts(ui.lang, "make"), addStyles("palette", "dock", "stage", "lanes", "scheduler", "model"),
   ]);
   const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next }));
+  const asks = desk ??= deskAsks(api, setUi);
   desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch, {
     look: (path) => api.look(path),
-    showConflict: (namespace) => showConflict(api, namespace),
+    showConflict: asks.showConflict,
     followRequests: (who, wanted) => {
       if (wanted) followers.add(who);
       else followers.delete(who);
@@ -243,10 +239,9 @@ function paint() {
   painted = changes;
   if (!past.view) hand.follow(view);
   timeline.follow(view, showing, desktop?.dockTab === "timeline", ui.lang);
-  election.follow(view, desktop?.dockTab === "election");
-  watches.follow(view, liveMs, desktop?.dockTab === "watches" && !past.view);
   decisions.follow(showing, ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "");
-  model.follow(showing, ui.selected?.resource === "pods" && desktop?.dockTab === "model" ? ui.selected.key : "");
+  const pod = ui.selected?.resource === "pods" ? ui.selected.key : "";
+  desk?.follow({ view, showing, liveMs, tab: desktop?.dockTab ?? "", pod });
   looks.follow(view, ui.selected, ui.sharesLooks);
   renderFrame(showing);
   stage?.render(showing, ui);

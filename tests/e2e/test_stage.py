@@ -8,6 +8,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Classroom, state, wait_state
+from tests.tools.server import wait_for
 
 APPROVAL = {"profiles": [{"plugins": {"permit": {"enabled": [{"name": "ManualApproval"}]}}}]}
 STEPS_MAX = 20
@@ -92,6 +93,12 @@ def test_the_winner_among_many_nodes_is_brought_into_view(open_classroom: Callab
         classroom.cluster("POST", "/api/v1/nodes", {**node, "status": {"capacity": sizes, "allocatable": sizes}})
     wait_state(
         teacher, lambda now: len(now["nodes"]) == 83 and all(one["ready"] for one in now["nodes"]), "83 Ready nodes"
+    )
+    # Ready is written by the kubelet, the taint is taken away by a controller a little later.
+    nodes = "/api/v1/nodes"
+    wait_for(
+        lambda: not any(one["spec"].get("taints") for one in classroom.cluster("GET", nodes)["items"]),
+        what="no taint is left",
     )
     classroom.session("PATCH", "/clock", {"paused": True, "pace": 250})
     last = pod("web-1", nodeSelector={"place": "m79"})

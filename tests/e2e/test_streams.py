@@ -113,11 +113,10 @@ def test_a_chart_leads_to_its_decision_and_the_wall_shows_it(open_classroom: Cal
         tabs.nth(index).scroll_into_view_if_needed()
         assert tabs.nth(index).evaluate("one => one.scrollWidth <= one.clientWidth"), "no word of a tab is cut"
     # The theme of the wall keeps the charts that were open, larger.
-    sizes = [read_size(page)]
+    assert read_size(page) == 12
     while page.evaluate("() => document.documentElement.dataset.theme") != "projector":
         page.locator(".theme-button").click()
-    sizes.append(read_size(page))
-    assert sizes == [12, 16]
+    wait_state(page, lambda _: read_size(page) == 16, "the wall's letters are larger")
     picture(page, "streams-projector")
     page.get_by_test_id("streams-table-scores").locator("summary").click()
     expect(page.get_by_test_id("streams-table-scores").locator("tbody")).to_contain_text("default/seen")

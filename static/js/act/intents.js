@@ -3,7 +3,6 @@
 /** @import { Intent } from "../lib/types.d.ts" */
 /** @import { Table, World } from "./world.js" */
 import { clockIntents } from "./clock.js";
-import { compareIntents } from "./compare.js";
 import { dialogIntents } from "./dialogs.js";
 import { fetched } from "./forms.js";
 import { objectIntents } from "./objects.js";
@@ -13,6 +12,8 @@ import { speak } from "./world.js";
 
 /** Where somebody can type a command. */
 const command = fetched(() => import("./command.js"));
+/** Where there is a dock to compare in. */
+const comparing = fetched(async () => (await import("./compare.js")).compareIntents);
 
 /**
  * @param {World} world
@@ -25,7 +26,8 @@ export function createIntents(world) {
   /** @type {Table} */
   const table = {
     ...pageIntents(world), ...clockIntents(world), ...objects, ...dialogs, ...timeIntents(world),
-    ...compareIntents(world),
+    compare: (intent) => attempt(async () => (await comparing())(world).compare(intent)),
+    eras: (intent) => attempt(async () => (await comparing())(world).eras(intent)),
     command: (intent) => attempt(async () => (await command()).command(intent, world, { ...objects, ...dialogs })),
   };
   // The type that chose the row is the type of the intent; a table of functions cannot say so.
