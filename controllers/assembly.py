@@ -135,7 +135,7 @@ class Assembly:
 
             def make() -> Elected:
                 scheduler = SchedulerComponent(identity, self._given.timer, self._flags)
-                scheduler.tell(self._clock.pace, self._stepper.holding, self._clock.rate)
+                scheduler.tell(*self._stepper.told)
                 return scheduler
 
             return make

@@ -131,6 +131,7 @@ class Cluster:
             if max_events is not None and ran >= max_events:
                 return ran
             count = self._loop.run_tick(until_ms)
+            self._obeying.stand()
             ran += count
             if count == 0:
                 self._loop.settle_at(until_ms)
@@ -142,13 +143,15 @@ class Cluster:
         due_ms = self._loop.next_event_ms()
         if due_ms is None or due_ms > until_ms or (self.clock.paused and self.obeys_pause):
             return 0
-        return self._loop.run_tick(until_ms)
+        count = self._loop.run_tick(until_ms)
+        self._obeying.stand()
+        return count
 
     def run_starts(self) -> None:
         """Run the ticks in which components start, which list all that they watch; nothing else that is due."""
         if not (self.clock.paused and self.obeys_pause):
             while self._loop.starts_are_due and self._loop.run_tick(self._loop.now_ms):
-                pass
+                self._obeying.stand()
 
     def run_to(self, place: Document) -> None:
         """Run to the place at which a command took effect in an earlier run (`engine` of a command object's status)."""

@@ -24,6 +24,19 @@ CLOCK: Final = "clock"
 REPLICAS: Final = "replicas.clustersim.io"
 
 
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A pod (`namespace/name`) at which time is to stand, before PreFilter of its cycle; `id` says who asked."""
+
+    id: str
+    pod: str
+
+    @classmethod
+    def of(cls, asked: api.Hold | None) -> Hold | None:
+        """Return the hold that a clock's spec asks for."""
+        return cls(asked.id, asked.pod) if asked is not None and asked.pod else None
+
+
 @dataclass(slots=True)
 class ClockView:
     """The clock as the cluster obeys it. `rate`: simulated per real second. `pace`: simulated ms at each point."""
@@ -31,6 +44,8 @@ class ClockView:
     paused: bool = False
     rate: float = 1.0
     pace: int = 0
+    hold: Hold | None = None
+    """The pod at which time is to stand: before PreFilter of its cycle."""
     held: dict[str, str] | None = None
     stepped: int = 0
     """How many of the steps last asked for could be taken."""
@@ -61,12 +76,14 @@ class ClockCommand:
     rate: float
     pace: int
     step: Step | None
+    hold: Hold | None = None
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> ClockCommand:
         """Return what a clock's document asks for."""
         spec = read(document.get("spec"), api.ClockSpec)
-        return cls(generation_of(document), spec.paused, spec.rate, spec.pace, Step.of(spec.step))
+        step, hold = Step.of(spec.step), Hold.of(spec.hold)
+        return cls(generation_of(document), spec.paused, spec.rate, spec.pace, step, hold)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ class Obeying:
         self._taken_step = 0
         self._order = 0
         """How many commands have taken effect."""
+        self._stood = False
+        """Time stands at the pod that was asked for, and nobody has been told yet."""
 
     # -- taking up ------------------------------------------------------------------------------------------------
 
@@ -88,6 +90,7 @@ class Obeying:
         self._clock.paused = command.paused if status.paused is None else status.paused
         self._clock.pace = command.pace if status.pace is None else status.pace
         self._clock.rate = command.rate if status.rate is None else status.rate
+        self._clock.hold = command.hold
 
     def take_up_replica(self, document: Document) -> None:
         """Go on as a replica's status says, with the fault that it has."""
@@ -119,8 +122,21 @@ class Obeying:
         if stored is not None:
             self.tell_clock(real_unix_ms, present_ms)
 
+    def stand(self) -> None:
+        """Let time stand if the pod has come in hand that it is to stand at."""
+        if self._clock.hold is None or self._clock.paused:
+            return
+        stayed = self._stepper.stayed()
+        if stayed is not None:
+            self._clock.paused, self._clock.held = True, stayed
+            self._stood = True
+
     def tell_clock(self, real_unix_ms: int, present_ms: int | None, *, anew: bool = False) -> None:
         """Say what time it is, if readers would be wrong about it; see `ClockTeller.tell`."""
+        if self._stood:
+            # By itself, and readers were shown more than the time at which the cycle began.
+            self._stood = False
+            self._loop.settle_at(self._clock_teller.shown_ms(real_unix_ms))
         self._clock_teller.tell(self._generation, self._taken_step, real_unix_ms, present_ms, anew=anew)
 
     def _reach(self, command: ClockCommand, real_unix_ms: int, present_ms: int) -> None:
@@ -141,8 +157,8 @@ class Obeying:
         clock = self._clock
         self._clock_teller.engine = self.place()
         self._generation = command.generation
-        if (clock.rate, clock.pace) != (command.rate, command.pace):
-            clock.rate, clock.pace = command.rate, command.pace
+        if (clock.rate, clock.pace, clock.hold) != (command.rate, command.pace, command.hold):
+            clock.rate, clock.pace, clock.hold = command.rate, command.pace, command.hold
             self._stepper.tell()
         if command.step is not None and command.step.id > self._taken_step:
             clock.paused = True

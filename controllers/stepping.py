@@ -49,14 +49,24 @@ class Stepper:
         """Return the cycle that rests at a point."""
         return next((held for _, one in self.schedulers() if (held := one.held) is not None), None)
 
+    def stayed(self) -> dict[str, str] | None:
+        """Return the cycle that stays before PreFilter because time is to stand at its pod."""
+        return next((one.held for _, one in self.schedulers() if one.stays), None)
+
     def narrated_one_in(self) -> int:
         """Return N where one cycle in N is told at the pace."""
         return max((one.narrated_one_in for _, one in self.schedulers()), default=1) if self._clock.pace else 1
 
+    @property
+    def told(self) -> tuple[int, bool, float, str]:
+        """Return what schedulers are told: the pace, whether cycles rest, the rate, and the pod that is stopped."""
+        clock = self._clock
+        return clock.pace, self.holding, clock.rate, "" if clock.hold is None else clock.hold.pod
+
     def tell(self) -> None:
-        """Tell the schedulers the pace, the hold and the rate."""
+        """Tell the schedulers the pace, whether cycles rest, the rate, and the pod that is stopped."""
         for slot, scheduler in self.schedulers():
-            scheduler.tell(self._clock.pace, self.holding, self._clock.rate)
+            scheduler.tell(*self.told)
             self._loop.plan(slot, RETELL_TIMER, self._loop.now_ms)
 
     def hold(self, holding: bool) -> None:

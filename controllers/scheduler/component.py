@@ -1,6 +1,7 @@
 """`SchedulerComponent`: one scheduler replica as the event loop sees it.
 
-Whoever owns the session's clock calls `tell(pace_ms, hold, rate)` and, when pace or hold changes, plans `RETELL_TIMER`.
+Whoever owns the session's clock calls `tell(pace_ms, hold, rate, stop_at)` and, when one of them changes, plans
+`RETELL_TIMER`.
 With a pace, cycles rest at each point for that long in simulated time. With `hold` (the clock stands) they rest at
 each point until `STEP_TIMER` fires, at whatever pace; a step also begins the next cycle where none is in hand. So a
 step by point is: plan `STEP_TIMER` now, and run the loop at the present time until `points` has grown or nothing is
@@ -89,6 +90,7 @@ class SchedulerComponent:
         self._pace_ms = 0
         self._hold = False
         self._rate = 1.0
+        self._stop_at = ""
         self._seen_revision = 0
         self._begun = 0
         self._next_planned = False
@@ -105,14 +107,16 @@ class SchedulerComponent:
 
     # For whoever owns the clock.
 
-    def tell(self, pace_ms: int, hold: bool, rate: float = 1.0) -> None:
+    def tell(self, pace_ms: int, hold: bool, rate: float = 1.0, stop_at: str = "") -> None:
         """Set how long a told cycle rests at a point, and whether it rests there until it is stepped.
 
-        `rate` is the clock's, in simulated per real seconds: it bounds how much is kept of each decision.
+        `rate` is the clock's, in simulated per real seconds: it bounds how much is kept of each decision. The pod
+        `stop_at` (`namespace/name`) stays before PreFilter, steps or no steps, until another is told; `stays` says so.
         """
-        self._pace_ms, self._hold, self._rate = pace_ms, hold, rate
+        self._pace_ms, self._hold, self._rate, self._stop_at = pace_ms, hold, rate, stop_at
         if self.started:
-            self.driver.pace_ms, self.driver.hold, self._tracer.rate = pace_ms, hold, rate
+            self.driver.pace_ms, self.driver.hold, self.driver.stop_at = pace_ms, hold, stop_at
+            self._tracer.rate = rate
 
     @property
     def started(self) -> bool:
@@ -136,6 +140,11 @@ class SchedulerComponent:
         if job is None or job.run is None or not job.rests:
             return None
         return {"pod": job.run.info.key, "point": job.run.point, "replica": self.identity}
+
+    @property
+    def stays(self) -> bool:
+        """Return whether the pod that is to be stopped is in hand, before PreFilter."""
+        return self.started and self.driver.stays
 
     @property
     def can_step(self) -> bool:
@@ -228,7 +237,7 @@ class SchedulerComponent:
             on_idle=self._show_idle,
         )
         self._tracer = Tracer(self.identity, self.scheduler)
-        self.tell(self._pace_ms, self._hold, self._rate)
+        self.tell(self._pace_ms, self._hold, self._rate, self._stop_at)
         Watching(self.scheduler, self._informers, self._reconfigure)
         self._informers.start(tick)
         self._note_lists()

@@ -41,6 +41,9 @@ SLEEP_TIMER: Final = ("scheduler", "sleep")
 POINT_TIMER: Final = ("scheduler", "point")
 """Fires when the cycle in hand goes on."""
 
+STOP_POINT: Final = "QueueSort"
+"""The last extension point before PreFilter: here a pod that is to be stopped stays, and nothing is known of nodes."""
+
 
 @dataclass(slots=True, eq=False)
 class Job:
@@ -104,6 +107,8 @@ class Driver:
         self.pace_ms = 0
         self.hold = False
         """Rest at every point until told to go on: what a standing clock and stepping ask for."""
+        self.stop_at = ""
+        """The pod (`namespace/name`) whose cycle stays before PreFilter until this is another; empty: none does."""
         self.points = 0
         """Points that told cycles have passed; grows for ever."""
         self.cycles = 0
@@ -127,10 +132,22 @@ class Driver:
     def go_on(self, tick: Tick) -> None:
         """Let the cycle in hand leave the point where it rests."""
         job = self.hand
-        if job is not None and job.rests:
+        if job is not None and job.rests and not self.stays:
             job.narrated = self.pace_ms > 0 or self.hold
             job.rests = False
             self._drive(job, None, tick)
+
+    @property
+    def stays(self) -> bool:
+        """Return whether the cycle in hand rests before PreFilter because its pod is to be stopped there."""
+        job = self.hand
+        return job is not None and job.rests and self._stops(job.run)
+
+    def _stops(self, run: Run | None) -> bool:
+        """Return whether an attempt has come to the place at which it is to stop."""
+        if not self.stop_at or run is None or run.info.key != self.stop_at:
+            return False
+        return run.point == run.framework.rules.point(STOP_POINT)
 
     def resume(self, run: Run, point: str, tick: Tick) -> None:
         """Run an attempt again up to a point and rest there, as its former owner had left it."""
@@ -177,7 +194,7 @@ class Driver:
                     continue
             if isinstance(item, Point):
                 reply = None
-                if job.narrated:
+                if job.narrated or self._stops(job.run):
                     self._rest(job, tick)
                     return
                 continue
@@ -192,8 +209,8 @@ class Driver:
         self._on_point(job, tick)
 
     def _plan_point(self, job: Job, tick: Tick) -> None:
-        job.due_ms = tick.now_ms if self.hold else tick.now_ms + self.pace_ms
-        if not self.hold:
+        job.due_ms = tick.now_ms if self.hold or self.stays else tick.now_ms + self.pace_ms
+        if not self.hold and not self.stays:
             tick.plan(POINT_TIMER, job.due_ms)
 
     def retell(self, tick: Tick) -> None:

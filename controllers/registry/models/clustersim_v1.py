@@ -68,6 +68,13 @@ class Step(Shape, frozen=True):
     count: Annotated[int, Meta(ge=0, le=STEP_COUNT_MAX, description="How many.")] | None = None
 
 
+class Hold(Shape, frozen=True):
+    """Hold stops time when a scheduler takes a pod, before anything of its decision is made."""
+
+    id: Annotated[str, Meta(description="Who asks, as the name of a poll.")] = ""
+    pod: Annotated[str, Meta(description="The pod, as namespace/name.")] = ""
+
+
 class ClockSpec(Shape, frozen=True):
     """ClockSpec is what is asked of the clock."""
 
@@ -84,6 +91,9 @@ class ClockSpec(Shape, frozen=True):
         ),
     ] = 0
     step: Annotated[Step | None, Meta(description="Steps to take while paused.")] = None
+    hold: Annotated[Hold | None, Meta(description="The pod before whose PreFilter time stops, as long as asked.")] = (
+        None
+    )
 
 
 class ClockStatus(Shape, frozen=True):
