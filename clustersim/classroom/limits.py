@@ -68,6 +68,9 @@ LOOKS: Final = Rate(30, 4.0, "looks of one person")
 POINTS: Final = Rate(6, 0.5, "things that one person points at")
 """Toasts that one person sends to everybody."""
 
+VOTES: Final = Rate(20, 2.0, "votes of one person")
+"""One person's votes, changes of mind included: fast fingers stay below it."""
+
 EXPRESSIONS: Final = Rate(20, 2.0, "expressions tried by one person")
 """Expressions that one person tries on the cluster."""
 

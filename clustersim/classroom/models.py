@@ -2,6 +2,9 @@
 
 from django.db import models
 
+from clustersim.classroom.polls.models import Poll as Poll
+from clustersim.classroom.polls.models import Vote as Vote
+
 
 class Participant(models.Model):
     """A seat in a session. It outlives sockets and browsers; `left` seats stay for the authorship of what they did."""

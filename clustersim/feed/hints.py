@@ -35,6 +35,9 @@ INSIDES: Final = "insides"
 REQUESTS: Final = "requests"
 """The API has answered a request that is remembered (`classroom/requests.py`)."""
 
+VOTES: Final = "votes"
+"""Somebody voted in a poll of the session, or the poll has come further."""
+
 WATCHES: Final = "watches"
 """Asks the session's owner what its components watch; the number names the question."""
 
@@ -58,7 +61,7 @@ REJOIN_SECONDS: Final = 300.0
 """How often a process says that its channel still belongs to the group: those of dead ones are forgotten
 (`group_expiry` in the settings is twice as long)."""
 
-_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, WATCHES, OWNER, READ, ALL)
+_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, VOTES, WATCHES, OWNER, READ, ALL)
 _QUESTIONS: Final = (METRICS, PANELS, INSIDES, WATCHES)
 """Each of these is one question; hints of other kinds are told once for many."""
 
@@ -197,6 +200,11 @@ def wake(session_id: int, revision: int) -> None:
 def wake_people(session_id: int) -> None:
     """Say that somebody came, went or was renamed."""
     _hint(PEOPLE, session_id, 0)
+
+
+def wake_votes(session_id: int) -> None:
+    """Say that votes of the session's poll are others."""
+    _hint(VOTES, session_id, 0)
 
 
 def wake_requests(session_id: int) -> None:

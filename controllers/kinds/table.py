@@ -15,7 +15,7 @@ from controllers.kinds.apiregistration import apiservice
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
 from controllers.kinds.autoscaling import horizontalpodautoscaler, horizontalpodautoscaler_v1
 from controllers.kinds.batch import cronjob, job
-from controllers.kinds.clustersim import bookmark, client, clock, flags, queue, replay, replica, schedulerconfig
+from controllers.kinds.clustersim import bookmark, client, clock, flags, poll, queue, replay, replica, schedulerconfig
 from controllers.kinds.coordination import lease
 from controllers.kinds.core import (
     componentstatus,
@@ -119,6 +119,7 @@ TABLE: Final = Table(
         replay.KIND,
         client.KIND,
         bookmark.KIND,
+        poll.KIND,
     ),
     versions=(events_event.KIND, horizontalpodautoscaler_v1.KIND),
     computed=(componentstatus.KIND, nodemetrics.KIND, podmetrics.KIND),

@@ -20,6 +20,7 @@ WRITERS: Final = {
     "queues.clustersim.io": "controllers/scheduler/reporting.py",
     "clients.clustersim.io": "controllers/proxy/component.py",
     "replays.clustersim.io": "controllers/replay/component.py",
+    "polls.clustersim.io": "clustersim/sessionapi/polling.py",
 }
 
 

@@ -1,0 +1,230 @@
+"""The votes: cast, counted, and what they say together. One seat has one vote a round; the last one counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+
+from clustersim.classroom.models import Participant
+from clustersim.classroom.polls.judging import is_right
+from clustersim.classroom.polls.models import Poll, Vote
+from clustersim.feed.hints import wake_votes
+from clustersim.store.sessions import real_ms
+from scheduler_core.api.errors import ApiError
+
+OPENING, OPEN, CLOSED, REVEALED = "opening", "open", "closed", "revealed"
+SEALING: Final = (OPENING, OPEN, CLOSED)
+"""States in which a poll seals what would tell its answer."""
+
+ROUNDS_MAX: Final = 2
+"""Rounds of one poll: alone, and once more after talking."""
+
+FEW_VOTES: Final = 3
+"""With fewer votes nothing is advised."""
+
+FEW_SHARE, TALK_FROM, TALK_TO = 1 / 3, 0.3, 0.7
+"""Of those present, who must have voted; shares of right votes between which talking with a neighbour helps most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """One vote."""
+
+    participant: int
+    round: int
+    choice: tuple[str, ...]
+    because: str
+    seconds: float
+
+
+def create(session_id: int, name: str, secret: Mapping[str, Any]) -> Poll:
+    """Make the row of a poll that is being opened.
+
+    Raises:
+        ApiError: 409, a poll of this session is not revealed yet.
+    """
+    with transaction.atomic():
+        if open_poll(session_id) is not None:
+            raise busy()
+        return Poll.objects.create(
+            session_id=session_id, name=name, state=OPENING, opened_ms=real_ms(), secret=dict(secret)
+        )
+
+
+def busy() -> ApiError:
+    """Return the 409 of a second poll."""
+    return ApiError(409, "Conflict", "a poll is open already: reveal it, or take it back, before you ask another")
+
+
+def open_poll(session_id: int) -> Poll | None:
+    """Return the poll of a session that is not revealed yet."""
+    return Poll.objects.filter(session_id=session_id, state__in=SEALING).first()
+
+
+def find(session_id: int, name: str) -> Poll | None:
+    """Return a poll's row; None where this session asked it not itself (it came with a fork)."""
+    return Poll.objects.filter(session_id=session_id, name=name).first()
+
+
+def remove(session_id: int, name: str) -> None:
+    """Forget a poll and its votes."""
+    Poll.objects.filter(session_id=session_id, name=name).delete()
+    wake_votes(session_id)
+
+
+def state_of(row: Poll) -> str:
+    """Return the state as votes meet it: a round whose time is up is closed, whether or not anybody closed it."""
+    if row.state == OPEN and row.ends_ms is not None and real_ms() >= row.ends_ms:
+        return CLOSED
+    return row.state
+
+
+def begin_round(row: Poll, number: int, limit: int) -> None:
+    """Let a round begin now; `limit` in seconds, 0: until it is closed."""
+    row.opened_ms = real_ms()
+    row.ends_ms = row.opened_ms + limit * 1000 if limit else None
+    row.round, row.state = number, OPEN
+    row.save(update_fields=["opened_ms", "ends_ms", "round", "state", "secret"])
+    wake_votes(row.session_id)
+
+
+def move(row: Poll, state: str) -> None:
+    """Write another state, of which votes hear at once."""
+    row.state = state
+    row.save(update_fields=["state"])
+    wake_votes(row.session_id)
+
+
+def cast(row: Poll, participant: int, choice: Sequence[str] | None, because: str | None) -> None:
+    """Count a seat's vote in the round that is open; None leaves what the seat has said before.
+
+    Raises:
+        ApiError: 409, no round is open, its time is up, or a reason comes before a choice.
+    """
+    try:
+        with transaction.atomic():
+            now = Poll.objects.select_for_update(of=("self",)).get(pk=row.pk)
+            state = state_of(now)
+            if state != OPEN:
+                raise ApiError(409, "Conflict", _CLOSED[state])
+            seconds = (real_ms() - now.opened_ms) / 1000
+            if choice is None:
+                said = Vote.objects.filter(poll=now, round=now.round, participant_id=participant)
+                if not said.update(because=because or ""):
+                    raise ApiError(409, "Conflict", "choose an answer first, then say why")
+            else:
+                Vote.objects.bulk_create(
+                    [
+                        Vote(
+                            poll=now,
+                            round=now.round,
+                            participant_id=participant,
+                            choice=list(choice),
+                            because=because or "",
+                            seconds=seconds,
+                        )
+                    ],
+                    update_conflicts=True,
+                    unique_fields=["poll", "round", "participant"],
+                    update_fields=["choice", "because", "seconds"],
+                )
+    except (Poll.DoesNotExist, IntegrityError) as gone:
+        raise ApiError(409, "Conflict", "the poll was taken back: there is nothing to vote on any more") from gone
+    wake_votes(row.session_id)
+
+
+_CLOSED: Final = {
+    OPENING: "the poll is just being opened: try again in a moment",
+    CLOSED: "the round is over: wait for the second one, or for the reveal",
+    REVEALED: "the poll is revealed: votes are no longer counted",
+}
+
+
+def count_hands(row: Poll, counts: Mapping[str, int]) -> None:
+    """Note how many hands went up for each option in the round of the moment, instead of what was noted before."""
+    row.hands = {**row.hands, str(row.round): dict(counts)}
+    row.save(update_fields=["hands"])
+    wake_votes(row.session_id)
+
+
+def all_of(row: Poll) -> list[Cast]:
+    """Return every vote, in order of participants."""
+    rows = Vote.objects.filter(poll=row).order_by("participant_id", "round")
+    return [Cast(one.participant_id, one.round, tuple(one.choice), one.because, one.seconds) for one in rows]
+
+
+def of_person(row: Poll, participant: int) -> list[Cast]:
+    """Return a seat's own votes."""
+    rows = Vote.objects.filter(poll=row, participant_id=participant).order_by("round")
+    return [Cast(one.participant_id, one.round, tuple(one.choice), one.because, one.seconds) for one in rows]
+
+
+def voted(row: Poll) -> int:
+    """Return how many voted in the round of the moment, hands included."""
+    hands = sum((row.hands.get(str(row.round)) or {}).values())
+    return int(Vote.objects.filter(poll=row, round=row.round).count() + hands)
+
+
+def present(session_id: int) -> int:
+    """Return how many students have a page open."""
+    return Participant.objects.filter(
+        session_id=session_id, role="student", left=False, online_until_ms__gt=real_ms()
+    ).count()
+
+
+# -- what they say together ------------------------------------------------------------------------------------------
+
+
+def counts(row: Poll, cast_votes: Iterable[Cast]) -> dict[str, dict[str, int]]:
+    """Return round → option → votes, hands included; of several victims each is counted."""
+    found: dict[str, Counter[str]] = {str(number): Counter() for number in range(1, row.round + 1)}
+    for one in cast_votes:
+        found.setdefault(str(one.round), Counter()).update(one.choice)
+    for number, hands in row.hands.items():
+        found.setdefault(number, Counter()).update(hands)
+    return {number: dict(one) for number, one in found.items()}
+
+
+def reasons(cast_votes: Iterable[Cast]) -> dict[str, dict[str, int]]:
+    """Return round → reason → votes."""
+    found: dict[str, Counter[str]] = {}
+    for one in cast_votes:
+        if one.because:
+            found.setdefault(str(one.round), Counter())[one.because] += 1
+    return {number: dict(one) for number, one in found.items()}
+
+
+def changed(cast_votes: Sequence[Cast], right: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Return how many changed their mind between the rounds: to what is right, away from it, or otherwise."""
+    first = {one.participant: one.choice for one in cast_votes if one.round == 1}
+    told = {"toRight": 0, "fromRight": 0, "other": 0}
+    for one in cast_votes:
+        before = first.get(one.participant)
+        if one.round != 2 or before is None or set(before) == set(one.choice):
+            continue
+        was, now = is_right(before, right), is_right(one.choice, right)
+        told["toRight" if now and not was else "fromRight" if was and not now else "other"] += 1
+    return told
+
+
+def advice(row: Poll, cast_votes: Iterable[Cast], people: int) -> str:
+    """Return what helps a class most now: `few` votes, a `hint`, to `talk`, or the `reveal`.
+
+    By the share of right votes (Mazur's peer instruction: below 30 % and above 70 % talking helps little). Where
+    nobody can tell yet what is right, by how far the class agrees.
+    """
+    said = Counter(one.choice for one in cast_votes if one.round == row.round)
+    for name, hands in (row.hands.get(str(row.round)) or {}).items():
+        said[(name,)] += hands
+    votes = said.total()
+    if votes < FEW_VOTES or votes < FEW_SHARE * people:
+        return "few"
+    right = row.secret.get("forecast")
+    if right:
+        share = sum(number for choice, number in said.items() if is_right(choice, right)) / votes
+        return "hint" if share < TALK_FROM else "talk" if share <= TALK_TO else "reveal"
+    return "talk" if max(said.values()) <= TALK_TO * votes else "reveal"

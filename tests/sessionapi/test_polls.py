@@ -1,0 +1,285 @@
+"""A class is asked, votes twice, and the engine's own cycle says what is right; against a running installation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.tools.application import bearer
+from tests.tools.http import PatientClient
+from tests.tools.server import Server, wait_for
+
+POLL = {
+    "id", "kind", "pod", "question", "state", "round", "options", "because", "limit", "endsUnixMs", "voted", "present",
+    "mine", "answer", "hold", "alone", "lesson", "openedUnixMs",
+}  # fmt: skip
+
+
+class Class:
+    """A session of the running installation; each person's requests are answered in their name."""
+
+    def __init__(self, client: httpx.Client, template: str = "three-nodes") -> None:
+        self.client = client
+        session = client.post("/api/sessions", json={"title": "Polls", "template": template, "seed": 3}).json()
+        client.cookies.clear()
+        self.code, self.tokens = session["code"], {"teacher": session["token"]}
+        for name in ("ann", "bob", "cem"):
+            self.tokens[name] = client.post(f"/api/sessions/{self.code}/join", json={"name": name}).json()["token"]
+            client.cookies.clear()
+
+    def viewer(self) -> str:
+        """Seat a viewer."""
+        told = self.call("teacher", "POST", "/people", {"role": "viewer", "name": "wall"}, expect=201)
+        self.tokens["wall"] = told["token"]
+        return "wall"
+
+    def call(self, who: str, method: str, path: str, body: Any = None, *, expect: int = 200) -> Any:
+        answer = self.client.request(
+            method, f"/api/sessions/{self.code}{path}", json=body, headers=bearer(self.tokens[who])
+        )
+        assert answer.status_code == expect, answer.text
+        return answer.json() if answer.content else None
+
+    def kube(self, who: str, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
+        headers = {**bearer(self.tokens[who]), **options.pop("headers", {})}
+        return self.client.request(method, f"/clusters/{self.code}{path}", json=body, headers=headers, **options)
+
+    def pod(self, name: str, cpu: str = "1", **spec: Any) -> None:
+        container = {"name": "c", "image": "nginx:1.27", "resources": {"requests": {"cpu": cpu}}}
+        document = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container]}}
+        document["spec"].update(spec)  # type: ignore[attr-defined]
+        answer = self.kube("teacher", "POST", "/api/v1/namespaces/default/pods", document)
+        assert answer.status_code == 201, answer.text
+
+    def nodes(self) -> list[Any]:
+        return list(self.kube("teacher", "GET", "/api/v1/nodes").json()["items"])
+
+    def node_of(self, name: str, who: str = "teacher") -> str:
+        pod = self.kube(who, "GET", f"/api/v1/namespaces/default/pods/{name}").json()
+        return str(pod["spec"].get("nodeName", ""))
+
+    def stand(self) -> None:
+        """Let time stand, so that what comes is not looked at."""
+        self.call("teacher", "PATCH", "/clock", {"paused": True, "pace": 0})
+
+    def ask(self, expect: int = 201, **body: Any) -> Any:
+        return self.call("teacher", "POST", "/polls", body, expect=expect)
+
+    def asked(self, name: str = "vip", **body: Any) -> Any:
+        """Ask where a new pod will go."""
+        self.stand()
+        self.pod(name)
+        return self.ask(kind="node", pod=f"default/{name}", **body)
+
+    def vote(self, who: str, poll: Any, choice: Any, because: str | None = None, *, expect: int = 200) -> Any:
+        body = {"choice": choice} if because is None else {"choice": choice, "because": because}
+        return self.call(who, "POST", f"/polls/{poll['id']}/votes", body, expect=expect)
+
+    def do(self, poll: Any, what: str, *, expect: int = 200) -> Any:
+        return self.call("teacher", "POST", f"/polls/{poll['id']}/{what}", expect=expect)
+
+    def see(self, who: str, poll: Any) -> Any:
+        return self.call(who, "GET", f"/polls/{poll['id']}")
+
+
+@pytest.fixture
+def room(live_server_up: Server) -> Iterator[Class]:
+    with PatientClient(live_server_up.url) as client:
+        yield Class(client)
+
+
+@pytest.fixture
+def plain(live_server_up: Server) -> Iterator[Class]:
+    """A session in which nothing runs but what a test adds: three nodes, no pods."""
+    with PatientClient(live_server_up.url) as client:
+        room = Class(client, "empty")
+        for name in ("n1", "n2", "n3"):
+            capacity = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+            document = {"metadata": {"name": name}, "status": {"capacity": capacity, "allocatable": capacity}}
+            assert room.kube("teacher", "POST", "/api/v1/nodes", document).status_code == 201
+        wait_for(lambda: all(not node["spec"].get("taints") for node in room.nodes()))
+        yield room
+
+
+def test_a_class_is_asked_votes_twice_and_the_engine_says_what_is_right(plain: Class) -> None:
+    room = plain
+    poll = room.asked(question="Which node?", because=["least-used", {"id": "other", "label": {"en": "b", "zh": "c"}}])
+    assert set(poll) >= POLL
+    assert (poll["state"], poll["round"], poll["question"]) == ("open", 1, {"en": "Which node?", "zh": "Which node?"})
+    ids = [option["id"] for option in poll["options"]]
+    assert ids == ["n1", "n2", "n3", "none"]
+    assert poll["options"][0]["facts"]["free"]["cpu"] <= poll["options"][0]["facts"]["allocatable"]["cpu"]
+    clock = room.call("teacher", "GET", "/clock")
+    assert clock["held"] == {"pod": "default/vip", "point": "QueueSort", "replica": "kube-scheduler-0"}
+
+    told = room.vote("ann", poll, "n1", "least-used")
+    assert set(told) == POLL
+    assert told["mine"] == {"1": {"choice": ["n1"], "because": "least-used"}}
+    room.vote("bob", poll, "none")
+    assert room.vote("bob", poll, "n1")["voted"] == 2
+    room.vote("cem", poll, "none")
+    seen = room.see("teacher", poll)
+    assert (seen["counts"], seen["voted"]) == ({"1": {"n1": 2, "none": 1}}, 3)
+    assert seen["advice"] in ("hint", "talk", "reveal")
+    assert "counts" not in room.see("ann", poll)
+
+    assert room.do(poll, "close")["state"] == "closed"
+    assert "over" in room.vote("ann", poll, "n2", expect=409)["message"]
+    assert room.do(poll, "reopen")["round"] == 2
+    room.vote("ann", poll, "n2")
+    room.vote("cem", poll, "n1")
+    assert not room.node_of("vip")
+
+    revealed = room.do(poll, "reveal")
+    assert revealed["state"] == "revealed"
+    answer = revealed["answer"]
+    assert answer["chosen"] == room.node_of("vip")
+    assert answer["chosen"] in answer["right"] == sorted(answer["tie"])
+    assert answer["explain"]["decision"].endswith("-1")
+    seen = room.see("ann", poll)
+    assert (seen["counts"]["2"], seen["counts"]["1"]) == ({"n2": 1, "n1": 1}, {"n1": 2, "none": 1})
+    assert seen["becauseCounts"] == {"1": {"least-used": 1}}
+    # All three nodes are empty: every one is right, whichever the lot gave.
+    assert answer["right"] == ["n1", "n2", "n3"]
+    assert seen["changed"] == {"toRight": 1, "fromRight": 0, "other": 1}
+    assert seen["rightCounts"] == {"1": 2, "2": 2}
+    assert room.call("teacher", "GET", "/clock")["paused"] is False
+    assert "no longer" in room.vote("bob", poll, "n3", expect=409)["message"]
+
+
+def test_a_poll_about_victims_is_judged_by_the_preemption(plain: Class) -> None:
+    room = plain
+    room.call("teacher", "PATCH", "/clock", {"pace": 0, "rate": 20})
+    for name, number in (("low", 1), ("high", 100)):
+        answer = room.kube(
+            "teacher",
+            "POST",
+            "/apis/scheduling.k8s.io/v1/priorityclasses",
+            {"metadata": {"name": name}, "value": number},
+        )
+        assert answer.status_code == 201
+    for number in range(3):
+        room.pod(f"fill-{number}", cpu="3", priorityClassName="low")
+    wait_for(lambda: all(room.node_of(f"fill-{number}") for number in range(3)))
+    room.stand()
+    room.pod("vip", cpu="3", priorityClassName="high")
+    poll = room.ask(kind="victims", pod="default/vip")
+    assert [one["id"] for one in poll["options"]] == [*(f"default/fill-{number}" for number in range(3)), "none"]
+    assert poll["options"][0]["facts"]["priority"] == 1
+    room.vote("ann", poll, ["none"])
+    room.vote("bob", poll, ["default/fill-0", "default/fill-1"])
+    room.vote("cem", poll, ["default/fill-0", "none"], expect=422)
+    answer = room.do(poll, "reveal")["answer"]
+    assert len(answer["victims"]) == 1
+    assert answer["right"] == answer["victims"]
+    assert room.see("ann", poll)["rightCounts"] == {"1": 0}
+
+
+def test_a_poll_about_a_leader_is_judged_by_the_next_renewal(room: Class) -> None:
+    room.call("teacher", "PATCH", "/clock", {"rate": 20})
+    wait_for(lambda: any(one["leading"] for one in room.call("teacher", "GET", "/replicas")))
+    poll = room.ask(kind="leader")
+    assert [one["id"] for one in poll["options"]] == ["kube-scheduler-0", "none"]
+    assert room.call("teacher", "GET", "/clock")["paused"] is True
+    room.vote("ann", poll, "kube-scheduler-0")
+    room.do(poll, "reveal")
+    wait_for(lambda: room.see("ann", poll)["answer"] is not None)
+    assert room.see("ann", poll)["answer"]["right"] == ["kube-scheduler-0"]
+
+
+def test_a_poll_that_is_taken_back_leaves_time_standing_and_the_pod_in_hand(room: Class) -> None:
+    poll = room.asked()
+    room.call("teacher", "DELETE", f"/polls/{poll['id']}", expect=204)
+    room.call("ann", "GET", f"/polls/{poll['id']}", expect=404)
+    clock = room.call("teacher", "GET", "/clock")
+    assert (clock["paused"], clock["held"]["pod"]) == (True, "default/vip")
+    room.call("teacher", "PATCH", "/clock", {"paused": False})
+    wait_for(lambda: room.node_of("vip"))
+
+
+def test_no_second_poll_begins_before_the_first_is_revealed(room: Class) -> None:
+    room.asked()
+    room.pod("other")
+    assert "reveal it" in room.ask(409, kind="node", pod="default/other")["message"]
+
+
+def test_a_round_with_a_limit_ends_by_itself(room: Class) -> None:
+    poll = room.asked(limit=1)
+    assert poll["endsUnixMs"] == poll["openedUnixMs"] + 1000
+    wait_for(lambda: room.see("ann", poll)["state"] == "closed")
+    room.vote("ann", poll, "n1", expect=409)
+    assert room.do(poll, "reopen")["state"] == "open"
+
+
+def test_hands_count_where_phones_do_not_reach(room: Class) -> None:
+    poll = room.asked()
+    body = {"counts": {"n1": 12, "none": 3}}
+    told = room.call("teacher", "PUT", f"/polls/{poll['id']}/hands", body)
+    assert (told["voted"], told["counts"]) == (15, {"1": {"n1": 12, "none": 3}})
+    room.call("teacher", "PUT", f"/polls/{poll['id']}/hands", {"counts": {"n9": 1}}, expect=422)
+    room.call("ann", "PUT", f"/polls/{poll['id']}/hands", body, expect=403)
+
+
+@pytest.mark.parametrize("what", ["close", "reopen", "reveal"])
+def test_only_the_teacher_leads(room: Class, what: str) -> None:
+    poll = room.asked()
+    for who in ("ann", room.viewer()):
+        room.call(who, "POST", f"/polls/{poll['id']}/{what}", expect=403)
+    room.call("ann", "POST", "/polls", {"kind": "node", "pod": "default/vip"}, expect=403)
+    room.call("ann", "DELETE", f"/polls/{poll['id']}", expect=403)
+    room.vote("wall", poll, "n1", expect=403)
+    room.vote("teacher", poll, "n1", expect=403)
+
+
+def test_who_learns_alone_votes_and_says_why_before_the_reveal(room: Class) -> None:
+    poll = room.asked(alone=True, because=["least-used"])
+    assert "counts" not in room.see("teacher", poll)
+    assert "choose" in room.do(poll, "reveal", expect=409)["message"]
+    room.vote("teacher", poll, "n1")
+    assert "why" in room.do(poll, "reveal", expect=409)["message"]
+    room.call("teacher", "POST", f"/polls/{poll['id']}/votes", {"because": "least-used"})
+    assert room.do(poll, "reveal")["answer"]["chosen"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"kind": "fortune"}, "kind"),
+        ({"kind": "node"}, "pod"),
+        ({"kind": "choice"}, "options"),
+        ({"kind": "choice", "options": ["a"]}, "options"),
+        ({"kind": "choice", "options": ["a", "a"]}, "options[1].id"),
+        ({"kind": "node", "pod": "default/vip", "options": ["a", "b"]}, "options"),
+        ({"kind": "node", "pod": "default/vip", "limit": -1}, "limit"),
+        ({"kind": "node", "pod": "default/vip", "hold": "sideways"}, "hold"),
+        ({"kind": "node", "pod": "default/vip", "question": 7}, "question"),
+        ({"kind": "node", "pod": "default/vip", "because": [7]}, "because[0]"),
+        ({"kind": "leader", "component": "kube-proxy"}, "kind"),
+    ],
+)
+def test_a_poll_that_cannot_be_asked_is_refused_with_its_field(room: Class, body: Any, field: str) -> None:
+    told = room.ask(422, **body)
+    assert [cause["field"] for cause in told["details"]["causes"]] == [field]
+    assert room.call("teacher", "GET", "/polls") == []
+    assert room.call("teacher", "GET", "/clock")["held"] is None
+
+
+def test_a_pod_that_is_not_there_or_placed_cannot_be_held(room: Class) -> None:
+    room.ask(404, kind="node", pod="default/nobody")
+    room.call("teacher", "PATCH", "/clock", {"pace": 0})
+    room.pod("placed")
+    wait_for(lambda: room.node_of("placed"))
+    told = room.ask(422, kind="node", pod="default/placed", hold="before-prefilter")
+    assert told["details"]["causes"][0]["field"] == "hold"
+
+
+def test_a_vote_that_names_no_option_is_refused(room: Class) -> None:
+    poll = room.asked(because=["least-used"])
+    for choice in ("n9", 7, ["n1"], []):
+        told = room.vote("ann", poll, choice, expect=422)
+        assert told["details"]["causes"][0]["field"] == "choice"
+    assert room.vote("ann", poll, "n1", "engine", expect=422)["details"]["causes"][0]["field"] == "because"
+    room.call("ann", "POST", f"/polls/{poll['id']}/votes", {"because": "least-used"}, expect=409)
