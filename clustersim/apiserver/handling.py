@@ -21,7 +21,9 @@ from clustersim.apiserver.watching import WatchPlan, plan_watch
 from clustersim.classroom import accounttokens, doors, roles
 from clustersim.classroom import limits as person_limits
 from clustersim.classroom.auth import Principal, authenticate, token_in
+from clustersim.classroom.polls import sealing
 from clustersim.feed import hints
+from clustersim.feed.seal import CUT, NO_SEAL, PODS, Seal
 from clustersim.store import SqlStore, open_store, sessions
 from scheduler_core.api.errors import ApiError, method_not_allowed, unauthorized
 
@@ -155,7 +157,8 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
     if verb not in target.verbs:
         raise method_not_allowed()
     store: SqlStore = open_store(principal.session_id)
-    view = ReadView(store)
+    view = ReadView(store, _seal(principal, store, target, verb))
+    _check_unsealed(view.seal, target, verb)
     if target.name and verb in ("update", "patch", "delete"):
         check_writable(view, target.kind, target.namespace or "", target.name)
     if target.simulated:
@@ -164,7 +167,7 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
         case "list":
             return list_objects(view, request, target)
         case "watch":
-            return _opened(request, principal, lambda: plan_watch(view, request, target))
+            return _opened(request, principal, lambda: plan_watch(view, request, target, principal.role))
         case "get":
             return writing.read(view, request, target)
         case "create" if (target.kind.resource, target.subresource) in _ANSWERED:
@@ -179,6 +182,27 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
             return deleting.delete(store, request, target, principal)
         case _:
             return deleting.delete_collection(store, request, target, principal)
+
+
+def _seal(principal: Principal, store: SqlStore, target: Target, verb: str) -> Seal:
+    """Return what an open poll keeps from whoever asks, as far as the request could tell it."""
+    told = target.kind.stored_resource in CUT or target.kind.computed is not None
+    # Nothing is known yet of what is only being made; it is also what is asked most often.
+    return sealing.seal_for(principal, store) if told and (verb != "create" or target.name) else NO_SEAL
+
+
+def _check_unsealed(seal: Seal, target: Target, verb: str) -> None:
+    """Refuse to whom a pod is sealed what would change it or show its inside: answers have the object in them.
+
+    Raises:
+        ApiError: 409.
+    """
+    if target.kind.stored_resource != PODS or (verb in roles.READ_VERBS and not target.simulated):
+        return
+    if target.name:
+        sealing.refuse_pod(seal, f"{target.namespace}/{target.name}")
+    elif any(one.pod.startswith(f"{target.namespace}/") for one in seal.polls):
+        sealing.refuse_all(seal)
 
 
 def _of_container(view: ReadView, request: Request, target: Target, principal: Principal) -> Response | Watch:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from clustersim.apiserver.sessiontime import session_unix_ms
+from clustersim.feed.seal import NO_SEAL, Seal
 from clustersim.store import SqlStore
 from controllers.kinds.table import kind_of
 from controllers.log.store import Stored
@@ -27,8 +28,10 @@ def in_version(kind: Kind, stored: Stored) -> Stored:
 class ReadView:
     """A session's objects as the API shows them: the stored ones and the computed ones. For reading alone."""
 
-    def __init__(self, store: SqlStore) -> None:
+    def __init__(self, store: SqlStore, seal: Seal = NO_SEAL) -> None:
         self.store = store
+        self.seal = seal
+        """What an open poll keeps from whoever reads."""
         self.session_id = store.session_id
         self.epoch_ms = store.epoch_ms
 
@@ -46,6 +49,8 @@ class ReadView:
         """Return the current object."""
         kind = kind_of(resource)
         stored = self.store.get(kind.stored_resource, namespace, name)
+        if stored is not None:
+            stored = self.seal.stored(stored)
         if kind.stored_as is not None:
             return stored and in_version(kind, stored)
         return stored or _computed_one(self, kind, namespace, name)
@@ -54,13 +59,14 @@ class ReadView:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
         kind = kind_of(resource)
         objects, revision = self.store.list(kind.stored_resource, namespace)
+        objects = self.seal.all_stored(objects)
         if kind.stored_as is not None:
             return [in_version(kind, stored) for stored in objects], revision
         return _with_computed(self, kind, namespace, objects), revision
 
     def stored(self, resource: str) -> Sequence[Stored]:
         """Return the objects that are stored, without those that are computed."""
-        return self.store.list(kind_of(resource).stored_resource)[0]
+        return self.seal.all_stored(self.store.list(kind_of(resource).stored_resource)[0])
 
     def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Stored]:
         """Return the objects as of a kept revision.
@@ -69,10 +75,10 @@ class ReadView:
             Gone: that revision is compacted.
         """
         kind = kind_of(resource)
-        objects = self.store.list_at(kind.stored_resource, revision, namespace)
+        objects = self.seal.all_stored(self.store.list_at(kind.stored_resource, revision, namespace))
         if kind.stored_as is not None:
             return [in_version(kind, stored) for stored in objects]
-        return _with_computed(PastView(self.store, revision), kind, namespace, objects)
+        return _with_computed(PastView(self.store, revision, self.seal), kind, namespace, objects)
 
     def unix_ms(self) -> int:
         """Return what time it is here, as Unix milliseconds on the wire: ages and renewals follow from it."""
@@ -82,8 +88,8 @@ class ReadView:
 class PastView(ReadView):
     """A session as of a kept revision, shown as the API shows what is there now."""
 
-    def __init__(self, store: SqlStore, revision: int) -> None:
-        super().__init__(store)
+    def __init__(self, store: SqlStore, revision: int, seal: Seal = NO_SEAL) -> None:
+        super().__init__(store, seal)
         self._revision = revision
 
     @property
@@ -113,7 +119,7 @@ class PastView(ReadView):
         Raises:
             Gone: that revision is compacted.
         """
-        return self.store.list_at(kind_of(resource).stored_resource, self._revision)
+        return self.seal.all_stored(self.store.list_at(kind_of(resource).stored_resource, self._revision))
 
     def unix_ms(self) -> int:
         """Return what time it was.

@@ -51,6 +51,8 @@ class WatchPlan:
     known: int
     """What the log held by then is told, however little time the watch has."""
     expired: bool = False
+    role: str = ""
+    """Whose watch it is: what an open poll seals is not for everybody."""
     content_type: str = JSON
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
@@ -58,7 +60,7 @@ class WatchPlan:
         return _stream(self)
 
 
-def plan_watch(store: ReadView, request: Request, target: Target) -> WatchPlan:
+def plan_watch(store: ReadView, request: Request, target: Target, role: str = "") -> WatchPlan:
     """Return how to answer a watch: it begins with the current objects, or after a revision.
 
     Raises:
@@ -92,6 +94,7 @@ def plan_watch(store: ReadView, request: Request, target: Target) -> WatchPlan:
         seconds=float(seconds),
         known=revision,
         expired=expired,
+        role=role,
     )
 
 
@@ -218,7 +221,9 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
             if isinstance(batch, Gone):
                 yield _error_line()
                 return
-            mine = [_shown(event, plan.kind) for event in batch.events if event.resource == plan.kind.stored_resource]
+            seal = feed.seal.of(plan.role)
+            told = (seal.event(event) for event in batch.events if event.resource == plan.kind.stored_resource)
+            mine = [_shown(event, plan.kind) for event in told if event is not None]
             if mine:
                 await _set_clock(encoder, feed, plan)
             lines = b"".join(event_line(event, plan.selection, encoder) for event in mine)

@@ -9,6 +9,8 @@ from django.db import transaction
 
 from clustersim.classroom import importing, people
 from clustersim.classroom.auth import TEACHER, Principal
+from clustersim.classroom.polls import votes
+from clustersim.classroom.polls.sealing import refuse_fork, seal_of
 from clustersim.classroom.templates import IMPORT, TEMPLATES, Template
 from clustersim.classroom.writing import refuse_first, write
 from clustersim.feed import wake_owners
@@ -94,8 +96,10 @@ def fork_session(forker: Principal, store: SqlStore, revision: int) -> Opened:
     Who is no teacher here takes no Secrets of others along.
 
     Raises:
-        ApiError: 410 the revision is no longer kept; 503 too many sessions are awake. Nothing is made then.
+        ApiError: 409 a poll is open to the forker; 410 the revision is no longer kept; 503 too many sessions are awake.
+            Nothing is made then.
     """
+    refuse_fork(forker, store)
     check_room()
     parent = sessions.get(store.session_id)
     try:
@@ -115,6 +119,8 @@ def fork_session(forker: Principal, store: SqlStore, revision: int) -> Opened:
     with transaction.atomic():
         teacher = people.seat(session, forker.name, TEACHER)
         token, secret = people.new_token(teacher), people.new_link(teacher)
+        for one in seal_of(open_store(session.id)).polls:
+            votes.carry(parent.id, session.id, one.poll)
         sessions.wake(session.id)
     wake_owners(session.id)
     return Opened(session, teacher, token, secret)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from clustersim.feed.palette import Palette
+from clustersim.feed.seal import Seal
 from clustersim.feed.slim import fitted, slim
 from controllers.log.store import Event
 
@@ -37,6 +38,26 @@ class Batch:
         self.decisions = decisions
         self._encoded = encoded
         self._palette = palette
+        self._sealed: tuple[Seal, Batch] | None = None
+
+    def sealed(self, seal: Seal) -> Batch:
+        """Return the batch as it is shown to those whom a seal concerns; made once for all of them."""
+        if not seal:
+            return self
+        if self._sealed is None or self._sealed[0] != seal:
+            self._sealed = seal, self._cut(seal)
+        return self._sealed[1]
+
+    def _cut(self, seal: Seal) -> Batch:
+        events: list[Event] = []
+        encoded: list[Encoded] = []
+        for event, made in zip(self.events, self.encoded, strict=True):
+            shown = seal.event(event)
+            if shown is not None:
+                events.append(shown)
+                encoded.append(made if shown is event else Encoded(shown, self._palette))
+        decisions = [one for one in self.decisions if not seal.hides_pod(one.pod)]
+        return Batch(self.from_, self.to, events, encoded, self._palette, decisions)
 
     @property
     def size(self) -> int:
@@ -94,11 +115,12 @@ class Decision(NamedTuple):
 
     revision: int
     row: bytes
+    pod: str
 
     @classmethod
     def of(cls, revision: int, envelope: Mapping[str, Any]) -> Decision:
         """Return what is told of a trace; its envelope is docs/trace.md's."""
-        return cls(revision, _encode(line(revision, envelope)))
+        return cls(revision, _encode(line(revision, envelope)), envelope["pod"])
 
 
 def line(revision: int, envelope: Mapping[str, Any]) -> dict[str, Any]:

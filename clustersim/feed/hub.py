@@ -22,8 +22,10 @@ from django.db import close_old_connections
 from clustersim.feed import hints
 from clustersim.feed.batch import Batch, Decision
 from clustersim.feed.palette import Palette
+from clustersim.feed.seal import NO_SEAL, Seal, seal_of
 from clustersim.feed.view import SlimView
 from clustersim.store import SqlStore, open_store, sessions
+from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.log.store import Event, Gone
 
 POLL_MS: Final = 200
@@ -114,6 +116,8 @@ class Feed:
     def __init__(self, session_id: int) -> None:
         self.session_id = session_id
         self.revision = 0
+        self.seal: Seal = NO_SEAL
+        """What polls seal as of `revision`; for readers whom it concerns, see `Seal.of`."""
         self._palette = Palette(session_id)
         self.changed = asyncio.Event()
         """Set, and replaced by a new one, when `revision` has moved."""
@@ -155,6 +159,7 @@ class Feed:
             if self._store is None:
                 store = await in_thread(lambda: open_store(self.session_id))
                 self.revision = self._floor = await in_thread(lambda: store.revision)
+                self.seal = await in_thread(lambda: seal_of(store))
                 self._store = store
 
     def subscribe(self, after: int, *, decisions: bool = False) -> Subscription:
@@ -197,6 +202,9 @@ class Feed:
             rows = self.store.events(position, BATCH_EVENTS_MAX)
             if not rows:
                 return None
+            if any(row.resource == POLLS for row in rows):
+                # Before anybody is told of the rows: what they say of a pod is sealed, or open, from here on.
+                self.seal = seal_of(self.store)
             batch = self._batch(position, rows[-1].revision, rows)
             if view_wanted:
                 _ = batch.frames  # encoded here, off the event loop
@@ -210,6 +218,7 @@ class Feed:
             self._kept = self._kept_bytes = 0
             self._view = None
             self.revision = self._floor = await in_thread(lambda: self.store.revision)
+            self.seal = await in_thread(lambda: seal_of(self.store))
             self._announce()
             return False
         if batch is None:
@@ -261,15 +270,23 @@ class Feed:
             decisions = [Decision.of(*found) for found in self.store.envelopes(position, to)]
         return Batch(position, to, rows, palette=self._palette, decisions=decisions)
 
-    async def past(self, revision: int) -> Batch:
+    async def past(self, revision: int, seal: Seal = NO_SEAL) -> Batch:
         """Return a batch that moves nobody: the newest decisions up to a revision."""
 
         def fetch() -> list[Decision]:
             return [Decision.of(*found) for found in self.store.envelopes(0, revision, DECISIONS_LISTED_MAX)]
 
-        return Batch(revision, revision, (), decisions=await in_thread(fetch))
+        return Batch(revision, revision, (), decisions=await in_thread(fetch)).sealed(seal)
 
-    async def snapshot(self) -> tuple[int, list[str]]:
+    async def hides(self, seal: Seal) -> bool:
+        """Return whether a seal keeps something of the cluster as it is from those whom it concerns."""
+        if not seal:
+            return False
+        await self.snapshot()
+        view = self._view
+        return view is not None and await in_thread(lambda: view.hides(seal))
+
+    async def snapshot(self, seal: Seal = NO_SEAL) -> tuple[int, list[str]]:
         """Return (revision, `list` frames): the whole cluster, to be followed by events after that revision."""
         async with self._view_lock:
             while self._view is None:
@@ -282,7 +299,7 @@ class Feed:
                         if batch.to > view.revision:
                             view.fold(batch.after(view.revision))
                     self._view = view
-            return self._view.revision, self._view.frames()
+            return self._view.revision, self._view.frames(seal)
 
 
 class _Hub:

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+import msgspec
+
 from clustersim.feed.batch import Batch, encode
 from clustersim.feed.palette import Palette
+from clustersim.feed.seal import NO_SEAL, Seal
 from controllers.kinds.table import KINDS
 from controllers.log.store import DELETED, Store, Stored
 
@@ -24,6 +27,17 @@ Key = tuple[str, str, str]
 _PASSING: Final = frozenset(kind.resource for kind in KINDS if kind.passing)
 
 
+def _sealed(key: Key, data: bytes, seal: Seal) -> bytes | None:
+    """Return an object's encoded form as it is shown; itself where nothing is sealed in it, None where it is hidden."""
+    if not seal.concerns(*key) or not seal.may_be_in(data):
+        return data
+    document = msgspec.json.decode(data)
+    shown = seal.document(key[0], document)
+    if shown is None or shown is document:
+        return None if shown is None else data
+    return msgspec.json.encode(shown)
+
+
 def _key(stored: Stored) -> Key:
     return stored.resource, stored.namespace, stored.name
 
@@ -35,7 +49,9 @@ class SlimView:
         self.revision = revision
         self._objects = objects
         self._passing = passing
-        self._frames: list[str] = []
+        self._frames: dict[Seal, list[str]] = {}
+        """By what is sealed: nothing for most, something for those whom an open poll asks."""
+        self._hides: dict[Seal, bool] = {}
         self._frames_at = -1
 
     @classmethod
@@ -90,18 +106,39 @@ class SlimView:
             del self._passing[next(iter(self._passing))]
         self.revision = batch.to
 
-    def frames(self) -> list[str]:
+    def frames(self, seal: Seal = NO_SEAL) -> list[str]:
         """Return the `list` frames of docs/protocol.md; the same ones until the view moves."""
-        if self._frames_at != self.revision:
-            self._frames = list(self._cut())
-            self._frames_at = self.revision
-        return self._frames
+        self._forget_old()
+        if seal not in self._frames:
+            self._frames[seal] = list(self._cut(seal))
+        return self._frames[seal]
 
-    def _cut(self) -> Iterable[str]:
+    def hides(self, seal: Seal) -> bool:
+        """Return whether a seal keeps some of it back."""
+        self._forget_old()
+        if seal not in self._hides:
+            objects = [pair for table in self._tables for pair in list(table.items())]
+            self._hides[seal] = any(_sealed(key, data, seal) is not data for key, data in objects)
+        return self._hides[seal]
+
+    def _forget_old(self) -> None:
+        if self._frames_at != self.revision:
+            self._frames, self._hides = {}, {}
+            self._frames_at = self.revision
+
+    @property
+    def _tables(self) -> tuple[dict[Key, bytes], ...]:
+        return self._objects, self._passing
+
+    def _cut(self, seal: Seal) -> Iterable[str]:
         chunk: list[bytes] = []
         size = 0
-        for table in (self._objects, self._passing):
-            for data in table.values():
+        for table in self._tables:
+            # A copy: events are folded in while frames are being cut in a thread.
+            for key, whole in list(table.items()):
+                data = _sealed(key, whole, seal)
+                if data is None:
+                    continue
                 if chunk and size + len(data) > CHUNK_BYTES:
                     yield self._frame(chunk, last=False)
                     chunk, size = [], 0

@@ -16,6 +16,7 @@ import msgspec
 
 from clustersim.classroom import people, together
 from clustersim.classroom.people import Person
+from clustersim.classroom.polls import votes
 from clustersim.classroom.together import Pointed
 from clustersim.feed import hints
 from clustersim.feed.hints import wake_people
@@ -36,6 +37,9 @@ SETTLE_MORE_SECONDS: Final = 0.005
 TELL_SECONDS: Final = 0.3
 """Looks of a process's people are written together, at most this often."""
 
+VOTES_EVERY_SECONDS: Final = 0.5
+"""How often at most pages are told how many have voted."""
+
 LINGER_SECONDS: Final = 3.0
 """How long a person stays present after their last page here closed: a reload must not blink."""
 
@@ -54,6 +58,8 @@ class Room:
         self._telling: asyncio.Task[None] | None = None
         self._sockets: Counter[int] = Counter()
         self._task: asyncio.Task[None] | None = None
+        self._counting: asyncio.Task[None] | None = None
+        self._votes: dict[str, str] = {}
 
     @property
     def count(self) -> int:
@@ -65,10 +71,12 @@ class Room:
         self._sockets[participant_id] += 1
         await in_thread(lambda: people.mark_present([participant_id]))
         if self.count == 1:
+            await self._count()
             await self._read()
         wake_people(self.session_id)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
+            self._counting = asyncio.get_running_loop().create_task(self._count_votes())
 
     def exit(self, participant_id: int) -> None:
         """Count the socket no longer; the person is gone soon unless another one opens."""
@@ -113,12 +121,29 @@ class Room:
                     await in_thread(lambda: hints.touch(self.session_id))
                 await self._read()
 
+    async def _count_votes(self) -> None:
+        """Count a poll's votes when there are others, as long as anybody is here."""
+        with hinted(hints.VOTES, self.session_id) as changed:
+            while self._task is not None and not self._task.done():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), RENEW_SECONDS)
+                    changed.clear()
+                    await self._count()
+                    self._show({**self.frames, **self._votes})
+                    await asyncio.sleep(VOTES_EVERY_SECONDS)
+
+    async def _count(self) -> None:
+        told = await in_thread(lambda: votes.frame_of(self.session_id))
+        self._votes = {} if told is None else {told["type"]: msgspec.json.encode(told).decode()}
+
     async def _read(self) -> None:
         everybody, (on, pointed) = await in_thread(
             lambda: (people.all_of_session(self.session_id), together.of_session(self.session_id))
         )
         self.seats = frozenset(person.id for person in everybody if not person.left)
-        frames = _frames(everybody, on, pointed)
+        self._show({**_frames(everybody, on, pointed), **self._votes})
+
+    def _show(self, frames: dict[str, str]) -> None:
         if frames != self.frames:
             # What has not changed stays the same text: sockets know by that what they have sent.
             self.frames = {kind: self.frames[kind] if self.frames.get(kind) == text else text

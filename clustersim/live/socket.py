@@ -21,6 +21,7 @@ from clustersim.classroom.auth import Principal
 from clustersim.feed import hints
 from clustersim.feed.batch import Batch
 from clustersim.feed.hub import Feed, Subscription, feed_for, hinted, in_thread
+from clustersim.feed.seal import NO_SEAL, Seal
 from clustersim.live.presence import Room, room_of
 from clustersim.store import sessions
 from clustersim.store.sessions import SessionRow
@@ -137,6 +138,8 @@ class _Socket:
         self._send = send
         self._subscription: Subscription | None = None
         self._fresh = False
+        self._seal: Seal = NO_SEAL
+        """What the page has not been shown of the cluster, an open poll being about it."""
         self._asked = asyncio.Event()
         self._follows_requests = asyncio.Event()
         self._pings: deque[tuple[int, int]] = deque()  # (id, bytes sent before it) still unanswered
@@ -294,10 +297,18 @@ class _Socket:
             got = await self._next(subscription)
             if subscription is not self._subscription or got is None:
                 continue
-            if isinstance(got, Gone):
+            if isinstance(got, Gone) or await self._sealed_anew(feed):
                 await self._gone()
             else:
-                await self._events(got, subscription)
+                await self._events(got.sealed(self._seal), subscription)
+
+    async def _sealed_anew(self, feed: Feed) -> bool:
+        """Return whether the page has to list again, because a poll was opened or revealed that hides something."""
+        seal = feed.seal.of(self._principal.role)
+        if seal == self._seal:
+            return False
+        before, self._seal = self._seal, seal
+        return await feed.hides(seal) or await feed.hides(before)
 
     async def _events(self, batch: Batch, subscription: Subscription) -> None:
         for frame in batch.frames:
@@ -319,7 +330,8 @@ class _Socket:
             asked.cancel()
 
     async def _list(self, feed: Feed, subscription: Subscription) -> None:
-        revision, frames = await feed.snapshot()
+        self._seal = feed.seal.of(self._principal.role)
+        revision, frames = await feed.snapshot(self._seal)
         for frame in frames:
             await self._room_for_more.wait()
             if subscription is not self._subscription:
@@ -329,7 +341,7 @@ class _Socket:
             return
         subscription.skip_to(revision)
         self._fresh = False
-        past = await feed.past(revision)
+        past = await feed.past(revision, self._seal)
         if past.decisions:
             await self._events(past, subscription)
 

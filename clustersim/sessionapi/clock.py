@@ -11,7 +11,8 @@ from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from clustersim.store import sessions
-from controllers.registry.models.clustersim_v1 import ClockSpec, ClockStatus, Step
+from controllers.kinds.clustersim.poll import RESOURCE as POLLS
+from controllers.registry.models.clustersim_v1 import ClockSpec, ClockStatus, PollSpec, PollStatus, Step
 from controllers.registry.structs import bounds, options, read
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
@@ -66,6 +67,8 @@ def change(call: Call) -> HttpResponse:
     ):
         if value is not None:
             wanted[field] = value
+    if wanted.get("paused") is False:
+        _check_no_poll(call)
 
     def mutate(document: Document) -> None:
         document.setdefault("spec", {}).update(wanted)
@@ -83,6 +86,7 @@ def step(call: Call) -> HttpResponse:
     if body.get("by") not in STEPS:
         raise refuse(Cause("by", f"give one of {', '.join(STEPS)}"))
     count = number_field(body, "count", 1, bounds(Step, "count")[1], whole=True)
+    _check_no_poll(call)
 
     def mutate(document: Document) -> None:
         spec = document.setdefault("spec", {})
@@ -106,6 +110,23 @@ def step(call: Call) -> HttpResponse:
         )
     told = {"stepping": True} if _steps_on(observed) else {}
     return answer({**current(call, observed), "stepped": (observed.get("status") or {}).get("stepped") or 0, **told})
+
+
+def _check_no_poll(call: Call) -> None:
+    """Let nobody lead time on by mistake where a poll has it stand: what is asked would be decided.
+
+    Raises:
+        ApiError: 409.
+    """
+    for stored in call.store.list(POLLS)[0]:
+        spec, status = read(stored.object["spec"], PollSpec), read(stored.object.get("status"), PollStatus)
+        if not status.seals or spec.hold not in ("before-prefilter", "now"):
+            continue
+        clock = call.store.get(CLOCKS, "", CLOCK)
+        held = None if clock is None else read(clock.object.get("status"), ClockStatus).held
+        if spec.hold == "now" or (held is not None and held.get("pod") == spec.pod):
+            why = "a poll is open, and time stands for it: reveal it, or take it back, and time goes on"
+            raise ApiError(409, "Conflict", why, name=stored.name)
 
 
 def _steps_on(document: Document) -> bool:

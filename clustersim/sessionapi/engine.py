@@ -8,6 +8,7 @@ import msgspec
 from django.http import HttpResponse
 
 from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.polls.sealing import refuse_pod
 from clustersim.classroom.roles import guard_for
 from clustersim.feed import hints
 from clustersim.runtime import commands
@@ -39,7 +40,10 @@ def decisions(call: Call) -> HttpResponse:
     if not text.isdecimal() or not 1 <= int(text) <= DECISIONS_MAX:
         raise refuse(Cause("limit", f"give a whole number from 1 to {DECISIONS_MAX}"))
     past = call.past()
-    return answer([whole(past, *found) for found in call.store.traces(_uid(call), int(text))])
+    kept = call.store.traces(_uid(call), int(text))
+    for envelope, _ in kept[:1]:
+        refuse_pod(call.seal, envelope["pod"])
+    return answer([whole(past, *found) for found in kept])
 
 
 def _uid(call: Call) -> str:
@@ -49,6 +53,7 @@ def _uid(call: Call) -> str:
     namespace, _, name = call.request.GET.get("pod", "").partition("/")
     if not namespace or not name:
         raise refuse(Cause("pod", "give pod=<namespace>/<name>, or uid= of a pod that is gone"))
+    refuse_pod(call.seal, f"{namespace}/{name}")
     stored = call.store.get("pods", namespace, name)
     if stored is None:
         raise not_found("pods", name)
@@ -61,6 +66,7 @@ def decision(call: Call, decision: str) -> HttpResponse:
     found = find(call.past(), decision)
     if found is None:
         raise unknown(decision)
+    refuse_pod(call.seal, found["pod"])
     return answer(found)
 
 

@@ -41,7 +41,7 @@ def show(call: Call) -> HttpResponse:
         except ApiError:
             # Such as others' Secrets: who may not list them does not see their keys.
             continue
-        for one in call.store.list(kind.resource)[0]:
+        for one in call.seal.all_stored(call.store.list(kind.resource)[0]):
             key = kind.key_of(root, one.namespace, one.name)
             if key == wanted or (not wanted and key.startswith(prefix)):
                 found.append((key, one))

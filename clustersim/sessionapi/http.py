@@ -17,7 +17,10 @@ from clustersim.bodies import BODY_BYTES_MAX
 from clustersim.classroom import auth, doors, limits
 from clustersim.classroom import roles as roles_module
 from clustersim.classroom.auth import Principal
+from clustersim.classroom.polls import sealing
+from clustersim.classroom.polls.sealing import Seal
 from clustersim.feed import hints
+from clustersim.sessionapi import sealed
 from clustersim.store import SqlStore, open_store, sessions
 from clustersim.store.failures import unavailable
 from clustersim.store.sessions import SessionRow
@@ -92,6 +95,11 @@ class Call:
     def store(self) -> SqlStore:
         """Return the session's store."""
         return open_store(self.session.id)
+
+    @cached_property
+    def seal(self) -> Seal:
+        """Return what an open poll keeps from whoever is asking."""
+        return sealing.seal_for(self.principal, self.store)
 
     def past(self, revision: int | None = None) -> Past:
         """Return the session as of a revision; None: the newest. What earlier requests read into views is there."""
@@ -187,7 +195,10 @@ def route(*, body_bytes_max: int = BODY_BYTES_MAX, **methods: View) -> Callable[
                 raise bad_request("the address holds a NUL character; leave it out")
             if chosen is None:
                 raise ApiError(405, "MethodNotAllowed", f"{request.method} is not served here; use {allowed}")
-            return chosen(Call(request, code), **arguments)
+            call = Call(request, code)
+            if code and sealed.way_of(request.resolver_match.route if request.resolver_match else "") == sealed.LATER:
+                sealing.refuse_all(call.seal)
+            return chosen(call, **arguments)
         except ApiError as error:
             response = refusal(error)
         except sessions.NoSession:

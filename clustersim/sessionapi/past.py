@@ -34,7 +34,7 @@ def show(call: Call, revision: str, resource: str) -> HttpResponse:
     target = _target(resource)
     roles.check(principal, "get" if target.name else "list", target.kind.resource, target.namespace, target.name, "")
     number = revision_of(revision, call.store.revision)
-    view = PastView(call.store, number)
+    view = PastView(call.store, number, call.seal)
     request = Request("GET", call.code, f"/{resource}", _query(call), call.headers)
     try:
         read = writing.read if target.name else listing.list_objects

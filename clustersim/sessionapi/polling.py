@@ -236,11 +236,11 @@ def release(call: Call, name: str, *, goes_on: bool) -> None:
 
 def _wait_for(call: Call, row: Poll, spec: Document) -> None:
     """Wait until the cycle has decided, for a few seconds: at a slow pace the answer comes later."""
-    uid, since = _uid_of(call, spec["pod"]), row.secret["since"]
+    uid = _uid_of(call, spec["pod"])
     session_id = call.principal.session_id
 
     def decided(_: Document) -> bool:
-        return _trace(call, uid, since) is not None
+        return _trace(call, uid, row, spec) is not None
 
     if uid:
         commands.wait_until(session_id, CLOCKS, CLOCK, decided)
@@ -252,7 +252,7 @@ def judge(call: Call, stored: Stored, row: Poll) -> tuple[Stored, Poll]:
     told: dict[str, Any] | None = None
     if spec["kind"] in _ABOUT_A_POD:
         uid = _uid_of(call, spec["pod"])
-        found = _trace(call, uid, row.secret["since"]) if uid else None
+        found = _trace(call, uid, row, spec) if uid else None
         told = None if found is None else judging.answer_of(spec["kind"], whole(call.past(), *found))
     elif spec["kind"] == "leader":
         holder = _leader_since(call, row.secret["component"], row.secret["revealedMs"])
@@ -277,10 +277,10 @@ def _uid_of(call: Call, pod: str) -> str:
     return "" if stored is None else stored.uid
 
 
-def _trace(call: Call, uid: str, since: int) -> tuple[dict[str, Any], bytes] | None:
-    """Return the first attempt that was decided after the poll was opened."""
-    found = [one for one in call.store.traces(uid) if one[0]["revision"] > since]
-    return found[-1] if found else None
+def _trace(call: Call, uid: str, row: Poll, spec: Document) -> tuple[dict[str, Any], bytes] | None:
+    """Return the attempt that decides: the first since the poll was opened; the newest where time was not held."""
+    found = [one for one in call.store.traces(uid) if one[0]["revision"] > row.secret["since"]]
+    return None if not found else found[-1] if spec.get("hold") in HOLDS else found[0]
 
 
 def _leader_since(call: Call, component: str, since_ms: int) -> str | None:

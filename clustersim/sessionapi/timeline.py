@@ -12,8 +12,10 @@ from django.http import HttpResponse
 
 from clustersim.classroom import opening, people, roles
 from clustersim.classroom.auth import COMPONENT, Principal
+from clustersim.classroom.polls.sealing import Seal
 from clustersim.feed.batch import encode
 from clustersim.feed.palette import Palette
+from clustersim.feed.seal import PODS
 from clustersim.sessionapi.http import Call, answer, refuse
 from clustersim.sessionapi.past import revision_of
 from clustersim.store import history
@@ -82,7 +84,7 @@ def changes(call: Call, there: str, here: str) -> HttpResponse:
         at_ms = call.store.ms_at(other)
     except Gone as error:
         raise opening.past_gone(min(one, other), call.store.compacted) from error
-    objects = shown(found.objects, Palette(call.session.id))
+    objects = shown(call.seal.all_stored(found.objects), Palette(call.session.id))
     gone = [{"resource": key[0], "namespace": key[1], "name": key[2]} for key in found.gone]
     return answer({"from": one, "to": other, "simTimeMs": at_ms, "objects": objects, "gone": gone})
 
@@ -92,7 +94,7 @@ def shown(objects: Iterable[Stored], palette: Palette) -> list[msgspec.Raw]:
     told: list[msgspec.Raw] = []
     rest = iter(objects)
     while some := list(islice(rest, DECODED_AT_ONCE)):
-        palette.learn(stored for stored in some if stored.resource == "pods")
+        palette.learn(stored for stored in some if stored.resource == PODS)
         told += [msgspec.Raw(encode(stored.resource, stored.object, palette)) for stored in some]
     return told
 
@@ -115,19 +117,21 @@ def _marks(call: Call, principal: Principal) -> tuple[int, int, list[Mark]]:
     except Gone as error:
         raise opening.past_gone(first, store.compacted) from error
     components = {person.slug for person in people.of_session(principal.session_id) if person.role == COMPONENT}
-    hidden = _Hidden(principal)
+    hidden = _Hidden(principal, call.seal)
     return first, last, [mark for mark in marks(rows, components) if not hidden.hides(mark.row.key)]
 
 
 class _Hidden:
-    """What somebody may not list is not told of: others' Secrets."""
+    """What somebody may not list is not told of: others' Secrets, and what became of a pod that a poll is about."""
 
-    def __init__(self, principal: Principal) -> None:
+    def __init__(self, principal: Principal, seal: Seal) -> None:
+        self._seal = seal
         self._may = lru_cache(maxsize=None)(lambda resource, namespace: _may_list(principal, resource, namespace))
 
     def hides(self, key: Key) -> bool:
         """Return whether a row of this object is left out."""
-        return not self._may(key[0], key[1])
+        told = key[0] == PODS and self._seal.hides_pod(f"{key[1]}/{key[2]}")
+        return told or not self._may(key[0], key[1])
 
 
 def _may_list(principal: Principal, resource: str, namespace: str) -> bool:

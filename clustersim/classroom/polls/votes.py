@@ -70,6 +70,14 @@ def find(session_id: int, name: str) -> Poll | None:
     return Poll.objects.filter(session_id=session_id, name=name).first()
 
 
+def carry(parent_id: int, child_id: int, name: str) -> None:
+    """Give a fork what it needs to go on with the poll that was open; votes stay where they were cast."""
+    row = Poll.objects.filter(session_id=parent_id, name=name, state__in=SEALING).first()
+    if row is not None:
+        row.pk, row.session_id, row.hands = None, child_id, {}
+        row.save(force_insert=True)
+
+
 def remove(session_id: int, name: str) -> None:
     """Forget a poll and its votes."""
     Poll.objects.filter(session_id=session_id, name=name).delete()
@@ -149,6 +157,20 @@ def count_hands(row: Poll, counts: Mapping[str, int]) -> None:
     row.hands = {**row.hands, str(row.round): dict(counts)}
     row.save(update_fields=["hands"])
     wake_votes(row.session_id)
+
+
+def newest(session_id: int) -> Poll | None:
+    """Return the poll that was asked last."""
+    return Poll.objects.filter(session_id=session_id).order_by("-pk").first()
+
+
+def frame_of(session_id: int) -> dict[str, Any] | None:
+    """Return the frame `votes` of docs/protocol.md about the poll that was asked last; None where there is none."""
+    row = newest(session_id)
+    if row is None:
+        return None
+    told = {"type": "votes", "id": row.name, "voted": voted(row), "present": present(session_id)}
+    return {**told, "round": row.round, "state": state_of(row)}
 
 
 def all_of(row: Poll) -> list[Cast]:
