@@ -10,11 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from msgspec import inspect
 
-from scheduler_core.cel.kinds import VARIABLES, Value, element_of, fields_of, is_scalar, loop_kind, member_of
+from scheduler_core.cel.kinds import (
+    VARIABLES,
+    Kind,
+    Value,
+    element_of,
+    fields_of,
+    is_scalar,
+    loop_kind,
+    member_of,
+    there_are,
+)
 from scheduler_core.cel.syntax import Expr, Form, Tree
 
 OPERATIONS_MAX: Final = 400
@@ -87,16 +98,24 @@ class Facts:
         self.additions = 0
 
 
-def examine(tree: Tree) -> Facts:
-    """Return what is to be known of a checked expression."""
-    walker = _Walker(tree)
+def examine(
+    tree: Tree, variables: Mapping[str, Kind] = VARIABLES, functions: Mapping[str, Kind] = MappingProxyType({})
+) -> Facts:
+    """Return what is to be known of a checked expression.
+
+    Args:
+        tree: the expression.
+        variables: what it may name.
+        functions: what it may call beside the language's own, with the kinds of their values.
+    """
+    walker = _Walker(tree, variables, functions)
     operations, nested = _size(tree.root)
     if operations > OPERATIONS_MAX:
         walker.wrong(tree.root, f"{operations} operations: at most {OPERATIONS_MAX}; split the expression")
     elif nested > NESTED_MACROS_MAX:
         walker.wrong(tree.root, f"{nested} macros inside one another: at most {NESTED_MACROS_MAX}")
     else:
-        walker.used(tree.root, dict.fromkeys(VARIABLES), 0)
+        walker.used(tree.root, dict.fromkeys(variables), 0)
     return walker.facts
 
 
@@ -112,9 +131,11 @@ _Scope = Mapping[str, Value | None]
 
 
 class _Walker:
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, variables: Mapping[str, Kind], functions: Mapping[str, Kind]) -> None:
         self.facts = Facts()
         self._tree = tree
+        self._variables = variables
+        self._functions = functions
         self._seen: set[int] = set()
 
     def wrong(self, expr: Expr, message: str) -> None:
@@ -176,10 +197,10 @@ class _Walker:
 
     def _name(self, expr: Expr, scope: _Scope) -> Value:
         if expr.name not in scope:
-            self.wrong(expr, f"{expr.name} cannot be used here; variables are {', '.join(VARIABLES)}")
+            self.wrong(expr, f"{expr.name} cannot be used here; {there_are(self._variables, self._functions)}")
             return Value()
         bound = scope[expr.name]
-        return Value(VARIABLES[expr.name], expr.name) if bound is None else bound
+        return Value(self._variables[expr.name], expr.name) if bound is None else bound
 
     def _member(self, expr: Expr, value: Value, field: str) -> Value:
         fields = fields_of(value.kind)
@@ -192,6 +213,12 @@ class _Walker:
 
     def _call(self, expr: Expr, scope: _Scope, loops: int, inside: bool) -> Value:
         name, parts = expr.name, expr.parts
+        if name in self._functions:
+            # Whatever it answers is made anew each time.
+            self.facts.wholes[loops] += 1
+            for part in parts:
+                self.used(part, scope, loops, inside)
+            return Value(self._functions[name])
         if name not in _LIGHT and name not in _TEXTS and name not in _WHOLES:
             self.wrong(expr, f"function {name} is not to be had here")
         if name in ("_?._", "_[_]", "_[?_]"):

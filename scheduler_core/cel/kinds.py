@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from msgspec import inspect
@@ -29,6 +29,13 @@ VARIABLES: Final[Mapping[str, Kind]] = {
 `pod` is the pod to place and `node` the node asked about, as their documents have them; `pods` are those on the node.
 `requests` is what the pod asks for, `requested` what all pods on the node ask for together, `allocatable` what the node
 has: resource → a whole number, cpu in millicores, all else in units (bytes)."""
+
+
+def there_are(variables: Iterable[str], functions: Iterable[str] = ()) -> str:
+    """Return a sentence's end that says what may be named."""
+    told = {"variables": ", ".join(variables), "functions": ", ".join(functions)}
+    return " and ".join(f"{what} are {names}" for what, names in told.items() if names)
+
 
 _SCALARS: Final = (inspect.StrType, inspect.IntType, inspect.FloatType, inspect.BoolType)
 

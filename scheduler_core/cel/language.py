@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from operator import mul
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_math, ext_optional
 
 from scheduler_core.cel.check import Facts, examine
-from scheduler_core.cel.kinds import VARIABLES
+from scheduler_core.cel.kinds import VARIABLES, Kind, there_are
 from scheduler_core.cel.syntax import read_tree
 
 EXPRESSION_CHARS_MAX: Final = 2_000
@@ -37,24 +38,49 @@ while preemption gives victims back, so its share on a node is that of one quest
 
 _TURNS_MAX: Final = 10_000
 
-Wanted = Literal["bool", "number"]
-"""What an expression must come to."""
+Wanted = Literal["bool", "number", "value"]
+"""What an expression must come to; a value is a number, a text or a truth value."""
 
 _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "bool": frozenset({"BOOL"}),
     "number": frozenset({"INT", "UINT", "DOUBLE"}),
+    "value": frozenset({"INT", "UINT", "DOUBLE", "STRING", "BOOL"}),
 }
-_ENVIRONMENT: Final = cel.NewEnv(
-    variables={
-        "pod": cel.Type("map<string,dyn>"),
-        "node": cel.Type("map<string,dyn>"),
-        "pods": cel.Type("list<map<string,dyn>>"),
-        "requests": cel.Type("map<string,int>"),
-        "requested": cel.Type("map<string,int>"),
-        "allocatable": cel.Type("map<string,int>"),
-    },
-    extensions=[ext_math.ExtMath(), ext_optional.ExtOptional()],
+
+
+class Dialect(NamedTuple):
+    """What expressions of one place may name.
+
+    Attributes:
+        environment: the language with these names.
+        variables: name → its kind.
+        functions: name → the kind of what it answers.
+    """
+
+    environment: cel.Env
+    variables: Mapping[str, Kind]
+    functions: Mapping[str, Kind] = MappingProxyType({})
+
+
+EXTENSIONS: Final = (ext_math.ExtMath(), ext_optional.ExtOptional())
+"""What every dialect has beside the language itself."""
+
+NODES: Final = Dialect(
+    cel.NewEnv(
+        variables={
+            "pod": cel.Type("map<string,dyn>"),
+            "node": cel.Type("map<string,dyn>"),
+            "pods": cel.Type("list<map<string,dyn>>"),
+            "requests": cel.Type("map<string,int>"),
+            "requested": cel.Type("map<string,int>"),
+            "allocatable": cel.Type("map<string,int>"),
+        },
+        extensions=EXTENSIONS,
+    ),
+    VARIABLES,
 )
+"""Of filters and scores: one pod and one node."""
+
 _PLACED: Final = re.compile(r"^(?:[A-Z_]+: )?ERROR: <input>:(-?\d+):(-?\d+): (.*)$", re.MULTILINE)
 _UNDECLARED: Final = re.compile(r"undeclared reference to '([^'.]+)")
 _FRAME: Final = re.compile(r"^[A-Z_]+: | \[[A-Z_]+\]$")
@@ -173,8 +199,13 @@ def _named(kind: str) -> str:
     return f"the type {kind.partition('<')[0].lower()}"
 
 
-def compile_expression(source: str, wanted: Wanted) -> Program:
+def compile_expression(source: str, wanted: Wanted, dialect: Dialect = NODES) -> Program:
     """Return a compiled expression.
+
+    Args:
+        source: its text.
+        wanted: what it has to come to.
+        dialect: what it may name.
 
     Raises:
         ExpressionError: it is too long, is no CEL, names what there is not, or comes to another type; with line and
@@ -185,10 +216,10 @@ def compile_expression(source: str, wanted: Wanted) -> Program:
     if not source.isprintable() and any(ord(one) < 32 and one not in "\n\r\t" for one in source):
         raise ExpressionError((Problem(1, 1, "control characters cannot stand in an expression"),))
     try:
-        compiled = _ENVIRONMENT.compile(source)
+        compiled = dialect.environment.compile(source)
     except (RuntimeError, ValueError, TypeError) as wrong:
-        raise ExpressionError(_problems(source, str(wrong))) from wrong
-    facts = examine(read_tree(compiled.serialize()))
+        raise ExpressionError(_problems(source, str(wrong), dialect)) from wrong
+    facts = examine(read_tree(compiled.serialize()), dialect.variables, dialect.functions)
     if facts.problems:
         raise ExpressionError(tuple(_placed(source, one.offset, one.message) for one in sorted(facts.problems)))
     kind = compiled.return_type().name()
@@ -197,21 +228,24 @@ def compile_expression(source: str, wanted: Wanted) -> Program:
     return Program(source, wanted, compiled, facts)
 
 
-def _problems(source: str, text: str) -> tuple[Problem, ...]:
+def _problems(source: str, text: str, dialect: Dialect) -> tuple[Problem, ...]:
     """Return the problems that the compiler lists, -1 standing for the whole."""
-    found = [_told(source, int(line), int(column), message.strip()) for line, column, message in _PLACED.findall(text)]
+    found = [
+        _told(source, int(line), int(column), message.strip(), dialect)
+        for line, column, message in _PLACED.findall(text)
+    ]
     # It lists some twice.
     return tuple(dict.fromkeys(found)) or (Problem(1, 1, _FRAME.sub("", text.partition("\n")[0])),)
 
 
-def _told(source: str, line: int, column: int, message: str) -> Problem:
+def _told(source: str, line: int, column: int, message: str, dialect: Dialect) -> Problem:
     unknown = _UNDECLARED.match(message)
     lines = source.split("\n")
     if unknown and 1 <= line <= len(lines):
         # It points at what follows the name.
         start = lines[line - 1].rfind(unknown[1], 0, column - 1 + len(unknown[1]))
         column = start + 1 if start >= 0 else column
-        message = f"there is no {unknown[1]} here; variables are {', '.join(VARIABLES)}"
+        message = f"there is no {unknown[1]} here; {there_are(dialect.variables, dialect.functions)}"
     return Problem(max(line, 1), max(column, 1), message)
 
 
