@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from controllers.rules import plugin as rules
 from scheduler_core.eras import ERAS
 from scheduler_core.framework.checked import CheckedPlugin
 from scheduler_core.framework.interface import EXTENSION_POINTS, Plugin
@@ -50,7 +51,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What was found: the plugins that can be used, and a list of all, by name and distribution."""
+    """What was found: the plugins that can be used, ours among them that no package has, and a list of all that
+    packages have, by name and distribution.
+    """
 
     registry: PluginRegistry
     listed: tuple[Found, ...]
@@ -58,13 +61,15 @@ class Installed:
 
 @cache
 def installed() -> Installed:
-    """Return the plugins of this installation, looked for once a process; none where the settings say so."""
-    return discover(entry_points(group=GROUP) if settings.PLUGINS else ())
+    """Return the plugins of this installation, looked for once a process; no package's where the settings say so."""
+    found = discover(entry_points(group=GROUP) if settings.PLUGINS else ())
+    return Installed(rules.registry(found.registry), found.listed)
 
 
 def discover(points: Iterable[EntryPoint]) -> Installed:
     """Load plugins; one that cannot be used is listed with the reason, and stops nothing else."""
     taken = PluginRegistry({name: _unbuildable for era in ERAS.values() for name in era.registry()})
+    taken.merge(rules.registry())
     registry = PluginRegistry()
     listed: list[Found] = []
     for point in sorted(points, key=lambda one: (one.name, _distribution(one))):

@@ -19,7 +19,7 @@ from scheduler_core.framework.status import SUCCESS, Status, error, unresolvable
 from scheduler_core.framework.verdicts import FilterOutcome
 from scheduler_core.preemption.budgets import RESOURCE, budgets_of
 from scheduler_core.preemption.carry_out import HELD, Holds, Peers, carry_out
-from scheduler_core.preemption.evaluator import Limits, Preemption, evaluate
+from scheduler_core.preemption.evaluator import MANNER, Limits, Manner, Preemption, evaluate
 from scheduler_core.preemption.extended import ask_extenders
 from scheduler_core.preemption.memory import DryRunMemory
 from scheduler_core.preemption.steps import read_afresh
@@ -33,7 +33,7 @@ class DefaultPreemption:
 
     name: ClassVar[str] = NAME
 
-    def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
+    def __init__(self, arguments: Mapping[str, Any], handle: Handle, manner: Manner = MANNER) -> None:
         """Read DefaultPreemptionArgs.
 
         Raises:
@@ -54,6 +54,7 @@ class DefaultPreemption:
         if not limits.percentage and not limits.absolute:
             raise ValueError("minCandidateNodesPercentage and minCandidateNodesAbsolute cannot both be zero")
         self._limits = limits
+        self._manner = manner
         self._handle = handle
         self._holds = Holds(handle.listers)
         self._memory = DryRunMemory(handle)
@@ -85,6 +86,7 @@ class DefaultPreemption:
             limits=self._limits,
             lots=state.get(LOTS),
             memory=self._memory,
+            manner=self._manner,
         )
         found.act = self._carry_out
         extending: Extending | None = state.get(EXTENDING)
@@ -97,7 +99,7 @@ class DefaultPreemption:
             return None
         if self._handle.metrics is not None:
             self._handle.metrics.observe(PREEMPTION_VICTIMS, len(found.chosen.victims))
-        return carry_out(found.pod, found.chosen, NAME, self._holds, peers, found.steps)
+        return carry_out(found.pod, found.chosen, self.name, self._holds, peers, found.steps)
 
 
 def _with_detail(result: PostFilterResult | None, found: Preemption) -> PostFilterResult:

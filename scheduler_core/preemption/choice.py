@@ -30,12 +30,18 @@ class Choice:
     asked: tuple[str, ...]
 
 
-def choose(candidates: Sequence[Candidate]) -> Choice:
-    """Return the cheapest candidates' nodes, and what eliminated each other one."""
+def choose(candidates: Sequence[Candidate], criteria: Sequence[str] = CRITERIA) -> Choice:
+    """Return the cheapest candidates' nodes, and what eliminated each other one.
+
+    Args:
+        candidates: at least one.
+        criteria: of `CRITERIA`, in the order in which they are asked.
+    """
     left = list(candidates)
     eliminated: dict[str, str] = {}
     asked: list[str] = []
-    for index, name in enumerate(CRITERIA):
+    for name in criteria:
+        index = CRITERIA.index(name)
         if len(left) < 2:
             break
         asked.append(name)
@@ -49,10 +55,10 @@ def choose(candidates: Sequence[Candidate]) -> Choice:
     return Choice(tuple(sorted(candidate.node_name for candidate in left)), eliminated, tuple(asked))
 
 
-def cheapest(costs: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return which rows of a (K, criteria) matrix `choose` would leave as ties, ascending."""
+def cheapest(costs: NDArray[np.float64], criteria: Sequence[str] = CRITERIA) -> NDArray[np.intp]:
+    """Return which rows of a (K, CRITERIA) matrix `choose` would leave as ties, ascending."""
     left = np.arange(len(costs), dtype=np.intp)
-    for column in range(costs.shape[1]):
+    for column in map(CRITERIA.index, criteria):
         if len(left) < 2:
             break
         own = costs[left, column]

@@ -128,9 +128,13 @@ class DryRun:
         self._split = split
         self._sort_victims = sort_victims
 
+    def lesser(self, row: int) -> list[PodInfo]:
+        """Return the pods of a row that may be evicted."""
+        return [info for info in self._snapshot.infos[row].pods if info.priority < self._pod.priority]
+
     def on(self, row: int) -> Candidate | Status:
         """Return the candidate, or why the row is none."""
-        lesser = [info for info in self._snapshot.infos[row].pods if info.priority < self._pod.priority]
+        lesser = self.lesser(row)
         if not lesser:
             return _NO_VICTIMS
         trial = self._handle.trial(self._state, self._pod, self._snapshot, row)

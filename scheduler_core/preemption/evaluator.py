@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
+
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.fit_error import fit_error
 from scheduler_core.framework.interface import PostFilterResult, Steps
@@ -44,6 +46,25 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Manner:
+    """How candidates are found and told apart. What is given here is kube-scheduler's.
+
+    Attributes:
+        criteria: of `CRITERIA`, in the order in which they are asked.
+        dry_run: makes what tries one node.
+        codes: what Filter must have said of a node for it to be tried.
+    """
+
+    criteria: Sequence[str] = CRITERIA
+    dry_run: Callable[[Handle, CycleState, PodInfo, Snapshot, Sequence[Budget]], DryRun] = DryRun
+    codes: Sequence[Code] = (Code.UNSCHEDULABLE,)
+
+
+MANNER: Final = Manner()
+"""That of kube-scheduler."""
+
+
+@dataclass(frozen=True, slots=True)
 class Extended:
     """What extenders made of the candidates.
 
@@ -77,6 +98,7 @@ class Preemption:
         steps: what was decided, then what was done about it: those no replay knows.
         act: carries the choice out; None: nobody has said how.
         inline: the cycle itself carries it out and ends with it; else that goes on beside the cycles.
+        criteria: by which the candidates are told apart, in order.
     """
 
     pod: PodInfo
@@ -91,6 +113,7 @@ class Preemption:
     steps: list[Step] = field(default_factory=list)
     act: Callable[[Preemption, Peers], Steps | None] | None = None
     inline: bool = False
+    criteria: Sequence[str] = CRITERIA
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -108,7 +131,7 @@ class Preemption:
     def choice(self) -> Choice | None:
         """Return what the criteria left; None without candidates."""
         left = self.candidates if self.extended is None else self.extended.left
-        return choose(left) if left else None
+        return choose(left, self.criteria) if left else None
 
     def follow_up(self, core: Peers) -> Steps | None:
         """Return the steps that carry out what was found; None where nothing is to be done."""
@@ -237,6 +260,7 @@ def evaluate(
     limits: Limits = Limits(),
     lots: Lots | None = None,
     memory: DryRunMemory | None = None,
+    manner: Manner = MANNER,
 ) -> tuple[Preemption, PostFilterResult | None, Status]:
     """Look for a node that preemption can free.
 
@@ -249,11 +273,12 @@ def evaluate(
         limits: how many candidates to look for.
         lots: where the search begins and which of equals is taken; None: the first in name order, for both.
         memory: dry runs of earlier preemptors.
+        manner: how candidates are found and told apart.
 
     Returns:
         What was found, and PostFilter's answer (without detail).
     """
-    found = Preemption(pod)
+    found = Preemption(pod, criteria=manner.criteria)
     found.note(StepName.TRIGGERED)
     found.note(StepName.READ_AFRESH, node=pod.pod.status.nominated_node_name)
     snapshot = outcome.snapshot
@@ -268,10 +293,10 @@ def evaluate(
     if runs is None:
         runs = Runs(handle, budgets)
     runs.level(snapshot, pod)
-    rows = snapshot.by_name[outcome.codes[snapshot.by_name] == int(Code.UNSCHEDULABLE)]
+    rows = snapshot.by_name[np.isin(outcome.codes[snapshot.by_name], [int(code) for code in manner.codes])]
     found.note(StepName.POTENTIAL_NODES, count=len(rows))
-    dry_run = DryRun(handle, state, pod, snapshot, budgets)
-    tried = found.tried = search(dry_run, runs, snapshot, rows, limits.wanted(len(rows)), lots)
+    dry_run = manner.dry_run(handle, state, pod, snapshot, budgets)
+    tried = found.tried = search(dry_run, runs, snapshot, rows, limits.wanted(len(rows)), lots, manner.criteria)
     found.note(StepName.DRY_RUN, count=tried.count)
     if not tried.count:
         broken = tried.errors()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scheduler_core.framework.lots import Lots
 from scheduler_core.framework.status import Code, Status
 from scheduler_core.preemption.choice import cheapest
-from scheduler_core.preemption.dry_run import Candidate, DryRun
+from scheduler_core.preemption.dry_run import CRITERIA, Candidate, DryRun
 from scheduler_core.preemption.memory import BREAKING, HARMLESS, UNTRIED, Runs
 from scheduler_core.snapshot.snapshot import Snapshot
 
@@ -23,10 +24,17 @@ class Tried:
         count: how many of them are candidates.
     """
 
-    def __init__(self, snapshot: Snapshot, rows: NDArray[np.intp], wanted: int, runs: Runs) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        rows: NDArray[np.intp],
+        wanted: int,
+        runs: Runs,
+        criteria: Sequence[str] = CRITERIA,
+    ) -> None:
         """Take what the search left: the tried rows in order, and the answers by row as they are now.
 
-        Of the candidates that break a budget no more are kept than were wanted.
+        Of the candidates that break a budget no more are kept than were wanted. Which cost least, `criteria` say.
         """
         self._names = snapshot.names
         self._by_name = snapshot.by_name
@@ -35,7 +43,7 @@ class Tried:
         kinds = runs.kinds[rows]
         breaking = kinds == BREAKING
         found = self._found = rows[(kinds >= BREAKING) & ~(breaking & (np.cumsum(breaking) > wanted))]
-        self._tied = found[cheapest(runs.costs[found])]
+        self._tied = found[cheapest(runs.costs[found], criteria)]
         self.count = len(found)
 
     @cached_property
@@ -81,7 +89,13 @@ class Tried:
 
 
 def search(
-    dry_run: DryRun, runs: Runs, snapshot: Snapshot, rows: NDArray[np.intp], wanted: int, lots: Lots | None
+    dry_run: DryRun,
+    runs: Runs,
+    snapshot: Snapshot,
+    rows: NDArray[np.intp],
+    wanted: int,
+    lots: Lots | None,
+    criteria: Sequence[str] = CRITERIA,
 ) -> Tried:
     """Dry-run the nodes where eviction might help, from a drawn place on, until there are enough candidates.
 
@@ -94,6 +108,7 @@ def search(
         rows: those where eviction might help, in name order.
         wanted: after how many candidates the search may stop.
         lots: where the search begins; None: at the first name.
+        criteria: by which the cheapest are told.
     """
     begin = lots.draw("preemption-offset", len(rows)) if lots is not None and wanted < len(rows) else 0
     if begin:
@@ -106,7 +121,7 @@ def search(
         row = int(rows[position])
         runs.keep(row, dry_run.on(row))
         known[position] = runs.kinds[row]
-    return Tried(snapshot, rows[: _end(known, wanted)], wanted, runs)
+    return Tried(snapshot, rows[: _end(known, wanted)], wanted, runs, criteria)
 
 
 def _is_enough(kinds: NDArray[np.int8], wanted: int) -> bool:
