@@ -77,6 +77,9 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
+LESSONS = [BASE_DIR / "lessons"]
+"""Folders whose folders are lesson packages."""
+
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",

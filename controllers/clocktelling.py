@@ -68,7 +68,8 @@ class ClockTeller:
         clock = self._clock
         narrated = self._stepper.narrated_one_in()
         steps = (taken_step, clock.stepped, self._stepper.waits)
-        told = (generation, clock.paused, clock.rate, clock.pace, steps, str(clock.held), narrated, self.behind)
+        stands = (clock.paused, clock.rate, str(clock.held), clock.run)
+        told = (generation, *stands, clock.pace, steps, narrated, self.behind)
         present_ms = self._loop.now_ms if present_ms is None or clock.paused else present_ms
         if not anew and told == self._told and not self._has_drifted(real_unix_ms, present_ms):
             return
@@ -84,7 +85,7 @@ class ClockTeller:
             "pace": clock.pace,
             "simTimeMs": present_ms if clock.paused else max(present_ms, self.shown_ms(real_unix_ms)),
             "anchorUnixMs": real_unix_ms,
-            "carryRate": 0.0 if clock.paused or self.behind else clock.rate,
+            "carryRate": 0.0 if clock.paused or self.behind or clock.runs_on else clock.rate,
             "effectiveRate": round(clock.rate if measured is None else measured, 3),
             "stepped": clock.stepped,
             "stepId": taken_step,
@@ -92,6 +93,8 @@ class ClockTeller:
             "held": clock.held,
             "narrated": {"oneIn": narrated},
         }
+        if clock.run is not None:
+            status["run"] = clock.run.document()
         self._status = status
         self._client.apply(Patch(CLOCKS, "", CLOCK, {"status": status}, "merge", "status"), SESSION)
 

@@ -37,6 +37,43 @@ class Hold:
         return cls(asked.id, asked.pod) if asked is not None and asked.pod else None
 
 
+@dataclass(frozen=True, slots=True)
+class RunAsked:
+    """A run that was asked for: until a predicate holds, at most so many real seconds; see `controllers.running`."""
+
+    id: int
+    until: str
+    seconds: float
+    began_ms: int
+    """What `since()` counts from."""
+
+    @classmethod
+    def of(cls, asked: api.Run | None) -> RunAsked | None:
+        """Return the run that a clock's spec asks for."""
+        if asked is None or not asked.id or not asked.until:
+            return None
+        return cls(asked.id, asked.until, asked.seconds, asked.began_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTold:
+    """What is known of the newest run: `state` is running, reached, timeout or failed; since or until when."""
+
+    id: int
+    state: str
+    message: str
+    sim_time_ms: int
+
+    @classmethod
+    def of(cls, told: api.RunStatus | None) -> RunTold | None:
+        """Return what a clock's status tells of a run."""
+        return cls(told.id, told.state, told.message, told.sim_time_ms) if told is not None and told.id else None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as the clock's status has it."""
+        return {"id": self.id, "state": self.state, "message": self.message, "simTimeMs": self.sim_time_ms}
+
+
 @dataclass(slots=True)
 class ClockView:
     """The clock as the cluster obeys it. `rate`: simulated per real second. `pace`: simulated ms at each point."""
@@ -47,10 +84,17 @@ class ClockView:
     hold: Hold | None = None
     """The pod at which time is to stand: before PreFilter of its cycle."""
     held: dict[str, str] | None = None
+    run: RunTold | None = None
+    """The newest run; while it is `running`, time goes as fast as it can."""
     stepped: int = 0
     """How many of the steps last asked for could be taken."""
     effective_rate: float | None = None
     """Simulated seconds per real second as measured by whoever drives; None: not measured."""
+
+    @property
+    def runs_on(self) -> bool:
+        """Return whether a run is under way: nobody waits for real time then."""
+        return self.run is not None and self.run.state == "running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +121,14 @@ class ClockCommand:
     pace: int
     step: Step | None
     hold: Hold | None = None
+    run: RunAsked | None = None
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> ClockCommand:
         """Return what a clock's document asks for."""
         spec = read(document.get("spec"), api.ClockSpec)
-        step, hold = Step.of(spec.step), Hold.of(spec.hold)
-        return cls(generation_of(document), spec.paused, spec.rate, spec.pace, step, hold)
+        step, hold, run = Step.of(spec.step), Hold.of(spec.hold), RunAsked.of(spec.run)
+        return cls(generation_of(document), spec.paused, spec.rate, spec.pace, step, hold, run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from controllers.commands import (
     ClockView,
     Obeyed,
     ReplicaCommand,
+    RunTold,
     active_of,
     generation_of,
 )
@@ -28,6 +29,7 @@ from controllers.loop.loop import Loop, Slot
 from controllers.registry.models import clustersim_v1 as api
 from controllers.registry.structs import read
 from controllers.replicatelling import ReplicaTeller
+from controllers.running import Running
 from controllers.stepping import Stepper
 from scheduler_core.api.document import Document
 
@@ -71,6 +73,8 @@ class Obeying:
         self._taken_step = 0
         self._order = 0
         """How many commands have taken effect."""
+        self.running = Running(store, loop, clock)
+        self._taken_run = 0
         self._stood = False
         """Time stands at the pod that was asked for, and nobody has been told yet."""
 
@@ -91,6 +95,9 @@ class Obeying:
         self._clock.pace = command.pace if status.pace is None else status.pace
         self._clock.rate = command.rate if status.rate is None else status.rate
         self._clock.hold = command.hold
+        self._clock.run = RunTold.of(status.run)
+        # One that was under way begins anew.
+        self._taken_run = 0 if self._clock.run is None else self._clock.run.id - self._clock.runs_on
 
     def take_up_replica(self, document: Document) -> None:
         """Go on as a replica's status says, with the fault that it has."""
@@ -110,8 +117,10 @@ class Obeying:
         stored = self._store.get(CLOCKS, "", CLOCK)
         if stored is not None and present_ms is not None and not self._clock.paused:
             self._reach(ClockCommand.of(stored.object), real_unix_ms, present_ms)
-        if stored is not None and generation_of(stored.object) != self._generation:
+        if stored is not None and (generation_of(stored.object) != self._generation or self._run_is_left):
             self.clock(stored.object)
+            self._begin_run(ClockCommand.of(stored.object), real_unix_ms)
+        self.running.expire(real_unix_ms)
         for identity in self._replicas:
             found = self._store.get(REPLICAS, "", identity)
             if found is not None and generation_of(found.object) != self._replica_teller.obeyed[identity].generation:
@@ -123,13 +132,24 @@ class Obeying:
             self.tell_clock(real_unix_ms, present_ms)
 
     def stand(self) -> None:
-        """Let time stand if the pod has come in hand that it is to stand at."""
-        if self._clock.hold is None or self._clock.paused:
-            return
-        stayed = self._stepper.stayed()
-        if stayed is not None:
-            self._clock.paused, self._clock.held = True, stayed
-            self._stood = True
+        """Let time stand if the pod has come in hand that it is to stand at, or if a run has come to its end."""
+        if self._clock.hold is not None and not self._clock.paused:
+            stayed = self._stepper.stayed()
+            if stayed is not None:
+                self._clock.paused, self._clock.held = True, stayed
+                self._stood = True
+        self.running.look()
+
+    @property
+    def _run_is_left(self) -> bool:
+        """Return whether a run is told to be under way that this owner has not begun."""
+        return self._clock.runs_on and not self.running.is_on
+
+    def _begin_run(self, command: ClockCommand, real_unix_ms: int) -> None:
+        if command.run is not None and command.run.id > self._taken_run:
+            self._taken_run = command.run.id
+            self._stepper.hold(False)
+            self.running.begin(command.run, real_unix_ms)
 
     def tell_clock(self, real_unix_ms: int, present_ms: int | None, *, anew: bool = False) -> None:
         """Say what time it is, if readers would be wrong about it; see `ClockTeller.tell`."""
@@ -164,6 +184,10 @@ class Obeying:
             clock.paused = True
             self._taken_step = command.step.id
             clock.stepped = self._stepper.step(command.step)
+            return
+        if command.run is None:
+            self.running.stop("it was called off")
+        elif clock.runs_on and command.run.id == self._taken_run:
             return
         if clock.paused and not command.paused:
             self._stepper.hold(False)

@@ -83,6 +83,7 @@ FUNCTIONS: Final[Mapping[str, tuple[_Function, ...]]] = {
     "time": (_Function((), _T.DYN, inspect.FloatType(), lambda view: view.time()),),
     "since": (_Function((), _T.DYN, inspect.FloatType(), lambda view: view.since()),),
     "held": (_Function((), _TEXT, inspect.StrType(), lambda view: view.held()),),
+    "point": (_Function((), _TEXT, inspect.StrType(), lambda view: view.point()),),
 }
 """Name → the ways to call it; `docs/lessons.md` has a line for each."""
 

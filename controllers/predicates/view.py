@@ -33,10 +33,19 @@ _ENDED: Final = ("Succeeded", "Failed")
 
 
 class Moment(NamedTuple):
-    """When a predicate is asked: simulated milliseconds now, and when the step's scene began."""
+    """When a predicate is asked.
+
+    Attributes:
+        now_ms: simulated milliseconds now.
+        began_ms: when the step's scene began.
+        held: `namespace/name` of the pod in hand, empty for none; None: as the clock's status says.
+        point: the extension point at which it rests.
+    """
 
     now_ms: int
     began_ms: int = 0
+    held: str | None = None
+    point: str = ""
 
 
 class View:
@@ -227,9 +236,19 @@ class View:
 
     def held(self) -> str:
         """Return the pod that rests in a scheduler's hand while time stands, empty where none does."""
+        return self._rests[0].removeprefix(f"{self.namespace}/")
+
+    def point(self) -> str:
+        """Return the extension point that `held` has come to, empty where none is held."""
+        return self._rests[1]
+
+    @property
+    def _rests(self) -> tuple[str, str]:
+        if self.moment.held is not None:
+            return self.moment.held, self.moment.point
         found = self.store.get(CLOCKS, "", CLOCK)
         held = ((found.object.get("status") or {}).get("held") or {}) if found is not None else {}
-        return str(held.get("pod") or "").removeprefix(f"{self.namespace}/")
+        return str(held.get("pod") or ""), str(held.get("point") or "")
 
 
 def _counted_creations(store: Store) -> Counter[tuple[str, str]]:

@@ -9,8 +9,8 @@ from controllers.flags.table import RESOURCE as FLAGS
 from controllers.kinds.clustersim.client import RESOURCE as CLIENTS
 from controllers.kinds.table import find_kind
 from controllers.kit.client import Client
-from controllers.log.memory import MemoryStore
 from controllers.log.operations import Create, Delete, Operation, Patch
+from controllers.log.store import Store
 from controllers.registry.kind import Kind
 from controllers.scenario.reading import named_kind
 from controllers.scenario.shape import Action
@@ -21,25 +21,31 @@ ACTOR: Final = "user:scenario"
 """Who writes what a scenario says."""
 
 
-def act(store: MemoryStore, action: Action) -> None:
-    """Carry out one action.
+def act(store: Store, action: Action, actor: str = ACTOR, client: Client | None = None) -> None:
+    """Carry out one action in somebody's name.
+
+    Args:
+        store: the session's.
+        action: what to do.
+        actor: who does it.
+        client: writes it; None: one of its own.
 
     Raises:
         ApiError: it was refused; the message names the step.
     """
-    client = Client(store)
+    client = client or Client(store)
     for operation in _operations(store, action):
-        result = client.apply(operation, ACTOR)
+        result = client.apply(operation, actor)
         if result.error is not None:
-            raise ApiError(
-                result.error.code,
-                result.error.reason,
-                f"{action.path} at {action.at_ms / 1000:g} s was refused: {result.error.message}",
-                causes=result.error.causes,
-            )
+            raise refusal(action, result.error)
 
 
-def _operations(store: MemoryStore, action: Action) -> list[Operation]:
+def refusal(action: Action, error: ApiError) -> ApiError:
+    """Return the error of a refused action, whose message names the action."""
+    return ApiError(error.code, error.reason, f"{action.told} was refused: {error.message}", causes=error.causes)
+
+
+def _operations(store: Store, action: Action) -> list[Operation]:
     argument = action.argument
     match action.what:
         case "apply":
@@ -86,7 +92,7 @@ def _operations(store: MemoryStore, action: Action) -> list[Operation]:
             return [Patch("clocks.clustersim.io", "", "clock", {"spec": argument})]
 
 
-def _apply(store: MemoryStore, document: Document) -> Operation:
+def _apply(store: Store, document: Document) -> Operation:
     """Create the object, or merge what is written into the one that is there."""
     kind = find_kind(document["apiVersion"], document["kind"])
     assert kind is not None, "kinds were checked when the scenario was read"

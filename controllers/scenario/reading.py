@@ -58,12 +58,12 @@ def read(document: Any, templates: Mapping[str, Start], plugins: PluginRegistry 
         kubelets=bool(document.get("kubelets", True)),
         until_ms=_milliseconds(document.get("until", DEFAULT_UNTIL_SECONDS), "until", causes),
     )
-    scenario.objects = [*start.objects, *_nodes(_listed(document, "nodes", causes), causes)]
+    scenario.objects = [*start.objects, *read_nodes(_listed(document, "nodes", causes), "nodes", causes)]
     for index, found_object in enumerate(_listed(document, "objects", causes)):
-        if _kind_of(found_object, f"objects[{index}]", causes) is not None:
+        if kind_of(found_object, f"objects[{index}]", causes) is not None:
             scenario.objects.append(found_object)
     for index, step in enumerate(_listed(document, "steps", causes)):
-        _read_step(step, f"steps[{index}]", scenario.actions, plugins, causes)
+        read_step(step, f"steps[{index}]", scenario.actions, plugins, causes)
     scenario.scheduler = _scheduler(document.get("scheduler"), "scheduler", plugins, causes)
     if causes:
         texts = "; ".join(f"{cause.field}: {cause.message}" for cause in causes)
@@ -124,7 +124,8 @@ def _scheduler(spec: Any, path: str, plugins: PluginRegistry | None, causes: lis
     return spec
 
 
-def _kind_of(document: Document, path: str, causes: list[Cause]) -> Kind | None:
+def kind_of(document: Document, path: str, causes: list[Cause]) -> Kind | None:
+    """Return the kind of an object that is written out; None where there is no such kind, or the object has no name."""
     kind = find_kind(str(document.get("apiVersion")), str(document.get("kind")))
     if kind is None:
         causes.append(Cause(path, f"no kind {document.get('kind')!r} in {document.get('apiVersion')!r} is served"))
@@ -134,11 +135,11 @@ def _kind_of(document: Document, path: str, causes: list[Cause]) -> Kind | None:
     return kind
 
 
-def _nodes(entries: list[Document], causes: list[Cause]) -> list[Document]:
-    """Return the nodes that shorthand entries describe."""
+def read_nodes(entries: list[Document], where: str, causes: list[Cause]) -> list[Document]:
+    """Return the nodes that shorthand entries describe; `where` is the list's path."""
     nodes: list[Document] = []
     for index, entry in enumerate(entries):
-        path = f"nodes[{index}]"
+        path = f"{where}[{index}]"
         _check_known(entry, _NODE, f"{path}.", causes)
         count = _number(entry, "count", 1, 1, NODES_MAX, causes)
         capacity = {"cpu": str(entry.get("cpu", 4)), "memory": str(entry.get("memory", "16Gi"))}
@@ -149,7 +150,10 @@ def _nodes(entries: list[Document], causes: list[Cause]) -> list[Document]:
         labels = dict(entry.get("labels") or {})
         if entry.get("zone"):
             labels["topology.kubernetes.io/zone"] = str(entry["zone"])
-        prefix = str(entry.get("name", "node"))
+        prefix = entry.get("name", "node")
+        if not isinstance(prefix, str):
+            causes.append(Cause(f"{path}.name", f"must be a text: YAML reads it as {prefix!r}, so write it in quotes"))
+            continue
         for number in range(count):
             name = (
                 prefix if count == 1 and "name" in entry else f"{prefix}-{len(nodes) + 1 if count == 1 else number + 1}"
@@ -163,9 +167,10 @@ def _nodes(entries: list[Document], causes: list[Cause]) -> list[Document]:
     return nodes
 
 
-def _read_step(
+def read_step(
     step: Document, path: str, actions: list[Action], plugins: PluginRegistry | None, causes: list[Cause]
 ) -> None:
+    """Read one step, `at` and what happens then, and add its actions."""
     at_ms = _milliseconds(step.get("at", 0), f"{path}.at", causes)
     _check_known(step, frozenset({"at", *_ACTIONS}), f"{path}.", causes)
     named = [what for what in _ACTIONS if what in step]
@@ -180,7 +185,7 @@ def _read_step(
                 if not isinstance(document, dict):
                     causes.append(Cause(where, "must be an object or a list of objects"))
                 else:
-                    _kind_of(document, where, causes)
+                    kind_of(document, where, causes)
         elif what == "scheduler":
             _scheduler(argument, where, plugins, causes)
         elif what == "flags":

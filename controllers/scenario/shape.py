@@ -20,6 +20,13 @@ class Action:
     what: str
     argument: Any
     path: str
+    timed: bool = True
+    """False: it has no time of its own, and happens in its turn."""
+
+    @property
+    def told(self) -> str:
+        """Return what names it in errors."""
+        return f"{self.path} at {self.at_ms / 1000:g} s" if self.timed else self.path
 
 
 @dataclass(slots=True)

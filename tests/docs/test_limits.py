@@ -37,6 +37,7 @@ PACKAGES = {
     "controllers.loop": "The loop",
     "controllers.kit": "Controllers",
     "controllers.proxy": "Proxies and clients",
+    "controllers.lesson": "Lessons",
 }
 NAME = re.compile(r".*(_MAX|_MIN|_MS|_SECONDS|_SECOND|_BURST|_BYTES|_PER_PERSON|_PER_STUDENT|_THREADS|_QUOTA)|GROUP")
 HEAD = """# Limits

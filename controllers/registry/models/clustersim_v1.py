@@ -26,6 +26,9 @@ PACE_MAX_MS: Final = 60_000
 STEP_COUNT_MAX: Final = 10_000
 """Steps of one request; more are refused with 422: the owner answers within seconds."""
 
+RUN_SECONDS_MAX: Final = 120
+"""Real seconds that one run may take; more are refused with 422: a class has looked away by then."""
+
 FAULT_SECONDS_MAX: Final = 86_400
 """Simulated seconds that a fault may last, or that a clock may be off; more is refused with 422."""
 
@@ -75,6 +78,28 @@ class Hold(Shape, frozen=True):
     pod: Annotated[str, Meta(description="The pod, as namespace/name.")] = ""
 
 
+class Run(Shape, frozen=True):
+    """Run lets time go as fast as it can until something is true; a new id is a new request."""
+
+    id: Annotated[int, Meta(description="Grows with every request.")] = 0
+    until: Annotated[str, Meta(description="A predicate, as docs/lessons.md has them.")] = ""
+    seconds: Annotated[
+        float, Meta(gt=0, le=RUN_SECONDS_MAX, description="Real seconds after which it ends in any case.")
+    ] = 20.0
+    began_ms: Annotated[int, Meta(ge=0, description="Simulated milliseconds that since() counts from.")] = 0
+
+
+class RunStatus(Shape, frozen=True):
+    """RunStatus is what became of a run: running, reached, timeout or failed."""
+
+    open_fields: ClassVar[bool] = True
+
+    id: int = 0
+    state: str = ""
+    message: str = ""
+    sim_time_ms: Annotated[int, Meta(ge=0)] = 0
+
+
 class ClockSpec(Shape, frozen=True):
     """ClockSpec is what is asked of the clock."""
 
@@ -94,6 +119,7 @@ class ClockSpec(Shape, frozen=True):
     hold: Annotated[Hold | None, Meta(description="The pod before whose PreFilter time stops, as long as asked.")] = (
         None
     )
+    run: Annotated[Run | None, Meta(description="How far time is to go by itself.")] = None
 
 
 class ClockStatus(Shape, frozen=True):
@@ -113,6 +139,7 @@ class ClockStatus(Shape, frozen=True):
     step_id: Annotated[int, Meta(ge=0)] = 0
     stepping: bool = False
     held: Object | None = None
+    run: RunStatus | None = None
     narrated: Object | None = None
 
 

@@ -1,0 +1,74 @@
+"""Lesson packages of this installation: folders with `lesson.yaml` and a text per language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+
+from clustersim import documents
+from clustersim.classroom.templates import TEMPLATES
+from controllers.lesson import Files, read
+from controllers.lesson.reading import LANGUAGES, Lesson
+from controllers.scenario import Start
+from scheduler_core.api.errors import ApiError, Cause, bad_request
+from scheduler_core.framework.registry import PluginRegistry
+
+FILE_BYTES_MAX: Final = 1024 * 1024
+"""Bytes of one file of a package; larger ones are refused."""
+
+MAIN: Final = "lesson.yaml"
+
+
+def templates() -> dict[str, Start]:
+    """Return what lessons may begin with."""
+    return {name: Start(tuple(each.objects()), each.replicas, each.pace) for name, each in TEMPLATES.items()}
+
+
+def all_packages() -> list[Path]:
+    """Return the folders of all installed lessons, in order of name."""
+    found = [path.parent for root in settings.LESSONS for path in Path(root).glob(f"*/{MAIN}")]
+    return sorted(found, key=lambda path: path.name)
+
+
+def load(path: Path, starts: Mapping[str, Start], plugins: PluginRegistry | None = None) -> Lesson:
+    """Return the lesson in a folder.
+
+    Raises:
+        ApiError: 400, with everything that is wrong.
+    """
+    folder = path.resolve()
+    if not folder.is_dir():
+        raise bad_request(f"{path} is no folder with a {MAIN}")
+    texts: dict[str, str] = {}
+    for language in LANGUAGES:
+        file = folder / f"{language}.md"
+        if file.exists():
+            texts[language] = documents.text_of(_bytes(file))
+    return read(Files(folder.name, _main(_bytes(folder / MAIN)), texts), starts, plugins=plugins, rules=rules())
+
+
+def rules() -> tuple[str, ...] | None:
+    """Return the ids of the rules that people believe in."""
+    return None
+
+
+def _main(data: bytes) -> Any:
+    try:
+        return documents.one_yaml(data)
+    except ApiError as wrong:
+        causes = [Cause(f"{MAIN}:{cause.field}", cause.message) for cause in wrong.causes]
+        raise ApiError(wrong.code, wrong.reason, f"{MAIN}: {wrong.message}", causes=causes) from wrong
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        if not file.is_file() or file.is_symlink():
+            raise bad_request(f"{file.name} is missing, or no plain file")
+        if file.stat().st_size > FILE_BYTES_MAX:
+            raise bad_request(f"{file.name} is larger than {FILE_BYTES_MAX} bytes")
+        return file.read_bytes()
+    except OSError as error:
+        raise bad_request(f"{file.name} cannot be read: {error.strerror}") from error
