@@ -147,6 +147,10 @@ class Cluster:
         self._obeying.stand()
         return count
 
+    def end_run(self, real_unix_ms: int) -> None:
+        """End the run under way if its real time is over."""
+        self._obeying.running.expire(real_unix_ms)
+
     def run_starts(self) -> None:
         """Run the ticks in which components start, which list all that they watch; nothing else that is due."""
         if not (self.clock.paused and self.obeys_pause):

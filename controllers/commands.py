@@ -46,13 +46,15 @@ class RunAsked:
     seconds: float
     began_ms: int
     """What `since()` counts from."""
+    waits_ms: int | None
+    """What `waited()` counts from."""
 
     @classmethod
     def of(cls, asked: api.Run | None) -> RunAsked | None:
         """Return the run that a clock's spec asks for."""
         if asked is None or not asked.id or not asked.until:
             return None
-        return cls(asked.id, asked.until, asked.seconds, asked.began_ms)
+        return cls(asked.id, asked.until, asked.seconds, asked.began_ms, asked.waits_ms)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class Running:
             return
         rests = self._clock.held or {"pod": "", "point": ""}
         held = rests["pod"]
-        moment = Moment(self._loop.now_ms, self._asked.began_ms, held, rests["point"])
+        moment = Moment(self._loop.now_ms, self._asked.began_ms, held, rests["point"], self._asked.waits_ms)
         if self._until.holds(View(self._store, moment)):
             self._end("reached", "")
         elif self._clock.paused:

@@ -37,6 +37,12 @@ RATE_WINDOW_MS: Final = 2_000
 NEWS_OF_CARRY: Final = 0.8
 """The part of `sessiontime.CARRY_MS` after which an owner that wrote nothing says that it lives."""
 
+RUN_TICKS_MAX: Final = 1_000
+"""Ticks of a run in one slice at most: its end is looked for between slices, too."""
+
+RUN_LOOK_MS: Final = 100
+"""Real milliseconds after which a run in which nothing is due is looked at again."""
+
 NEVER_MS: Final = 1 << 62
 
 
@@ -112,6 +118,9 @@ class Driver:
     def _run(self, began_ms: int) -> None:
         """Run what is due, until the slice is over; slip when that is not enough."""
         cluster, teller = self.cluster, self.cluster.teller
+        if cluster.clock.runs_on:
+            self._run_on(began_ms)
+            return
         while cluster.run_tick(self._target(realtime.monotonic_ms())):
             if realtime.monotonic_ms() - began_ms >= SLICE_MS:
                 break
@@ -126,6 +135,19 @@ class Driver:
         elif teller.behind and lag_ms <= 0 and now_ms - self._behind_since_ms > CAUGHT_UP_MS:
             teller.behind = False
         self._measure(now_ms)
+
+    def _run_on(self, began_ms: int) -> None:
+        """Run what comes next without waiting for its time, until the slice is over or what the run is for is true."""
+        cluster = self.cluster
+        for _ in range(RUN_TICKS_MAX):
+            due_ms = cluster.next_event_ms()
+            if due_ms is None or not cluster.clock.runs_on or not cluster.run_tick(due_ms):
+                break
+            if realtime.monotonic_ms() - began_ms >= SLICE_MS:
+                break
+        cluster.end_run(realtime.unix_ms())
+        self._anchor_sim_ms, self._anchor_real_ms = cluster.now_ms, realtime.monotonic_ms()
+        self._measured_from = (self._anchor_real_ms, self._anchor_sim_ms)
 
     def _say(self, asked: bool) -> None:
         """Obey what was asked for, if anything may have been, and say what time it is."""
@@ -146,6 +168,9 @@ class Driver:
             return 0
         if self.cluster.clock.paused:
             return NEVER_MS
+        if self.cluster.clock.runs_on:
+            # With nothing to do at all a run still ends when its real time is over.
+            return 0 if self.cluster.next_event_ms() is not None else realtime.monotonic_ms() + RUN_LOOK_MS
         due_ms = self.cluster.next_event_ms()
         at_ms = self._news_ms + NEWS_OF_CARRY * carry_ms(self.cluster.clock.rate)
         if due_ms is not None and due_ms < at_ms:
@@ -198,7 +223,7 @@ class Driver:
         logger.error("%s failed and is started again", component, exc_info=error, extra={"session": self.session_id})
 
     def _target(self, now_ms: int) -> int:
-        if self.cluster.clock.paused:
+        if self.cluster.clock.paused or self.cluster.clock.runs_on:
             return self.cluster.now_ms
         return self._anchor_sim_ms + int((now_ms - self._anchor_real_ms) * self.cluster.clock.rate)
 

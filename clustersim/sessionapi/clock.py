@@ -60,7 +60,8 @@ def change(call: Call) -> HttpResponse:
     if body.get("paused") is not None:
         if not isinstance(body["paused"], bool):
             raise refuse(Cause("paused", "give true or false"))
-        wanted["paused"] = body["paused"]
+        # Whoever stops time, or lets it go at its rate, calls off a run.
+        wanted.update(paused=body["paused"], run=None)
     for field, value in (
         ("rate", number_field(body, "rate", *bounds(ClockSpec, "rate"))),
         ("pace", number_field(body, "pace", *bounds(ClockSpec, "pace"), whole=True)),
@@ -91,7 +92,7 @@ def step(call: Call) -> HttpResponse:
     def mutate(document: Document) -> None:
         spec = document.setdefault("spec", {})
         number = int((spec.get("step") or {}).get("id") or 0) + 1
-        spec.update(paused=True, step={"id": number, "by": body["by"], "count": 1 if count is None else count})
+        spec.update(paused=True, run=None, step={"id": number, "by": body["by"], "count": 1 if count is None else count})
 
     observed = commands.ask(
         principal.session_id, CLOCKS, CLOCK, mutate, actor=principal.actor, guard=guard_for(principal, commands=True)

@@ -109,13 +109,12 @@ class _Checker:
 
     def _perform(self, player: Player, step: Step, version: str) -> Iterator[tuple[str, Finding | None]]:
         """Play a step's phases, and yield each when it has come to its end, with what went wrong."""
-        began_ms = player.now_ms
         pace = self._lesson.package.pace
-        error = player.play(scene_script(step, self._lesson.begins[step.id], pace), "scene", began_ms)
+        error = player.play(scene_script(step, self._lesson.begins[step.id], pace), "scene")
         yield "scene", self._finding(step, f"{version}scene", "the scene plays", error) if error else None
         if error:
             return
-        error = player.play(wait_script(step), "wait", began_ms)
+        error = player.play(wait_script(step), "wait")
         yield "wait", self._finding(step, f"{version}wait", until_of(step) or "plays", error) if error else None
 
     # -- what is stated -------------------------------------------------------------------------------------------

@@ -38,7 +38,10 @@ class Performer:
         self._store = cluster.store
         self._client = Client(cluster.store)
         self._left: deque[Action] = deque()
-        self._began_ms = 0
+        self.began_ms = 0
+        """What `since()` counts from."""
+        self.waits_ms: int | None = None
+        """What `waited()` counts from; None: nothing is waited for."""
         self._run = 0
         """The id of the run that is waited for; 0: none."""
         self._steps = 0
@@ -53,10 +56,9 @@ class Performer:
         """Return whether the script has not come to its end."""
         return bool(self._left)
 
-    def begin(self, script: Iterable[Action], began_ms: int) -> None:
-        """Begin a script; the one before it is over. `began_ms` is what `since()` counts from."""
+    def begin(self, script: Iterable[Action]) -> None:
+        """Begin a script; the one before it is over."""
         self._left = deque(script)
-        self._began_ms = began_ms
         self._run = self._steps = self.done = 0
         self.error = ""
 
@@ -85,6 +87,11 @@ class Performer:
         """
         argument = action.argument
         match action.what:
+            case "count":
+                if argument["from"] == "scene":
+                    self.began_ms, self.waits_ms = self._cluster.now_ms, None
+                else:
+                    self.waits_ms = self._cluster.now_ms
             case "clear":
                 for operation in list(clearing(self._store, argument["pace"])):
                     # What went with its owner, or may not go, is not worth a word.
@@ -128,7 +135,8 @@ class Performer:
                 "id": self._run,
                 "until": argument["until"],
                 "seconds": float(argument.get("seconds", RUN_SECONDS)),
-                "beganMs": self._began_ms,
+                "beganMs": self.began_ms,
+                "waitsMs": self.waits_ms,
             }
             self._apply(Patch(CLOCKS, "", CLOCK, {"spec": {"paused": True, "run": run}}), action)
             return False
@@ -158,4 +166,5 @@ class Performer:
     def view(self) -> View:
         """Return what predicates look at now."""
         rests = self._cluster.clock.held or {"pod": "", "point": ""}
-        return View(self._store, Moment(self._cluster.now_ms, self._began_ms, rests["pod"], rests["point"]))
+        moment = Moment(self._cluster.now_ms, self.began_ms, rests["pod"], rests["point"], self.waits_ms)
+        return View(self._store, moment)

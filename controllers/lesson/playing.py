@@ -36,10 +36,10 @@ class Player:
         self._events = 0
         self._obey()
 
-    def play(self, script: Sequence[Document], path: str, began_ms: int) -> str:
+    def play(self, script: Sequence[Document], path: str) -> str:
         """Perform a script; return why it did not come to its end, empty where it did."""
         performer = self._performer
-        performer.begin(actions(script, path), began_ms)
+        performer.begin(actions(script, path))
         while performer.busy:
             performer.go_on()
             self._obey()

@@ -1,7 +1,8 @@
 """Scripts: what happens in a phase of a step, as a list of actions that can be written into the log.
 
-An action is a mapping of one key, what is to be done, to its argument: those of a scenario's step (docs/scenarios.md)
-and `run`, `step`, `race`, `hold` and `clear`. The same scripts are played live and headless.
+An action is a mapping of one key, what is to be done, to its argument: those of a scenario's step (docs/scenarios.md),
+`run`, `step` and `race`, and what only the scripts made here have: `hold`, `clear`, `count`. The same scripts are
+played live and headless.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ STEPS_UNTIL_MAX: Final = 200
 
 SETTLED: Final = "nodes().all(n, n.ready) || since() >= 12"
 """What a cleared cluster with new nodes waits for: a node whose machine is silent is never ready."""
+
+COUNT_FROM_SCENE: Final = {"count": {"from": "scene"}}
+"""From here on `since()` counts; nothing is waited for."""
+
+COUNT_FROM_WAIT: Final = {"count": {"from": "wait"}}
+"""From here on `waited()` counts."""
 
 _FIELDS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "run": (("until",), ("seconds",)),
@@ -117,7 +124,7 @@ def scene_script(step: Step, begin: Sequence[Document], pace: int) -> list[Docum
         begin: the objects that a cleared cluster gets, nodes among them; none where the step is not `fresh`.
         pace: the lesson's.
     """
-    script: list[Document] = [{"hold": {"pod": ""}}]
+    script: list[Document] = [{"hold": {"pod": ""}}, COUNT_FROM_SCENE]
     if begin:
         script.append({"clear": {"pace": pace}})
         script.append({"run": {"until": "since() >= 2", "seconds": RUN_SECONDS}})
@@ -125,6 +132,7 @@ def scene_script(step: Step, begin: Sequence[Document], pace: int) -> list[Docum
         script.append({"apply": nodes + [one for one in begin if one["kind"] != "Node"]})
         if nodes:
             script.append({"run": {"until": SETTLED, "seconds": RUN_SECONDS}})
+        script.append(COUNT_FROM_SCENE)
     if step.ask is not None and holds(step.ask):
         script.append({"hold": {"pod": key_of(step.ask.pod)}})
     script.extend(step.scene.do)
@@ -136,7 +144,7 @@ def scene_script(step: Step, begin: Sequence[Document], pace: int) -> list[Docum
 
 def wait_script(step: Step) -> list[Document]:
     """Return what happens between answer and reveal."""
-    script: list[Document] = [{"hold": {"pod": ""}}]
+    script: list[Document] = [{"hold": {"pod": ""}}, COUNT_FROM_WAIT]
     script.extend(step.wait.do if step.wait is not None else ())
     until = until_of(step)
     if until:

@@ -80,8 +80,18 @@ FUNCTIONS: Final[Mapping[str, tuple[_Function, ...]]] = {
     ),
     "replica": (_Function((_TEXT,), _MAP, _struct(shapes.ReplicaFacts), lambda view, one: _plain(view.replica(one))),),
     "events": (_Function((_TEXT,), _WHOLE, _INT, lambda view, reason: view.events(reason)),),
+    "queue": (_Function((_TEXT,), _MAP, _struct(shapes.QueueFacts), lambda view, one: _plain(view.queue(one))),),
+    "writers": (
+        _Function(
+            (_TEXT, _TEXT),
+            _T("list<string>"),
+            inspect.VarTupleType(inspect.StrType()),
+            lambda view, resource, name: view.writers(resource, name),
+        ),
+    ),
     "time": (_Function((), _T.DYN, inspect.FloatType(), lambda view: view.time()),),
     "since": (_Function((), _T.DYN, inspect.FloatType(), lambda view: view.since()),),
+    "waited": (_Function((), _T.DYN, inspect.FloatType(), lambda view: view.waited()),),
     "held": (_Function((), _TEXT, inspect.StrType(), lambda view: view.held()),),
     "point": (_Function((), _TEXT, inspect.StrType(), lambda view: view.point()),),
 }

@@ -142,6 +142,10 @@ class ReplicaFacts(msgspec.Struct, frozen=True, kw_only=True):
         rate: how fast its clock runs.
         restarts: how often its process began anew.
         refused: writes that were refused because another one was faster.
+        led: session seconds at which it last came to believe that it leads, 0 where it never did.
+        stopped: when it last ceased to, 0 while it leads or where it never did.
+        faults: kinds of the faults that it has.
+        exit: the code with which its process ended last, -1 where it never did.
     """
 
     exists: bool = False
@@ -151,3 +155,19 @@ class ReplicaFacts(msgspec.Struct, frozen=True, kw_only=True):
     rate: float = 1.0
     restarts: int = 0
     refused: int = 0
+    led: float = 0.0
+    stopped: float = 0.0
+    faults: list[str] = []
+    exit: int = -1
+
+
+class QueueFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Names of the pods in each part of one scheduler's queue, of each part the first."""
+
+    active: list[str] = []
+    backoff: list[str] = []
+    unschedulable: list[str] = []
+    gated: list[str] = []
+    waiting: list[str] = []
+    binding: list[str] = []
+    assumed: list[str] = []

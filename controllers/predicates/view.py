@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from controllers.commands import CLOCK, CLOCKS, REPLICAS
 from controllers.kinds.table import KINDS
-from controllers.log.store import ADDED, Store, Stored
+from controllers.log.store import ADDED, Event, Store, Stored
 from controllers.predicates import shapes
 from controllers.predicates.deciding import attempt_facts
 from controllers.registry.kind import Kind
@@ -17,6 +18,7 @@ from controllers.registry.models.clustersim_v1 import ReplicaStatus
 from controllers.registry.structs import read
 from controllers.scheduler.decisions import whole
 from controllers.scheduler.past import Past
+from controllers.scheduler.reporting import QUEUES
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
 from scheduler_core.api.meta import parsed
@@ -29,6 +31,9 @@ from scheduler_core.api.selector_text import parse_label_selector
 NAMESPACE: Final = "default"
 LEASES: Final = "leases.coordination.k8s.io"
 LEASES_NAMESPACE: Final = "kube-system"
+PERSON: Final = "person"
+"""What `writers` calls people, whoever they are."""
+
 _ENDED: Final = ("Succeeded", "Failed")
 
 
@@ -40,12 +45,14 @@ class Moment(NamedTuple):
         began_ms: when the step's scene began.
         held: `namespace/name` of the pod in hand, empty for none; None: as the clock's status says.
         point: the extension point at which it rests.
+        waits_ms: when the step's wait began; None: it has not.
     """
 
     now_ms: int
     began_ms: int = 0
     held: str | None = None
     point: str = ""
+    waits_ms: int | None = None
 
 
 class View:
@@ -88,6 +95,17 @@ class View:
         if self._creations is None:
             self._creations = _counted_creations(self.store)
         return self._creations[self._placed(name)]
+
+    def writers(self, resource: str, name: str) -> list[str]:
+        """Return who wrote an object, each once, in the order of their first write: `person`, or the component."""
+        kind = _kind(resource)
+        namespace, name = self._placed(name) if kind.namespaced else ("", name)
+        found = self.store.get(kind.resource, namespace, name)
+        if found is None:
+            return []
+        place = (kind.resource, namespace, name, found.uid)
+        rows = (row for row in _rows(self.store) if (row.resource, row.namespace, row.name, row.uid) == place)
+        return list(dict.fromkeys(_writer(row.actor) for row in rows))
 
     def _all_pods(self) -> list[tuple[Stored, shapes.PodFacts]]:
         if self._pods is None:
@@ -214,6 +232,7 @@ class View:
         if found is None:
             return shapes.ReplicaFacts()
         status = _status(found.object)
+        beliefs = status.beliefs
         return shapes.ReplicaFacts(
             exists=True,
             state=status.state,
@@ -222,6 +241,21 @@ class View:
             rate=float(status.clock_rate),
             restarts=status.restarts,
             refused=status.refused,
+            led=beliefs[-1].from_ms / 1000 if beliefs else 0.0,
+            stopped=(beliefs[-1].to_ms or 0) / 1000 if beliefs else 0.0,
+            faults=_faults(found.object),
+            exit=-1 if status.last_exit is None else status.last_exit.code,
+        )
+
+    def queue(self, identity: str) -> shapes.QueueFacts:
+        """Return the names of the pods in each part of a scheduler's queue, as far as its status lists them."""
+        found = self.store.get(QUEUES, "", identity)
+        status = {} if found is None else found.object.get("status") or {}
+        return shapes.QueueFacts(
+            **{
+                lane: [str(one.get("pod", "")).removeprefix(f"{self.namespace}/") for one in status.get(lane) or ()]
+                for lane in shapes.QueueFacts.__struct_fields__
+            }
         )
 
     # -- time -----------------------------------------------------------------------------------------------------
@@ -233,6 +267,11 @@ class View:
     def since(self) -> float:
         """Return session seconds since the step's scene began."""
         return (self.moment.now_ms - self.moment.began_ms) / 1000
+
+    def waited(self) -> float:
+        """Return session seconds since the step's wait began, 0 before it."""
+        began_ms = self.moment.waits_ms
+        return 0.0 if began_ms is None else (self.moment.now_ms - began_ms) / 1000
 
     def held(self) -> str:
         """Return the pod that rests in a scheduler's hand while time stands, empty where none does."""
@@ -252,12 +291,21 @@ class View:
 
 
 def _counted_creations(store: Store) -> Counter[tuple[str, str]]:
-    counted: Counter[tuple[str, str]] = Counter()
+    made = (row for row in _rows(store) if row.resource == "pods" and row.verb == ADDED)
+    return Counter((row.namespace, row.name) for row in made)
+
+
+def _rows(store: Store) -> Iterator[Event]:
     after = store.compacted
     while rows := store.events(after):
-        counted.update((row.namespace, row.name) for row in rows if row.resource == "pods" and row.verb == ADDED)
+        yield from rows
         after = rows[-1].revision
-    return counted
+
+
+def _writer(actor: str) -> str:
+    """Return who an actor of the log is: a component without its replica's number and its part, or a person."""
+    component = re.sub(r"-\d+$", "", actor.partition("/")[0])
+    return PERSON if actor.startswith("user:") else component
 
 
 def _pod_facts(document: Document) -> shapes.PodFacts:
@@ -305,6 +353,12 @@ def _allocatable(stored: Stored) -> dict[str, int]:
 
 def _status(document: Document) -> ReplicaStatus:
     return read(document.get("status"), ReplicaStatus)
+
+
+def _faults(document: Document) -> list[str]:
+    status = document.get("status") or {}
+    told = status.get("faults") or ([status["fault"]] if status.get("fault") else [])
+    return sorted(str(one.get("kind")) for one in told)
 
 
 def _is_selector(text: str) -> bool:

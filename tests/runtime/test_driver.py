@@ -109,6 +109,39 @@ def test_an_idle_session_does_nothing_but_renew(wall, writes):
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_run_waits_for_no_real_time_and_time_goes_on_from_its_end(wall):
+    wall.own()
+    wall.run(3_000)
+    wall.ask(paused=True, run={"id": 1, "until": "time() >= 400", "seconds": 20})
+    wall.run(0)
+    told = open_store(wall.session_id).get(CLOCKS, "", CLOCK).object["status"]
+    assert (told["run"]["state"], told["paused"]) == ("reached", True)
+    assert 400_000 <= wall.shown_ms() <= 402_000
+    wall.ask(paused=False, run=None)
+    wall.run(5_000)
+    assert 405_000 <= wall.shown_ms() <= 407_100
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_run_that_never_ends_gives_up_and_lets_writes_in(wall):
+    def slices(*asked):
+        write(open_store(wall.session_id), list(asked))
+        wall.driver.look()
+        for _ in range(3):
+            wall.driver.run_slice()
+        return open_store(wall.session_id).get(CLOCKS, "", CLOCK).object["status"]["run"]["state"]
+
+    wall.own()
+    run = {"id": 1, "until": "pod('late').exists", "seconds": 5}
+    assert slices(Patch(CLOCKS, "", CLOCK, {"spec": {"paused": True, "run": run}})) == "running"
+    assert slices(Create("pods", "default", POD)) == "reached"
+    run = {"id": 2, "until": "pod('nobody').exists", "seconds": 5}
+    assert slices(Patch(CLOCKS, "", CLOCK, {"spec": {"run": run}})) == "running"
+    wall.now_ms += 5_000
+    assert slices() == "timeout"
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_time_is_carried_on_while_the_owner_sleeps_and_rows_from_elsewhere_are_stamped_with_it(wall):
     wall.own()
     wall.run(60_000)

@@ -87,6 +87,7 @@ class Run(Shape, frozen=True):
         float, Meta(gt=0, le=RUN_SECONDS_MAX, description="Real seconds after which it ends in any case.")
     ] = 20.0
     began_ms: Annotated[int, Meta(ge=0, description="Simulated milliseconds that since() counts from.")] = 0
+    waits_ms: Annotated[int, Meta(ge=0, description="Simulated milliseconds that waited() counts from.")] | None = None
 
 
 class RunStatus(Shape, frozen=True):
