@@ -92,7 +92,9 @@ def step(call: Call) -> HttpResponse:
     def mutate(document: Document) -> None:
         spec = document.setdefault("spec", {})
         number = int((spec.get("step") or {}).get("id") or 0) + 1
-        spec.update(paused=True, run=None, step={"id": number, "by": body["by"], "count": 1 if count is None else count})
+        spec.update(
+            paused=True, run=None, step={"id": number, "by": body["by"], "count": 1 if count is None else count}
+        )
 
     observed = commands.ask(
         principal.session_id, CLOCKS, CLOCK, mutate, actor=principal.actor, guard=guard_for(principal, commands=True)
