@@ -18,7 +18,7 @@ LINES_A_HEAD_HOLDS: Final = 400
 
 TOP_LEVEL: Final = {
     "manage.py", "requirements.txt", "clustersim", "scheduler_core", "controllers", "templates", "static", "tests",
-    "README.md", "LICENSE", "Makefile", "pyproject.toml", "CHANGELOG.md", "CONTRIBUTING.md", "docs", ".ci",
+    "lessons", "README.md", "LICENSE", "Makefile", "pyproject.toml", "CHANGELOG.md", "CONTRIBUTING.md", "docs", ".ci",
     ".pre-commit-config.yaml", ".editorconfig", ".gitignore", "package.json", "package-lock.json", "jsconfig.json",
     "requirements.in", "requirements-dev.in", "requirements-dev.txt",
 }  # fmt: skip
