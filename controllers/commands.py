@@ -199,14 +199,18 @@ def asked_of(fault: api.Fault | None) -> Asked | None:
     return Asked(fault.id, fault.kind, fault.seconds, fault.rate)
 
 
-def active_of(document: Mapping[str, Any]) -> Active | None:
-    """Return the fault that a replica's status says it has."""
-    told = status_of(document).get("fault")
-    if not is_whole(told, api.Fault):
-        return None
-    left = read(told, api.Fault)
-    asked = asked_of(left)
-    return None if asked is None else Active(asked, left.until_ms)
+def active_of(document: Mapping[str, Any]) -> list[Active]:
+    """Return the faults that a replica's status says it has."""
+    status = status_of(document)
+    several = status.get("faults")
+    # A status from before replicas had several names the one.
+    found = []
+    for told in several if isinstance(several, list) else [status.get("fault")]:
+        if is_whole(told, api.Fault):
+            left = read(told, api.Fault)
+            asked = asked_of(left)
+            found += [] if asked is None else [Active(asked, left.until_ms)]
+    return found
 
 
 def generation_of(document: Mapping[str, Any]) -> int:

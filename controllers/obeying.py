@@ -106,8 +106,7 @@ class Obeying:
         if slot is None:
             return
         self._replica_teller.obeyed[identity] = Obeyed.of(document)
-        left = active_of(document)
-        if left is not None:
+        for left in active_of(document):
             self._faults.take_up(slot, left)
 
     # -- obeying --------------------------------------------------------------------------------------------------

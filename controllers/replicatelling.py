@@ -8,7 +8,7 @@ changes in: in the run of the loop it is a row of the engine's, between two tick
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from controllers.commands import REPLICAS, SESSION, Obeyed, status_of
@@ -108,7 +108,7 @@ class ReplicaTeller:
         return {**status, **self.standings[identity].as_dict()}
 
 
-def standing_of(slot: Slot, obeyed: Obeyed, active: Active | None, now_ms: int) -> Document:
+def standing_of(slot: Slot, obeyed: Obeyed, active: Sequence[Active], now_ms: int) -> Document:
     """Return what a replica's status says, but for its cycle: that is the scheduler's own."""
     replica = slot.component
     running = isinstance(replica, Replica)
@@ -123,7 +123,8 @@ def standing_of(slot: Slot, obeyed: Obeyed, active: Active | None, now_ms: int) 
         "clockRate": slot.clock.rate / 1000,
         "faultId": obeyed.fault_id,
         "verdict": None if obeyed.verdict is None else dict(obeyed.verdict),
-        "fault": None if active is None else active.as_dict(),
+        "fault": active[-1].as_dict() if active else None,
+        "faults": [one.as_dict() for one in active],
     }
     if not running:
         # The cycle in hand died with the replica.
@@ -138,7 +139,7 @@ _TELLING: Final = (
     "lastBranch",
     "clockRate",
     "faultId",
-    "fault",
+    "faults",
     "refused",
     "tries",
 )

@@ -79,7 +79,7 @@ def shown(call: Call, document: Document) -> Document:
     """Return a replica as `GET …/replicas` lists it."""
     component = read(document.get("spec"), ReplicaSpec).component
     status = read(document.get("status"), ReplicaStatus)
-    told = {} if status.fault is None else msgspec.to_builtins(status.fault)
+    faults = [{name: value for name, value in one.items() if value is not None} for one in _told(status)]
     return {
         "identity": document["metadata"]["name"],
         "component": component,
@@ -97,8 +97,15 @@ def shown(call: Call, document: Document) -> Document:
         "beliefs": msgspec.to_builtins(status.beliefs),
         "tries": msgspec.to_builtins(status.tries),
         "refusals": msgspec.to_builtins(status.refusals),
-        "fault": {name: value for name, value in told.items() if value is not None} or None,
+        "fault": faults[-1] if faults else None,
+        "faults": faults,
     }
+
+
+def _told(status: ReplicaStatus) -> list[Document]:
+    """Return the faults that a replica has; one told before replicas had several stands alone."""
+    several = status.faults or ([] if status.fault is None else [status.fault])
+    return [msgspec.to_builtins(one) for one in several]
 
 
 def _lease(call: Call, component: str, observed: Document | None) -> Document | None:

@@ -36,6 +36,7 @@ SKEW: Final = Fault(
     _skew,
     _set_right,
     needs=("seconds",),
+    of="clock",
     lasts="open",
 )
 RATE: Final = Fault(
@@ -45,4 +46,5 @@ RATE: Final = Fault(
     _set_right,
     needs=("rate",),
     takes=("seconds",),
+    of="clock",
 )

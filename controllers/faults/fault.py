@@ -38,6 +38,8 @@ class Fault:
         end: undoes what lasts of it.
         needs: fields that have to be given.
         takes: fields that may be given besides.
+        of: what it is a fault of: the `replica`, its process and link, or its `clock`. A replica has at most one of
+            each, and another one of the same ends the former; one of `all` ends both.
         lasts: until `seconds` are over, or until the replica is asked for something else (`open`: whatever `seconds`
             are, they mean another thing); a fault that happens `at once` leaves nothing to end, but for its `seconds`.
     """
@@ -47,6 +49,7 @@ class Fault:
     end: Callable[[Loop, Slot], None] = _nothing
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
+    of: Literal["replica", "clock", "all"] = "replica"
     lasts: Literal["seconds", "open", "at once"] = "seconds"
 
     def stays(self, asked: Asked) -> bool:

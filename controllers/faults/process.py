@@ -57,4 +57,4 @@ PAUSE: Final = Fault(
     _go_on,
     takes=("seconds",),
 )
-RECOVER: Final = Fault("What the replica has ends, and a dead one starts.", _begin_recovery, lasts="at once")
+RECOVER: Final = Fault("What the replica has ends, and a dead one starts.", _begin_recovery, of="all", lasts="at once")

@@ -84,8 +84,8 @@ class Agenda:
         self._push(max(at_ms, self.now_ms), slot, "recover", None)
 
     def mend_at(self, slot: Slot, at_ms: int, mend: Callable[[], None]) -> None:
-        """Call `mend` at a time, whatever becomes of the component until then; a later one replaces it."""
-        slot.mend = mend
+        """Call `mend` at a time, whatever becomes of the component until then, unless the slot has lost it."""
+        slot.mends.add(mend)
         self._push(max(at_ms, self.now_ms), slot, "mend", mend)
 
     def connect(self, slot: Slot, link: Link) -> None:
@@ -147,7 +147,7 @@ class Agenda:
     def _is_valid(self, entry: Entry) -> bool:
         slot = entry.slot
         if entry.kind == "mend":
-            return slot.mend is entry.payload
+            return entry.payload in slot.mends
         if entry.incarnation != slot.incarnation:
             return False
         return entry.kind != "fire" or slot.timers.get(entry.payload) == (entry.time_ms, entry.sequence)

@@ -118,8 +118,8 @@ class Slot:
     link: Link = WHOLE
     parked: list[Any] = field(default_factory=list)
     """Entries that came due while the process did not run."""
-    mend: Callable[[], None] | None = None
-    """What ends the fault that this component has; see `Loop.mend_at`."""
+    mends: set[Callable[[], None]] = field(default_factory=set)
+    """What ends the faults that this component has for a time; see `Loop.mend_at`."""
     own: frozenset[str] = frozenset()
     """Group resources by which the session shows this component itself: their rows are no traffic of the component's
     own, and are written whatever its link."""

@@ -266,7 +266,7 @@ class Loop(Agenda):
             self.recover(slot)
             return
         if entry.kind == "mend":
-            slot.mend = None
+            slot.mends.discard(entry.payload)
             entry.payload()
             if self.after_event is not None:
                 self.after_event(slot, Tick(self, slot))

@@ -255,6 +255,43 @@ def test_another_fault_ends_the_former() -> None:
     assert trio.status(leader)["fault"]["kind"] == "slow-watch", "the end of the former is void"
 
 
+def test_a_slow_clock_stays_slow_while_the_network_is_cut() -> None:
+    trio = Trio()
+    leader = trio.holder()
+    trio.run(2)
+    began = trio.cluster.now_ms
+    trio.fault(leader, "rate", rate=0.5)
+    trio.fault(leader, "partition", seconds=17)
+    status = trio.status(leader)
+    assert [one["kind"] for one in status["faults"]] == ["rate", "partition"]
+    assert status["fault"] == status["faults"][-1]
+    trio.run(21)
+    assert [one["kind"] for one in trio.status(leader)["faults"]] == ["rate"]
+    assert trio.holder() != leader, "another one took the lease over"
+    assert trio.status(leader)["leading"], "ten seconds by a clock at half its rate are twenty"
+    trio.run(5)
+    stopped = trio.status(leader)["beliefs"][-1]["toMs"]
+    assert 22_000 <= stopped - began <= 26_000, "two seconds and ten, twice as long as others measure"
+    trio.fault(leader, "recover")
+    assert "fault" not in trio.status(leader)
+    assert trio.status(leader)["clockRate"] == 1
+
+
+def test_a_new_owner_goes_on_with_both_faults() -> None:
+    trio = Trio()
+    trio.fault("kube-scheduler-1", "rate", rate=0.5)
+    trio.fault("kube-scheduler-1", "partition", seconds=17)
+    told = trio.status("kube-scheduler-1")
+    trio.run(5)
+    trio.cluster = Cluster(trio.store)
+    trio.cluster.start()
+    trio.run(1)
+    again = trio.status("kube-scheduler-1")
+    assert (again["faults"], again["clockRate"]) == (told["faults"], 0.5)
+    trio.run(20)
+    assert [one["kind"] for one in trio.status("kube-scheduler-1")["faults"]] == ["rate"]
+
+
 @pytest.mark.parametrize("kind", sorted(set(FAULTS) - {"release", "recover"}))
 def test_a_new_owner_goes_on_with_the_fault(kind: str) -> None:
     trio = Trio()

@@ -285,6 +285,7 @@ class ReplicaStatus(Shape, frozen=True):
     refusals: list[Refusal] = []
     fault_id: int = 0
     fault: Fault | None = None
+    faults: list[Fault] = []
     verdict: Outcome | None = None
     cycle: Object | None = None
     answer: Object | None = None

@@ -107,7 +107,7 @@ export class ElectionRecorder {
       beliefs: merged(known.beliefs, (status?.beliefs ?? []).map(({ fromMs, toMs = null }) => ({ fromMs, toMs })), (one) => one.fromMs, (old, now) => (old.toMs === null ? now : old)),
       tries: merged(known.tries, status?.tries ?? [], (one) => `${one.atMs} ${one.branch}`),
       refusals: merged(known.refusals, status?.refusals ?? [], (one) => `${one.atMs} ${one.message}`),
-      faults: faultsWith(known.faults, status?.fault ?? null, t),
+      faults: faultsWith(known.faults, status?.faults ?? [], t),
     });
     this.version += 1;
   }
@@ -136,14 +136,17 @@ function merged(known, told, keyOf, choose = (old) => old) {
 
 /**
  * @param {readonly Fault[]} known
- * @param {ReplicaSlim["status"]["fault"] | null} fault
+ * @param {NonNullable<ReplicaSlim["status"]["faults"]>} has
  * @param {number | null} t
  * @returns {Fault[]}
  */
-function faultsWith(known, fault, t) {
-  const kept = known.map((one) => (t !== null && one.id !== fault?.id && (one.toMs === null || one.toMs > t) ? { ...one, toMs: t } : one));
-  if (!fault || kept.some((one) => one.id === fault.id)) return kept;
-  const untilMs = fault.untilMs ?? null;
-  const began = untilMs !== null && fault.seconds ? untilMs - fault.seconds * 1000 : t;
-  return [...kept, { id: fault.id ?? 0, kind: fault.kind, rate: fault.rate ?? null, fromMs: began, toMs: untilMs }].slice(-TOLD_MAX);
+function faultsWith(known, has, t) {
+  const lasts = new Set(has.map((one) => one.id));
+  const kept = known.map((one) => (t !== null && !lasts.has(one.id) && (one.toMs === null || one.toMs > t) ? { ...one, toMs: t } : one));
+  const came = has.filter((fault) => !kept.some((one) => one.id === fault.id)).map((fault) => {
+    const untilMs = fault.untilMs ?? null;
+    const began = untilMs !== null && fault.seconds ? untilMs - fault.seconds * 1000 : t;
+    return { id: fault.id ?? 0, kind: fault.kind, rate: fault.rate ?? null, fromMs: began, toMs: untilMs };
+  });
+  return [...kept, ...came].slice(-TOLD_MAX);
 }

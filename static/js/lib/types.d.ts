@@ -309,8 +309,8 @@ export interface ReplicaSlim extends Slim {
     seenRevision?: number;
     clockSkewMs?: number;
     clockRate?: number;
-    /** What it has now; members that say nothing are null. */
-    fault?: { id?: number; kind: string; seconds?: number | null; rate?: number | null; untilMs?: number | null } | null;
+    /** What it has now, one of itself and one of its clock at most; members that say nothing are null. */
+    faults?: { id?: number; kind: string; seconds?: number | null; rate?: number | null; untilMs?: number | null }[];
     lastBranch?: string;
     restarts?: number;
     /** Writes of it that were refused because another one was faster; told when the count has doubled. */

@@ -107,7 +107,7 @@ export function mountSchedulers(element, dispatch) {
     const cycle = mine ? input.cycle : null;
     const look = JSON.stringify([leads, crashed, input.lang, cycle?.uid, cycle?.attempt, mine && input.scene?.chosen,
       mine && tieLook(input.scene), mine && outsOf(input.scene), leads && input.last?.traceId, leads && !cycle && idleHint(input.view, input.model), input.colours.key, input.view.me?.role, glyphLook(input, cycle),
-      replica.status?.clockSkewMs, replica.status?.clockRate, replica.status?.fault?.kind]);
+      replica.status?.clockSkewMs, replica.status?.clockRate, (replica.status?.faults ?? []).map(({ kind }) => kind)]);
     if (card.dataset["look"] !== look) {
       card.dataset["look"] = look;
       const focused = card.contains(document.activeElement);
@@ -163,8 +163,8 @@ function head(replica, leads, crashed, { lang, view }, dispatch) {
   if (crashed) return [name, h("p", { class: "st-replica-line st-crashed", text: text(lang, "replica.crashed") })];
   const lease = h("p", { class: "st-replica-line st-lease" }, leads ? ring(1, 15) : null,
     h("span", { class: "st-lease-text" }));
-  const fault = replica.status?.fault?.kind;
-  const ails = fault ? h("p", { class: "st-replica-line st-ails", text: text(lang, `fault.name.${fault}`) }) : null;
+  const faults = (replica.status?.faults ?? []).map(({ kind }) => text(lang, `fault.name.${kind}`));
+  const ails = faults.length > 0 ? h("p", { class: "st-replica-line st-ails", text: faults.join(" · ") }) : null;
   return [name, ails, leads ? null : h("p", { class: "st-replica-line st-standby" }), lease].filter((part) => part !== null);
 }
 

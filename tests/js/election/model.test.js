@@ -124,7 +124,7 @@ test("rows of the socket become renewals, writes and what replicas told; a histo
   const pod = { resource: "pods", metadata: { name: "p", namespace: "default" } };
   view = applyMessage(view, { type: "events", from: 5, to: 9, events: [
     row(6, 4_000, S0, lease), row(7, 4_100, "kube-controller-manager-0/replicaset", pod), row(8, 4_200, "user:ann", pod),
-    row(9, 5_000, "session", replica(S0, { beliefs: [{ fromMs: 0, toMs: 4_900 }], fault: { id: 2, kind: "crash" } })),
+    row(9, 5_000, "session", replica(S0, { beliefs: [{ fromMs: 0, toMs: 4_900 }], faults: [{ id: 2, kind: "crash" }] })),
   ] });
   recorder.take(view, { nowMs: 9_000, past: { revision: 0 } });
   recorder.take(view, { nowMs: 9_000, past: { revision: 0 } });
