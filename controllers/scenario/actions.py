@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from controllers.bootstrap import SCHEDULER, identity_of
 from controllers.flags.table import NAME as FLAGS_NAME
 from controllers.flags.table import RESOURCE as FLAGS
 from controllers.kinds.clustersim.client import RESOURCE as CLIENTS
@@ -72,6 +73,8 @@ def _operations(store: Store, action: Action) -> list[Operation]:
             fault = {key: value for key, value in argument.items() if key != "replica"}
             patch = {"spec": {"fault": {**fault, "id": int(known.get("id") or 0) + 1}}}
             return [Patch("replicas.clustersim.io", "", name, patch)]
+        case "verdict":
+            return [_verdict(store, argument)]
         case "scheduler":
             # The whole spec: what the new one does not name is gone.
             patch_spec = [{"op": "add", "path": "/spec", "value": argument}]
@@ -101,6 +104,21 @@ def _apply(store: Store, document: Document) -> Operation:
     if store.get(kind.resource, namespace, name) is None:
         return Create(kind.resource, namespace, document)
     return Patch(kind.resource, namespace, name, document, "strategic")
+
+
+def _verdict(store: Store, argument: Document) -> Operation:
+    """Say a word on a pod that Permit holds to the replica that the step names."""
+    namespace, _, name = str(argument["pod"]).rpartition("/")
+    pod = store.get("pods", namespace or "default", name)
+    replica = argument.get("replica", identity_of(SCHEDULER, 0))
+    stored = store.get("replicas.clustersim.io", "", replica)
+    known = (stored.object["spec"].get("verdict") or {}) if stored is not None else {}
+    told: Document = {"plugin": "", "message": "", **{key: argument[key] for key in _OF_VERDICTS if key in argument}}
+    verdict = {**told, "id": int(known.get("id") or 0) + 1, "uid": pod.uid if pod is not None else ""}
+    return Patch("replicas.clustersim.io", "", replica, {"spec": {"verdict": verdict}})
+
+
+_OF_VERDICTS: Final = ("verdict", "plugin", "message")
 
 
 def _place(argument: Document) -> tuple[Kind, str]:

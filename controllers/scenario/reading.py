@@ -27,7 +27,7 @@ _TOP: Final = frozenset(
 _NODE: Final = frozenset(
     {"count", "name", "cpu", "memory", "pods", "gpu", "zone", "labels", "taints", "resources", "annotations"}
 )
-_ACTIONS: Final = ("apply", "delete", "patch", "scale", "fault", "clock", "scheduler", "flags", "client")
+_ACTIONS: Final = ("apply", "delete", "patch", "scale", "fault", "clock", "scheduler", "flags", "client", "verdict")
 
 
 def read(document: Any, templates: Mapping[str, Start], plugins: PluginRegistry | None = None) -> Scenario:
@@ -212,6 +212,7 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "fault": ("replica", "kind"),
     "clock": (),
     "client": ("name",),
+    "verdict": ("pod", "verdict"),
 }
 
 

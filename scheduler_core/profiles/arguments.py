@@ -210,10 +210,7 @@ def _cel(arguments: Mapping[str, Any], path: str) -> _Errors:
 
 def _manual_approval(arguments: Mapping[str, Any], path: str) -> _Errors:
     yield from _unknown(arguments, frozenset({"timeoutSeconds", "namespaces", "podSelector"}), path)
-    timeout = arguments.get("timeoutSeconds", 1)
-    longest = PERMIT_TIMEOUT_MS_MAX // 1000
-    if not isinstance(timeout, int) or isinstance(timeout, bool) or not 1 <= timeout <= longest:
-        yield Cause(f"{path}.timeoutSeconds", f"Invalid value: {timeout}: not in valid range [1-{longest}]")
+    yield from _permit_seconds(arguments, "timeoutSeconds", path)
     namespaces = arguments.get("namespaces") or []
     if not isinstance(namespaces, list) or not all(isinstance(one, str) and one for one in namespaces):
         yield Cause(f"{path}.namespaces", "Invalid value: must be a list of names", "FieldValueTypeInvalid")
@@ -222,6 +219,17 @@ def _manual_approval(arguments: Mapping[str, Any], path: str) -> _Errors:
         read_selector(None if written is None else view(written, LabelSelector))
     except (ApiError, SelectorError) as wrong:
         yield Cause(f"{path}.podSelector", f"Invalid value: {getattr(wrong, 'message', '') or wrong}")
+
+
+def _coscheduling(arguments: Mapping[str, Any], path: str) -> _Errors:
+    yield from _unknown(arguments, frozenset({"permitWaitingTimeSeconds"}), path)
+    yield from _permit_seconds(arguments, "permitWaitingTimeSeconds", path)
+
+
+def _permit_seconds(arguments: Mapping[str, Any], name: str, path: str) -> _Errors:
+    seconds, longest = arguments.get(name, 1), PERMIT_TIMEOUT_MS_MAX // 1000
+    if not isinstance(seconds, int) or isinstance(seconds, bool) or not 1 <= seconds <= longest:
+        yield Cause(f"{path}.{name}", f"Invalid value: {seconds}: not in valid range [1-{longest}]")
 
 
 def _cause(error: str) -> Cause:
@@ -239,4 +247,5 @@ _CHECKS: Final[Mapping[str, Callable[[Mapping[str, Any], str], _Errors]]] = {
     "VolumeBinding": _volume_binding,
     "CEL": _cel,
     "ManualApproval": _manual_approval,
+    "Coscheduling": _coscheduling,
 }

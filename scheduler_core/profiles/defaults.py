@@ -9,6 +9,7 @@ from scheduler_core.framework.profile import DEFAULT_SCHEDULER_NAME, MULTI_POINT
 from scheduler_core.framework.registry import PluginFactory, PluginRegistry
 from scheduler_core.plugins import (
     cel,
+    coscheduling,
     default_binder,
     default_preemption,
     dynamic_resources,
@@ -55,6 +56,7 @@ IN_TREE: Final[Mapping[str, PluginFactory]] = {
     default_binder.NAME: lambda arguments, handle: default_binder.DefaultBinder(),
     cel.NAME: cel.Cel,
     manual_approval.NAME: lambda arguments, handle: manual_approval.ManualApproval(arguments),
+    coscheduling.NAME: coscheduling.Coscheduling,
 }
 """Plugin name → how to build it."""
 

@@ -188,3 +188,33 @@ def test_a_second_run_from_the_log_obeys_the_verdict_at_the_same_place() -> None
     rows = lab.rows()
     again = rerun(rows, seed=1, epoch_ms=lab.store.epoch_ms)
     assert first_difference(rows, list(again.events(0, 1_000_000))) == ""
+
+
+def _gang(name: str, cpu: str) -> dict[str, Any]:
+    one = pod(name, cpu=cpu)
+    group = "pod-group.scheduling.sigs.k8s.io"
+    one["metadata"]["labels"] = {f"{group}/name": "train", f"{group}/min-available": "3"}
+    return one
+
+
+def test_a_group_holds_room_until_its_time_is_up_and_gives_all_of_it_back() -> None:
+    lab = Lab([node("n1"), node("n2")])
+    enabled = {"enabled": [{"name": "Coscheduling"}]}
+    config = [{"name": "Coscheduling", "args": {"permitWaitingTimeSeconds": 30}}]
+    profile = {"plugins": {"permit": enabled, "reserve": enabled}, "pluginConfig": config}
+    spec = {"era": "v1.34", "configuration": {"profiles": [profile]}}
+    lab.do(Patch("schedulerconfigs.clustersim.io", "", "default", {"spec": spec}))
+    lab.run(3)
+    lab.create(_gang("g0", "2500m"), _gang("g1", "2500m"), _gang("g2", "2500m"))
+    lab.run(1)
+    assert [one["pod"] for one in _held(lab)] == ["default/g0", "default/g1"]
+    lab.create(pod("mine", cpu="2"))
+    lab.run(20)
+    assert [_node_of(lab, name) for name in ("g0", "g1", "g2", "mine")] == ["", "", "", ""], "held room is not free"
+    lab.run(12)
+    assert _node_of(lab, "mine") != ""
+    assert any("rejected due to timeout after waiting 30s at plugin Coscheduling" in text for text in _messages(lab))
+    lab.do(Delete("pods", "default", "mine", grace_period_seconds=0))
+    lab.create(node("n3"))
+    lab.run(60)
+    assert all(_node_of(lab, name) for name in ("g0", "g1", "g2")), "three places at once: all of them go"

@@ -45,6 +45,29 @@ def test_steps_happen_in_order_of_time() -> None:
     assert run(scenario, seed=1, until_ms=40_000)[1]["pods"] == 0
 
 
+def test_a_step_says_a_word_on_a_pod_that_waits_at_permit() -> None:
+    enabled = {"enabled": [{"name": "ManualApproval"}]}
+    scheduler = {"era": "v1.34", "configuration": {"profiles": [{"plugins": {"permit": enabled}}]}}
+    pods = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"},
+         "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        for name in ("yes", "no")
+    ]  # fmt: skip
+    steps = [
+        {"at": 5, "apply": pods},
+        {"at": 10, "verdict": {"pod": "default/yes", "verdict": "allow", "plugin": "ManualApproval"}},
+        {"at": 10, "verdict": {"pod": "no", "verdict": "reject", "message": "not today"}},
+    ]
+    scenario = read({"nodes": [{}], "scheduler": scheduler, "steps": steps, "until": 20}, TEMPLATES)
+    store, summary = run(scenario, seed=1)
+    assert summary["bound"] == 1
+    stored = store.get("pods", "default", "no")
+    assert stored is not None
+    assert "not today" in stored.object["status"]["conditions"][0]["message"]
+    with pytest.raises(ApiError, match=r"steps\[0\].verdict.pod"):
+        read({"steps": [{"verdict": {"verdict": "allow"}}]}, TEMPLATES)
+
+
 @pytest.mark.parametrize(
     ("document", "field"),
     [
