@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
 
 from controllers.commands import REPLICAS
 from controllers.rules.plugin import registry
@@ -20,6 +23,9 @@ from scheduler_core.framework.interface import Listers, NoListers
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.scheduler.replay import Seen
 from scheduler_core.snapshot.node_info import PodInfo
+
+SETTINGS_MAX: Final = 64
+"""Schedulers, of sessions and of rules, that are kept as they were read; past it the one used longest ago goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +121,27 @@ def decide(scene: Scene, rule: Rule) -> Answer | None:
         ApiError: 422, the session's scheduler cannot run.
     """
     if rule.id == ENGINE:
-        return _answer(scene, Settings.of(scene.spec, registry(scene.plugins)))
+        return _answer(scene, _settings(scene, scene.spec))
     if rule.mistake is None or not applies(scene, rule.mistake):
         return None
-    return _answer(scene, Settings.of(rule.mistake.spec(scene.spec), registry(scene.plugins)))
+    return _answer(scene, _settings(scene, rule.mistake.spec(scene.spec)))
 
 
 def applies(scene: Scene, mistake: Mistake) -> bool:
     """Return whether the session runs what the rule is about."""
     if not mistake.needs:
         return True
-    profiles = Settings.of(scene.spec, registry(scene.plugins)).configuration.profiles
+    profiles = _settings(scene, scene.spec).configuration.profiles
     return any(mistake.needs in profile.names() for profile in profiles)
+
+
+def _settings(scene: Scene, spec: Mapping[str, Any]) -> Settings:
+    return _read(msgspec.json.encode(spec), scene.plugins)
+
+
+@lru_cache(maxsize=SETTINGS_MAX)
+def _read(spec: bytes, plugins: PluginRegistry | None) -> Settings:
+    return Settings.of(msgspec.json.decode(spec), registry(plugins))
 
 
 def _answer(scene: Scene, settings: Settings) -> Answer:

@@ -5,6 +5,7 @@ Its one argument is the rule's id. What it takes the place of is for the configu
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
@@ -32,21 +33,13 @@ _PODS: Final = EventRegistration(ClusterEvent(EventResource.ASSIGNED_POD, Action
 _NODES: Final = EventRegistration(ClusterEvent(EventResource.NODE, ActionType.ALL))
 
 
-class _Scoring:
-    """Score by what one node is worth; the best gets 100, the others nothing: belief knows no second place."""
+class _Best:
+    """Score where the best gets everything and the others nothing: belief knows no second place."""
 
     name: ClassVar[str] = NAME
 
     def __init__(self, handle: Handle) -> None:
         self._score_max = handle.rules.score_max
-
-    def worth(self, pod: PodInfo, info: NodeInfo) -> int:
-        """Return what a node is worth to the pod; the most wins."""
-        raise NotImplementedError
-
-    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
-        """Return what the nodes are worth."""
-        return np.array([self.worth(pod, info) for info in snapshot.infos_of(rows)], dtype=np.int64)
 
     def normalize(self, state: CycleState, pod: PodInfo, scores: Ints) -> Ints:
         """Return the most points there are for the best."""
@@ -54,7 +47,19 @@ class _Scoring:
         return best
 
 
-class _First(_Scoring):
+class _Scoring(_Best, ABC):
+    """Score by what one node is worth."""
+
+    @abstractmethod
+    def worth(self, pod: PodInfo, info: NodeInfo) -> int:
+        """Return what a node is worth to the pod; the most wins."""
+
+    def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
+        """Return what the nodes are worth."""
+        return np.array([self.worth(pod, info) for info in snapshot.infos_of(rows)], dtype=np.int64)
+
+
+class _First(_Best):
     """`first-in-list`: the first by name."""
 
     def score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Ints:
@@ -73,7 +78,7 @@ class _Attracted(_Scoring):
         return sum(tolerated(pod.pod.spec.tolerations, taint) for taint in taints)
 
 
-class _Filtering:
+class _Filtering(ABC):
     """Filter that stands where NodeResourcesFit stood."""
 
     name: ClassVar[str] = NAME
@@ -82,9 +87,9 @@ class _Filtering:
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
 
+    @abstractmethod
     def fits(self, pod: PodInfo, info: NodeInfo) -> bool:
         """Return whether the rule lets the pod in."""
-        raise NotImplementedError
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return no for the nodes that the rule keeps it out of."""
@@ -134,7 +139,7 @@ class _LeastUsed(_Scoring, _Filtering):
     reason = "node(s) are too busy"
 
     def __init__(self, handle: Handle) -> None:
-        _Scoring.__init__(self, handle)
+        _Best.__init__(self, handle)
         _Filtering.__init__(self, handle)
 
     def fits(self, pod: PodInfo, info: NodeInfo) -> bool:

@@ -7,8 +7,8 @@ import pytest
 
 from scheduler_core.framework.asks import complete
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import PostFilterResult
-from scheduler_core.framework.profile import PluginSet, ProfileConfiguration, ProfileError
+from scheduler_core.framework.interface import EXTENSION_POINTS, PostFilterResult
+from scheduler_core.framework.profile import PluginSet, ProfileConfiguration, ProfileError, extends
 from scheduler_core.framework.registry import PluginRegistry, RegistryError
 from scheduler_core.framework.runtime import PERMIT_TIMEOUT_MS_MAX, Framework
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
@@ -223,3 +223,10 @@ def test_registry() -> None:
     with pytest.raises(RegistryError, match="no plugin named A exists"):
         registry.unregister("A")
     assert "A" not in registry
+
+
+def test_what_a_plugin_extends_is_what_its_protocols_say() -> None:
+    built = Framework(default_configuration(), in_tree_registry())
+    for plugin in built.plugins.values():
+        for protocol in EXTENSION_POINTS.values():
+            assert extends(plugin, protocol) == isinstance(plugin, protocol)
