@@ -9,6 +9,7 @@ from typing import Final
 from controllers.apiserver import ApiServers
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER
 from controllers.commands import REPLICAS, SESSION, ClockView
+from controllers.flags.election import STORED
 from controllers.flags.flag import InForce
 from controllers.flags.table import ELECTIONS
 from controllers.kinds.coordination.apiservers import API_SERVER
@@ -157,7 +158,12 @@ def election_of(flags: InForce, component: str) -> Configuration:
     election = ELECTIONS[component]
     return Configuration(
         elect=flags[election.elect],
-        settings=Settings(flags[election.lease_duration], flags[election.renew_deadline], flags[election.retry_period]),
+        settings=Settings(
+            flags[election.lease_duration],
+            flags[election.renew_deadline],
+            flags[election.retry_period],
+            trusts_stored_times=flags[election.expiry] == STORED,
+        ),
         resource_lock=flags[election.resource_lock],
         resource_namespace=flags[election.resource_namespace],
         resource_name=flags[election.resource_name],

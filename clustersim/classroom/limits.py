@@ -80,6 +80,9 @@ WHAT_IFS: Final = Rate(20, 1.0, "what-ifs of one person")
 FITS: Final = Rate(6, 0.3, "questions of one person for what would let a pod in")
 """Questions of one person for what would let a pod in: each takes its decision again up to thirty times."""
 
+SEARCHES: Final = Rate(12, 0.2, "searches of one person")
+"""Searches of one person for a cluster on which a wrong rule and the engine disagree: each may take seconds."""
+
 COMPARISONS: Final = Rate(6, 0.1, "comparisons of one session")
 """Comparisons of two schedulers that one session asks for: each may keep a processor busy for seconds."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -90,10 +91,13 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
     return _open(title, template, plan, seed, teacher_name)
 
 
-def fork_session(forker: Principal, store: SqlStore, revision: int) -> Opened:
+def fork_session(
+    forker: Principal, store: SqlStore, revision: int, *, prepare: Callable[[SqlStore], None] = lambda made: None
+) -> Opened:
     """Make a session that goes on from a kept revision of the forker's; the forker is its teacher.
 
-    Who is no teacher here takes no Secrets of others along.
+    Who is no teacher here takes no Secrets of others along. `prepare` writes what is to be otherwise there before
+    anybody runs it.
 
     Raises:
         ApiError: 409 a poll is open to the forker; 410 the revision is no longer kept; 503 too many sessions are awake.
@@ -116,6 +120,11 @@ def fork_session(forker: Principal, store: SqlStore, revision: int) -> Opened:
         )
     except Gone as error:
         raise past_gone(revision, store.compacted) from error
+    try:
+        prepare(open_store(session.id))
+    except BaseException:
+        sessions.remove(session.id)
+        raise
     with transaction.atomic():
         teacher = people.seat(session, forker.name, TEACHER)
         token, secret = people.new_token(teacher), people.new_link(teacher)

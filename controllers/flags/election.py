@@ -13,7 +13,7 @@ from controllers.flags.flag import Component, Flag, duration, switch, word
 
 @dataclass(frozen=True, slots=True)
 class ElectionFlags:
-    """The seven flags of one component."""
+    """The flags of one component."""
 
     elect: Flag[bool]
     lease_duration: Flag[int]
@@ -22,6 +22,7 @@ class ElectionFlags:
     resource_lock: Flag[str]
     resource_name: Flag[str]
     resource_namespace: Flag[str]
+    expiry: Flag[str]
 
     def table(self) -> tuple[Flag[Any], ...]:
         """Return them as rows of the table of flags."""
@@ -33,6 +34,7 @@ class ElectionFlags:
             self.resource_lock,
             self.resource_name,
             self.resource_namespace,
+            self.expiry,
         )
 
 
@@ -43,6 +45,15 @@ LOCKS: Final = ("leases", "endpoints", "configmaps", "endpointsleases", "configm
 def _lock(text: str) -> None:
     if text not in LOCKS:
         raise ValueError('resourceLock: Invalid value: resourceLock value must be "leases"')
+
+
+STORED: Final = "stored"
+"""A lease ends for all when the time that stands in it says so: what people believe, and a world can be run under."""
+
+
+def _expiry(text: str) -> None:
+    if text not in ("observed", STORED):
+        raise ValueError(f"it is observed or {STORED}")
 
 
 def _named(text: str) -> None:
@@ -67,4 +78,13 @@ def election(component: Component) -> ElectionFlags:
         ),
         word(component, "leader-elect-resource-name", component, "The lock's name.", check=_named),
         word(component, "leader-elect-resource-namespace", "kube-system", "The lock's namespace.", check=_named),
+        word(
+            component,
+            "leader-elect-expiry",
+            "observed",
+            "`observed`: a lease ends so long after a replica saw it change, on its own clock. `stored`: when the time "
+            "that stands in the lease says so, by each replica's own clock, which people believe it does.",
+            check=_expiry,
+            ours=True,
+        ),
     )

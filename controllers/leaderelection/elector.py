@@ -30,6 +30,9 @@ class Settings:
     renew_deadline_ms: int = 10_000
     retry_period_ms: int = 2_000
     release_on_cancel: bool = True
+    trusts_stored_times: bool = False
+    """Others' leases end when the time in the record, by this elector's own clock, says so: no client-go's elector does
+    that, people believe it does."""
 
     @property
     def request_timeout_ms(self) -> int:
@@ -246,8 +249,13 @@ class Elector:
 
     def lease_is_valid(self, now_ms: int) -> bool:
         """Return whether the observed lease has not run out yet, as far as this elector can tell."""
-        observed = self.observed
-        return observed is not None and self.observed_ms + 1000 * observed.lease_duration_seconds > now_ms
+        return self.observed is not None and self._expires_ms(self.observed) > now_ms
+
+    def _expires_ms(self, observed: Record) -> int:
+        """Return when the lease is over, on this elector's own clock."""
+        trusts = self.settings.trusts_stored_times and not self.is_holder()
+        since_ms = observed.renew_ms - self.epoch_ms if trusts else self.observed_ms
+        return since_ms + 1000 * observed.lease_duration_seconds
 
     # -- one try ------------------------------------------------------------------------------------------------
 
@@ -360,7 +368,7 @@ class Elector:
 
     def _remember(self, branch: Branch, *, conflict: bool = False) -> None:
         observed = self.observed or _NOTHING
-        expires_ms = self.observed_ms + 1000 * observed.lease_duration_seconds
+        expires_ms = self._expires_ms(observed)
         holder, seen_ms = observed.holder, self.observed_ms
         self.tries.append(Try(branch, self.leading, conflict, holder, seen_ms, expires_ms, self._silent))
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from controllers.commands import REPLICAS
+from controllers.log.store import Gone
 from controllers.rules.plugin import registry
 from controllers.rules.rule import ENGINE, Rule
 from controllers.rules.scheduling import Mistake
@@ -91,6 +92,22 @@ def scene_of(past: Past, uid: str) -> Scene:
             return _scene(then, uid, cycle["input"])
     info = past.seen.pods[uid]
     return _scene(past, uid, attempt_now(past, info, 1)["input"])
+
+
+def scene_at(past: Past, envelope: Mapping[str, Any]) -> Scene:
+    """Return the scene of an attempt, kept or in hand.
+
+    Args:
+        past: the session, at any revision.
+        envelope: as traces have it.
+
+    Raises:
+        Gone: what it saw is no longer kept.
+    """
+    then = past.at(envelope["input"]["seenRevision"])
+    if envelope["uid"] not in then.seen.pods:
+        raise Gone
+    return _scene(then, envelope["uid"], envelope["input"])
 
 
 def _scene(past: Past, uid: str, given: Mapping[str, Any]) -> Scene:

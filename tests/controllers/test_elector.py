@@ -265,3 +265,26 @@ def test_somebody_leads_again_after_the_leader_fell_silent(seconds: int) -> None
     assert seconds * 1000 <= now_ms <= seconds * 1000 + timing.retry_period_ms
     assert lock.record is not None
     assert (lock.record.holder, lock.record.transitions) == ("b", 1)
+
+
+@pytest.mark.parametrize(("trusts", "branch"), [(False, "held"), (True, "acquire-expired")])
+def test_whose_time_counts_when_a_lease_ends(trusts: bool, branch: str) -> None:
+    """Renewed at 0 and first seen at 14 s: by the time that stands in it, it is over at 15 s; by client-go at 29 s."""
+    one = Elector("b", lambda attempt, below: 0, Settings(trusts_stored_times=trusts), epoch_ms=EPOCH_MS)
+    assert one.poll(14_000) == Get()
+    one.answer(14_000, Found(record("a", renewed=0), "1"))
+    assert one.branch == "held"
+    assert one.poll(16_000) == Get()
+    request = one.answer(16_000, Found(record("a", renewed=0), "1"))
+    if isinstance(request, Update):
+        one.answer(16_000, Found(request.record, "2"))
+    assert one.branch == branch
+
+
+def test_who_leads_goes_on_whatever_time_stands_in_its_lease() -> None:
+    one = Elector("a", lambda attempt, below: 0, Settings(trusts_stored_times=True), epoch_ms=EPOCH_MS)
+    one.poll(0)
+    request = one.answer(0, Missing())
+    assert isinstance(request, Create)
+    one.answer(0, Found(record("a", renewed=-60_000), "1"))
+    assert isinstance(one.poll(2_000), Update)

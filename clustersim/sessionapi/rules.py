@@ -1,0 +1,103 @@
+"""Routes of wrong rules: which there are, what each makes of a decision, a disagreement, and a world under one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.http import HttpResponse
+
+from clustersim.classroom import limits, opening, worlds
+from clustersim.classroom.auth import TEACHER
+from clustersim.sessionapi.engine import unknown
+from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from clustersim.sessionapi.opening import opened_answer
+from controllers.log.store import Gone
+from controllers.rules import telling
+from controllers.rules.cases import Size
+from controllers.rules.deciding import scene_at
+from controllers.rules.finding import NODES_MAX as FOUND_NODES_MAX
+from controllers.rules.finding import PODS_MAX as FOUND_PODS_MAX
+from controllers.rules.finding import find
+from controllers.rules.rule import Rule
+from controllers.rules.table import RULES
+from controllers.scheduler.decisions import Located, locate
+from scheduler_core.api.errors import ApiError, Cause
+
+SEARCH_SECONDS: Final = 8.0
+"""Real seconds that a finder may search; then it ends, and the answer says that it found nothing yet."""
+
+SEED_MAX: Final = 2**53 - 1
+
+
+def show(call: Call) -> HttpResponse:
+    """Answer `GET …/rules`: the table, in its order."""
+    _ = call.principal
+    return answer([rule.as_dict() for rule in RULES.values()])
+
+
+def made_of(call: Call, decision: str) -> HttpResponse:
+    """Answer `GET …/decisions/<id>/rules?rule=`: what rules make of what an attempt saw; none named: all."""
+    principal = call.principal
+    wanted = call.request.GET.getlist("rule")
+    for name in wanted:
+        _rule(name)
+    limits.spend(limits.WHAT_IFS, principal.participant_id)
+    located = _located(call, decision)
+    try:
+        scene = scene_at(call.past(), located.envelope)
+        return answer(telling.compared(scene, wanted or RULES))
+    except Gone as error:
+        raise opening.past_gone(located.envelope["input"]["seenRevision"], call.store.compacted) from error
+
+
+def search(call: Call, rule: str) -> HttpResponse:
+    """Answer `POST …/rules/<id>/find`: a smallest cluster on which the rule and the engine disagree."""
+    principal = call.principal
+    one = _rule(rule)
+    body = call.body(("seed", "nodes", "pods"))
+    seed = number_field(body, "seed", 0, SEED_MAX, whole=True)
+    nodes = number_field(body, "nodes", 1, FOUND_NODES_MAX, whole=True)
+    pods = number_field(body, "pods", 0, FOUND_PODS_MAX, whole=True)
+    if (nodes is None) != (pods is None):
+        raise refuse(Cause("pods" if pods is None else "nodes", "give both nodes and pods, or neither: the smallest"))
+    if one.mistake is None:
+        raise refuse(Cause("rule", f"{rule} says nothing of where a pod goes: there is nothing to look for"))
+    limits.spend(limits.SEARCHES, principal.participant_id)
+    size = None if nodes is None or pods is None else Size(int(nodes), int(pods))
+    found = find(one, call.store.seed if seed is None else int(seed), size=size, go_on=for_a_while(SEARCH_SECONDS))
+    return answer({"rule": rule, "found": None if found is None else telling.found(found)})
+
+
+def open_world(call: Call, rule: str) -> HttpResponse:
+    """Answer `POST …/rules/<id>/world`: a fork in which the rule decides, from what an attempt saw or from now on."""
+    principal = call.require(TEACHER)
+    one = _rule(rule)
+    decision = call.body(("decision",)).get("decision")
+    if decision is not None and not isinstance(decision, str):
+        raise refuse(Cause("decision", "give the id of a decision, or leave it out: from now on"))
+    revision = call.store.revision if decision is None else _located(call, decision).envelope["input"]["seenRevision"]
+    limits.spend(limits.FORKS, principal.participant_id)
+    return opened_answer(call, worlds.open_world(principal, call.store, one, revision), {"rule": rule})
+
+
+def for_a_while(seconds: float) -> Callable[[], bool]:
+    """Return what says whether so many real seconds from now are not over."""
+    until = time.monotonic() + seconds
+    return lambda: time.monotonic() < until
+
+
+def _rule(name: str) -> Rule:
+    found = RULES.get(name)
+    if found is None:
+        known: Any = ", ".join(RULES)
+        raise ApiError(404, "NotFound", f"there is no rule {name[:40]!r}; there are {known}", name=name[:40])
+    return found
+
+
+def _located(call: Call, decision: str) -> Located:
+    located = locate(call.store, decision)
+    if located is None:
+        raise unknown(decision)
+    return located
