@@ -71,6 +71,9 @@ POINTS: Final = Rate(6, 0.5, "things that one person points at")
 VOTES: Final = Rate(20, 2.0, "votes of one person")
 """One person's votes, changes of mind included: fast fingers stay below it."""
 
+VIEWS: Final = Rate(60, 12.0, "views presented by one person")
+"""What one teacher shows the class: a hand that scrubs along the timeline is told a few times a second."""
+
 EXPRESSIONS: Final = Rate(20, 2.0, "expressions tried by one person")
 """Expressions that one person tries on the cluster."""
 

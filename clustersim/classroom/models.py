@@ -18,6 +18,7 @@ class Participant(models.Model):
     left = models.BooleanField(default=False)
     online_until_ms = models.BigIntegerField(default=0, help_text="Unix milliseconds; renewed while a page is open")
     looks_at = models.CharField(max_length=460, default="", blank=True, help_text="resource and key")
+    muted = models.BooleanField(default=False, help_text="what they write is refused")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:  # noqa: D106
@@ -46,6 +47,20 @@ class Together(models.Model):
 
     def __str__(self) -> str:
         return f"togetherness of {self.session_id}"
+
+
+class Lectern(models.Model):
+    """What the teacher does to the class; a session without a row is free, and its walls tell no names."""
+
+    session = models.OneToOneField("store.Session", on_delete=models.CASCADE, related_name="+")
+    view = models.JSONField(null=True, default=None, help_text="what is presented; null: nothing")
+    by = models.BigIntegerField(default=0, help_text="the presenter's seat")
+    at_ms = models.BigIntegerField(default=0, help_text="Unix milliseconds of the newest view")
+    frozen = models.BooleanField(default=False, help_text="what students write is refused")
+    names = models.BooleanField(default=False, help_text="viewers' screens tell names")
+
+    def __str__(self) -> str:
+        return f"lectern of {self.session_id}"
 
 
 class Token(models.Model):

@@ -50,6 +50,7 @@ class Person:
     namespace: str
     left: bool = False
     looks_at: str = ""
+    muted: bool = False
 
     def as_dict(self) -> dict[str, object]:
         """Return the wire form of docs/protocol.md; ids are strings there."""
@@ -62,7 +63,17 @@ class Person:
             "color": self.color,
             "online": self.online,
         }
-        return {**told, "left": True} if self.left else told
+        return {**told, **{flag: True for flag in ("left", "muted") if getattr(self, flag)}}
+
+    def as_seat(self) -> dict[str, object]:
+        """Return the same with the number of the seat for the name: as a wall tells of somebody."""
+        return {**self.as_dict(), "name": f"#{self.color}", "nameless": True}
+
+
+def told_to(role: str, everybody: Iterable[Person], *, names: bool) -> list[dict[str, object]]:
+    """Return people as somebody of a role is told of them; `names`: whether viewers' screens tell students' names."""
+    hidden = role == VIEWER and not names
+    return [one.as_seat() if hidden and one.role == STUDENT else one.as_dict() for one in everybody]
 
 
 def clean_name(name: object, *, field: str = "name", longest: int = NAME_LENGTH_MAX) -> str:
@@ -182,7 +193,11 @@ def all_of_session(session_id: int) -> list[Person]:
     for row in rows:
         online = row.online_until_ms > now_ms
         looks_at = row.looks_at if online and not row.left else ""
-        found.append(Person(row.pk, row.name, row.role, row.slug, row.color, online, row.namespace, row.left, looks_at))
+        found.append(
+            Person(
+                row.pk, row.name, row.role, row.slug, row.color, online, row.namespace, row.left, looks_at, row.muted
+            )
+        )
     return found
 
 

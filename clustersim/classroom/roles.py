@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from clustersim.classroom import allowance, escalation, rbac
+from clustersim.classroom import allowance, escalation, lectern, rbac
 from clustersim.classroom.auth import ACCOUNT, COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
 from clustersim.extenders import refusals
 from clustersim.store import SqlStore
@@ -103,6 +103,7 @@ def guard_for(
         if principal.role != ACCOUNT:
             # What an account may was decided by the request's own verb: a patch is no update there.
             check(principal, verb_of(operation), resource, namespace, name, subresource)
+        lectern.check_may_act(principal)
         if new is None:
             return
         before = None if old is None else old.object

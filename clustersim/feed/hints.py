@@ -23,6 +23,9 @@ GROUP: Final = "clustersim.hints"
 MESSAGE: Final = "hints"
 LOG: Final = "log"
 PEOPLE: Final = "people"
+CLASS: Final = "class"
+"""What the class is shown has changed, or what it may do (`classroom/lectern.py`): told at once, without settling."""
+
 METRICS: Final = "metrics"
 """Asks the session's owner for its schedulers' metrics; the number names the question."""
 
@@ -61,7 +64,7 @@ REJOIN_SECONDS: Final = 300.0
 """How often a process says that its channel still belongs to the group: those of dead ones are forgotten
 (`group_expiry` in the settings is twice as long)."""
 
-_KINDS: Final = (LOG, PEOPLE, METRICS, PANELS, INSIDES, REQUESTS, VOTES, WATCHES, OWNER, READ, ALL)
+_KINDS: Final = (LOG, PEOPLE, CLASS, METRICS, PANELS, INSIDES, REQUESTS, VOTES, WATCHES, OWNER, READ, ALL)
 _QUESTIONS: Final = (METRICS, PANELS, INSIDES, WATCHES)
 """Each of these is one question; hints of other kinds are told once for many."""
 
@@ -205,6 +208,11 @@ def wake_people(session_id: int) -> None:
 def wake_votes(session_id: int) -> None:
     """Say that votes of the session's poll are others."""
     _hint(VOTES, session_id, 0)
+
+
+def wake_class(session_id: int) -> None:
+    """Say that the teacher shows the class something else, or lets it do something else."""
+    _hint(CLASS, session_id, 0)
 
 
 def wake_requests(session_id: int) -> None:

@@ -9,12 +9,15 @@ import asyncio
 import contextlib
 import weakref
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from clustersim.classroom import people, together
+from clustersim.classroom import lectern, people, together
+from clustersim.classroom.auth import VIEWER
+from clustersim.classroom.lectern import ClassState
 from clustersim.classroom.people import Person
 from clustersim.classroom.polls import votes
 from clustersim.classroom.together import Pointed
@@ -50,16 +53,27 @@ class Room:
     def __init__(self, session_id: int) -> None:
         self.session_id = session_id
         self.frames: dict[str, str] = {}
-        """By type: the frames `people`, `looks` and, while something is pointed at, `pointed`."""
+        """By type: `people`, `looks`, `class`, `presenting` and, while something is pointed at, `pointed`."""
+        self.wall: dict[str, str] = {}
+        """The same as viewers' screens get them: without names, unless the teacher wants them there."""
         self.seats: frozenset[int] = frozenset()
         self.changed = asyncio.Event()
         """Set, and replaced by a new one, when `frames` have changed."""
+        self._muted: frozenset[int] = frozenset()
         self._looks: dict[int, str] = {}
         self._telling: asyncio.Task[None] | None = None
         self._sockets: Counter[int] = Counter()
         self._task: asyncio.Task[None] | None = None
         self._counting: asyncio.Task[None] | None = None
         self._votes: dict[str, str] = {}
+
+    def is_muted(self, participant_id: int) -> bool:
+        """Return whether nothing of what a person does is told."""
+        return participant_id in self._muted
+
+    def frames_for(self, role: str) -> dict[str, str]:
+        """Return the frames that a person of this role gets."""
+        return self.wall if role == VIEWER else self.frames
 
     @property
     def count(self) -> int:
@@ -109,17 +123,30 @@ class Room:
         """Renew and read while anybody is here."""
         loop = asyncio.get_running_loop()
         renewed = loop.time()
-        with hinted(hints.PEOPLE, self.session_id) as changed:
-            while self._sockets:
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
-                    await asyncio.sleep(SETTLE_SECONDS + SETTLE_MORE_SECONDS * len(self.seats))
+        following = loop.create_task(self._follow_class())
+        try:
+            with hinted(hints.PEOPLE, self.session_id) as changed:
+                while self._sockets:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
+                        await asyncio.sleep(SETTLE_SECONDS + SETTLE_MORE_SECONDS * len(self.seats))
+                    changed.clear()
+                    if loop.time() - renewed >= RENEW_SECONDS:
+                        renewed = loop.time()
+                        await in_thread(partial(people.mark_present, list(self._sockets)))
+                        await in_thread(lambda: hints.touch(self.session_id))
+                    await self._read()
+        finally:
+            following.cancel()
+
+    async def _follow_class(self) -> None:
+        """Tell at once what the teacher shows the class: it is one row, and everybody waits for it."""
+        with hinted(hints.CLASS, self.session_id) as changed:
+            while True:
+                await changed.wait()
                 changed.clear()
-                if loop.time() - renewed >= RENEW_SECONDS:
-                    renewed = loop.time()
-                    await in_thread(partial(people.mark_present, list(self._sockets)))
-                    await in_thread(lambda: hints.touch(self.session_id))
-                await self._read()
+                state = await in_thread(lambda: lectern.state_of(self.session_id))
+                self._tell_frames(self.frames | _class_frames(state), self.wall | _class_frames(state))
 
     async def _count_votes(self) -> None:
         """Count a poll's votes when there are others, as long as anybody is here."""
@@ -129,7 +156,7 @@ class Room:
                     await asyncio.wait_for(changed.wait(), RENEW_SECONDS)
                     changed.clear()
                     await self._count()
-                    self._show({**self.frames, **self._votes})
+                    self._tell_frames({**self.frames, **self._votes}, {**self.wall, **self._votes})
                     await asyncio.sleep(VOTES_EVERY_SECONDS)
 
     async def _count(self) -> None:
@@ -137,19 +164,38 @@ class Room:
         self._votes = {} if told is None else {told["type"]: msgspec.json.encode(told).decode()}
 
     async def _read(self) -> None:
-        everybody, (on, pointed) = await in_thread(
-            lambda: (people.all_of_session(self.session_id), together.of_session(self.session_id))
+        everybody, (on, pointed), state = await in_thread(
+            lambda: (
+                people.all_of_session(self.session_id),
+                together.of_session(self.session_id),
+                lectern.state_of(self.session_id),
+            )
         )
         self.seats = frozenset(person.id for person in everybody if not person.left)
-        self._show({**_frames(everybody, on, pointed), **self._votes})
+        self._muted = frozenset(person.id for person in everybody if person.muted)
+        frames = _frames(everybody, on, pointed) | _class_frames(state) | self._votes
+        named = people.told_to(VIEWER, everybody, names=state.names)
+        self._tell_frames(frames, {**frames, "people": _text({"type": "people", "people": named})})
 
-    def _show(self, frames: dict[str, str]) -> None:
-        if frames != self.frames:
-            # What has not changed stays the same text: sockets know by that what they have sent.
-            self.frames = {kind: self.frames[kind] if self.frames.get(kind) == text else text
-                           for kind, text in frames.items()}  # fmt: skip
-            self.changed.set()
-            self.changed = asyncio.Event()
+    def _tell_frames(self, frames: dict[str, str], wall: dict[str, str]) -> None:
+        if frames == self.frames and wall == self.wall:
+            return
+        # What has not changed stays the same text: sockets know by that what they have sent.
+        self.frames, self.wall = _kept(self.frames, frames), _kept(self.wall, wall)
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+def _kept(before: dict[str, str], frames: dict[str, str]) -> dict[str, str]:
+    return {kind: before[kind] if before.get(kind) == text else text for kind, text in frames.items()}
+
+
+def _text(frame: Mapping[str, Any]) -> str:
+    return msgspec.json.encode(frame).decode()
+
+
+def _class_frames(state: ClassState) -> dict[str, str]:
+    return {frame["type"]: _text(frame) for frame in (state.told(), state.presenting())}
 
 
 def _frames(everybody: list[Person], on: bool, pointed: Pointed | None) -> dict[str, str]:
@@ -159,11 +205,11 @@ def _frames(everybody: list[Person], on: bool, pointed: Pointed | None) -> dict[
         if key:
             looks.append({"id": str(person.id), "resource": resource, "key": key})
     told: list[dict[str, Any]] = [
-        {"type": "people", "people": [person.as_dict() for person in everybody]},
+        {"type": "people", "people": people.told_to("", everybody, names=True)},
         {"type": "looks", "on": on, "looks": looks},
         *([pointed.as_dict()] if pointed else []),
     ]
-    return {frame["type"]: msgspec.json.encode(frame).decode() for frame in told}
+    return {frame["type"]: _text(frame) for frame in told}
 
 
 _lingering: set[asyncio.Task[None]] = set()

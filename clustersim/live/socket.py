@@ -243,13 +243,14 @@ class _Socket:
     def _look(self, frame: dict[str, Any]) -> None:
         """Have it told at what the page's person looks; what may not be told is passed over."""
         person = self._principal
-        if person.role not in together.LOOKERS:
+        room = room_of(self._session.id)
+        if person.role not in together.LOOKERS or room.is_muted(person.participant_id):
             return
         try:
             limits.spend(limits.LOOKS, person.participant_id)
         except ApiError:
             return
-        room_of(self._session.id).look(person.participant_id, together.look_of(frame.get("resource"), frame.get("key")))
+        room.look(person.participant_id, together.look_of(frame.get("resource"), frame.get("key")))
 
     def _receipt(self, ping_id: object) -> None:
         if type(ping_id) is not int:
@@ -363,7 +364,7 @@ class _Socket:
         await self._asked.wait()
 
     async def _side(self, room: Room) -> None:
-        """Send people and looks when they change; ping; notice a page that is silent or whose seat was given up."""
+        """Send people, looks and what the class is shown; ping; notice a page that is silent or without its seat."""
         loop = asyncio.get_running_loop()
         sent: dict[str, str] = {}
         tick_at, seated = loop.time() + PING_SECONDS, False
@@ -371,9 +372,10 @@ class _Socket:
             changed = room.changed
             # Somebody who has just joined is in the next list.
             seated = seated or self._principal.participant_id in room.seats
-            fresh = [kind for kind, text in room.frames.items() if sent.get(kind) is not text]
+            frames = room.frames_for(self._principal.role)
+            fresh = [kind for kind, text in frames.items() if sent.get(kind) is not text]
             if fresh and self._room_for_more.is_set():
-                sent[fresh[0]] = room.frames[fresh[0]]
+                sent[fresh[0]] = frames[fresh[0]]
                 await self._text(sent[fresh[0]])
             elif seated and self._principal.participant_id not in room.seats:
                 raise _Close(NO_TOKEN)

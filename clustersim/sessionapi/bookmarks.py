@@ -30,7 +30,7 @@ def show(call: Call) -> HttpResponse:
 
 def create(call: Call) -> HttpResponse:
     """Answer `POST …/bookmarks {"name", "revision"?}`."""
-    principal = call.require(TEACHER, STUDENT)
+    principal = call.require_acting(TEACHER, STUDENT)
     body = call.body(("name", "revision"))
     name = people.clean_name(body.get("name"), longest=NAME_LENGTH_MAX)
     store = call.store
@@ -57,7 +57,7 @@ def create(call: Call) -> HttpResponse:
 
 def remove(call: Call) -> HttpResponse:
     """Answer `DELETE …/bookmarks {"name", "revision"?}`: teachers any, students their own."""
-    principal = call.require(TEACHER, STUDENT)
+    principal = call.require_acting(TEACHER, STUDENT)
     body = call.body(("name", "revision"))
     name = people.clean_name(body.get("name"), longest=NAME_LENGTH_MAX)
     revision = number_field(body, "revision", 1, call.store.revision, whole=True)

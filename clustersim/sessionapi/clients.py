@@ -48,7 +48,7 @@ def one(call: Call, name: str) -> HttpResponse:
 
 def create(call: Call) -> HttpResponse:
     """Answer `POST …/clients`."""
-    principal = call.require(TEACHER, STUDENT)
+    principal = call.require_acting(TEACHER, STUDENT)
     body = call.body(_FIELDS)
     name = body.pop("name", None)
     if name is not None and not isinstance(name, str):
@@ -64,7 +64,7 @@ def create(call: Call) -> HttpResponse:
 
 def remove(call: Call, name: str) -> HttpResponse:
     """Answer `DELETE …/clients/<name>`."""
-    _apply(call, call.require(TEACHER, STUDENT), Delete(CLIENTS, "", name))
+    _apply(call, call.require_acting(TEACHER, STUDENT), Delete(CLIENTS, "", name))
     return HttpResponse(status=204)
 
 

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 
 from clustersim.bodies import BODY_BYTES_MAX
-from clustersim.classroom import auth, doors, limits
+from clustersim.classroom import auth, doors, lectern, limits
 from clustersim.classroom import roles as roles_module
 from clustersim.classroom.auth import Principal
 from clustersim.classroom.polls import sealing
@@ -132,6 +132,16 @@ class Call:
         """
         roles_module.require(self.principal, *roles)
         return self.principal
+
+    def require_acting(self, *roles: str) -> Principal:
+        """Return who is asking if the role may, and neither the class is frozen nor they are muted.
+
+        Raises:
+            ApiError: 401 or 403.
+        """
+        principal = self.require(*roles)
+        lectern.check_may_act(principal)
+        return principal
 
     def body(self, fields: Sequence[str]) -> Document:
         """Return the JSON object of the body; an empty body is an empty object.

@@ -13,7 +13,7 @@ import yaml
 from django.conf import settings
 from django.http import HttpResponse
 
-from clustersim.classroom import auth, clusters, doors, limits, opening, people
+from clustersim.classroom import auth, clusters, doors, lectern, limits, opening, people
 from clustersim.classroom.auth import STUDENT, TEACHER, Principal
 from clustersim.classroom.importing import default_namespace
 from clustersim.classroom.manifests import MANIFEST_BYTES_MAX
@@ -74,7 +74,7 @@ def opened_answer(call: Call, opened: opening.Opened, more: Mapping[str, Any] | 
 
 def fork(call: Call) -> HttpResponse:
     """Answer `POST …/fork`: a session of one's own that goes on from a moment of this one."""
-    principal = call.require(TEACHER, STUDENT)
+    principal = call.require_acting(TEACHER, STUDENT)
     newest = call.store.revision
     revision = number_field(call.body(("revision",)), "revision", 1, newest, whole=True)
     limits.spend(limits.FORKS, principal.participant_id)
@@ -113,7 +113,7 @@ def info(call: Call) -> HttpResponse:
             "simTime": now["simTime"],
             "hibernated": now["hibernated"],
             "me": me(principal),
-            "people": [person.as_dict() for person in people.of_session(session.id)],
+            "people": lectern.people_told_to(principal),
         }
     )
 

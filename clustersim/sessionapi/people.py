@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
-from clustersim.classroom import people
-from clustersim.classroom.auth import TEACHER
+from clustersim.classroom import lectern, people, undoing
+from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.sessionapi import addresses
-from clustersim.sessionapi.http import Call, answer, refuse
+from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from clustersim.sessionapi.opening import me
 from scheduler_core.api.errors import ApiError, Cause
 
 
 def everybody(call: Call) -> HttpResponse:
     """Answer `GET …/people`."""
-    found = people.of_session(call.principal.session_id)
-    return answer([person.as_dict() for person in found])
+    return answer(lectern.people_told_to(call.principal))
 
 
 def add(call: Call) -> HttpResponse:
@@ -36,15 +35,34 @@ def add(call: Call) -> HttpResponse:
     )
 
 
-def rename(call: Call, person: str) -> HttpResponse:
-    """Answer `PATCH …/people/<id>`: one's own name, or anybody's for the teacher."""
+def change(call: Call, person: str) -> HttpResponse:
+    """Answer `PATCH …/people/<id> {"name"?, "muted"?}`: one's own name, or anybody's for the teacher, who mutes too."""
     principal = call.principal
     row = people.find(principal.session_id, person)
-    if row.pk != principal.participant_id and principal.role != TEACHER:
-        raise ApiError(403, "Forbidden", "only the teacher renames others; you can rename yourself")
-    people.rename(row, people.clean_name(call.body(("name",)).get("name")))
+    body = call.body(("name", "muted"))
+    if principal.role != TEACHER:
+        if row.pk != principal.participant_id or "muted" in body:
+            raise ApiError(403, "Forbidden", "only the teacher renames others and mutes; you can rename yourself")
+        lectern.check_may_act(principal)
+    muted = body.get("muted")
+    if muted is not None and not isinstance(muted, bool):
+        raise refuse(Cause("muted", "give true or false"))
+    if muted and row.role != STUDENT:
+        raise refuse(Cause("muted", "students alone are muted; take others' seats away instead"))
+    if muted is None or "name" in body:
+        people.rename(row, people.clean_name(body.get("name")))
+    if muted is not None:
+        lectern.mute(row, muted)
     found = next(entry for entry in people.of_session(principal.session_id) if entry.id == row.pk)
     return answer(found.as_dict())
+
+
+def undo(call: Call, person: str) -> HttpResponse:
+    """Answer `POST …/people/<id>/undo {"minutes"}`: takes back what somebody did lately, by ordinary writes forward."""
+    principal = call.require(TEACHER)
+    row = people.find(principal.session_id, person)
+    minutes = number_field(call.body(("minutes",)), "minutes", 0.1, undoing.MINUTES_MAX)
+    return answer(undoing.undo(call.store, principal, row, undoing.MINUTES if minutes is None else minutes))
 
 
 def remove(call: Call, person: str) -> HttpResponse:

@@ -64,6 +64,17 @@ def log_rows(store: SqlStore, after: int, until: int) -> list[LogRow]:
     return rows
 
 
+def rows_by(store: SqlStore, actor: str, since_unix_ms: int) -> list[LogRow]:
+    """Return the rows that an author wrote since a real time and that are kept, in order."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT revision, verb, resource, namespace, name, previous_revision, now_ms, actor FROM store_revision "
+            "WHERE session_id = %s AND actor = %s AND written_ms >= %s ORDER BY revision",
+            [store.session_id, actor, since_unix_ms],
+        )
+        return [LogRow(row[0], VERBS[row[1] - 1], *row[2:]) for row in cursor.fetchall()]
+
+
 def changes(store: SqlStore, there: int, here: int) -> Changes:
     """Return what the moment `here` has other than the moment `there`; either may be the earlier one.
 

@@ -1,0 +1,167 @@
+"""What the teacher does to the class: what everybody is shown, whether students may act, whether walls tell names.
+
+None of it is the cluster's, so it is not in the log: a rewound session is shown to the same class. One row a session,
+which every process reads again on a hint; hints carry no more than "read it again".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from clustersim.classroom import people, together
+from clustersim.classroom.auth import ACCOUNT, STUDENT, Principal
+from clustersim.classroom.models import Lectern, Participant
+from clustersim.feed.hints import wake_class, wake_people
+from clustersim.store.sessions import real_ms
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError, Cause, invalid
+
+SCENES: Final = ("stage", "decision", "preemption", "election", "poll", "lesson")
+"""What a projector shows, one at a time."""
+
+TAB_LENGTH_MAX: Final = 30
+"""Characters of a tab's name."""
+
+ZOOM_MIN: Final = 0.25
+ZOOM_MAX: Final = 64.0
+"""How near the stage may be shown; 1 is what fits."""
+
+FIELDS: Final = ("rv", "select", "inspectorTab", "dockTab", "scene", "zoom")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassState:
+    """How a session's class stands: `view` None is nobody presenting; `by` the presenter's seat, `at_ms` Unix."""
+
+    view: Document | None = None
+    by: int = 0
+    at_ms: int = 0
+    frozen: bool = False
+    names: bool = False
+
+    def presenting(self) -> Document:
+        """Return the frame `presenting` of docs/protocol.md."""
+        return {"type": "presenting", "view": self.view, "by": str(self.by) if self.by else "", "at": self.at_ms}
+
+    def told(self) -> Document:
+        """Return the frame `class` of docs/protocol.md."""
+        return {"type": "class", "frozen": self.frozen, "names": self.names}
+
+
+def state_of(session_id: int) -> ClassState:
+    """Return how a session's class stands; one that nothing was done to is free, and its walls tell no names."""
+    row = Lectern.objects.filter(session_id=session_id).first()
+    if row is None:
+        return ClassState()
+    return ClassState(row.view, row.by, row.at_ms, row.frozen, row.names)
+
+
+def present(session_id: int, by: int, view: Document) -> ClassState:
+    """Show the class what the person `by` sees. `view` is checked (`checked_view`)."""
+    return _change(session_id, view=view, by=by, at_ms=real_ms())
+
+
+def stop_presenting(session_id: int) -> ClassState:
+    """Let everybody see what they like."""
+    return _change(session_id, view=None, by=0, at_ms=real_ms())
+
+
+def freeze(session_id: int, frozen: bool) -> ClassState:
+    """Refuse what students write, or no longer. Votes count all the same."""
+    return _change(session_id, frozen=frozen)
+
+
+def show_names(session_id: int, names: bool) -> ClassState:
+    """Have viewers' screens tell names, or no longer."""
+    state = _change(session_id, names=names)
+    wake_people(session_id)
+    return state
+
+
+def _change(session_id: int, **fields: Any) -> ClassState:
+    Lectern.objects.update_or_create(session_id=session_id, defaults=fields)
+    wake_class(session_id)
+    return state_of(session_id)
+
+
+def checked_view(view: object, newest: int) -> Document:
+    """Return what is to be shown, with what was given alone.
+
+    Raises:
+        ApiError: 422 with the fields that are wrong.
+    """
+    if not isinstance(view, Mapping):
+        raise invalid(
+            "Request", "clustersim.io", "", [Cause("view", "give an object; an empty one shows what all see")]
+        )
+    causes = [
+        Cause(f"view.{name}"[:80], f"there is no such field; known are {', '.join(FIELDS)}")
+        for name in view
+        if name not in FIELDS
+    ]
+    kept = {name: view[name] for name in FIELDS if view.get(name) is not None}
+    causes += [Cause(f"view.{name}", why) for name, value in kept.items() if (why := _wrong(name, value, newest))]
+    if causes:
+        raise invalid("Request", "clustersim.io", "", causes)
+    return kept
+
+
+def _wrong(name: str, value: object, newest: int) -> str:
+    """Return what is wrong with a field of a view; "" nothing."""
+    if name == "rv":
+        good = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= newest
+        return "" if good else f"give a whole number from 1 to {newest}, the newest revision"
+    if name == "zoom":
+        good = isinstance(value, int | float) and not isinstance(value, bool) and ZOOM_MIN <= value <= ZOOM_MAX
+        return "" if good else f"give a number from {ZOOM_MIN:g} to {ZOOM_MAX:g}"
+    if name == "scene":
+        return "" if value in SCENES else f"give one of {', '.join(SCENES)}"
+    if name == "select":
+        resource, _, key = value.partition(" ") if isinstance(value, str) else ("", "", "")
+        return "" if together.look_of(resource, key) else 'give "<resource> <namespace>/<name>" of what pages show'
+    good = isinstance(value, str) and 0 < len(value) <= TAB_LENGTH_MAX and value.replace("-", "").isalnum()
+    return "" if good else f"give a tab's name, at most {TAB_LENGTH_MAX} letters"
+
+
+def check_may_act(principal: Principal) -> None:
+    """Refuse what a student does while the class is frozen or they are muted, their accounts' too.
+
+    Raises:
+        ApiError: 403 that says which, and who undoes it.
+    """
+    if principal.role == STUDENT:
+        seats = Participant.objects.filter(pk=principal.participant_id)
+    elif principal.role == ACCOUNT:
+        seats = Participant.objects.filter(
+            session_id=principal.session_id, namespace=principal.namespace, role=STUDENT, left=False
+        )
+    else:
+        return
+    muted = seats.values_list("muted", flat=True).first()
+    if muted is None:
+        return
+    if Lectern.objects.filter(session_id=principal.session_id, frozen=True).exists():
+        raise ApiError(
+            403, "Forbidden", "frozen by the teacher: nobody's changes are taken until they unfreeze; votes are"
+        )
+    if muted:
+        raise ApiError(
+            403, "Forbidden", "muted by the teacher: your changes are not taken until they unmute you; votes are"
+        )
+
+
+def mute(row: Participant, muted: bool) -> None:
+    """Refuse what one person writes, or no longer; at what they look is not told either."""
+    row.muted = muted
+    if muted:
+        row.looks_at = ""
+    row.save(update_fields=["muted", "looks_at"])
+    wake_people(row.session_id)
+
+
+def people_told_to(principal: Principal) -> list[dict[str, object]]:
+    """Return everybody with a seat, as this person is told of them: walls tell no names unless the teacher says so."""
+    names = state_of(principal.session_id).names
+    return people.told_to(principal.role, people.of_session(principal.session_id), names=names)
