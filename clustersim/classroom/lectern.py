@@ -24,8 +24,8 @@ SCENES: Final = ("stage", "decision", "preemption", "election", "poll", "lesson"
 TAB_LENGTH_MAX: Final = 30
 """Characters of a tab's name."""
 
-ZOOM_MIN: Final = 0.25
-ZOOM_MAX: Final = 64.0
+ZOOM_MIN: Final = 1.0
+ZOOM_MAX: Final = 5_000.0
 """How near the stage may be shown; 1 is what fits."""
 
 FIELDS: Final = ("rv", "select", "inspectorTab", "dockTab", "scene", "zoom")

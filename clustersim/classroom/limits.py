@@ -43,6 +43,9 @@ OPENINGS: Final = Rate(240, 2.0, "new sessions from one address")
 FORKS: Final = Rate(12, 0.05, "forks of one person")
 """Sessions that one person forks off: a few to try things out in, then one every twenty seconds."""
 
+HANDOUTS: Final = Rate(6, 0.05, "hand-outs of one teacher")
+"""Times that one teacher hands a moment out to a class: each makes a session for every seat."""
+
 EXPORTS: Final = Rate(20, 0.5, "exports of one person")
 """Files that one person has made of a session."""
 

@@ -63,6 +63,21 @@ class Lectern(models.Model):
         return f"lectern of {self.session_id}"
 
 
+class Copy(models.Model):
+    """A fork that somebody's seat was handed, or took; of one that could not be made there is why."""
+
+    session = models.ForeignKey("store.Session", on_delete=models.CASCADE, related_name="+")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="+")
+    fork = models.OneToOneField("store.Session", null=True, on_delete=models.CASCADE, related_name="+")
+    revision = models.BigIntegerField(help_text="of the moment that it goes on from")
+    made_ms = models.BigIntegerField(help_text="Unix milliseconds")
+    earlier = models.BooleanField(default=False, help_text="the seat has a newer one")
+    problem = models.CharField(max_length=300, default="", blank=True)
+
+    def __str__(self) -> str:
+        return f"copy of {self.session_id} for {self.participant_id}"
+
+
 class Token(models.Model):
     """What a request shows; one seat may have several, one a browser."""
 

@@ -103,6 +103,30 @@ def fork_session(
         ApiError: 409 a poll is open to the forker; 410 the revision is no longer kept; 503 too many sessions are awake.
             Nothing is made then.
     """
+    session = fork_asleep(forker, store, revision, prepare=prepare)
+    with transaction.atomic():
+        teacher = people.teacher_of(session)
+        token, secret = people.new_token(teacher), people.new_link(teacher)
+        sessions.wake(session.id)
+    wake_owners(session.id)
+    return Opened(session, teacher, token, secret)
+
+
+def fork_asleep(
+    forker: Principal,
+    store: SqlStore,
+    revision: int,
+    seed: int | None = None,
+    *,
+    prepare: Callable[[SqlStore], None] = lambda made: None,
+) -> SessionRow:
+    """Make such a session and its teacher's seat, and let it sleep until somebody goes in.
+
+    `seed` is another than its parent's.
+
+    Raises:
+        ApiError: as `fork_session`.
+    """
     refuse_fork(forker, store)
     check_room()
     parent = sessions.get(store.session_id)
@@ -117,6 +141,7 @@ def fork_session(
             since=min(since, revision),
             withheld=withheld,
             own=forker.namespace,
+            seed=seed,
         )
     except Gone as error:
         raise past_gone(revision, store.compacted) from error
@@ -126,13 +151,10 @@ def fork_session(
         sessions.remove(session.id)
         raise
     with transaction.atomic():
-        teacher = people.seat(session, forker.name, TEACHER)
-        token, secret = people.new_token(teacher), people.new_link(teacher)
+        people.seat(session, forker.name, TEACHER)
         for one in seal_of(open_store(session.id)).polls:
             votes.carry(parent.id, session.id, one.poll)
-        sessions.wake(session.id)
-    wake_owners(session.id)
-    return Opened(session, teacher, token, secret)
+    return session
 
 
 def past_gone(revision: int, compacted: int) -> ApiError:

@@ -13,6 +13,7 @@ import msgspec
 
 from clustersim.classroom.auth import ACTOR_LENGTH, Principal
 from clustersim.classroom.models import Participant
+from clustersim.classroom.polls.sealing import seal_of
 from clustersim.classroom.writing import context_for, writes
 from clustersim.store import SqlStore, history
 from clustersim.store.history import Key, LogRow
@@ -63,12 +64,15 @@ def undo(store: SqlStore, teacher: Principal, person: Participant, minutes: floa
     by_key: dict[Key, list[LogRow]] = {}
     for row in reversed(rows):
         by_key.setdefault(row.key, []).insert(0, row)
+    seal = seal_of(store)
     undone: list[Document] = []
     left: list[Document] = []
     # Owners are made before what refers to them; what was touched last goes first otherwise.
     for key in sorted(list(by_key)[:OBJECTS_MAX], key=lambda key: kind_of(key[0]).rank):
         told = {"resource": key[0], "object": f"{key[1]}/{key[2]}" if key[1] else key[2]}
         try:
+            if seal.concerns(*key) and seal.hides_pod(f"{key[1]}/{key[2]}"):
+                raise _Left("a poll asks about it: reveal it first")
             did = _undo_one(store, teacher, key, by_key[key])
         except _Left as why:
             left.append({**told, "why": str(why)})

@@ -15,11 +15,13 @@ from django.http import HttpResponse
 
 from clustersim.classroom import auth, clusters, doors, lectern, limits, opening, people
 from clustersim.classroom.auth import STUDENT, TEACHER, Principal
+from clustersim.classroom.copies import handing
 from clustersim.classroom.importing import default_namespace
 from clustersim.classroom.manifests import MANIFEST_BYTES_MAX
 from clustersim.runtime import certificates
 from clustersim.sessionapi import addresses, clock
 from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
+from clustersim.store.sessions import SessionRow
 from scheduler_core.api.errors import ApiError, Cause, unauthorized
 
 OPENING_BYTES_MAX: Final = MANIFEST_BYTES_MAX
@@ -78,7 +80,12 @@ def fork(call: Call) -> HttpResponse:
     newest = call.store.revision
     revision = number_field(call.body(("revision",)), "revision", 1, newest, whole=True)
     limits.spend(limits.FORKS, principal.participant_id)
-    return opened_answer(call, opening.fork_session(principal, call.store, int(revision or newest)))
+    if principal.role == STUDENT:
+        handing.check_unsealed(call.store)
+    opened = opening.fork_session(principal, call.store, int(revision or newest))
+    if principal.role == STUDENT:
+        handing.note(principal.session_id, principal.participant_id, opened.session.id, int(revision or newest))
+    return opened_answer(call, opened)
 
 
 def me(principal: Principal) -> dict[str, Any]:
@@ -109,6 +116,7 @@ def info(call: Call) -> HttpResponse:
             "door": {"open": doors.is_open(session.id)},
             "network": addresses.network(call.request, session),
             "apiServer": addresses.api_server(call.request, session),
+            "parent": _parent(session),
             "revision": now["revision"],
             "simTime": now["simTime"],
             "hibernated": now["hibernated"],
@@ -116,6 +124,12 @@ def info(call: Call) -> HttpResponse:
             "people": lectern.people_told_to(principal),
         }
     )
+
+
+def _parent(session: SessionRow) -> dict[str, Any] | None:
+    """Return the session that this is a copy of: the way back."""
+    parent = handing.parent_of(session)
+    return None if parent is None else {"code": parent.display_code, "title": parent.title}
 
 
 def _seat(call: Call, principal: Principal, token: str, status: int) -> HttpResponse:

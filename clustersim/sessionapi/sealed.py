@@ -89,6 +89,8 @@ ROUTES: Final[dict[str, str]] = {
     # Handing copies out is the teacher's; a copy of what is sealed is refused where it is made.
     "sessions/<str:code>/copies": FREE,
     "sessions/<str:code>/copies/<str:copy>/wall": FREE,
+    # What runs on in an earlier copy may be what is asked.
+    "sessions/<str:code>/copies/<str:copy>/enter": LATER,
     "sessions/<str:code>/rules": FREE,
     "sessions/<str:code>/homework": FREE,
     "sessions/<str:code>/homework/results": FREE,

@@ -28,7 +28,14 @@ _COLUMNS: Final = (
 
 
 def fork(
-    parent: SqlStore, title: str, revision: int, *, since: int, withheld: Collection[str] = (), own: str = ""
+    parent: SqlStore,
+    title: str,
+    revision: int,
+    *,
+    since: int,
+    withheld: Collection[str] = (),
+    own: str = "",
+    seed: int | None = None,
 ) -> SessionRow:
     """Return a session, asleep and without people, that holds what the parent held at `revision`.
 
@@ -39,6 +46,7 @@ def fork(
         since: a kept one not after it; the log of the parent between them comes along.
         withheld: resources of which only the objects in the namespace `own` come along.
         own: see `withheld`.
+        seed: another one than the parent's.
 
     Raises:
         Gone: the parent keeps `since` no more. Nothing is left then.
@@ -52,7 +60,7 @@ def fork(
     made = sessions.create(
         title,
         row.template,
-        row.seed,
+        row.seed if seed is None else seed,
         parent_id=row.id,
         forked_at=revision,
         epoch_ms=row.epoch_ms,

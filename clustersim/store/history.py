@@ -75,6 +75,27 @@ def rows_by(store: SqlStore, actor: str, since_unix_ms: int) -> list[LogRow]:
         return [LogRow(row[0], VERBS[row[1] - 1], *row[2:]) for row in cursor.fetchall()]
 
 
+class Act(NamedTuple):
+    """What a person wrote, without its document; `written_ms` is Unix milliseconds."""
+
+    verb: Verb
+    resource: str
+    name: str
+    written_ms: int
+
+
+def last_act(store: SqlStore, after: int) -> Act | None:
+    """Return the newest row after a revision that a person wrote; None: nobody has written any."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT verb, resource, name, written_ms FROM store_revision "
+            "WHERE session_id = %s AND revision > %s AND actor LIKE 'user:%%' ORDER BY revision DESC LIMIT 1",
+            [store.session_id, after],
+        )
+        row = cursor.fetchone()
+    return None if row is None else Act(VERBS[row[0] - 1], *row[1:])
+
+
 def changes(store: SqlStore, there: int, here: int) -> Changes:
     """Return what the moment `here` has other than the moment `there`; either may be the earlier one.
 

@@ -103,6 +103,8 @@ const inspector = mountInspector(region("inspector"), dispatch,
 
 /** @type {ReturnType<typeof import("./panels/desktop.js").mountDesktop> | null} */
 let desktop = null;
+/** @type {ReturnType<typeof import("./presenting/presenting.js").mountPresenting> | null} */
+let presenting = null;
 /** @type {import("./act/undo.js").Deeds | null} */
 let deeds = null;
 /** @type {ReturnType<typeof import("./act/desk.js").deskAsks> | null} */
@@ -113,9 +115,10 @@ let stage = null;
 const followers = new Set();
 /** What a phone does without: palette, dock and stage, with their words and styles. Their dialogs follow when there is time. */
 async function loadDesktop() {
-  const [{ mountDesktop }, { mountStage }, { Deeds }, { deskAsks }] = await Promise.all([
+  const [{ mountDesktop }, { mountStage }, { Deeds }, { deskAsks }, { mountPresenting }] = await Promise.all([
     import("./panels/desktop.js"), import("./stage/stage.js"), import("./act/undo.js"), import("./act/desk.js"),
-    loadTexts(ui.lang, "stage"), loadTexts(ui.lang, "make"), addStyles("palette", "dock", "stage", "lanes", "scheduler", "model"),
+    import("./presenting/presenting.js"), loadTexts(ui.lang, "stage"), loadTexts(ui.lang, "make"), loadTexts(ui.lang, "presenting"),
+    addStyles("palette", "dock", "stage", "lanes", "scheduler", "model", "presenting"),
   ]);
   const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next }));
   const asks = desk ??= deskAsks(api, setUi);
@@ -129,10 +132,36 @@ async function loadDesktop() {
     },
   });
   stage ??= mountStage(region("stage"), dispatch);
+  presenting ??= mountPresenting({
+    band: region("presenting"), bar: topbar.slot, dispatch, shown: presentable, take: takeStep,
+    tell: (shows) => dispatch({ type: "present", view: shows }),
+  });
   redraw();
   requestIdleCallback(() => {
     for (const fetchForm of Object.values(forms)) fetchForm().catch(() => {});
   });
+}
+/** What this page shows, as a presenter tells it. */
+function presentable() {
+  const { selected } = ui;
+  return {
+    rv: ui.past.revision, select: selected ? `${selected.resource} ${selected.key}` : "", inspectorTab: selected ? inspector.tab : "",
+    dockTab: desktop?.dockTab ?? "", zoom: stage?.zoom() ?? 1,
+  };
+}
+/**
+ * One step after who presents.
+ * @param {import("./state/presenting.js").Step} step
+ */
+function takeStep(step) {
+  switch (step.do) {
+    case "hold": return dispatch({ type: "hold", revision: step.rv });
+    case "release": return past.release();
+    case "deselect": return dispatch({ type: "deselect" });
+    case "select": return dispatch({ type: "select", resource: step.resource, key: step.key, tab: step.tab });
+    case "dock": return step.tab ? desktop?.openDock(step.tab) : desktop?.foldDock();
+    case "zoom": return stage?.setZoom(step.zoom);
+  }
 }
 /** @type {ReturnType<typeof import("./panels/past.js").mount> | null} */
 let pastBar = null;
@@ -244,6 +273,7 @@ function paint() {
   desk?.follow({ view, showing, liveMs, tab: desktop?.dockTab ?? "", pod });
   looks.follow(view, ui.selected, ui.sharesLooks);
   renderFrame(showing);
+  presenting?.render(view, ui);
   stage?.render(showing, ui);
   // Without its stage a desk shows next to nothing of a change.
   if (ui.phone || stage) probe.painted(showing.revision, painted);
@@ -270,6 +300,7 @@ function renderFrame(showing) {
 
 /** One step back: out of the past, out of an attempt that was chosen, out of the selection. */
 function escape() {
+  if (presenting?.leave()) return;
   if (past.view) dispatch({ type: "release" });
   else if (ui.decisions.pinned) dispatch({ type: "selectTrace", id: "" });
   else dispatch({ type: "deselect" });
@@ -290,6 +321,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     desktop?.focusSearch();
   }
+  if (event.key.toLowerCase() === "f" && presenting?.back()) event.preventDefault();
   if (event.key === "?" && desktop) {
     event.preventDefault();
     dispatch({ type: "showKeys" });

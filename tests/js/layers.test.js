@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 const ROOT = new URL("../../static/js/", import.meta.url);
 const MAY = {
-  "": ["", "act", "forms", "panels", "stage", "decision", "whatif", "net", "dom", "state", "lib"],
+  "": ["", "act", "forms", "panels", "stage", "decision", "whatif", "presenting", "room", "net", "dom", "state", "lib"],
   act: ["act", "forms", "net", "state", "lib"],
   forms: ["forms", "dom", "state", "lib"],
   panels: ["panels", "streams", "election", "watches", "control", "architecture", "compare", "dom", "state", "lib"],
@@ -19,6 +19,8 @@ const MAY = {
   architecture: ["architecture", "control", "dom", "state", "lib"],
   stage: ["stage", "dom", "state", "lib"],
   decision: ["decision", "dom", "state", "lib"],
+  presenting: ["presenting", "dom", "state", "lib"],
+  room: ["room", "dom", "state", "lib"],
   whatif: ["whatif", "dom", "state", "lib"],
   net: ["net", "state", "lib"],
   dom: ["dom", "lib"],

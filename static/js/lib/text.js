@@ -14,6 +14,7 @@ const FILES = {
   control: { en: () => import("./text/control.en.js"), "zh-hans": () => import("./text/control.zh-hans.js") },
   make: { en: () => import("./text/make.en.js"), "zh-hans": () => import("./text/make.zh-hans.js") },
   compare: { en: () => import("./text/compare.en.js"), "zh-hans": () => import("./text/compare.zh-hans.js") },
+  presenting: { en: () => import("./text/presenting.en.js"), "zh-hans": () => import("./text/presenting.zh-hans.js") },
   dock: { en: () => import("./text/dock.en.js"), "zh-hans": () => import("./text/dock.zh-hans.js") },
 };
 

@@ -484,6 +484,21 @@ export interface Person {
   online: boolean;
   /** The seat was given up: they are known by what they did. */
   left?: true;
+  /** What they write is refused. */
+  muted?: true;
+  /** Their name is the number of their seat: this page is a wall. */
+  nameless?: true;
+}
+
+/** What a teacher shows the class; what is absent is as it is without: docs/session-api.md, Presenting. */
+export interface Presented {
+  rv?: number;
+  /** `<resource> <namespace>/<name>`. */
+  select?: string;
+  inspectorTab?: string;
+  dockTab?: string;
+  scene?: "stage" | "decision" | "preemption" | "election" | "poll" | "lesson";
+  zoom?: number;
 }
 
 /** At what somebody looks. */
@@ -544,6 +559,8 @@ export type Frame =
   | { type: "requests" }
   | { type: "looks"; on: boolean; looks: Look[] }
   | { type: "pointed"; id: number; by: string; resource: string; namespace?: string; name: string }
+  | { type: "class"; frozen: boolean; names: boolean }
+  | { type: "presenting"; view: Presented | null; by: string; at: number }
   | { type: "ping"; id: number };
 
 /** What changes a view: the server's frames, and what the page fetched beside them. */
@@ -570,6 +587,12 @@ export interface View {
   people: readonly Person[];
   /** At what people look; `on` false: the teacher has switched it off. */
   looks: { on: boolean; looks: readonly Look[] };
+  /** What the teacher `by` shows; a null view: nobody presents. */
+  presenting: { view: Presented | null; by: string; at: number };
+  /** What students write is refused. */
+  frozen: boolean;
+  /** Viewers' screens tell names. */
+  wallNames: boolean;
   /** Newest log rows of this connection, oldest first, at most ROWS_KEPT. Empty after a fresh list. */
   rows: readonly LogRow[];
   /** Newest decisions of this connection, oldest first, at most DECISIONS_KEPT. */
@@ -891,7 +914,10 @@ export type Intent =
   | { type: "showCode" }
   | { type: "shareLooks"; on: boolean }
   | { type: "switchLooks"; on: boolean }
-  | { type: "pointAt"; resource: string; key: string };
+  | { type: "pointAt"; resource: string; key: string }
+  /** Show everybody this, or (null) nothing any more. */
+  | { type: "present"; view: Presented | null }
+  | { type: "freeze"; on: boolean };
 
 export type Dispatch = (intent: Intent) => void;
 
@@ -942,6 +968,9 @@ export type PodState =
 /** What stage/stage.js and decision/decision.js give main.js. `render` may be called any number of times. */
 export interface Stage {
   render(view: View, ui: Ui): void;
+  /** How near the nodes are shown; 1 is what fits. */
+  zoom(): number;
+  setZoom(wanted: number): void;
   destroy(): void;
 }
 

@@ -27,6 +27,7 @@ export function mountDesktop(regions, dispatch, looks) {
   return {
     focusSearch: palette.focusSearch,
     openDock: dock.open,
+    foldDock: dock.fold,
     /** The dock's open tab; "" while it is folded. */
     get dockTab() {
       return dock.tab;

@@ -68,6 +68,9 @@ export function mount(root, dispatch, looks) {
     open(name) {
       /** @type {HTMLElement | null} */ (tabs.querySelector(`[data-testid="dock-${name}"]`))?.click();
     },
+    fold() {
+      if (!root.classList.contains("folded")) unfold(false);
+    },
     /** The tab that is open; "" while the dock is folded. */
     get tab() {
       return root.classList.contains("folded") ? "" : tab.name;

@@ -40,17 +40,20 @@ export function mount(root, dispatch, session) {
   let shownTheme = "light";
   theme.addEventListener("click", () => dispatch({ type: "theme", theme: NEXT_THEME[shownTheme] }));
 
+  const slot = element("div", { class: "desk-slot" });
   append(root, [
     home,
     element("div", { class: "title" }, [title, subtitle]),
     code, role, peopleRoot, clockRoot,
     element("span", { class: "spacer" }),
-    languages, theme,
+    slot, languages, theme,
   ]);
   const people = mountPeople(peopleRoot, dispatch);
   const clock = mountClock(clockRoot, dispatch);
 
   return {
+    /** For what only a desk has. */
+    slot,
     /**
      * @param {View} view
      * @param {Ui} ui

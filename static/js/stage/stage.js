@@ -114,7 +114,7 @@ export function mountStage(element, dispatch) {
   const stop = everyFrame(paint);
 
   return {
-    render,
+    render, zoom: viewport.zoom, setZoom: (/** @type {number} */ wanted) => setZoom(wanted, null),
     destroy() {
       stop();
       unwatch();

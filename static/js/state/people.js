@@ -53,6 +53,8 @@ export function whose(view, namespace) {
  */
 export function saidName(view, namespace, name) {
   const person = whose(view, namespace);
+  // On a wall that tells no names, neither does a namespace.
+  if (person?.nameless) return `${person.name} ${name}`;
   return person ? `${initials(person.name)} ${name} · ${namespace}` : name;
 }
 

@@ -28,6 +28,9 @@ export function emptyView() {
     objects: new Map(),
     people: [],
     looks: { on: true, looks: [] },
+    presenting: { view: null, by: "", at: 0 },
+    frozen: false,
+    wallNames: false,
     rows: [],
     decisions: [],
     ready: false,
@@ -76,6 +79,10 @@ export function applyMessage(view, message) {
       return { ...view, people: message.people };
     case "looks":
       return { ...view, looks: { on: message.on, looks: message.looks } };
+    case "presenting":
+      return { ...view, presenting: { view: message.view, by: message.by, at: message.at } };
+    case "class":
+      return { ...view, frozen: message.frozen, wallNames: message.names };
     // A word to whoever looks at the page: nothing of the session changes.
     case "pointed":
       return view;

@@ -16,6 +16,7 @@ export const EN = {
   "keys.find": "find or add something",
   "keys.play": "let time run, or hold it",
   "keys.undo": "take back what you did last",
+  "keys.follow": "follow who presents again",
   "keys.leave": "close, let go of the selection, go back to now",
   "keys.keys": "this sheet",
   "keys.next": "the next part: a bar or the palette is one stop",

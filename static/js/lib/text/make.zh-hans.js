@@ -16,6 +16,7 @@ export const ZH_HANS = {
   "keys.find": "查找或添加",
   "keys.play": "让时间运行或停住",
   "keys.undo": "撤销你最近的操作",
+  "keys.follow": "重新跟随演示者",
   "keys.leave": "关闭、取消选择、回到现在",
   "keys.keys": "这张表",
   "keys.next": "下一部分：一个工具栏或面板是一站",

@@ -1,0 +1,154 @@
+"""Handing copies out, taking one, and going into one: a copy is a fork whose student is its teacher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from django.db import transaction
+
+from clustersim.classroom import opening, people
+from clustersim.classroom.auth import STUDENT, TEACHER, VIEWER, Principal
+from clustersim.classroom.models import Copy, Participant
+from clustersim.classroom.polls.sealing import LATER_COPY, refuse_all, seal_of
+from clustersim.store import SqlStore, sessions
+from clustersim.store.sessions import SessionRow
+from scheduler_core.api.draw import draw
+from scheduler_core.api.errors import ApiError
+
+COPIES_MAX: Final = 400
+"""Copies handed out at once: a full lecture hall."""
+
+Seeds = Literal["same", "each"]
+
+
+def hand_out(
+    store: SqlStore, session: SessionRow, seats: Sequence[Participant], revision: int, seeds: Seeds
+) -> list[Copy]:
+    """Make a copy of a moment for each of the seats; a seat's earlier ones are kept as such.
+
+    Copies sleep until somebody goes in. With seeds `same` the engine draws the same in each; with `each` every seat has
+    its own, which another hand-out gives it again. One that cannot be made says why.
+
+    Raises:
+        ApiError: 409 while a poll seals a pod; 410 the revision is no longer kept.
+    """
+    check_unsealed(store)
+    made = []
+    for row in seats:
+        seed = session.seed if seeds == "same" else draw(session.seed, "seat", str(row.color), below=2**31)
+        student = people.principal_for(row, session.code)
+        problem, code_id = "", None
+        try:
+            code_id = opening.fork_asleep(student, store, revision, seed).id
+        except ApiError as error:
+            if error.code == 410:
+                raise
+            problem = error.message
+        made.append(_keep(session.id, row.pk, code_id, revision, problem))
+    return made
+
+
+def note(session_id: int, participant_id: int, fork_id: int, revision: int) -> Copy:
+    """Keep that somebody has forked a session: it is their copy of it."""
+    return _keep(session_id, participant_id, fork_id, revision, "")
+
+
+def _keep(session_id: int, participant_id: int, fork_id: int | None, revision: int, problem: str) -> Copy:
+    with transaction.atomic():
+        Copy.objects.filter(session_id=session_id, participant_id=participant_id).update(earlier=True)
+        return Copy.objects.create(
+            session_id=session_id,
+            participant_id=participant_id,
+            fork_id=fork_id,
+            revision=revision,
+            made_ms=sessions.real_ms(),
+            problem=problem[:300],
+        )
+
+
+def check_unsealed(store: SqlStore) -> None:
+    """Refuse copies while a poll is open: a copy would run on and tell what is asked.
+
+    Raises:
+        ApiError: 409.
+    """
+    refuse_all(seal_of(store), LATER_COPY)
+
+
+def students(session_id: int, ids: Iterable[str] | None) -> list[Participant]:
+    """Return students' seats by their ids, or (None) all of them.
+
+    Raises:
+        ApiError: 404, one is nobody's, or no student's.
+    """
+    if ids is None:
+        return list(Participant.objects.filter(session_id=session_id, role=STUDENT, left=False).order_by("pk"))
+    found = [people.find(session_id, one) for one in ids]
+    for row in found:
+        if row.role != STUDENT:
+            raise ApiError(404, "NotFound", f"{row.name} is no student: copies are for students")
+    return found
+
+
+def own(session_id: int, participant_id: int) -> list[Copy]:
+    """Return somebody's copies, the newest first."""
+    rows = Copy.objects.filter(session_id=session_id, participant_id=participant_id, fork__isnull=False)
+    return list(rows.select_related("fork").order_by("-pk"))
+
+
+def newest(session_id: int) -> list[Copy]:
+    """Return each seat's newest copy, by seat."""
+    rows = Copy.objects.filter(session_id=session_id, earlier=False, participant__left=False)
+    return list(rows.select_related("fork", "participant").order_by("participant__color"))
+
+
+def find(session_id: int, code: str) -> Copy:
+    """Return the copy with this code.
+
+    Raises:
+        ApiError: 404.
+    """
+    wanted = sessions.find(code)
+    row = None
+    if wanted is not None:
+        row = Copy.objects.filter(session_id=session_id, fork_id=wanted.id).select_related("participant").first()
+    if row is None:
+        raise ApiError(404, "NotFound", f"no copy of this session has the code {code[:20]!r}", name=code[:20])
+    return row
+
+
+def go_in(principal: Principal, copy: Copy) -> tuple[SessionRow, Principal, str]:
+    """Return (the copy, the seat there, a token for it): its student teaches it, the teacher looks.
+
+    Raises:
+        ApiError: 403, it is somebody else's.
+    """
+    assert copy.fork_id is not None, "a copy with a code is there"
+    session = sessions.get(copy.fork_id)
+    if principal.participant_id == copy.participant_id:
+        seat = people.teacher_of(session)
+    elif principal.role == TEACHER:
+        seat = _looking_in(session, principal)
+    else:
+        raise ApiError(403, "Forbidden", "this copy is somebody else's: ask the teacher for one of your own")
+    return session, seat, people.new_token(seat)
+
+
+def _looking_in(session: SessionRow, teacher: Principal) -> Principal:
+    """Return the seat from which a class's teacher looks into a copy; its student sees it taken."""
+    rows = Participant.objects.filter(session_id=session.id, role=VIEWER, name=teacher.name, left=False)
+    row = rows.order_by("pk").first()
+    if row is not None:
+        return people.principal_for(row, session.code)
+    return people.seat(session, teacher.name, VIEWER)
+
+
+def parent_of(session: SessionRow) -> SessionRow | None:
+    """Return the session that a fork was made of, while it is there: the way back."""
+    if session.parent_id is None:
+        return None
+    try:
+        return sessions.get(session.parent_id)
+    except sessions.NoSession:
+        return None

@@ -1,0 +1,175 @@
+"""The room view's tiles: each seat's copy in miniature, and on what it is stuck, in kube-scheduler's own words.
+
+A tile's picture is read from the copy's objects and kept by its revision: a class of copies that rest is read once.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from clustersim.classroom.models import Copy
+from clustersim.store import SqlStore, history, open_store, sessions
+from scheduler_core.api.document import Document, FrozenDocument
+from scheduler_core.api.quantity import milli_value
+
+IDLE_MS: Final = 120_000
+"""A copy in which nobody has done anything for so long is idle."""
+
+NODES_SHOWN: Final = 8
+PODS_SHOWN: Final = 12
+NAMES_SHOWN: Final = 5
+"""Of a tile's nodes, of a node's pods, and of the pods that wait for one reason."""
+
+_REMEMBERED: Final = 1_000
+_HEAD = re.compile(r"0/\d+ nodes are available: ")
+_COUNT = re.compile(r"^\d+ ")
+_PART = re.compile(r", (?=\d+ )")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is seen of a copy at one revision."""
+
+    pending: tuple[Document, ...]
+    nominated: tuple[Document, ...]
+    nodes: tuple[Document, ...]
+    did: Document | None
+    acted_ms: int
+
+
+def tiles(copies: Sequence[Copy], now_ms: int) -> list[Document]:
+    """Return the tiles of copies as docs/session-api.md has them."""
+    revisions = sessions.revisions([copy.fork_id for copy in copies if copy.fork_id is not None])
+    return [_tile(copy, revisions, now_ms) for copy in copies]
+
+
+def _tile(copy: Copy, revisions: Mapping[int, int], now_ms: int) -> Document:
+    person = copy.participant
+    told: Document = {"person": str(person.pk), "seat": person.color, "name": person.name}
+    revision = None if copy.fork_id is None else revisions.get(copy.fork_id)
+    if copy.fork_id is None or copy.fork is None or revision is None:
+        why = copy.problem or "the copy is no longer there: hand out a new one"
+        nothing: Document = {"pending": [], "nominated": [], "nodes": [], "did": None}
+        return {**told, **nothing, "code": "", "state": "failed", "problem": why, "since": copy.made_ms}
+    picture = _picture(copy.fork_id, copy.revision, revision)
+    acted = picture.acted_ms or copy.made_ms
+    stuck = any(group["reason"] for group in picture.pending)
+    state = "stuck" if stuck else "idle" if now_ms - acted >= IDLE_MS else "working"
+    return {
+        **told,
+        "code": f"{copy.fork.code[:3]}-{copy.fork.code[3:]}",
+        "state": state,
+        "pending": list(picture.pending),
+        "nominated": list(picture.nominated),
+        "nodes": list(picture.nodes),
+        "did": picture.did,
+        "since": acted,
+    }
+
+
+_pictures: OrderedDict[int, tuple[int, Picture]] = OrderedDict()
+_lock: Final = threading.Lock()
+
+
+def _picture(fork_id: int, forked_at: int, revision: int) -> Picture:
+    with _lock:
+        known = _pictures.get(fork_id)
+    if known is not None and known[0] == revision:
+        return known[1]
+    # What somebody did last is looked for in the rows that are new.
+    since, before = (forked_at, None) if known is None else (known[0], known[1])
+    picture = _read(open_store(fork_id), since, before)
+    with _lock:
+        _pictures[fork_id] = (revision, picture)
+        _pictures.move_to_end(fork_id)
+        while len(_pictures) > _REMEMBERED:
+            _pictures.popitem(last=False)
+    return picture
+
+
+def _read(store: SqlStore, since: int, before: Picture | None) -> Picture:
+    pods = [stored.object for stored in store.list("pods")[0]]
+    nodes = [stored.object for stored in store.list("nodes")[0]]
+    act = history.last_act(store, since)
+    did, acted_ms = (before.did, before.acted_ms) if before is not None else (None, 0)
+    if act is not None:
+        did, acted_ms = {"verb": act.verb, "resource": act.resource, "object": act.name}, act.written_ms
+    return Picture(_pending(pods), _nominated(pods), _nodes(nodes, pods), did, acted_ms)
+
+
+def _pending(pods: Iterable[FrozenDocument]) -> tuple[Document, ...]:
+    """Return the pods that wait for a node, by the reason that the scheduler gave; "" none yet."""
+    groups: dict[str, list[str]] = {}
+    for pod in pods:
+        if not pod["spec"].get("nodeName") and (pod.get("status") or {}).get("phase", "Pending") == "Pending":
+            nominated = (pod.get("status") or {}).get("nominatedNodeName")
+            reason = "" if nominated else reason_of(_message(pod))
+            groups.setdefault(reason, []).append(pod["metadata"]["name"])
+    found = [
+        {"reason": reason, "n": len(names), "pods": sorted(names)[:NAMES_SHOWN]} for reason, names in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda group: (not group["reason"], -int(str(group["n"])), str(group["reason"]))))
+
+
+def _message(pod: FrozenDocument) -> str:
+    for condition in (pod.get("status") or {}).get("conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return str(condition.get("message", ""))
+    return ""
+
+
+@lru_cache(maxsize=1_000)
+def reason_of(message: str) -> str:
+    """Return a FitError's reasons without its counts: of a failed preemption those, as they are the last word.
+
+    `0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 Preemption is not helpful for
+    scheduling.` → `Preemption is not helpful for scheduling`
+    """
+    first, _, second = message.partition(" preemption: ")
+    parts = _HEAD.split(second or first)
+    told = parts[-1].rstrip(". ") if parts else ""
+    return ", ".join(_COUNT.sub("", part) for part in _PART.split(told) if part)
+
+
+def _nominated(pods: Iterable[FrozenDocument]) -> tuple[Document, ...]:
+    found = [
+        {"pod": pod["metadata"]["name"], "node": pod["status"]["nominatedNodeName"]}
+        for pod in pods
+        if (pod.get("status") or {}).get("nominatedNodeName") and not pod["spec"].get("nodeName")
+    ]
+    return tuple(found[:NAMES_SHOWN])
+
+
+def _nodes(nodes: Iterable[FrozenDocument], pods: Iterable[FrozenDocument]) -> tuple[Document, ...]:
+    by_node: dict[str, list[Document]] = {}
+    for pod in pods:
+        node, phase = pod["spec"].get("nodeName"), (pod.get("status") or {}).get("phase", "")
+        if node and phase not in ("Succeeded", "Failed"):
+            by_node.setdefault(node, []).append(
+                {
+                    "name": pod["metadata"]["name"],
+                    "cpu": _cpu(pod),
+                    "priority": pod["spec"].get("priority", 0),
+                    "leaving": bool(pod["metadata"].get("deletionTimestamp")),
+                }
+            )
+    shown = []
+    for node in list(nodes)[:NODES_SHOWN]:
+        name = node["metadata"]["name"]
+        there = sorted(by_node.get(name, []), key=lambda pod: (-pod["priority"], pod["name"]))
+        allocatable = (node.get("status") or {}).get("allocatable") or {}
+        shown.append({"name": name, "cpu": milli_value(str(allocatable.get("cpu", "0"))), "pods": there[:PODS_SHOWN]})
+    return tuple(shown)
+
+
+def _cpu(pod: FrozenDocument) -> int:
+    """Return the millicores that a pod's containers ask for."""
+    containers: Iterable[Mapping[str, Any]] = pod["spec"].get("containers") or ()
+    asked = (((one.get("resources") or {}).get("requests") or {}).get("cpu", "0") for one in containers)
+    return sum(milli_value(str(amount)) for amount in asked)

@@ -1,0 +1,95 @@
+/** Presenting on one page: the switch in the top bar, the band, what is told and what is followed, and a projector's scenes. */
+
+/** @import { Dispatch, Presented, Ui, View } from "../lib/types.d.ts" */
+/** @import { Shown, Step } from "../state/presenting.js" */
+import { element, icon, setAttribute, setText } from "../dom/dom.js";
+import { text } from "../lib/text.js";
+import { isProjector, sceneOf, standingOf, toldOf } from "../state/presenting.js";
+import { mountBand } from "./band.js";
+import { Follower, Teller } from "./leading.js";
+
+/** What to touch means to look for oneself: everything that shows the session. Voting, bands and the bar never leave. */
+const OWN_LOOK = ".stage, .inspector, .dock, .palette, .past";
+/** Keys by which one only moves about or reads. */
+const QUIET_KEYS = new Set(["Tab", "Shift", "Control", "Alt", "Meta", "Escape"]);
+
+/**
+ * @param {object} page
+ * @param {HTMLElement} page.band
+ * @param {HTMLElement} page.bar where the switch stands
+ * @param {Dispatch} page.dispatch
+ * @param {() => Omit<Shown, "scene">} page.shown
+ * @param {(step: Step) => void} page.take
+ * @param {(view: Presented) => void} page.tell
+ */
+export function mountPresenting({ band, bar, dispatch, shown, take, tell }) {
+  let scene = "";
+  let lit = false;
+  /** @type {View | null} */
+  let last = null;
+  const whole = () => ({ ...shown(), scene });
+  const teller = new Teller(tell, { now: () => performance.now(), after: (ms, act) => void setTimeout(act, ms) });
+  const follower = new Follower({ shown: whole, take });
+  const button = element("button", { class: "button present-button", type: "button", "data-testid": "present" }, [icon("screen"), element("span")]);
+  button.addEventListener("click", () => {
+    const presents = last && standingOf(last, false) === "presents";
+    dispatch({ type: "present", view: presents ? null : toldOf(whole()) });
+  });
+  bar.append(button);
+  const bandBar = mountBand(band, {
+    dispatch, leave, back,
+    setScene(next) {
+      scene = next;
+      dispatch({ type: "tab", tab: "scene" });
+    },
+  });
+
+  function leave() {
+    if (!last || standingOf(last, follower.left) !== "follows" || last.me?.role === "viewer") return false;
+    follower.leave();
+    dispatch({ type: "tab", tab: "left" });
+    return true;
+  }
+
+  function back() {
+    if (!last || standingOf(last, follower.left) !== "left") return false;
+    follower.back();
+    dispatch({ type: "tab", tab: "back" });
+    return true;
+  }
+
+  /** @param {Event} event */
+  const touched = (event) => /** @type {Element} */ (event.target).closest(OWN_LOOK) && leave();
+  document.addEventListener("pointerdown", touched, true);
+  document.addEventListener("keydown", (event) => {
+    if (!QUIET_KEYS.has(event.key) && !event.ctrlKey && !event.metaKey) touched(event);
+  }, true);
+
+  return {
+    leave,
+    back,
+    /**
+     * @param {View} view what is there now, also while the page is held at a moment of the past
+     * @param {Ui} ui
+     */
+    render(view, ui) {
+      last = view;
+      follower.follow(view);
+      const standing = standingOf(view, follower.left);
+      teller.follow(whole(), standing === "presents");
+      const wall = isProjector(view, ui, standing);
+      if (wall && view.presenting.view) document.body.dataset["scene"] = sceneOf(view.presenting.view);
+      else delete document.body.dataset["scene"];
+      // A viewer's screen that is presented to hangs on a wall: it is lit for the last row, once.
+      if (wall && !lit && ui.theme !== "projector") dispatch({ type: "theme", theme: "projector" });
+      lit ||= wall;
+      button.hidden = view.me?.role !== "teacher";
+      const label = text(ui.lang, standing === "presents" ? "presenting.out_presents" : "presenting.present");
+      setText(/** @type {Element} */ (button.lastElementChild), label);
+      setAttribute(button, "title", text(ui.lang, "presenting.present_title"));
+      setAttribute(button, "aria-label", label);
+      setAttribute(button, "aria-pressed", String(standing === "presents"));
+      bandBar.render(view, ui, standing, scene);
+    },
+  };
+}

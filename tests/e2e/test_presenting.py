@@ -1,0 +1,102 @@
+"""A teacher presents to a class and a wall: who follows, leaves and returns, and what the wall shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Classroom, drawn, picture, wait_state
+from tests.tools import axe
+
+WALL = {"viewport": {"width": 1024, "height": 768}, "color_scheme": "light"}
+
+
+def select_node(page: Page, node: str) -> None:
+    page.get_by_test_id("stage").locator(f'button[data-node="{node}"]').dispatch_event("click")
+    expect(page.get_by_test_id("inspector-name")).to_have_text(node)
+
+
+def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[str], Classroom]) -> None:
+    classroom = open_classroom("three-nodes")
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    container = {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "100m"}}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [container]}}
+    classroom.cluster("POST", "/api/v1/namespaces/default/pods", pod)
+    wall_seat = classroom.session("POST", "/people", {"role": "viewer", "name": "Wall"})
+    teacher, student = classroom.teacher(), classroom.student("Mei K.")
+    wall = classroom.watch(classroom.context(**WALL).new_page())
+    wall.goto(wall_seat["url"])
+    wait_state(teacher, lambda now: [one for one in now["pods"] if one["nodeName"]], "web is placed")
+    wait_state(student, lambda now: len(now["nodes"]) == 3, "the student sees the nodes")
+    expect(student.get_by_test_id("present")).to_be_hidden()
+
+    teacher.get_by_test_id("present").click()
+    expect(student.get_by_test_id("band-title")).to_have_text("Following Teacher")
+    expect(teacher.get_by_test_id("band-title")).to_have_text("You are presenting")
+    select_node(teacher, "n2")
+    expect(student.get_by_test_id("inspector-name")).to_have_text("n2")
+    expect(wall.get_by_test_id("stage")).to_be_visible()
+    expect(wall.get_by_test_id("band-title")).to_be_hidden()
+    expect(wall.get_by_test_id("inspector")).to_be_hidden()
+    drawn(student)
+    picture(student, "presenting-student-light")
+    picture(wall, "presenting-wall-stage")
+
+    # A moment of the past, a tab of the dock, a tab of the inspector: all of it is one thing to follow.
+    teacher.get_by_test_id("dock-timeline").click()
+    expect(student.get_by_test_id("dock-timeline")).to_have_attribute("aria-selected", "true")
+    teacher.get_by_test_id("inspector-tab-yaml").click()
+    expect(student.get_by_test_id("inspector-tab-yaml")).to_have_attribute("aria-selected", "true")
+    teacher.evaluate(
+        "history.pushState(null, '', location.pathname + '?rv=5'); dispatchEvent(new PopStateEvent('popstate'))"
+    )
+    expect(student.get_by_test_id("past-title")).to_contain_text("revision 5")
+    expect(wall.get_by_test_id("past-title")).to_contain_text("revision 5")
+    picture(teacher, "presenting-teacher-light")
+    teacher.get_by_test_id("past-now").click()
+    expect(student.get_by_test_id("past-title")).to_be_hidden()
+
+    # Leaving by a key and by a touch; the presenter goes on, and F returns to where they are by then.
+    student.keyboard.press("Escape")
+    expect(student.get_by_test_id("band-title")).to_have_text("Teacher is presenting")
+    select_node(teacher, "n3")
+    expect(wall.locator("body")).to_have_attribute("data-scene", "stage")
+    expect(student.get_by_test_id("inspector-name")).to_have_text("n2")
+    student.keyboard.press("f")
+    expect(student.get_by_test_id("band-title")).to_have_text("Following Teacher")
+    expect(student.get_by_test_id("inspector-name")).to_have_text("n3")
+    student.get_by_test_id("inspector-tab-summary").click()
+    expect(student.get_by_test_id("band-leave")).to_have_text("Return to TeacherF")
+    assert axe.problems(student) == []
+    student.get_by_test_id("band-leave").click()
+    expect(student.get_by_test_id("band-title")).to_have_text("Following Teacher")
+
+    # The wall shows a decision alone, then the election alone.
+    address = teacher.url.partition("?")[0]
+    teacher.goto(f"{address}?pod=default/web&tab=decision")
+    expect(teacher.get_by_test_id("band-title")).to_have_text("You are presenting")
+    expect(teacher.get_by_test_id("inspector-name")).to_have_text("web")
+    teacher.get_by_test_id("band-scene").select_option("decision")
+    expect(wall.locator("body")).to_have_attribute("data-scene", "decision")
+    expect(wall.get_by_test_id("stage")).to_be_hidden()
+    expect(wall.locator(".dc-body")).to_contain_text("n1")
+    expect(wall.locator(".dc-body .main-svg").first).to_be_visible()
+    drawn(wall)
+    picture(wall, "presenting-wall-decision")
+    teacher.get_by_test_id("band-scene").select_option("election")
+    teacher.get_by_test_id("dock-election").click()
+    expect(wall.locator("body")).to_have_attribute("data-scene", "election")
+    expect(wall.locator("#dock .main-svg").first).to_be_visible()
+    expect(wall.get_by_test_id("stage")).to_be_hidden()
+    picture(wall, "presenting-wall-election")
+
+    # Frozen: said where it is felt; thawed and over for everybody at once.
+    teacher.get_by_test_id("band-freeze").click()
+    expect(student.locator(".band-note")).to_have_text("Frozen by the teacher")
+    teacher.get_by_test_id("band-leave").click()
+    expect(student.get_by_test_id("band-title")).to_have_text("Frozen by the teacher")
+    expect(wall.locator("body")).not_to_have_attribute("data-scene", "election")
+    teacher.get_by_test_id("band-freeze").click()
+    expect(student.get_by_test_id("band-title")).to_be_hidden()
+    expect(teacher.get_by_test_id("band-title")).to_be_hidden()

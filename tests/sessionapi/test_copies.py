@@ -1,0 +1,230 @@
+"""Copies: handed out by seat, taken by a student, seen as tiles, gone into and come back from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from asgiref.sync import sync_to_async
+
+from clustersim.classroom import limits
+from clustersim.classroom.copies import tiles
+from clustersim.classroom.copies.tiles import IDLE_MS, reason_of
+from clustersim.classroom.models import Copy
+from clustersim.classroom.writing import writes
+from clustersim.store import open_store, sessions
+from controllers.kinds.table import REGISTRY
+from controllers.log.operations import Patch
+from controllers.registry.context import Context
+from tests.tools.application import bearer, http, joined, opened
+
+CODE = r"^[A-Z0-9]{3}-[A-Z0-9]{3}$"
+
+
+@pytest.fixture(autouse=True)
+def _application(application_database: None) -> None:
+    limits.forget()
+
+
+async def ask(
+    client: httpx.AsyncClient, token: str, method: str, code: str, path: str, body: Any = None
+) -> httpx.Response:
+    client.cookies.clear()
+    answer = await client.request(method, f"/api/sessions/{code}{path}", json=body, headers=bearer(token))
+    client.cookies.clear()
+    return answer
+
+
+def newest_copy(code: str) -> Copy:
+    return Copy.objects.select_related("fork", "participant").get(session__code=code.replace("-", ""))
+
+
+async def test_everybody_gets_a_copy_of_the_moment_that_sleeps_until_they_go_in() -> None:
+    async with http() as client:
+        session = await opened(client, "three-nodes", seed=7)
+        code, teacher = session["code"], session["token"]
+        students = [await joined(client, session, name) for name in ("Mei", "Ada")]
+        answer = await ask(client, teacher, "POST", code, "/copies", {"people": "all", "seeds": "each"})
+        assert answer.status_code == 201, answer.text
+        made = answer.json()
+        assert [one["person"] for one in made] == [one["id"] for one in students]
+        rows = [await sync_to_async(sessions.find)(one["code"]) for one in made]
+        assert all(row is not None and row.hibernated and row.parent_id for row in rows)
+        seeds = [row.seed for row in rows if row]
+        assert len(set(seeds)) == 2
+        assert 7 not in seeds
+
+        # Mei finds hers, goes in as its teacher, and the way back is told there.
+        [own] = (await ask(client, students[0]["token"], "GET", code, "/copies")).json()
+        assert own["code"] == made[0]["code"]
+        entered = await ask(client, students[0]["token"], "POST", code, f"/copies/{own['code']}/enter")
+        assert entered.status_code == 200, entered.text
+        assert entered.json()["role"] == "teacher"
+        assert f"clustersim-{own['code'].replace('-', '')}" in entered.headers["set-cookie"]
+        info = (await ask(client, entered.json()["token"], "GET", own["code"], "")).json()
+        assert info["parent"] == {"code": code, "title": "A class"}
+        assert (await ask(client, teacher, "GET", code, "")).json()["parent"] is None
+        assert info["me"]["name"] == "Mei"
+        row = await sync_to_async(sessions.find)(own["code"])
+        assert row is not None
+        assert not row.hibernated, "who goes in wakes it"
+
+        # The class's teacher looks, once by one seat, and changes nothing there.
+        looks = [await ask(client, teacher, "POST", code, f"/copies/{own['code']}/enter") for _ in range(2)]
+        assert [one.json()["role"] for one in looks] == ["viewer", "viewer"]
+        people = (await ask(client, entered.json()["token"], "GET", own["code"], "/people")).json()
+        assert [(one["name"], one["role"]) for one in people] == [("Mei", "teacher"), ("Teacher", "viewer")]
+        refused = await ask(client, looks[0].json()["token"], "PATCH", own["code"], "/clock", {"paused": True})
+        assert refused.status_code == 403
+        # Nobody else gets in, and nobody hands out but the teacher.
+        answer = await ask(client, students[1]["token"], "POST", code, f"/copies/{own['code']}/enter")
+        assert answer.status_code == 403
+        assert (await ask(client, teacher, "POST", code, f"/copies/{code}/enter")).status_code == 404
+
+        # The same seeds again by seat; what was there before is kept as an earlier copy.
+        again = (await ask(client, teacher, "POST", code, "/copies", {"people": "all", "seeds": "each"})).json()
+        rows = [await sync_to_async(sessions.find)(one["code"]) for one in again]
+        assert [row.seed for row in rows if row] == seeds
+        mine = (await ask(client, students[0]["token"], "GET", code, "/copies")).json()
+        assert [one["earlier"] for one in mine] == [False, True]
+
+
+async def test_a_student_takes_a_copy_of_their_own_and_a_fork_is_one_too() -> None:
+    async with http() as client:
+        session = await opened(client, "three-nodes", seed=7)
+        code, teacher = session["code"], session["token"]
+        mei, ada = [await joined(client, session, name) for name in ("Mei", "Ada")]
+        answer = await ask(client, mei["token"], "POST", code, "/copies", {"people": "all"})
+        assert [one["person"] for one in answer.json()] == [mei["id"]], "a student asks for nobody else"
+        row = await sync_to_async(sessions.find)(answer.json()[0]["code"])
+        assert row is not None
+        assert row.seed == 7
+        forked = await ask(client, ada["token"], "POST", code, "/fork", {})
+        assert forked.status_code == 201
+        room = (await ask(client, teacher, "GET", code, "/copies")).json()
+        assert [(one["name"], one["code"]) for one in room] == [
+            ("Mei", answer.json()[0]["code"]),
+            ("Ada", forked.json()["code"]),
+        ]
+        assert "name" not in (await ask(client, mei["token"], "GET", code, "/copies")).text
+
+
+async def test_what_cannot_be_handed_out_is_refused() -> None:
+    async with http() as client:
+        session = await opened(client, "three-nodes")
+        code, teacher = session["code"], session["token"]
+        mei = await joined(client, session, "Mei")
+        me = (await ask(client, teacher, "GET", code, "")).json()["me"]["id"]
+        for body, status in (
+            ({"people": "some"}, 422),
+            ({"people": [1]}, 422),
+            ({"people": ["999999"]}, 404),
+            ({"people": [me]}, 404),
+            ({"seeds": "none"}, 422),
+            ({"revision": 10**9}, 422),
+        ):
+            assert (await ask(client, teacher, "POST", code, "/copies", body)).status_code == status, body
+        viewer = (await ask(client, teacher, "POST", code, "/people", {"role": "viewer", "name": "W"})).json()
+        for method in ("GET", "POST"):
+            assert (await ask(client, viewer["token"], method, code, "/copies", {})).status_code == 403
+        await ask(client, teacher, "PUT", code, "/frozen", {"frozen": True})
+        frozen = await ask(client, mei["token"], "POST", code, "/copies", {})
+        assert "frozen by the teacher" in frozen.text
+        assert (await ask(client, teacher, "GET", code, "/copies")).json() == []
+
+
+async def test_while_a_poll_is_open_nobody_gets_a_copy() -> None:
+    async with http() as client:
+        session = await opened(client, "three-nodes")
+        code, teacher = session["code"], session["token"]
+        mei = await joined(client, session, "Mei")
+        [copy] = (await ask(client, mei["token"], "POST", code, "/copies", {})).json()
+        asked = {
+            "kind": "choice",
+            "question": "Will it?",
+            "hold": "paper",
+            "options": [{"label": "yes", "right": "true"}, {"label": "no", "right": "false"}],
+        }
+        poll = await ask(client, teacher, "POST", code, "/polls", asked)
+        assert poll.status_code == 201, poll.text
+        for token in (teacher, mei["token"]):
+            answer = await ask(client, token, "POST", code, "/copies", {})
+            assert answer.status_code == 409
+            assert answer.json()["message"] == "a poll is open: your copy opens at the reveal"
+        assert (await ask(client, mei["token"], "POST", code, "/fork", {})).status_code == 409
+        path = f"/copies/{copy['code']}/enter"
+        assert (await ask(client, mei["token"], "POST", code, path)).status_code == 409, "it may run ahead"
+        assert (await ask(client, teacher, "POST", code, path)).status_code == 200
+        assert (await ask(client, teacher, "DELETE", code, f"/polls/{poll.json()['id']}")).status_code == 204
+        assert (await ask(client, mei["token"], "POST", code, path)).status_code == 200
+
+
+async def test_a_tile_tells_on_what_a_copy_is_stuck_and_when_somebody_last_acted() -> None:
+    async with http() as client:
+        session = await opened(client, "three-nodes")
+        code, teacher = session["code"], session["token"]
+        mei = await joined(client, session, "Mei")
+        await ask(client, teacher, "POST", code, "/copies", {})
+        [tile] = (await ask(client, teacher, "GET", code, "/copies")).json()
+        assert (tile["state"], tile["did"], tile["seat"], tile["name"]) == ("working", None, mei["color"], "Mei")
+        assert [node["name"] for node in tile["nodes"]] == ["n1", "n2", "n3"]
+        assert all(node["cpu"] == 4000 for node in tile["nodes"])
+        copy = await sync_to_async(newest_copy)(code)
+        assert copy.fork_id is not None
+        late = copy.made_ms + IDLE_MS
+        [idle] = await sync_to_async(tiles.tiles)([copy], late)
+        assert idle["state"] == "idle"
+
+        # Mei makes a pod that no node takes, and the scheduler says why.
+        there = (await ask(client, mei["token"], "POST", code, f"/copies/{tile['code']}/enter")).json()
+        container = {"name": "c", "image": "nginx", "resources": {"requests": {"cpu": "9"}}}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "vip"}, "spec": {"containers": [container]}}
+        path = f"/clusters/{tile['code']}/api/v1/namespaces/default/pods"
+        made = await client.post(path, json=pod, headers=bearer(there["token"]))
+        assert made.status_code == 201, made.text
+        message = (
+            "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: "
+            "3 Preemption is not helpful for scheduling."
+        )
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+
+        def tell() -> None:
+            store = open_store(copy.fork_id or 0)
+            with writes(store, "kube-scheduler-0") as transaction:
+                context = Context(
+                    actor="kube-scheduler-0", epoch_ms=store.epoch_ms, new_uid=lambda: "u", new_suffix=lambda: "s"
+                )
+                patch = Patch("pods", "default", "vip", {"status": {"conditions": [condition]}}, subresource="status")
+                REGISTRY.apply(transaction, patch, context)
+
+        await sync_to_async(tell)()
+        [stuck] = (await ask(client, teacher, "GET", code, "/copies")).json()
+        assert stuck["state"] == "stuck"
+        reasons = {group["reason"]: group for group in stuck["pending"]}
+        assert reasons["Preemption is not helpful for scheduling"] == {
+            "reason": "Preemption is not helpful for scheduling",
+            "n": 1,
+            "pods": ["vip"],
+        }
+        assert stuck["did"] == {"verb": "ADDED", "resource": "pods", "object": "vip"}
+        assert stuck["since"] >= copy.made_ms
+        # A copy that somebody has deleted is told as one that failed.
+        await sync_to_async(sessions.remove)(copy.fork_id)
+
+
+TAINT = "node(s) had untolerated taint {a: b, c}"
+NEVER = "not eligible due to preemptionPolicy=Never"
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("", ""),
+        ("0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu.", "Too many pods, Insufficient cpu"),
+        (f"0/3 nodes are available: 3 {TAINT}.", TAINT),
+        (f"0/3 nodes are available: 3 {TAINT}. preemption: {NEVER}.", NEVER),
+    ],
+)
+def test_a_reason_is_the_schedulers_own_without_its_counts(message: str, reason: str) -> None:
+    assert reason_of(message) == reason
