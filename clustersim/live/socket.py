@@ -18,6 +18,7 @@ from django.conf import settings
 
 from clustersim.classroom import auth, doors, limits, together
 from clustersim.classroom.auth import Principal
+from clustersim.classroom.copies import tiles
 from clustersim.feed import hints
 from clustersim.feed.batch import Batch
 from clustersim.feed.hub import Feed, Subscription, feed_for, hinted, in_thread
@@ -49,6 +50,9 @@ BEHIND_REVISIONS_MAX: Final = 5_000
 REQUESTS_EVERY_SECONDS: Final = 0.5
 """How often at most a page that follows the API server's requests is told of new ones."""
 
+COPIES_EVERY_SECONDS: Final = 1.0
+"""How often a class's copies are looked at while their teacher watches them: one query, and a copy that has changed."""
+
 FRAME_BYTES_MAX: Final = 4 * 1024
 """Bytes of a frame from a page; a larger one closes the socket."""
 
@@ -67,6 +71,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 _logger = logging.getLogger(__name__)
 _open_sockets: Counter[int] = Counter()
 _GONE_FRAME: Final = '{"type":"gone"}'
+_COPIES_FRAME: Final = '{"type":"copies"}'
 _REQUESTS_FRAME: Final = '{"type":"requests"}'
 
 
@@ -142,6 +147,7 @@ class _Socket:
         """What the page has not been shown of the cluster, an open poll being about it."""
         self._asked = asyncio.Event()
         self._follows_requests = asyncio.Event()
+        self._follows_copies = asyncio.Event()
         self._pings: deque[tuple[int, int]] = deque()  # (id, bytes sent before it) still unanswered
         self._next_ping = 1
         self._unpinged = 0
@@ -158,7 +164,7 @@ class _Socket:
         code: int | None = None
         try:
             await self._text(await in_thread(lambda: self._hello(feed)))
-            await _first_to_end(self._read(feed), self._pump(feed), self._side(room), self._requests())
+            await _first_to_end(self._read(feed), self._pump(feed), self._side(room), self._requests(), self._copies())
         except _Close as close:
             code = close.code
         except sessions.NoSession:
@@ -228,13 +234,16 @@ class _Socket:
         elif kind == "pong":
             self._receipt(frame.get("id"))
         elif kind == "follow":
-            wanted = frame.get("requests")
-            if type(wanted) is not bool:
-                raise _Close(BAD_FRAME)
-            if wanted:
-                self._follows_requests.set()
-            else:
-                self._follows_requests.clear()
+            for wanted, follows in (
+                (frame.get("requests", False), self._follows_requests),
+                (frame.get("copies", False), self._follows_copies),
+            ):
+                if type(wanted) is not bool:
+                    raise _Close(BAD_FRAME)
+                if wanted:
+                    follows.set()
+                else:
+                    follows.clear()
         elif kind == "look":
             self._look(frame)
         elif not isinstance(kind, str):
@@ -357,6 +366,20 @@ class _Socket:
                 if self._follows_requests.is_set():
                     await self._text(_REQUESTS_FRAME)
                 await asyncio.sleep(REQUESTS_EVERY_SECONDS)
+
+    async def _copies(self) -> None:
+        """Tell a teacher who watches the copies of the class when one of them looks otherwise."""
+        if self._principal.role != auth.TEACHER:
+            await asyncio.Event().wait()
+        told = ""
+        while True:
+            await self._follows_copies.wait()
+            shown = await in_thread(lambda: tiles.look_of(self._session.id, sessions.real_ms()))
+            await self._room_for_more.wait()
+            if shown != told and self._follows_copies.is_set():
+                told = shown
+                await self._text(_COPIES_FRAME)
+            await asyncio.sleep(COPIES_EVERY_SECONDS)
 
     async def _gone(self) -> None:
         """Tell the page to list again, and wait until it does."""

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from clustersim.hosts import host_name
-from clustersim.runtime.certificates import lan_address
+from clustersim.runtime.certificates import lan_address, local_addresses
 from clustersim.store.sessions import SessionRow
 
 BASIC_USER: Final = "clustersim"
@@ -60,6 +60,25 @@ def network(request: HttpRequest, session: SessionRow) -> dict[str, Any]:
     outside = lan_address()
     path = f"/join/{session.display_code}"
     return {"reachable": False, "joinUrl": f"http://{outside}:{settings.PORT}{path}" if outside else None}
+
+
+def check(request: HttpRequest, session: SessionRow) -> dict[str, Any]:
+    """Return what a teacher looks at before the lesson: whether phones can get here, by which addresses, the short one.
+
+    `addresses` are all that this machine has and listens to; which of them the room's network reaches a phone tells.
+    """
+    reached = network(request, session)
+    path = f"/j/{session.code}"
+    listens = [settings.HOST] if settings.HOST not in ("0.0.0.0", "::", "") else local_addresses()
+    hosts = [address for address in listens if not _is_loopback(address)] if reached["reachable"] else []
+    short = f"{join_base(request)}{path}"
+    found = dict.fromkeys([short, *(f"http://{_bracketed(address)}:{settings.PORT}{path}" for address in hosts)])
+    return {
+        "reachable": reached["reachable"],
+        "joinUrl": reached["joinUrl"],
+        "shortUrl": short,
+        "addresses": [{"url": url} for url in found],
+    }
 
 
 def page_url(request: HttpRequest, session: SessionRow, secret: str) -> str:

@@ -195,6 +195,14 @@ def leave(call: Call) -> HttpResponse:
     return response
 
 
+def check(call: Call) -> HttpResponse:
+    """Answer `GET …/check`: whether phones can get here, and who has arrived."""
+    principal = call.require(TEACHER)
+    seats = [person for person in people.of_session(principal.session_id) if person.role == STUDENT]
+    arrived = [{"id": str(one.id), "seat": one.color, "name": one.name, "online": one.online} for one in seats]
+    return answer({**addresses.check(call.request, call.session), "people": arrived})
+
+
 def qr(call: Call) -> HttpResponse:
     """Answer `GET …/qr.svg`: the join address, dark on white in every theme so that any camera reads it."""
     # A picture needs no credentials, and must not tell which codes there are to who tries them.

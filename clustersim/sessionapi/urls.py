@@ -53,6 +53,7 @@ urlpatterns = [
     path("sessions/<str:code>/enter", route(POST=opening.enter)),
     path("sessions/<str:code>/rotate", route(POST=opening.rotate)),
     path("sessions/<str:code>/leave", route(POST=opening.leave)),
+    path("sessions/<str:code>/check", route(GET=opening.check)),
     path("sessions/<str:code>/qr.svg", route(GET=opening.qr)),
     path("sessions/<str:code>/kubeconfig", route(GET=opening.kubeconfig)),
     path("sessions/<str:code>/people", route(GET=people.everybody, POST=people.add)),

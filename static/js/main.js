@@ -47,7 +47,7 @@ let ui = {
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
-  requestHints: 0, undo: null, command: null,
+  requestHints: 0, copyHints: 0, undo: null, command: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -128,13 +128,14 @@ async function loadDesktop() {
     followRequests: (who, wanted) => {
       if (wanted) followers.add(who);
       else followers.delete(who);
-      socket?.followRequests(followers.size > 0);
+      socket?.follow("requests", followers.size > 0);
     },
   });
   stage ??= mountStage(region("stage"), dispatch);
   presenting ??= mountPresenting({
     band: region("presenting"), bar: topbar.slot, dispatch, shown: presentable, take: takeStep,
     tell: (shows) => dispatch({ type: "present", view: shows }),
+    check: () => api.look("check"), openRoom, qr: `/api/sessions/${START.code}/qr.svg`,
   });
   redraw();
   requestIdleCallback(() => {
@@ -162,6 +163,20 @@ function takeStep(step) {
     case "dock": return step.tab ? desktop?.openDock(step.tab) : desktop?.foldDock();
     case "zoom": return stage?.setZoom(step.zoom);
   }
+}
+/** @type {ReturnType<typeof import("./room/room.js").mountRoom> | null} */
+let room = null;
+/** The class's copies over the page; closing it leaves nothing to be followed. */
+async function openRoom() {
+  const [{ mountRoom }] = await Promise.all([import("./room/room.js"), loadTexts(ui.lang, "room"), addStyles("room")]);
+  const close = () => {
+    region("room").hidden = true;
+    socket?.follow("copies", false);
+  };
+  room ??= mountRoom(region("room"), { dispatch, load: () => api.look("copies"), close });
+  region("room").hidden = false;
+  setUi({ copyHints: ui.copyHints + 1 });
+  socket?.follow("copies", true);
 }
 /** @type {ReturnType<typeof import("./panels/past.js").mount> | null} */
 let pastBar = null;
@@ -235,6 +250,7 @@ function connect() {
     onRefused: (code) => location.replace(code === CLOSED_NO_SESSION ? "/" : `/join/${START.code}`),
     onFrame: (frame) => {
       if (frame.type === "requests") return setUi({ requestHints: ui.requestHints + 1 });
+      if (frame.type === "copies") return setUi({ copyHints: ui.copyHints + 1 });
       if (frame.type === "hello") {
         serverOffsetMs = frame.serverUnixMs - Date.now();
         looks.forget();
@@ -274,6 +290,7 @@ function paint() {
   looks.follow(view, ui.selected, ui.sharesLooks);
   renderFrame(showing);
   presenting?.render(view, ui);
+  if (!region("room").hidden) room?.render(ui);
   stage?.render(showing, ui);
   // Without its stage a desk shows next to nothing of a change.
   if (ui.phone || stage) probe.painted(showing.revision, painted);

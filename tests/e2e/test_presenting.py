@@ -100,3 +100,51 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
     teacher.get_by_test_id("band-freeze").click()
     expect(student.get_by_test_id("band-title")).to_be_hidden()
     expect(teacher.get_by_test_id("band-title")).to_be_hidden()
+
+    # The class: who has arrived, a name, a mute, what somebody did taken back.
+    student.get_by_test_id("palette-pod-small").click()
+    wait_state(teacher, lambda now: [one for one in now["pods"] if one["namespace"] == "s-mei-k"], "Mei's pod is there")
+    teacher.get_by_test_id("class").click()
+    dialog = teacher.get_by_test_id("class-dialog")
+    expect(dialog.get_by_test_id("class-arrived")).to_have_text("1 of 1 phone or laptop here")
+    expect(dialog.locator(".class-light.on")).to_have_count(1)
+    dialog.locator(".class-name").fill("Mei")
+    dialog.get_by_role("button", name="Undo 5 min").focus()
+    expect(teacher.get_by_test_id("people")).to_contain_text("ME")
+    dialog.get_by_role("button", name="Undo 5 min").click()
+    wait_state(
+        teacher, lambda now: not [one for one in now["pods"] if one["namespace"] == "s-mei-k"], "it is taken back"
+    )
+    dialog.get_by_role("button", name="Mute", exact=True).click()
+    expect(student.get_by_test_id("band-title")).to_have_text("Muted by the teacher")
+    dialog.get_by_role("button", name="Unmute").click()
+    assert axe.problems(teacher) == []
+    picture(teacher, "class-dialog-light")
+    teacher.keyboard.press("Escape")
+
+    # Copies: handed out, seen as a tile by seat, stuck in the scheduler's own words, looked into.
+    teacher.get_by_test_id("room").click()
+    expect(teacher.locator("#room")).to_contain_text("No copies yet")
+    teacher.get_by_test_id("room-hand-out").click()
+    tile = teacher.locator(".room-tile")
+    expect(tile).to_contain_text("nothing done yet")
+    [copy] = classroom.session("GET", "/copies")
+    address = f"/api/sessions/{classroom.code}/copies/{copy['code']}/enter"
+    inside = student.evaluate("async (url) => (await (await fetch(url, {method: 'POST'})).json())", address)
+    container["resources"]["requests"]["cpu"] = "9"
+    path = f"/clusters/{copy['code']}/api/v1/namespaces/default/pods"
+    status, _ = classroom.server.obeyed("POST", path, {**pod, "metadata": {"name": "vip"}}, inside["token"])
+    assert status == 201
+    expect(tile).to_contain_text("Preemption is not helpful for scheduling")
+    expect(teacher.locator(".room-reasons button")).to_contain_text("Preemption is not helpful")
+    tile.click()
+    expect(teacher.locator(".room-foot")).to_contain_text("Seat 3")
+    drawn(teacher)
+    assert axe.problems(teacher) == []
+    picture(teacher, "room-light")
+    with teacher.expect_popup() as opened:
+        teacher.get_by_test_id("room-open").click()
+    looking = classroom.watch(opened.value)
+    wait_state(looking, lambda now: [one for one in now["pods"] if one["name"] == "vip"], "the teacher sees the copy")
+    teacher.get_by_test_id("room-close").click()
+    expect(teacher.get_by_test_id("stage")).to_be_visible()

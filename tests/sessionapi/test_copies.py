@@ -13,11 +13,12 @@ from clustersim.classroom.copies import tiles
 from clustersim.classroom.copies.tiles import IDLE_MS, reason_of
 from clustersim.classroom.models import Copy
 from clustersim.classroom.writing import writes
+from clustersim.live import socket as socket_module
 from clustersim.store import open_store, sessions
 from controllers.kinds.table import REGISTRY
 from controllers.log.operations import Patch
 from controllers.registry.context import Context
-from tests.tools.application import bearer, http, joined, opened
+from tests.tools.application import Socket, bearer, http, joined, opened
 
 CODE = r"^[A-Z0-9]{3}-[A-Z0-9]{3}$"
 
@@ -211,6 +212,37 @@ async def test_a_tile_tells_on_what_a_copy_is_stuck_and_when_somebody_last_acted
         assert stuck["since"] >= copy.made_ms
         # A copy that somebody has deleted is told as one that failed.
         await sync_to_async(sessions.remove)(copy.fork_id)
+
+
+async def test_who_watches_the_copies_is_told_when_one_looks_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket_module, "COPIES_EVERY_SECONDS", 0.02)
+    async with http() as client:
+        session = await opened(client, "three-nodes")
+        code, teacher = session["code"], session["token"]
+        mei = await joined(client, session, "Mei")
+        async with Socket(code, bearer(teacher)) as page, Socket(code, bearer(mei["token"])) as student:
+            await page.send(type="follow", copies=True)
+            await student.send(type="follow", copies=True)
+            await page.until("copies")
+            await ask(client, teacher, "POST", code, "/copies", {})
+            await page.until("copies")
+            [tile] = (await ask(client, teacher, "GET", code, "/copies")).json()
+            there = (await ask(client, mei["token"], "POST", code, f"/copies/{tile['code']}/enter")).json()
+            path = f"/clusters/{tile['code']}/api/v1/namespaces/default/configmaps"
+            await client.post(path, json={"metadata": {"name": "one"}}, headers=bearer(there["token"]))
+            await page.until("copies")
+            [tile] = (await ask(client, teacher, "GET", code, "/copies")).json()
+            assert tile["did"] == {"verb": "ADDED", "resource": "configmaps", "object": "one"}
+            await ask(client, teacher, "PUT", code, "/frozen", {"frozen": True})
+            kinds = []
+            while "class" not in kinds[1:]:
+                kinds.append((await student.next())["type"])
+                kinds = [kind for kind in kinds if kind in ("class", "copies")]
+            assert "copies" not in kinds, "what others are stuck on is the teacher's to know"
+            await page.send(type="follow", copies="yes")
+            assert (await page.until("close"))["code"] == 4400
 
 
 TAINT = "node(s) had untolerated taint {a: b, c}"

@@ -5,6 +5,7 @@ A tile's picture is read from the copy's objects and kept by its revision: a cla
 
 from __future__ import annotations
 
+import hashlib
 import re
 import threading
 from collections import OrderedDict
@@ -13,6 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+import msgspec
+
+from clustersim.classroom.copies import handing
 from clustersim.classroom.models import Copy
 from clustersim.store import SqlStore, history, open_store, sessions
 from scheduler_core.api.document import Document, FrozenDocument
@@ -47,6 +51,12 @@ def tiles(copies: Sequence[Copy], now_ms: int) -> list[Document]:
     """Return the tiles of copies as docs/session-api.md has them."""
     revisions = sessions.revisions([copy.fork_id for copy in copies if copy.fork_id is not None])
     return [_tile(copy, revisions, now_ms) for copy in copies]
+
+
+def look_of(session_id: int, now_ms: int) -> str:
+    """Return what tells the tiles of a session apart from those of another moment."""
+    told = msgspec.json.encode(tiles(handing.newest(session_id), now_ms))
+    return hashlib.blake2b(told, digest_size=16).hexdigest()
 
 
 def _tile(copy: Copy, revisions: Mapping[int, int], now_ms: int) -> Document:

@@ -10,6 +10,8 @@ import { pageIntents } from "./page.js";
 import { isRefused, timeIntents } from "./timetravel.js";
 import { speak } from "./world.js";
 
+/** Where there is a class to teach. */
+const teaching = fetched(async () => (await import("./class.js")).classIntents);
 /** Where somebody can type a command. */
 const command = fetched(() => import("./command.js"));
 /** Where there is a dock to compare in. */
@@ -23,9 +25,13 @@ export function createIntents(world) {
   const { t, say, attempt } = speak(world);
   const objects = objectIntents(world);
   const dialogs = dialogIntents(world);
+  /** @param {any} intent */
+  const teach = (intent) => attempt(async () => /** @type {any} */ ((await teaching())(world))[intent.type](intent));
   /** @type {Table} */
   const table = {
     ...pageIntents(world), ...clockIntents(world), ...objects, ...dialogs, ...timeIntents(world),
+    present: teach, freeze: teach, wallNames: teach, renamePerson: teach, mutePerson: teach, undoPerson: teach, handOut: teach,
+    enterCopy: teach,
     compare: (intent) => attempt(async () => (await comparing())(world).compare(intent)),
     eras: (intent) => attempt(async () => (await comparing())(world).eras(intent)),
     command: (intent) => attempt(async () => (await command()).command(intent, world, { ...objects, ...dialogs })),

@@ -10,7 +10,7 @@ import { speak } from "./world.js";
 /**
  * @param {World} world
  * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "colourBy" | "tab" | "lang" | "theme" | "dockHeight"
- *   | "shareLooks" | "switchLooks" | "pointAt" | "present" | "freeze">}
+ *   | "shareLooks" | "switchLooks" | "pointAt">}
  */
 export function pageIntents(world) {
   const { decisions, inspector, setUi } = world;
@@ -44,8 +44,6 @@ export function pageIntents(world) {
     pointAt: ({ resource, key }) => attempt(
       () => world.actions.api.point({ resource, ...splitKey(key) }), t("pointed_done", { name: key.split("/").pop() ?? key }),
     ),
-    present: ({ view }) => attempt(() => world.actions.api.present(view)),
-    freeze: ({ on }) => attempt(() => world.actions.api.freeze(on)),
     dockHeight({ height }) {
       rememberDockHeight(height);
       setUi({ dockHeight: height });

@@ -8,7 +8,8 @@ import { speak } from "./world.js";
 const HARMLESS = new Set([
   "select", "deselect", "selectTrace", "colourBy", "tab", "lang", "theme", "dockHeight", "showCode", "showKeys", "shareLooks", "switchLooks",
   "hold", "release", "playPast", "zoomTime", "forkHere", "bookmark", "unbookmark", "copyAddress",
-  "compare", "eras", "present", "freeze",
+  "compare", "eras", "present", "freeze", "wallNames", "renamePerson",
+  "mutePerson",
 ]);
 
 /**

@@ -15,6 +15,7 @@ const FILES = {
   make: { en: () => import("./text/make.en.js"), "zh-hans": () => import("./text/make.zh-hans.js") },
   compare: { en: () => import("./text/compare.en.js"), "zh-hans": () => import("./text/compare.zh-hans.js") },
   presenting: { en: () => import("./text/presenting.en.js"), "zh-hans": () => import("./text/presenting.zh-hans.js") },
+  room: { en: () => import("./text/room.en.js"), "zh-hans": () => import("./text/room.zh-hans.js") },
   dock: { en: () => import("./text/dock.en.js"), "zh-hans": () => import("./text/dock.zh-hans.js") },
 };
 

@@ -560,6 +560,7 @@ export type Frame =
   | { type: "looks"; on: boolean; looks: Look[] }
   | { type: "pointed"; id: number; by: string; resource: string; namespace?: string; name: string }
   | { type: "class"; frozen: boolean; names: boolean }
+  | { type: "copies" }
   | { type: "presenting"; view: Presented | null; by: string; at: number }
   | { type: "ping"; id: number };
 
@@ -708,6 +709,8 @@ export interface Ui {
   join: { url: string; reachable: boolean; networkUrl: string | null };
   /** How often the server has told that there are new requests; it tells while somebody follows them. */
   requestHints: number;
+  /** How often the server has told that copies of the class look otherwise; it tells while the room is open. */
+  copyHints: number;
   /** Whether others are told what is selected here. */
   sharesLooks: boolean;
   /** In CSS pixels; null: as high as the page's size says. */
@@ -917,7 +920,15 @@ export type Intent =
   | { type: "pointAt"; resource: string; key: string }
   /** Show everybody this, or (null) nothing any more. */
   | { type: "present"; view: Presented | null }
-  | { type: "freeze"; on: boolean };
+  | { type: "freeze"; on: boolean }
+  | { type: "wallNames"; on: boolean }
+  | { type: "renamePerson"; id: string; name: string }
+  | { type: "mutePerson"; id: string; on: boolean }
+  | { type: "undoPerson"; id: string; name: string }
+  /** A copy of now for these people's seats. */
+  | { type: "handOut"; people: "all" | string[]; seeds: "same" | "each" }
+  /** Look into a copy, in a window of its own. */
+  | { type: "enterCopy"; code: string };
 
 export type Dispatch = (intent: Intent) => void;
 

@@ -133,19 +133,6 @@ export class SessionApi {
     return request("GET", `${this.session}/${path}`);
   }
 
-  /**
-   * Show the class something, or (null) nothing any more.
-   * @param {import("../lib/types.d.ts").Presented | null} view
-   */
-  present(view) {
-    return view ? request("PUT", `${this.session}/presenting`, { view }) : request("DELETE", `${this.session}/presenting`);
-  }
-
-  /** @param {boolean} frozen */
-  freeze(frozen) {
-    return request("PUT", `${this.session}/frozen`, { frozen });
-  }
-
   /** @param {string} name */
   join(name) {
     return request("POST", `${this.session}/join`, { name });

@@ -26,7 +26,7 @@ export const CLOSED_NO_SESSION = 4404;
 /**
  * @param {string} code
  * @param {SocketHandlers} handlers
- * @returns {{resubscribe: () => void, followRequests: (wanted: boolean) => void, send: (frame: object) => void, close: () => void}}
+ * @returns {{resubscribe: () => void, follow: (what: "requests" | "copies", wanted: boolean) => void, send: (frame: object) => void, close: () => void}}
  */
 export function openSocket(code, handlers) {
   const address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/sessions/${code}`;
@@ -36,7 +36,7 @@ export function openSocket(code, handlers) {
   let retryTimer = 0;
   let silenceTimer = 0;
   let closed = false;
-  let follows = false;
+  const follows = { requests: false, copies: false };
 
   const subscribe = () => {
     const revision = handlers.revision();
@@ -45,7 +45,7 @@ export function openSocket(code, handlers) {
   const send = (/** @type {object} */ frame) => {
     if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
   };
-  const follow = () => send({ type: "follow", requests: follows });
+  const follow = () => send({ type: "follow", ...follows });
   const heard = () => {
     clearTimeout(silenceTimer);
     silenceTimer = window.setTimeout(() => socket?.close(), SILENCE_MAX_MS);
@@ -62,7 +62,7 @@ export function openSocket(code, handlers) {
     if (frame.type === "hello") {
       tries = 0;
       subscribe();
-      if (follows) follow();
+      if (follows.requests || follows.copies) follow();
       handlers.onStatus("live");
     }
   };
@@ -97,9 +97,9 @@ export function openSocket(code, handlers) {
   connect();
   return {
     resubscribe: subscribe,
-    followRequests: (wanted) => {
-      if (wanted === follows) return;
-      follows = wanted;
+    follow: (what, wanted) => {
+      if (wanted === follows[what]) return;
+      follows[what] = wanted;
       follow();
     },
     send,

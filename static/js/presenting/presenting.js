@@ -6,6 +6,7 @@ import { element, icon, setAttribute, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { isProjector, sceneOf, standingOf, toldOf } from "../state/presenting.js";
 import { mountBand } from "./band.js";
+import { openClass } from "./class.js";
 import { Follower, Teller } from "./leading.js";
 
 /** What to touch means to look for oneself: everything that shows the session. Voting, bands and the bar never leave. */
@@ -21,8 +22,11 @@ const QUIET_KEYS = new Set(["Tab", "Shift", "Control", "Alt", "Meta", "Escape"])
  * @param {() => Omit<Shown, "scene">} page.shown
  * @param {(step: Step) => void} page.take
  * @param {(view: Presented) => void} page.tell
+ * @param {() => Promise<import("./class.js").Check>} page.check
+ * @param {() => Promise<void>} page.openRoom
+ * @param {string} page.qr
  */
-export function mountPresenting({ band, bar, dispatch, shown, take, tell }) {
+export function mountPresenting({ band, bar, dispatch, shown, take, tell, check, openRoom, qr }) {
   let scene = "";
   let lit = false;
   /** @type {View | null} */
@@ -35,7 +39,16 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell }) {
     const presents = last && standingOf(last, false) === "presents";
     dispatch({ type: "present", view: presents ? null : toldOf(whole()) });
   });
-  bar.append(button);
+  /** @type {ReturnType<typeof openClass> | null} */
+  let dialog = null;
+  const people = element("button", { class: "button present-button", type: "button", "data-testid": "class" }, [icon("users"), element("span")]);
+  people.addEventListener("click", () => {
+    dialog = openClass({ dispatch, check, qr });
+    dispatch({ type: "tab", tab: "class" });
+  });
+  const copies = element("button", { class: "button present-button", type: "button", "data-testid": "room" }, [icon("layers"), element("span")]);
+  copies.addEventListener("click", () => void openRoom().catch(() => {}));
+  bar.append(people, copies, button);
   const bandBar = mountBand(band, {
     dispatch, leave, back,
     setScene(next) {
@@ -83,7 +96,13 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell }) {
       // A viewer's screen that is presented to hangs on a wall: it is lit for the last row, once.
       if (wall && !lit && ui.theme !== "projector") dispatch({ type: "theme", theme: "projector" });
       lit ||= wall;
-      button.hidden = view.me?.role !== "teacher";
+      button.hidden = people.hidden = copies.hidden = view.me?.role !== "teacher";
+      for (const [one, key] of /** @type {const} */ ([[people, "seats.title"], [copies, "seats.copies"]])) {
+        setText(/** @type {Element} */ (one.lastElementChild), text(ui.lang, key));
+        setAttribute(one, "aria-label", text(ui.lang, key));
+        setAttribute(one, "title", text(ui.lang, key));
+      }
+      if (dialog?.open) dialog.render(view, ui);
       const label = text(ui.lang, standing === "presents" ? "presenting.out_presents" : "presenting.present");
       setText(/** @type {Element} */ (button.lastElementChild), label);
       setAttribute(button, "title", text(ui.lang, "presenting.present_title"));

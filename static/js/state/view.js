@@ -89,6 +89,7 @@ export function applyMessage(view, message) {
     case "hand":
       return { ...view, hand: { id: message.id, point: message.point, trace: message.trace } };
     case "requests":
+    case "copies":
     case "ping":
       return view;
   }

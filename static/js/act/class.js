@@ -1,0 +1,41 @@
+/** Intents of the teacher towards the class: present, freeze, names on the wall, rename, mute, take back, hand out. */
+
+/** @import { Table, World } from "./world.js" */
+import { counted } from "../lib/text.js";
+import { request } from "../net/rest.js";
+import { speak } from "./world.js";
+
+/** Milliseconds that a copy for each of a lecture hall may take to be made. */
+const HAND_OUT_TIMEOUT_MS = 120_000;
+
+/**
+ * @param {World} world
+ * @returns {Pick<Table, "present" | "freeze" | "wallNames" | "renamePerson" | "mutePerson" | "undoPerson" | "handOut" | "enterCopy">}
+ */
+export function classIntents(world) {
+  const { t, say, attempt } = speak(world);
+  const { session } = world.actions.api;
+  const person = (/** @type {string} */ id) => `${session}/people/${encodeURIComponent(id)}`;
+  return {
+    present: ({ view }) => attempt(() => view
+      ? request("PUT", `${session}/presenting`, { view }) : request("DELETE", `${session}/presenting`)),
+    freeze: ({ on }) => attempt(() => request("PUT", `${session}/frozen`, { frozen: on })),
+    wallNames: ({ on }) => attempt(() => request("PUT", `${session}/wall`, { names: on })),
+    renamePerson: ({ id, name }) => attempt(() => request("PATCH", person(id), { name })),
+    mutePerson: ({ id, on }) => attempt(() => request("PATCH", person(id), { muted: on })),
+    undoPerson: ({ id, name }) => attempt(async () => {
+      const { undone, left } = await request("POST", `${person(id)}/undo`, { minutes: 5 });
+      const { lang } = world.ui();
+      const why = left[0] ? ` ${t("seats.undo_left", { object: left[0].object, why: left[0].why })}` : "";
+      say(counted(lang, "seats.undone", { count: undone.length, name }) + why, undone.length ? "done" : "note");
+    }),
+    handOut: ({ people, seeds }) => attempt(async () => {
+      const made = await request("POST", `${session}/copies`, { people, seeds }, { timeoutMs: HAND_OUT_TIMEOUT_MS });
+      say(counted(world.ui().lang, "seats.handed_out", { count: made.length }));
+    }),
+    enterCopy: ({ code }) => attempt(async () => {
+      const { url } = await request("POST", `${session}/copies/${encodeURIComponent(code)}/enter`);
+      window.open(new URL(url).pathname, "_blank", "noopener");
+    }),
+  };
+}

@@ -1,0 +1,33 @@
+/** English texts of the room view: copies by seat and what they are stuck on. */
+
+/** @type {Record<string, string>} */
+export const EN = {
+  "room.title": "Everybody's copies",
+  "room.note": "{count} {count|copy|copies}. Time runs in each when its student plays it.",
+  "room.names_off": "Names off: seats only",
+  "room.names_on": "Names on, here alone",
+  "room.seeds": "a seed for each seat",
+  "room.hand_out": "Hand out this moment",
+  "room.stuck_on": "What they are stuck on",
+  "room.hint": "Reasons are kube-scheduler's own words. A group is a filter: tap it, tap again for all.",
+  "room.find": "Seat, reason, node",
+  "room.all": "All",
+  "room.stuck": "stuck",
+  "room.working": "working",
+  "room.idle": "idle",
+  "room.failed": "failed",
+  "room.by_reason": "by reason",
+  "room.by_seat": "by seat",
+  "room.none": "No copies yet. Hand out this moment.",
+  "room.none_such": "No copy fits that.",
+  "room.seat": "Seat {seat}",
+  "room.waits": "waiting: {pods}",
+  "room.nominated": "{pod} nominated to {node}",
+  "room.nothing": "nothing done yet",
+  "room.did_added": "made {object}",
+  "room.did_modified": "changed {object}",
+  "room.did_deleted": "deleted {object}",
+  "room.ago_seconds": "{count} s ago",
+  "room.ago_minutes": "{count} min ago",
+  "room.open": "Open the copy",
+};

@@ -1,0 +1,33 @@
+/** Chinese texts of the room view: copies by seat and what they are stuck on. */
+
+/** @type {Record<string, string>} */
+export const ZH_HANS = {
+  "room.title": "所有人的副本",
+  "room.note": "{count} 份副本。学生播放时，各自的时间才会前进。",
+  "room.names_off": "不显示姓名：只显示座位",
+  "room.names_on": "显示姓名，仅此处",
+  "room.seeds": "每个座位一个种子",
+  "room.hand_out": "分发此刻",
+  "room.stuck_on": "他们卡在哪里",
+  "room.hint": "原因是 kube-scheduler 的原话。点一个分组来筛选，再点一次显示全部。",
+  "room.find": "座位、原因、节点",
+  "room.all": "全部",
+  "room.stuck": "卡住",
+  "room.working": "进行中",
+  "room.idle": "空闲",
+  "room.failed": "失败",
+  "room.by_reason": "按原因",
+  "room.by_seat": "按座位",
+  "room.none": "还没有副本。请分发此刻。",
+  "room.none_such": "没有符合的副本。",
+  "room.seat": "座位 {seat}",
+  "room.waits": "等待中：{pods}",
+  "room.nominated": "{pod} 已提名到 {node}",
+  "room.nothing": "尚未做任何事",
+  "room.did_added": "创建了 {object}",
+  "room.did_modified": "更改了 {object}",
+  "room.did_deleted": "删除了 {object}",
+  "room.ago_seconds": "{count} 秒前",
+  "room.ago_minutes": "{count} 分钟前",
+  "room.open": "打开副本",
+};

@@ -1,0 +1,145 @@
+/** The class, for its teacher: whether phones can reach this computer and who has arrived; rename, mute, take back; freeze; names. */
+
+/** @import { Dispatch, Lang, Person, Ui, View } from "../lib/types.d.ts" */
+import { element, icon, returnFocus, setAttribute, setText, syncList } from "../dom/dom.js";
+import { face } from "../dom/face.js";
+import { counted, text } from "../lib/text.js";
+
+/** @typedef {{reachable: boolean, shortUrl: string, addresses: {url: string}[]}} Check `GET …/check` */
+
+/**
+ * @param {object} world
+ * @param {Dispatch} world.dispatch
+ * @param {() => Promise<Check>} world.check
+ * @param {string} world.qr address of the picture
+ */
+export function openClass({ dispatch, check, qr }) {
+  const before = document.activeElement;
+  const heading = element("h2", { id: "class-title" });
+  const cross = element("button", { class: "ghost", type: "button" }, icon("close"));
+  const code = element("img", { class: "class-qr", alt: "", src: qr, width: 132, height: 132 });
+  const short = element("p", { class: "class-short", "data-testid": "class-short" });
+  const others = element("ul", { class: "class-addresses" });
+  const arrived = element("p", { class: "class-arrived", "data-testid": "class-arrived" });
+  const reach = element("section", { class: "class-reach" }, [code, element("div", {}, [arrived, short, others])]);
+  const freeze = switchFor("class-freeze", (on) => dispatch({ type: "freeze", on }));
+  const names = switchFor("class-names", (on) => dispatch({ type: "wallNames", on }));
+  const list = element("ul", { class: "class-people" });
+  const dialog = element("dialog", { class: "dialog wide class-dialog", "aria-labelledby": "class-title", "data-testid": "class-dialog" }, [
+    element("header", {}, [heading, cross]),
+    element("div", { class: "dialog-body" }, [reach, element("div", { class: "class-switches" }, [freeze.label, names.label]), list]),
+  ]);
+  cross.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    returnFocus(before);
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  /** @type {Check | null} */
+  let found = null;
+  let asked = false;
+
+  return {
+    get open() {
+      return dialog.isConnected;
+    },
+    /**
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(view, ui) {
+      const { lang } = ui;
+      if (!asked) {
+        asked = true;
+        check().then((answer) => {
+          found = answer;
+          dispatch({ type: "tab", tab: "class" });
+        }, () => setText(short, text(ui.lang, "unreachable")));
+      }
+      setText(heading, text(lang, "seats.title"));
+      setAttribute(cross, "aria-label", text(lang, "close"));
+      const students = view.people.filter(({ role, left }) => role === "student" && !left);
+      const here = students.filter(({ online }) => online).length;
+      setText(arrived, counted(lang, "seats.arrived", { count: here, all: students.length }));
+      if (found) renderCheck(found, { short, others, code }, lang);
+      freeze.render(view.frozen, text(lang, "seats.freeze"));
+      names.render(view.wallNames, text(lang, "seats.names"));
+      syncList(list, students, ({ id }) => id, () => personRow(dispatch), (row, person) => renderPerson(row, person, lang));
+    },
+  };
+}
+
+/**
+ * @param {string} testId
+ * @param {(on: boolean) => void} turn
+ */
+function switchFor(testId, turn) {
+  const input = element("input", { type: "checkbox", "data-testid": testId });
+  const words = element("span");
+  input.addEventListener("change", () => turn(input.checked));
+  return {
+    label: element("label", { class: "people-switch" }, input, words),
+    /** @param {boolean} on @param {string} said */
+    render(on, said) {
+      input.checked = on;
+      setText(words, said);
+    },
+  };
+}
+
+/**
+ * @param {Check} found
+ * @param {{short: HTMLElement, others: HTMLElement, code: HTMLElement}} parts
+ * @param {Lang} lang
+ */
+function renderCheck({ reachable, shortUrl, addresses }, { short, others, code }, lang) {
+  code.hidden = !reachable;
+  setText(short, reachable ? shortUrl.replace(/^https?:\/\//, "") : `${text(lang, "join_closed_how")} HOST=0.0.0.0 make run`);
+  const more = reachable ? addresses.filter(({ url }) => url !== shortUrl) : [];
+  syncList(others, more, ({ url }) => url, ({ url }) => element("li", { class: "mono" }, url.replace(/^https?:\/\//, "")));
+}
+
+/**
+ * @param {Dispatch} dispatch
+ */
+function personRow(dispatch) {
+  const name = element("input", { class: "input class-name", maxlength: 40 });
+  const mute = element("button", { class: "button", type: "button" });
+  const undo = element("button", { class: "button", type: "button" });
+  const row = element("li", {}, [element("span", { class: "class-light" }), element("span"), name, mute, undo]);
+  const id = () => row.dataset["person"] ?? "";
+  name.addEventListener("change", () => {
+    const wanted = name.value.trim();
+    if (wanted) dispatch({ type: "renamePerson", id: id(), name: wanted });
+  });
+  mute.addEventListener("click", () => dispatch({ type: "mutePerson", id: id(), on: mute.getAttribute("aria-pressed") !== "true" }));
+  undo.addEventListener("click", () => dispatch({ type: "undoPerson", id: id(), name: name.value }));
+  return row;
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {Person} person
+ * @param {Lang} lang
+ */
+function renderPerson(row, person, lang) {
+  row.dataset["person"] = person.id;
+  const [light, seat, name, mute, undo] = /** @type {HTMLElement[]} */ ([...row.children]);
+  if (!light || !seat || !name || !mute || !undo) return;
+  light.classList.toggle("on", person.online);
+  setAttribute(light, "role", "img");
+  setAttribute(light, "aria-label", text(lang, person.online ? "seats.here" : "person_away"));
+  syncList(seat, [person], (one) => `${one.id} ${one.name}`, face);
+  const field = /** @type {HTMLInputElement} */ (name);
+  setAttribute(field, "aria-label", text(lang, "seats.name"));
+  if (document.activeElement !== field) field.value = person.name;
+  setText(mute, text(lang, person.muted ? "seats.unmute" : "seats.mute"));
+  setAttribute(mute, "aria-pressed", String(Boolean(person.muted)));
+  setAttribute(mute, "title", text(lang, "seats.mute_title", { name: person.name }));
+  setText(undo, text(lang, "seats.undo"));
+  setAttribute(undo, "title", text(lang, "seats.undo_title", { name: person.name }));
+}

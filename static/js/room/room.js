@@ -1,0 +1,248 @@
+/** The room view: a tile a seat, what copies are stuck on, handing this moment out, looking into one. */
+
+/** @import { Dispatch, Ui } from "../lib/types.d.ts" */
+/** @import { Tile, Wish } from "./model.js" */
+import { element, icon, setAttribute, setText } from "../dom/dom.js";
+import { counted, number, text } from "../lib/text.js";
+import { MINIATURES_MAX, STATES, counts, groups, shown } from "./model.js";
+import { linesOf, miniature, seatOf, tileOf } from "./tile.js";
+
+/**
+ * What somebody has asked of the room, and what there is.
+ * @typedef {{tiles: readonly Tile[] | null, wish: Wish, names: boolean, chosen: number}} Own
+ */
+
+/**
+ * @param {HTMLElement} root
+ * @param {object} world
+ * @param {Dispatch} world.dispatch
+ * @param {() => Promise<Tile[]>} world.load
+ * @param {() => void} world.close
+ */
+export function mountRoom(root, { dispatch, load, close }) {
+  /** @type {Own} */
+  const own = { tiles: null, wish: { state: "", reason: "", words: "", order: "reason" }, names: false, chosen: -1 };
+  let hints = -1;
+  let loading = false;
+  let look = "";
+  /** @type {Ui | null} */
+  let last = null;
+  const parts = build(root);
+  const redraw = () => {
+    look = "";
+    if (last) draw(last);
+  };
+  listen(root, parts, own, { dispatch, close, redraw });
+
+  async function fetchTiles() {
+    if (loading) return;
+    loading = true;
+    try {
+      own.tiles = await load();
+      redraw();
+    } catch {
+      // The next hint asks again.
+      hints = -1;
+    } finally {
+      loading = false;
+    }
+  }
+
+  /** @param {Ui} ui */
+  function draw({ lang }) {
+    const nowMs = Date.now();
+    const key = JSON.stringify([own, lang, Math.floor(nowMs / 10_000)]);
+    if (key === look) return;
+    look = key;
+    const all = own.tiles ?? [];
+    drawWords(parts, all, lang, own.names);
+    drawSummary(parts, counts(all), groups(all), own.wish, all.length, lang);
+    const some = shown(all, own.wish);
+    const how = { lang, names: own.names, nowMs, small: all.length > MINIATURES_MAX };
+    parts.tiles.classList.toggle("small", how.small);
+    parts.tiles.replaceChildren(...some.map((tile) => {
+      const made = tileOf(tile, how);
+      made.setAttribute("aria-pressed", String(tile.seat === own.chosen));
+      return made;
+    }));
+    parts.empty.hidden = own.tiles === null || some.length > 0;
+    setText(parts.empty, text(lang, all.length ? "room.none_such" : "room.none"));
+    drawFoot(parts, all.find(({ seat }) => seat === own.chosen), how);
+  }
+
+  return {
+    /** @param {Ui} ui */
+    render(ui) {
+      last = ui;
+      if (ui.copyHints !== hints) {
+        hints = ui.copyHints;
+        void fetchTiles();
+      }
+      setText(parts.title, text(ui.lang, "room.title"));
+      setAttribute(root, "aria-label", text(ui.lang, "room.title"));
+      draw(ui);
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {ReturnType<typeof build>} parts
+ * @param {Own} own
+ * @param {{dispatch: Dispatch, close: () => void, redraw: () => void}} world
+ */
+function listen(root, parts, own, { dispatch, close, redraw }) {
+  parts.names.addEventListener("change", () => {
+    own.names = parts.names.checked;
+    redraw();
+  });
+  parts.hand.addEventListener("click", () => dispatch({ type: "handOut", people: "all", seeds: parts.seeds.checked ? "each" : "same" }));
+  parts.close.addEventListener("click", close);
+  parts.search.addEventListener("input", () => {
+    own.wish = { ...own.wish, words: parts.search.value };
+    redraw();
+  });
+  parts.open.addEventListener("click", () => {
+    const tile = own.tiles?.find(({ seat }) => seat === own.chosen);
+    if (tile?.code) dispatch({ type: "enterCopy", code: tile.code });
+  });
+  root.addEventListener("click", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target).closest("button");
+    const { state, reason, order, seat } = target?.dataset ?? {};
+    const { wish } = own;
+    if (state !== undefined) own.wish = { ...wish, state: wish.state === state ? "" : state };
+    else if (reason !== undefined) own.wish = { ...wish, reason: wish.reason === reason ? "" : reason };
+    else if (order === "reason" || order === "seat") own.wish = { ...wish, order };
+    else if (seat !== undefined) own.chosen = own.chosen === Number(seat) ? -1 : Number(seat);
+    else return;
+    redraw();
+    /** @type {HTMLElement | null} */ (root.querySelector(focusAgain(state, reason, order, seat)))?.focus();
+  });
+  root.addEventListener("keydown", (event) => {
+    // What is heard here is not the session's below it.
+    event.stopPropagation();
+    const seat = /** @type {HTMLElement} */ (event.target).closest("[data-seat]");
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (seat && by) /** @type {HTMLElement | null} */ (by > 0 ? seat.nextElementSibling : seat.previousElementSibling)?.focus();
+    if (event.key === "Escape") close();
+    if (event.key !== "/" || event.target === parts.search) return;
+    event.preventDefault();
+    parts.search.focus();
+  });
+}
+
+/**
+ * @param {ReturnType<typeof build>} parts
+ * @param {Tile | undefined} tile
+ * @param {{lang: Ui["lang"], names: boolean, nowMs: number}} how
+ */
+function drawFoot(parts, tile, { lang, names, nowMs }) {
+  parts.foot.hidden = !tile;
+  if (!tile) return;
+  const [first, ...more] = linesOf(tile, lang, nowMs);
+  parts.footMini.replaceChildren(miniature(tile));
+  setText(parts.footTitle, `${seatOf(tile, lang, names)}: ${first ?? ""}`);
+  setText(parts.footNote, more.join(" · "));
+  setText(parts.openText, text(lang, "room.open"));
+  parts.open.hidden = !tile.code;
+}
+
+/**
+ * What had the keyboard before everything was drawn anew.
+ * @param {string | undefined} state
+ * @param {string | undefined} reason
+ * @param {string | undefined} order
+ * @param {string | undefined} seat
+ */
+function focusAgain(state, reason, order, seat) {
+  if (state !== undefined) return `[data-state="${state}"]`;
+  if (reason !== undefined) return `[data-reason="${CSS.escape(reason)}"]`;
+  return order ? `[data-order="${order}"]` : `[data-seat="${seat}"]`;
+}
+
+/** @param {HTMLElement} root */
+function build(root) {
+  const title = element("h2", { "data-testid": "room-title" });
+  const note = element("p", { class: "hint" });
+  const names = element("input", { type: "checkbox", "data-testid": "room-names" });
+  const namesText = element("span");
+  const seeds = element("input", { type: "checkbox", "data-testid": "room-seeds" });
+  const seedsText = element("span");
+  const handText = element("span");
+  const hand = element("button", { class: "primary", type: "button", "data-testid": "room-hand-out" }, [icon("copy"), handText]);
+  const close = element("button", { class: "ghost", type: "button", "data-testid": "room-close" }, icon("close"));
+  const stuck = element("h3");
+  const strip = element("div", { class: "room-strip", "aria-hidden": "true" });
+  const legend = element("dl", { class: "room-legend" });
+  const reasons = element("ul", { class: "room-reasons" });
+  const hint = element("p", { class: "hint" });
+  const states = element("div", { class: "segmented", role: "group" });
+  const search = element("input", { class: "input room-search", type: "search", "data-testid": "room-search" });
+  const orders = element("div", { class: "segmented", role: "group" });
+  const tiles = element("div", { class: "room-tiles", "data-testid": "room-tiles" });
+  const empty = element("p", { class: "none" });
+  const footMini = element("div");
+  const footTitle = element("b");
+  const footNote = element("p", { class: "hint" });
+  const openText = element("span");
+  const open = element("button", { class: "button", type: "button", "data-testid": "room-open" }, [icon("eye"), openText]);
+  const foot = element("footer", { class: "room-foot" }, [footMini, element("div", {}, [footTitle, footNote]), open]);
+  root.append(
+    element("header", { class: "room-head" }, [
+      element("div", {}, [title, note]), element("label", { class: "people-switch" }, names, namesText),
+      element("label", { class: "people-switch" }, seeds, seedsText), hand, close,
+    ]),
+    element("aside", { class: "room-side" }, [stuck, strip, legend, reasons, hint]),
+    element("div", { class: "room-main" }, [element("div", { class: "room-bar-top" }, [states, search, element("span", { class: "spacer" }), orders]), tiles, empty]),
+    foot,
+  );
+  return { title, note, names, namesText, seeds, seedsText, hand, handText, close, stuck, strip, legend, reasons, hint, states, search,
+    orders, tiles, empty, foot, footMini, footTitle, footNote, open, openText };
+}
+
+/**
+ * @param {ReturnType<typeof build>} parts
+ * @param {readonly Tile[]} all
+ * @param {Ui["lang"]} lang
+ * @param {boolean} names
+ */
+function drawWords(parts, all, lang, names) {
+  setText(parts.note, counted(lang, "room.note", { count: all.length }));
+  setText(parts.namesText, text(lang, names ? "room.names_on" : "room.names_off"));
+  setText(parts.seedsText, text(lang, "room.seeds"));
+  setText(parts.handText, text(lang, "room.hand_out"));
+  setAttribute(parts.close, "aria-label", text(lang, "close"));
+  setText(parts.stuck, text(lang, "room.stuck_on"));
+  setText(parts.hint, text(lang, "room.hint"));
+  setAttribute(parts.search, "aria-label", text(lang, "room.find"));
+  setAttribute(parts.search, "placeholder", text(lang, "room.find"));
+}
+
+/**
+ * @param {ReturnType<typeof build>} parts
+ * @param {ReturnType<typeof counts>} found
+ * @param {ReturnType<typeof groups>} stuck
+ * @param {Wish} wish
+ * @param {number} all
+ * @param {Ui["lang"]} lang
+ */
+function drawSummary(parts, found, stuck, wish, all, lang) {
+  const some = STATES.filter((state) => found[state] > 0);
+  parts.strip.replaceChildren(...some.map((state) => {
+    const part = element("i", { class: state });
+    part.style.flexGrow = String(found[state]);
+    return part;
+  }));
+  parts.legend.replaceChildren(...some.map((state) => element("div", {}, [
+    element("dt", { class: state }, text(lang, `room.${state}`)), element("dd", {}, number(lang, found[state])),
+  ])));
+  parts.reasons.replaceChildren(...stuck.map(({ reason, count }) => element("li", {}, element("button", {
+    type: "button", "data-reason": reason, "aria-pressed": String(wish.reason === reason),
+  }, [element("b", {}, reason), element("span", {}, number(lang, count))]))));
+  parts.states.replaceChildren(...["", ...STATES.filter((state) => found[state] > 0 || wish.state === state)].map((state) => element("button", {
+    type: "button", "data-state": state, "aria-pressed": String(wish.state === state),
+  }, `${text(lang, state ? `room.${state}` : "room.all")} ${number(lang, state ? found[/** @type {"stuck"} */ (state)] : all)}`)));
+  parts.orders.replaceChildren(...["reason", "seat"].map((order) => element("button", {
+    type: "button", "data-order": order, "aria-pressed": String(wish.order === order),
+  }, text(lang, `room.by_${order}`))));
+}

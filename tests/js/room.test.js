@@ -1,0 +1,52 @@
+// The room: who is stuck on what, in which order, and what a filter leaves.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ago, bars, counts, groups, reasonOf, shown } from "../../static/js/room/model.js";
+
+const HELP = "Preemption is not helpful for scheduling";
+const CPU = "Insufficient cpu";
+const tile = (seat, state, reason = "", more = {}) => ({
+  code: "AAA-AAA", person: String(seat), seat, name: `P${seat}`, state, nominated: [], nodes: [], did: null, since: 0,
+  pending: reason ? [{ reason: "", n: 1, pods: ["new"] }, { reason, n: 1, pods: ["vip"] }] : [], ...more,
+});
+const TILES = [
+  tile(2, "idle"), tile(3, "stuck", CPU), tile(4, "stuck", HELP), tile(5, "stuck", HELP), tile(6, "working"), tile(7, "failed"),
+];
+const ALL = { state: "", reason: "", words: "", order: "reason" };
+const seats = (wish) => shown(TILES, { ...ALL, ...wish }).map(({ seat }) => seat);
+
+test("states are counted of all seats, reasons of those who are stuck", () => {
+  assert.deepEqual(counts(TILES), { stuck: 3, working: 1, idle: 1, failed: 1 });
+  assert.deepEqual(groups(TILES), [{ reason: HELP, count: 2 }, { reason: CPU, count: 1 }]);
+  assert.equal(reasonOf(TILES[1]), CPU, "a pod that no scheduler has tried is no reason");
+  assert.equal(reasonOf(TILES[0]), "");
+});
+
+test("by reason the most frequent first, then who works, idles, failed; by seat everybody keeps their place", () => {
+  assert.deepEqual(seats({}), [4, 5, 3, 6, 2, 7]);
+  assert.deepEqual(seats({ order: "seat" }), [2, 3, 4, 5, 6, 7]);
+});
+
+test("filters add to each other", () => {
+  assert.deepEqual(seats({ state: "stuck" }), [4, 5, 3]);
+  assert.deepEqual(seats({ reason: HELP }), [4, 5]);
+  assert.deepEqual(seats({ state: "idle", reason: HELP }), []);
+  assert.deepEqual(seats({ words: "#5" }), [5]);
+  assert.deepEqual(seats({ words: " INSUFFICIENT " }), [3]);
+  assert.deepEqual(seats({ words: "vip", state: "stuck" }), [4, 5, 3]);
+});
+
+test("a bar is as wide as its pod's CPU, the highest priority first in hue", () => {
+  const pods = [{ name: "db", cpu: 2000, priority: 20_000, leaving: false }, { name: "api", cpu: 8000, priority: 500, leaving: true }];
+  assert.deepEqual(bars(tile(1, "working", "", { nodes: [{ name: "n1", cpu: 4000, pods }, { name: "n2", cpu: 0, pods: [pods[1]] }] })), [
+    { node: "n1", parts: [{ name: "db", share: 0.5, rank: 0, leaving: false }, { name: "api", share: 1, rank: 1, leaving: true }] },
+    { node: "n2", parts: [{ name: "api", share: 0, rank: 1, leaving: true }] },
+  ]);
+});
+
+test("how long ago is told in tens of seconds, then in minutes", () => {
+  assert.deepEqual(ago(0, 47_000), { unit: "seconds", count: 40 });
+  assert.deepEqual(ago(0, 119_000), { unit: "seconds", count: 110 });
+  assert.deepEqual(ago(0, 250_000), { unit: "minutes", count: 4 });
+  assert.deepEqual(ago(5_000, 0), { unit: "seconds", count: 0 });
+});
