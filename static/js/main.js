@@ -22,6 +22,7 @@ import { mount as mountPhone } from "./panels/phone.js";
 import { mount as mountToast } from "./panels/toast.js";
 import { mount as mountTopbar } from "./panels/topbar.js";
 import { installProbe } from "./probe.js";
+import { hasClass } from "./state/classroom.js";
 import { saidName } from "./state/people.js";
 import { sessionTimeMs } from "./state/time.js";
 import { applyMessage, emptyView } from "./state/view.js";
@@ -178,6 +179,20 @@ async function openRoom() {
   setUi({ copyHints: ui.copyHints + 1 });
   socket?.follow("copies", true);
 }
+/** Polls and lessons: null until there is one, and while what it needs is on its way. @type {Awaited<ReturnType<typeof import("./inclass.js").createInClass>> | null} */
+let inClass = null;
+let classAsked = false;
+async function loadClass() {
+  classAsked = true;
+  try {
+    const { createInClass } = await import("./inclass.js");
+    inClass = await createInClass({ code: START.code, dispatch, ui: () => ui, redraw, offer: phone.offer });
+    redraw();
+  } catch {
+    // Without the network it is not there; what comes next asks again.
+    classAsked = false;
+  }
+}
 /** @type {ReturnType<typeof import("./panels/past.js").mount> | null} */
 let pastBar = null;
 /** The bar over a page that is held; few pages ever are. */
@@ -251,6 +266,7 @@ function connect() {
     onFrame: (frame) => {
       if (frame.type === "requests") return setUi({ requestHints: ui.requestHints + 1 });
       if (frame.type === "copies") return setUi({ copyHints: ui.copyHints + 1 });
+      if (frame.type === "votes") return void inClass?.counted(frame);
       if (frame.type === "hello") {
         serverOffsetMs = frame.serverUnixMs - Date.now();
         looks.forget();
@@ -280,7 +296,9 @@ function paint() {
   topbar.tick(showing, nowMs);
   const second = Math.floor(nowMs / 1000) !== Math.floor(ui.nowMs / 1000);
   ui = { ...ui, nowMs };
-  if (changes === painted && !second) return;
+  if (!classAsked && hasClass(view)) void loadClass();
+  const voting = inClass?.follow(view, Date.now() + serverOffsetMs);
+  if (changes === painted && !second && !voting) return;
   painted = changes;
   if (!past.view) hand.follow(view);
   timeline.follow(view, showing, desktop?.dockTab === "timeline", ui.lang);
@@ -309,6 +327,7 @@ function renderFrame(showing) {
   topbar.render(showing, ui);
   announcer.render(showing, ui);
   pastBar?.render(showing, view, ui);
+  inClass?.render(view, Date.now() + serverOffsetMs);
   if (ui.phone) phone.render(showing, ui);
   else desktop?.render(showing, ui);
   inspector.render(showing, ui);

@@ -16,6 +16,8 @@ const teaching = fetched(async () => (await import("./class.js")).classIntents);
 const command = fetched(() => import("./command.js"));
 /** Where there is a dock to compare in. */
 const comparing = fetched(async () => (await import("./compare.js")).compareIntents);
+/** Where there is a class to ask. */
+const asking = fetched(async () => (await import("./asking.js")).askIntents);
 
 /**
  * @param {World} world
@@ -34,6 +36,7 @@ export function createIntents(world) {
     enterCopy: teach,
     compare: (intent) => attempt(async () => (await comparing())(world).compare(intent)),
     eras: (intent) => attempt(async () => (await comparing())(world).eras(intent)),
+    askClass: (intent) => attempt(async () => (await (await asking())(world)).askClass(intent)),
     command: (intent) => attempt(async () => (await command()).command(intent, world, { ...objects, ...dialogs })),
   };
   // The type that chose the row is the type of the intent; a table of functions cannot say so.

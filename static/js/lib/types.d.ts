@@ -562,6 +562,7 @@ export type Frame =
   | { type: "class"; frozen: boolean; names: boolean }
   | { type: "copies" }
   | { type: "presenting"; view: Presented | null; by: string; at: number }
+  | { type: "votes"; id: string; voted: number; present: number; round: number; state: string }
   | { type: "ping"; id: number };
 
 /** What changes a view: the server's frames, and what the page fetched beside them. */
@@ -929,6 +930,7 @@ export type Intent =
   | { type: "handOut"; people: "all" | string[]; seeds: "same" | "each" }
   /** Look into a copy, in a window of its own. */
   | { type: "enterCopy"; code: string };
+  | { type: "askClass"; pod: string };
 
 export type Dispatch = (intent: Intent) => void;
 

@@ -1,8 +1,11 @@
 /** What stands under the inspector's tabs: the summary's facts, the events, or one of the guests. */
 
 /** @import { Dispatch, Slim, Ui, View } from "../lib/types.d.ts" */
-import { append, element } from "../dom/dom.js";
+import { append, element, icon } from "../dom/dom.js";
+import { text } from "../lib/text.js";
+import { sealedPod } from "../state/classroom.js";
 import { eventsAbout } from "../state/events.js";
+import { keyOf } from "../state/view.js";
 import { eventRows } from "./events.js";
 import { factsOf } from "./facts.js";
 
@@ -15,6 +18,9 @@ import { factsOf } from "./facts.js";
  * @property {{show: (ui: Ui) => void, element: HTMLElement}} decision
  * @property {{show: (object: Slim, ui: Ui, view: View) => void, element: HTMLElement}} whatif
  */
+
+/** Tabs that would tell what a vote is about. @type {ReadonlySet<Tab>} */
+const SEALED = new Set(["decision", "whatif", "events"]);
 
 /** What a summary tells of other objects: when these change, it is told anew. */
 const RELATED = /** @type {const} */ (["pods", "replicasets.apps", "persistentvolumeclaims", "persistentvolumes"]);
@@ -70,6 +76,17 @@ export function mountBody(dispatch, guests) {
     if (focused >= 0) body.querySelectorAll("button")[focused]?.focus();
   }
 
+  /**
+   * @param {Slim} object
+   * @param {Ui} ui
+   */
+  function renderSealed(object, ui) {
+    const words = text(ui.lang, "sealed_pod", { name: object.metadata.name });
+    if (shown === words) return;
+    shown = words;
+    body.replaceChildren(element("p", { class: "sealed-note", "data-testid": "inspector-sealed" }, [icon("lock"), element("span", {}, words)]));
+  }
+
   return {
     element: body,
     /** Tell it anew next time, whatever stands there. */
@@ -83,6 +100,7 @@ export function mountBody(dispatch, guests) {
      * @param {Ui} ui
      */
     render(tab, object, view, ui) {
+      if (SEALED.has(tab) && object.resource === "pods" && keyOf(object) === sealedPod(view)) return renderSealed(object, ui);
       if (tab === "events") return renderEvents(object, view, ui);
       if (tab === "summary") return renderSummary(object, view, ui);
       receive(guests[tab].element);

@@ -45,6 +45,11 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
     class: "ghost", type: "button", "aria-label": t("point_at"), title: t("point_at"), "data-testid": "inspector-point",
     onclick: () => dispatch({ type: "pointAt", resource: object.resource, key: keyOf(object) }),
   }, icon("eye"));
+  const waits = object.resource === "pods" && !object.spec?.["nodeName"] && !object.metadata.deletionTimestamp;
+  const ask = teacher && waits && element("button", {
+    class: "button inspector-ask", type: "button", "data-testid": "inspector-ask",
+    onclick: () => dispatch({ type: "askClass", pod: keyOf(object) }),
+  }, [icon("users"), t("ask_class")]);
   const others = isWall(view, ui) ? [] : lookersAt(view, object.resource, keyOf(object));
   if (others.length) line.push(" · ", ...others.map((person) => face(person, "small")), t("looks_here"));
   const close = element("button", { class: "ghost inspector-close", type: "button", "aria-label": t("close") }, icon("close"));
@@ -58,6 +63,7 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
       point, copy, remove, close,
     ]),
     element("p", { class: "inspector-line" }, line),
+    ask || null,
   ];
 }
 

@@ -1,4 +1,4 @@
-/** The phone: one column, tabs Now, My pods, Create; no stage and no charts. */
+/** The phone: one column, tabs Now, My pods, Create, and while there is a class its own; no stage and no charts. */
 
 /** @import { Dispatch, PodSlim, Ui, View } from "../lib/types.d.ts" */
 /** @import { Item } from "../lib/items.js" */
@@ -13,8 +13,6 @@ import { keyOf } from "../state/view.js";
 import { requestsText } from "./facts.js";
 import { nowPage, storyLines } from "./phone-now.js";
 
-const TABS = /** @type {const} */ (["now", "pods", "create"]);
-
 /** @typedef {(key: string, values?: Record<string, string | number>) => string} T a sentence in the page's language */
 
 /**
@@ -23,31 +21,49 @@ const TABS = /** @type {const} */ (["now", "pods", "create"]);
  */
 export function mount(root, dispatch) {
   const tabs = element("div", { class: "phone-tabs", role: "tablist" });
-  const now = nowPage(dispatch);
-  const pods = podsPage(dispatch);
-  const create = createPage(dispatch);
-  const pages = { now, pods, create };
+  /** @type {Map<string, Page>} */
+  const pages = new Map([["now", nowPage(dispatch)], ["pods", podsPage(dispatch)], ["create", createPage(dispatch)]]);
   const action = element("button", { class: "primary wide", type: "button" });
-  append(root, [
-    tabs, now.element, pods.element, create.element, element("div", { class: "phone-action" }, action),
-  ]);
-  /** @type {typeof TABS[number]} */
+  const foot = element("div", { class: "phone-action" }, action);
+  append(root, [tabs, ...[...pages.values()].map((page) => page.element), foot]);
   let tab = "now";
-  /** @param {typeof TABS[number]} next */
+  /** The page of a class, while it has one. */
+  let guest = "";
+  /** @param {string} next */
   const open = (next) => {
     tab = next;
     dispatch({ type: "tab", tab: `phone-${next}` });
   };
-  const buttons = TABS.map((name) => {
-    const button = element("button", { type: "button", role: "tab", "data-testid": `phone-tab-${name}` });
-    button.addEventListener("click", () => open(name));
-    return { name, button };
+  /** @param {string} name */
+  const tabButton = (name) => element("button", {
+    type: "button", role: "tab", "data-testid": `phone-tab-${name}`, onclick: () => open(name),
   });
-  append(tabs, buttons.map(({ button }) => button));
+  const buttons = new Map([...pages.keys()].map((name) => [name, tabButton(name)]));
+  append(tabs, [...buttons.values()]);
   arrowKeys(tabs);
   action.addEventListener("click", () => open("create"));
 
   return {
+    /**
+     * A page of the class: it stands first and opens by itself; null takes it away.
+     * @param {string} name its words are `phone_<name>`
+     * @param {Page | null} page
+     */
+    offer(name, page) {
+      pages.get(guest)?.element.remove();
+      buttons.get(guest)?.remove();
+      pages.delete(guest);
+      buttons.delete(guest);
+      if (tab === guest) tab = "now";
+      guest = page ? name : "";
+      if (!page) return;
+      pages.set(name, page);
+      const button = tabButton(name);
+      buttons.set(name, button);
+      tabs.prepend(button);
+      foot.before(page.element);
+      open(name);
+    },
     /**
      * @param {View} view
      * @param {Ui} ui
@@ -55,15 +71,15 @@ export function mount(root, dispatch) {
     render(view, ui) {
       /** @type {T} */
       const t = (key, values = {}) => text(ui.lang, key, values);
-      for (const { name, button } of buttons) {
+      for (const [name, button] of buttons) {
         setText(button, t(`phone_${name}`));
         setAttribute(button, "aria-selected", String(name === tab));
         setAttribute(button, "tabindex", name === tab ? "0" : "-1");
-        pages[name].element.hidden = name !== tab;
+        /** @type {Page} */ (pages.get(name)).element.hidden = name !== tab;
       }
-      action.hidden = tab === "create" || Boolean(refusedWrite(view.me, view.me?.namespace ?? ""));
+      action.hidden = tab === "create" || tab === guest || Boolean(refusedWrite(view.me, view.me?.namespace ?? ""));
       setText(action, t("phone_first"));
-      pages[tab].render(view, ui, t);
+      pages.get(tab)?.render(view, ui, t);
     },
   };
 }

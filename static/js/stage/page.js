@@ -22,6 +22,7 @@ import { mountLegend } from "./legend.js";
 import { mountLooks } from "./looks.js";
 import { mountOutline } from "./outline.js";
 import { mountRail } from "./rail.js";
+import { mountSeal } from "./seal.js";
 import { mountSchedulers } from "./schedulers.js";
 import { backoffOf, isComplete, profileOf } from "./told.js";
 
@@ -36,6 +37,7 @@ export function mountPage(element, dispatch, on) {
   const parts = build(element);
   const rail = mountRail(parts.rail);
   const banner = mountBanner(parts.notes, on.zoom);
+  const seal = mountSeal(parts.notes);
   const evict = mountEvictBar(parts.notes, dispatch, { frame: on.frame, close: on.leave });
   const recall = mountRecall(parts.notes, dispatch);
   const lanes = mountLanes(parts.lanes, dispatch);
@@ -57,7 +59,9 @@ export function mountPage(element, dispatch, on) {
     const under = live && live.endedMs === null ? live : null;
     const mayNot = refusedCluster(view.me);
     const profile = profileOf(view, told?.cycle.profile ?? "");
-    rail.render(told?.cycle ?? null, profile, model.nodes.size, lang, Boolean(scene?.over || told?.recalled));
+    rail.render(told?.cycle ?? null, profile, model.nodes.size, lang, {
+      over: Boolean(scene?.over || told?.recalled), sealed: seal.render(view, lang),
+    });
     recall.render(told?.recalled ? told.cycle : null, model, view.epochMs, lang);
     banner.render({ layout, count: model.nodes.size, lang });
     lanes.render({

@@ -7,8 +7,10 @@ import { setText } from "../dom/dom.js";
 import { counted, text } from "../lib/text.js";
 import { POINTS, pointName } from "../lib/trace.js";
 import { railSteps } from "./cycle.js";
-import { h } from "../dom/h.js";
+import { h, icon } from "../dom/h.js";
 
+/** The first point that a vote is about. */
+const SEALED_FROM = POINTS.indexOf("Filter");
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -26,21 +28,28 @@ export function mountRail(element) {
     return { step, name, line };
   });
 
+  const seal = h("div", { class: "st-point st-sealed", role: "listitem", "data-testid": "rail-sealed" }, icon("lock", 13), h("span"));
+  seal.prepend(chevron(false));
+  element.append(seal);
+
   /**
    * @param {Cycle | null} cycle
    * @param {Profile} profile
    * @param {number} nodeCount
    * @param {Lang} lang
-   * @param {boolean} over whether the cycle is only remembered
+   * @param {{over: boolean, sealed: boolean}} how `over`: the cycle is only remembered; `sealed`: what Filter and the points
+   *   after it found is not told before the reveal
    */
-  function render(cycle, profile, nodeCount, lang, over) {
+  function render(cycle, profile, nodeCount, lang, { over, sealed }) {
+    seal.hidden = !sealed;
+    setText(/** @type {Element} */ (seal.lastElementChild), text(lang, "rail.sealed"));
     element.dataset["over"] = String(over);
     element.setAttribute("aria-label", text(lang, "rail.label"));
     const told = cycle ? railSteps(cycle, profile, nodeCount) : null;
     steps.forEach(({ step, name, line }, index) => {
       const one = told?.[index];
       const point = /** @type {Point} */ (POINTS[index]);
-      step.hidden = !profile.points.includes(point);
+      step.hidden = !profile.points.includes(point) || (sealed && index >= SEALED_FROM);
       const state = one?.state ?? "ahead";
       step.dataset["state"] = state;
       setText(name, pointName(point, cycle?.era));

@@ -90,6 +90,7 @@ export function applyMessage(view, message) {
       return { ...view, hand: { id: message.id, point: message.point, trace: message.trace } };
     case "requests":
     case "copies":
+    case "votes":
     case "ping":
       return view;
   }

@@ -38,6 +38,8 @@ export const EN = {
   looks_off: "The teacher has switched off who looks where.",
   looks_at: "looks at {name}",
   looks_here: "also looking",
+  sealed_pod: "Sealed until the reveal: decisions, events and what-if of {name}.",
+  ask_class: "Ask the class",
   point_at: "Look here: offer it to everybody",
   pointed: "{person} points at {name}",
   pointed_go: "Look",

@@ -38,6 +38,8 @@ export const ZH_HANS = {
   looks_off: "教师已关闭“谁在看哪里”。",
   looks_at: "正在看 {name}",
   looks_here: "也在看",
+  sealed_pod: "揭晓前封存：{name} 的决策、事件和假设分析。",
+  ask_class: "向全班提问",
   point_at: "看这里：提示所有人来看",
   pointed: "{person} 指向 {name}",
   pointed_go: "去看",

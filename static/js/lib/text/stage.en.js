@@ -40,6 +40,8 @@ export const EN = {
   "state.victim": "victim",
   "state.reprieved": "reprieved",
   "state.failed": "failed",
+  "rail.sealed": "Filter to PostBind: sealed until the reveal",
+  "stage.sealed": "No node shows a verdict yet. Reasons, would-be victims and the table of criteria open here at the reveal.",
   "rail.label": "Extension points of the scheduling cycle",
   "rail.ratio": "{n}/{of}",
   "rail.arrow": "{from} → {to}",

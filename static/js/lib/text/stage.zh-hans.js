@@ -40,6 +40,8 @@ export const ZH_HANS = {
   "state.victim": "牺牲者",
   "state.reprieved": "留下",
   "state.failed": "失败",
+  "rail.sealed": "Filter 至 PostBind：揭晓前封存",
+  "stage.sealed": "节点上还没有结论。原因、可能被驱逐的 Pod 和判据表将在揭晓时显示在这里。",
   "rail.label": "调度周期的扩展点",
   "rail.ratio": "{n}/{of}",
   "rail.arrow": "{from} → {to}",

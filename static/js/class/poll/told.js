@@ -1,0 +1,124 @@
+/** The engine's answer in sentences: what it chose, by what, why the favourite lost. Pure. */
+
+/** @import { Poll, PollAnswer, PollExplain } from "../../lib/class.d.ts" */
+/** @import { Lang } from "../../lib/types.d.ts" */
+/** @import { Line } from "./model.js" */
+import { number } from "../../lib/text.js";
+import { countsOf, percent } from "./counts.js";
+import { nameIn } from "./model.js";
+
+/**
+ * What the answer is, in a title.
+ * @param {Poll} poll
+ * @param {Lang} lang
+ * @returns {Line}
+ */
+export function answerTitle(poll, lang) {
+  const name = nameIn(poll, lang);
+  const { answer } = poll;
+  if (!answer) return { key: "vote.revealed" };
+  if (poll.kind === "choice" || poll.kind === "leader") return { key: "vote.came", values: { name: name(answer.right) } };
+  if (poll.kind === "victims") return answer.right.length && answer.right[0] !== "none"
+    ? { key: "vote.victims", values: { pods: name(answer.right) } } : { key: "vote.victims_none" };
+  return answer.chosen && answer.chosen !== "none" ? { key: "vote.chose", values: { name: name([answer.chosen]) } } : { key: "vote.chose_none" };
+}
+
+/**
+ * Why, in at most three sentences; quotations of the engine are apart.
+ * @param {Poll} poll
+ * @param {Lang} lang
+ * @returns {{lines: Line[], quote: string}}
+ */
+export function whyLines(poll, lang) {
+  const { answer } = poll;
+  const explain = answer?.explain;
+  if (!answer || !explain) return { lines: [], quote: "" };
+  const label = (/** @type {string} */ id) => nameIn(poll, lang)([id]);
+  /** @type {Line[]} */
+  const lines = [];
+  const stays = !answer.chosen || answer.chosen === "none";
+  const victims = answer.victims ?? [];
+  if (victims.length && poll.kind === "node") lines.push({ key: "vote.victims", values: { pods: victims.map(shortName).join(", ") } });
+  if (explain.criterion) lines.push({ key: "vote.decided_by", values: { criterion: explain.criterion } });
+  else if (!stays && poll.kind === "node") lines.push(scoreLine(answer, explain, label, lang));
+  const favourite = favouriteOf(poll, lang);
+  if (favourite) lines.push(...lossOf(favourite, answer.chosen ?? "", explain, label, lang));
+  return { lines, quote: stays ? (explain.message ?? "") : "" };
+}
+
+/**
+ * @param {PollAnswer} answer
+ * @param {PollExplain} explain
+ * @param {(id: string) => string} label
+ * @param {Lang} lang
+ * @returns {Line}
+ */
+function scoreLine({ chosen, tie = [] }, { total = {} }, label, lang) {
+  const points = total[chosen ?? ""];
+  const name = label(chosen ?? "");
+  if (tie.length > 1) {
+    const nodes = tie.map(label).join(", ");
+    return points === undefined ? { key: "vote.tied_all", values: { nodes, name } }
+      : { key: "vote.tied", values: { nodes, points: number(lang, points), name } };
+  }
+  return points === undefined ? { key: "vote.only", values: { name } } : { key: "vote.points", values: { name, points: number(lang, points) } };
+}
+
+/**
+ * The answer that most gave first, where it was not right; "" where there is none, or several.
+ * @param {Poll} poll
+ * @param {Lang} lang
+ */
+function favouriteOf(poll, lang) {
+  const { bars } = countsOf(poll, lang);
+  const most = Math.max(0, ...bars.map(({ first }) => first));
+  const favourites = bars.filter(({ first }) => first === most);
+  const one = favourites[0];
+  return most > 0 && favourites.length === 1 && one && !one.right ? one.id : "";
+}
+
+/**
+ * @param {string} id
+ * @param {string} chosen
+ * @param {PollExplain} explain
+ * @param {(id: string) => string} label
+ * @param {Lang} lang
+ * @returns {Line[]}
+ */
+function lossOf(id, chosen, { total = {}, failed = {}, rows = {}, criterion }, label, lang) {
+  const name = label(id);
+  const own = total[id];
+  const best = total[chosen];
+  if (own !== undefined && best !== undefined) return [{ key: "vote.lost_by", values: { name, points: number(lang, best - own) } }];
+  const struck = rows[id]?.eliminatedBy;
+  if (struck) return [{ key: "vote.struck", values: { name, criterion: struck } }];
+  const reason = failed[id]?.reasons[0];
+  return reason && !criterion ? [{ key: "vote.never", values: { name, reason } }] : [];
+}
+
+/**
+ * How the class did, in a title and what it is of.
+ * @param {Poll} poll
+ * @param {Lang} lang
+ * @returns {{title: Line, of: Line, changed: Line | null} | null} null while there is nothing to tell
+ */
+export function classLine(poll, lang) {
+  const { rightShare, right, total } = countsOf(poll, lang);
+  const [one = NaN, two = NaN] = rightShare;
+  if (Number.isNaN(one)) return null;
+  const changed = poll.changed;
+  const both = !Number.isNaN(two);
+  return {
+    title: both ? { key: "vote.to_right", values: { from: percent(one), to: percent(two) } } : { key: "vote.right_once", values: { share: percent(one) } },
+    of: both
+      ? { key: "vote.right_twice", values: { first: right[0] ?? 0, before: total[0] ?? 0, second: right[1] ?? 0, after: total[1] ?? 0 } }
+      : { key: "vote.right_of", values: { first: right[0] ?? 0, all: total[0] ?? 0 } },
+    changed: both && changed
+      ? { key: "vote.changed", values: { all: changed.toRight + changed.fromRight + changed.other, right: changed.toRight } } : null,
+  };
+}
+
+/** @param {string} pod namespace/name */
+function shortName(pod) {
+  return pod.split("/").pop() ?? pod;
+}

@@ -1,0 +1,157 @@
+/** The teacher's side of a poll: a private histogram, advice, and what comes next. On the laptop a column, on the phone the remote. */
+
+/** @import { Input } from "../poll/ballot.js" */
+/** @import { Advice, Deed, Lead } from "./model.js" */
+/** @import { Ui } from "../../lib/types.d.ts" */
+import { append, element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
+import { ring, setRing } from "../../dom/h.js";
+import { text } from "../../lib/text.js";
+import { percent } from "../poll/counts.js";
+import { ballotOf } from "../poll/model.js";
+import { outcome, sayLine } from "../poll/outcome.js";
+import { adviceWords, leadOf } from "./model.js";
+
+/**
+ * @param {(id: string) => void} act
+ */
+export function mountPanel(act) {
+  const chip = element("span", { class: "chip accent", "data-testid": "lead-round" });
+  const seconds = element("b");
+  const circle = ring(1, 18);
+  const clock = element("span", { class: "vote-clock" }, [circle, seconds]);
+  const voted = element("span", { class: "lead-voted", "data-testid": "lead-count" });
+  const question = element("h2", { "data-testid": "lead-question" });
+  const histogram = histogramOf();
+  const result = outcome();
+  const advice = adviceCard();
+  const refusal = element("p", { class: "field-error", role: "alert" });
+  const body = element("div", { class: "lead-body" }, [
+    element("div", { class: "vote-head" }, [chip, element("span", { class: "lead-time" }, [clock, voted])]), question,
+    histogram.element, result.element, advice.element, refusal,
+  ]);
+  const others = element("div", { class: "lead-others" });
+  const main = element("button", { class: "primary", type: "button", "data-testid": "lead-main" }, [element("b"), element("small")]);
+  const foot = element("div", { class: "lead-foot" }, [others, main]);
+  let doing = "";
+  main.addEventListener("click", () => act(doing));
+  return {
+    element: element("section", { class: "lead", "data-testid": "lead" }, [body, foot]),
+    /** @param {Input} input */
+    render({ view, ui, state, unixMs, alone }) {
+      const { poll, lesson } = state;
+      const lead = leadOf({ poll, lesson, lang: ui.lang });
+      for (const part of [chip.parentElement, question]) if (part) part.hidden = !poll;
+      if (poll) {
+        const ballot = ballotOf({ poll, kept: null, unixMs, seat: "", lang: ui.lang, votes: false, alone });
+        setText(chip, sayLine(ui, ballot.chip));
+        clock.hidden = ballot.seconds === null || ballot.state !== "open";
+        setText(seconds, text(ui.lang, "vote.seconds", { seconds: ballot.seconds ?? 0 }));
+        setRing(circle, ballot.share);
+        setText(voted, text(ui.lang, "lead.voted", ballot.count));
+        setText(question, ballot.question);
+      }
+      histogram.render(poll && poll.state !== "revealed" ? lead : null, (poll?.round ?? 1) - 1, ui);
+      result.render(poll?.state === "revealed" ? poll : null, ui);
+      advice.render(lead.advice, ui);
+      setText(refusal, state.problem === "unreachable" ? text(ui.lang, "unreachable") : state.problem);
+      foot.hidden = !lead.main;
+      if (lead.main) {
+        doing = lead.main.id;
+        tellDeed(main, lead.main, state.busy, ui);
+      }
+      syncList(others, lead.others, ({ id }) => id, ({ id }) =>
+        element("button", { class: "button", type: "button", "data-testid": `lead-${id}`, onclick: () => act(id) }, [element("b"), element("small")]),
+      (button, one) => tellDeed(button, one, state.busy, ui));
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} button
+ * @param {Deed} one
+ * @param {string} busy
+ * @param {Ui} ui
+ */
+function tellDeed(button, { id, label, hint }, busy, ui) {
+  setText(/** @type {Element} */ (button.firstElementChild), sayLine(ui, label));
+  setText(/** @type {Element} */ (button.lastElementChild), busy === id ? text(ui.lang, "lead.busy") : hint ? sayLine(ui, hint) : "");
+  setAttribute(button, "aria-busy", busy === id ? "true" : null);
+  setAttribute(button, "data-deed", id);
+}
+
+/** Shares and counts, on this screen alone; the right answer is ticked. */
+function histogramOf() {
+  const only = element("b");
+  const head = element("small");
+  const list = element("ul", { class: "lead-bars", "data-testid": "lead-bars" });
+  const few = element("p", { class: "hint" });
+  const card = element("div", { class: "lead-card" }, [
+    element("div", { class: "vote-head" }, [element("span", { class: "lead-only" }, [icon("eye"), only]), head]), list, few,
+  ]);
+  return {
+    element: card,
+    /**
+     * @param {Lead | null} lead
+     * @param {number} round from 0
+     * @param {Ui} ui
+     */
+    render(lead, round, ui) {
+      card.hidden = !lead?.counts;
+      if (!lead?.counts) return;
+      setText(only, text(ui.lang, "lead.only_you"));
+      setText(head, lead.picture ? text(ui.lang, "lead.share_votes") : "");
+      few.hidden = lead.picture;
+      setText(few, text(ui.lang, "lead.picture"));
+      list.hidden = !lead.picture;
+      syncList(list, lead.counts.bars, ({ id }) => id, () => {
+        const row = element("li");
+        append(row, [element("b"), element("span", { class: "lead-tick" }, icon("check")), element("span", { class: "lead-bar" }, element("i")),
+          element("b", { class: "lead-share" }), element("small")]);
+        return row;
+      }, (row, bar) => {
+        const share = round ? bar.secondShare : bar.firstShare;
+        row.classList.toggle("right", bar.right);
+        setText(/** @type {Element} */ (row.children[0]), bar.label);
+        const tick = /** @type {HTMLElement} */ (row.children[1]);
+        tick.style.visibility = bar.right ? "visible" : "hidden";
+        setAttribute(tick, "aria-hidden", bar.right ? null : "true");
+        setAttribute(tick, "title", bar.right ? text(ui.lang, "vote.mark_right") : null);
+        /** @type {HTMLElement} */ (row.querySelector("i")).style.width = `${100 * share}%`;
+        setText(/** @type {Element} */ (row.children[3]), percent(share));
+        setText(/** @type {Element} */ (row.children[4]), String(round ? bar.second : bar.first));
+      });
+    },
+  };
+}
+
+function adviceCard() {
+  const title = element("b", { "data-testid": "lead-advice" });
+  const hint = element("p", { class: "hint" });
+  const mark = element("i", { class: "lead-mark" });
+  const labels = ["hint", "talk", "reveal"].map((kind) => ({ kind, element: element("span") }));
+  const scale = element("div", { class: "lead-scale", "aria-hidden": "true" }, [
+    element("span"), element("span"), element("span"), mark, ...labels.map(({ element: label }) => label),
+  ]);
+  const card = element("div", { class: "lead-card lead-advice" }, [title, hint, scale]);
+  return {
+    element: card,
+    /**
+     * @param {Advice | null} advice
+     * @param {Ui} ui
+     */
+    render(advice, ui) {
+      card.hidden = !advice;
+      if (!advice) return;
+      const words = adviceWords(advice);
+      setText(title, sayLine(ui, words.title));
+      setText(hint, sayLine(ui, words.hint));
+      card.dataset["kind"] = advice.kind;
+      mark.hidden = Number.isNaN(advice.share) || advice.kind === "few";
+      if (!mark.hidden) mark.style.left = `${100 * advice.share}%`;
+      for (const { kind, element: label } of labels) {
+        setText(label, text(ui.lang, `lead.scale_${kind}`));
+        label.classList.toggle("now", kind === advice.kind);
+      }
+    },
+  };
+}

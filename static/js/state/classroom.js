@@ -1,0 +1,60 @@
+/** Where the class stands, as the log tells it: the poll that is shown, the lesson that runs, what is sealed. Pure. */
+
+/** @import { Me, Slim, View } from "../lib/types.d.ts" */
+
+export const POLLS = "polls.clustersim.io";
+export const LESSONS = "lessons.clustersim.io";
+
+/**
+ * The poll that stands: the one that is under way, else the newest that was revealed and is not over; null where there is none.
+ * @param {View} view
+ * @returns {Slim | null}
+ */
+export function standingPoll(view) {
+  const polls = [...(view.objects.get(POLLS)?.values() ?? [])];
+  const newest = (/** @type {Slim[]} */ list) =>
+    list.sort((a, b) => openedAt(b) - openedAt(a) || Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion))[0] ?? null;
+  const under = polls.filter((poll) => stateOf(poll) === "open" || stateOf(poll) === "closed");
+  return newest(under) ?? newest(polls.filter((poll) => stateOf(poll) === "revealed"));
+}
+
+/**
+ * @param {Slim} poll
+ * @returns {string} open, closed, revealed or over
+ */
+export function stateOf(poll) {
+  return String(poll.status?.["state"] ?? "open");
+}
+
+/** @param {Slim} poll */
+function openedAt(poll) {
+  return Number(poll.status?.["openedMs"] ?? 0);
+}
+
+/** @param {View} view */
+export function standsLesson(view) {
+  return (view.objects.get(LESSONS)?.size ?? 0) > 0;
+}
+
+/** Whether there is anything of a class in the session. @param {View} view */
+export function hasClass(view) {
+  return standsLesson(view) || standingPoll(view) !== null;
+}
+
+/**
+ * The pod that the server seals from this person until the reveal, `namespace/name`; "" while none is.
+ * @param {View} view
+ */
+export function sealedPod(view) {
+  const poll = standingPoll(view);
+  if (!poll || stateOf(poll) === "revealed" || poll.status?.["seals"] === false) return "";
+  return leads(view.me) && !poll.spec?.["alone"] ? "" : String(poll.spec?.["pod"] ?? "");
+}
+
+/**
+ * Whether this person leads the class.
+ * @param {Me | null} me
+ */
+export function leads(me) {
+  return me?.role === "teacher" && !me.past;
+}

@@ -1,0 +1,128 @@
+// The loader of polls and the sender of votes: one question at a time, nothing lost without a network, nothing shown as sent that is not.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Classroom, RETRY_MS } from "../../../static/js/act/classroom.js";
+import { ApiError } from "../../../static/js/net/rest.js";
+import { emptyView } from "../../../static/js/state/view.js";
+import { hasClass, sealedPod, standingPoll } from "../../../static/js/state/classroom.js";
+import { openPoll } from "./fixtures.js";
+
+const unreachable = () => { throw new ApiError({ kind: "Status", code: 0, reason: "Unreachable", message: "" }); };
+const object = (name, state, change = {}) => ({
+  resource: "polls.clustersim.io", metadata: { name, resourceVersion: "7" }, spec: { pod: "default/vip" }, status: { state, seals: true, openedMs: 1 }, ...change,
+});
+const viewOf = (polls, role = "student") => ({
+  ...emptyView(), ready: true, me: { id: "1", role }, objects: new Map([["polls.clustersim.io", new Map(polls.map((one) => [one.metadata.name, one]))]]),
+});
+
+/** A classroom whose server is the given functions, and what it was asked. */
+function classroom(server) {
+  const asked = [];
+  const later = [];
+  let kept = null;
+  const api = {
+    poll: async (id) => (asked.push(`poll ${id}`), server.poll(id)),
+    vote: async (id, vote) => (asked.push(JSON.stringify(vote)), server.vote?.(id, vote)),
+    kept: () => kept, keep: (one) => void (kept = one),
+  };
+  const made = new Classroom(api, () => {}, (ms, act) => void later.push({ ms, act }));
+  return { made, asked, later, kept: () => kept, forget: (one) => void (kept = one) };
+}
+const settled = () => new Promise((done) => setImmediate(done));
+
+test("a poll is fetched once for each of its states, and again when its object changes", async () => {
+  const { made, asked } = classroom({ poll: () => openPoll() });
+  const view = viewOf([object("poll-3", "open")]);
+  made.follow(view, "en", true);
+  made.follow(view, "en", true);
+  await settled();
+  made.follow(view, "en", true);
+  assert.deepEqual(asked, ["poll poll-3"]);
+  made.follow(viewOf([object("poll-3", "closed", { metadata: { name: "poll-3", resourceVersion: "8" } })]), "en", true);
+  await settled();
+  assert.equal(asked.length, 2);
+  made.follow(viewOf([]), "en", true);
+  assert.equal(made.state.poll, null, "a poll that was taken back is gone from the page");
+});
+
+test("only whoever leads asks again for every vote; others are told the number", async () => {
+  for (const [role, asks] of [["student", 1], ["teacher", 2]]) {
+    const { made, asked } = classroom({ poll: () => openPoll() });
+    const view = viewOf([object("poll-3", "open")], role);
+    made.follow(view, "en", true);
+    await settled();
+    made.counted({ id: "poll-3", voted: 25, present: 32 });
+    assert.equal(made.state.poll.voted, 25);
+    made.follow(view, "en", true);
+    await settled();
+    assert.equal(asked.length, asks, role);
+  }
+});
+
+test("a vote without an answer is kept, tried again, and sent as soon as the network is back", async () => {
+  let works = false;
+  const { made, asked, later, kept } = classroom({ poll: () => openPoll(), vote: () => works || unreachable() });
+  const view = viewOf([object("poll-3", "open")]);
+  made.follow(view, "en", true);
+  await settled();
+  made.pick("n1");
+  made.vote();
+  await settled();
+  assert.deepEqual([made.state.kept.state, kept().picked, later.map(({ ms }) => ms)], ["waiting", ["n1"], [RETRY_MS]]);
+  made.follow(view, "en", false);
+  works = true;
+  made.follow(view, "en", true);
+  await settled();
+  assert.deepEqual([made.state.kept.state, kept()], ["sent", null]);
+  assert.deepEqual(asked.slice(1), ['{"choice":"n1"}', '{"choice":"n1"}']);
+});
+
+test("a page that was loaded anew takes up the vote that it had kept", async () => {
+  const { made, asked, forget } = classroom({ poll: () => openPoll() });
+  forget({ poll: "poll-3", round: 1, picked: ["n2"], because: "engine", state: "waiting", problem: "" });
+  made.follow(viewOf([object("poll-3", "open")]), "en", true);
+  await settled();
+  assert.deepEqual([asked.at(-1), made.state.kept.state], ['{"choice":"n2","because":"engine"}', "sent"]);
+});
+
+test("what is tapped while a vote is on its way follows it", async () => {
+  /** @type {() => void} */
+  let answer = () => {};
+  const { made, asked } = classroom({ poll: () => openPoll(), vote: () => new Promise((done) => (answer = done)) });
+  made.follow(viewOf([object("poll-3", "open")]), "en", true);
+  await settled();
+  made.pick("n1");
+  made.vote();
+  made.because("engine");
+  await settled();
+  answer();
+  await settled();
+  answer();
+  await settled();
+  assert.deepEqual(asked.slice(1), ['{"choice":"n1"}', '{"choice":"n1","because":"engine"}']);
+  assert.equal(made.state.kept.state, "sent");
+});
+
+test("a refusal is said and is not a vote", async () => {
+  const refuse = () => { throw new ApiError({ kind: "Status", code: 409, reason: "Conflict", message: "the round is over" }); };
+  const { made } = classroom({ poll: () => openPoll(), vote: refuse });
+  made.follow(viewOf([object("poll-3", "open")]), "en", true);
+  await settled();
+  made.pick("n1");
+  made.vote();
+  await settled();
+  assert.deepEqual([made.state.kept.state, made.state.kept.problem], ["", "the round is over"]);
+});
+
+test("a poll under way is shown before one that was revealed, and none once it is over", () => {
+  assert.equal(standingPoll(viewOf([object("a", "revealed", { status: { state: "revealed", openedMs: 9 } }), object("b", "closed")])).metadata.name, "b");
+  assert.equal(hasClass(viewOf([object("a", "over")])), false);
+  assert.equal(standingPoll(viewOf([object("a", "revealed")])).metadata.name, "a");
+});
+
+test("a pod is sealed from everybody but whoever leads, and from a learner alone too, until the reveal", () => {
+  assert.equal(sealedPod(viewOf([object("a", "open")])), "default/vip");
+  assert.equal(sealedPod(viewOf([object("a", "open")], "teacher")), "");
+  assert.equal(sealedPod(viewOf([object("a", "open", { spec: { pod: "default/vip", alone: true } })], "teacher")), "default/vip");
+  assert.equal(sealedPod(viewOf([object("a", "revealed")])), "");
+});
