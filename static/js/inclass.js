@@ -3,15 +3,14 @@
 /** @import { Dispatch, Ui, View } from "./lib/types.d.ts" */
 /** @import { Input } from "./class/poll/ballot.js" */
 import { Classroom } from "./act/classroom.js";
+import { mountColumn, placeIn } from "./class/column.js";
 import { mountBallot } from "./class/poll/ballot.js";
+import { element } from "./dom/dom.js";
 import { addStyles } from "./dom/styles.js";
-import { loadTexts } from "./lib/text.js";
+import { loadTexts, text } from "./lib/text.js";
 import { ClassApi } from "./net/classroom.js";
 import { leads, standingPoll } from "./state/classroom.js";
 import { isWall } from "./state/looks.js";
-import { mountColumn } from "./class/column.js";
-
-/** @typedef {{element: HTMLElement, render: (input: Input) => void}} Panel */
 
 /**
  * @param {object} world
@@ -19,60 +18,37 @@ import { mountColumn } from "./class/column.js";
  * @param {Dispatch} world.dispatch
  * @param {() => Ui} world.ui
  * @param {() => void} world.redraw
+ * @param {() => boolean} world.makeRoom closes the dock to its tabs; false while there is none yet
+ * @param {(message: string) => void} world.say
  * @param {(name: string, page: {element: HTMLElement, render: (view: View, ui: Ui) => void} | null) => void} world.offer
  *   a page of the phone
  */
-export async function createInClass({ code, dispatch, ui, redraw, offer }) {
+export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say, offer }) {
   await Promise.all([loadTexts(ui().lang, "vote"), addStyles("class-vote")]);
   const classroom = new Classroom(new ClassApi(code), redraw, (ms, act) => void setTimeout(act, ms));
+  /** @type {View | null} */
+  let last = null;
   const ballot = mountBallot({
     pick: (id) => classroom.pick(id),
     vote: () => classroom.vote(),
     because: (id) => classroom.because(id),
-    look: (id) => lookAt(id),
+    // A node that is voted for lights up on the stage.
+    look: (id) => {
+      if (!ui().phone && last?.objects.get("nodes")?.has(id)) dispatch({ type: "select", resource: "nodes", key: id });
+    },
   });
   const column = mountColumn({ ballot, dispatch });
-  /** @type {Panel | null} */
-  let panel = null;
-  /** @type {Panel | null} */
-  let wall = null;
-  /** What is on its way or there. @type {Set<string>} */
-  const asked = new Set();
-  let offered = false;
+  const parts = createParts({ classroom, redraw, ui, say });
+  const phone = element("div", { class: "phone-class" });
+  let offered = "";
   let second = 0;
-  /** @type {View | null} */
-  let last = null;
-
-  /** A node that is voted for lights up on the stage. @param {string} id */
-  function lookAt(id) {
-    if (!ui().phone && last?.objects.get("nodes")?.has(id)) dispatch({ type: "select", resource: "nodes", key: id });
-  }
-
-  /**
-   * @param {string} name
-   * @param {() => Promise<void>} load
-   */
-  function once(name, load) {
-    if (asked.has(name)) return;
-    asked.add(name);
-    load().then(redraw, () => asked.delete(name));
-  }
-
-  const loadPanel = async () => {
-    const [{ mountPanel }] = await Promise.all([
-      import("./class/remote/panel.js"), loadTexts(ui().lang, "class"), addStyles("class-lead"),
-    ]);
-    panel = mountPanel((id) => void lead(classroom, id));
-  };
-  const loadWall = async () => {
-    const [{ mountWall }] = await Promise.all([import("./class/poll/wall.js"), addStyles("class-wall")]);
-    wall = mountWall();
-    document.getElementById("stage")?.after(wall.element);
-  };
+  let lessonSeen = "";
 
   return {
     /** @param {{id: string, voted: number, present: number}} frame */
     counted: (frame) => classroom.counted(frame),
+    /** @param {{frozen: boolean}} frame */
+    told: ({ frozen }) => classroom.set({ frozen }),
     /**
      * @param {View} view
      * @param {number} unixMs by the server's clock
@@ -93,24 +69,104 @@ export async function createInClass({ code, dispatch, ui, redraw, offer }) {
      */
     render(view, unixMs) {
       const current = ui();
-      const alone = Boolean(classroom.state.lesson?.alone || standingPoll(view)?.spec?.["alone"]);
+      const { poll, lesson } = classroom.state;
+      const alone = Boolean(lesson?.alone || standingPoll(view)?.spec?.["alone"]);
       /** @type {Input} */
       const input = { view, ui: current, state: classroom.state, unixMs, alone };
       const onWall = isWall(view, current) && !current.phone;
       const teaching = leads(view.me) && !alone;
-      const shown = classroom.state.poll !== null;
-      if (onWall && shown) once("wall", loadWall);
-      if (teaching && !onWall) once("panel", loadPanel);
-      wall?.render(onWall ? input : { ...input, state: { ...classroom.state, poll: null } });
-      const part = teaching ? panel : ballot;
-      if (shown && !onWall && part) part.render(input);
-      if (current.phone) {
-        if (shown !== offered && part) offer(teaching ? "lead" : "vote", shown ? { element: part.element, render: () => {} } : null);
-        offered = shown && part !== null;
-      }
-      column.render(shown && !onWall && !current.phone ? (part?.element ?? null) : null, current);
+      if (lesson && lesson.id !== lessonSeen && (current.phone || makeRoom())) lessonSeen = lesson.id;
+      parts.wall(onWall ? input : null);
+      const told = parts.lesson(onWall ? null : input);
+      const panel = teaching && !onWall && (poll || lesson) ? parts.panel(input) : null;
+      const voting = poll && !teaching && !onWall;
+      if (voting) ballot.render(input);
+      // The remote has the run sheet; what is told stands on the wall.
+      const standing = [...(panel && current.phone ? [] : told.above), ...(panel ? [panel] : voting ? [ballot.element] : []), ...told.below];
+      if (current.phone) placeIn(phone, standing);
+      const wanted = current.phone && standing.length ? (teaching ? "lead" : "vote") : "";
+      if (wanted !== offered) offer(wanted, wanted ? { element: phone, render: () => {} } : null);
+      offered = wanted;
+      column.render(current.phone ? [] : standing, current);
     },
-    state: () => classroom.state,
+  };
+}
+
+/**
+ * What not every page of a class shows, fetched when it is first asked for.
+ * @param {{classroom: Classroom, redraw: () => void, ui: () => Ui, say: (message: string) => void}} world
+ */
+function createParts({ classroom, redraw, ui, say }) {
+  /** @param {string} id @param {Record<string, number>} [counts] */
+  const act = (id, counts) => void lead(classroom, id, counts);
+  const panel = later(redraw, async () => {
+    const [{ mountPanel }] = await Promise.all([
+      import("./class/remote/panel.js"), loadTexts(ui().lang, "class"), loadTexts(ui().lang, "lesson"), addStyles("class-lead"),
+    ]);
+    return mountPanel(act);
+  });
+  const wall = later(redraw, async () => {
+    const [{ mountWall }] = await Promise.all([import("./class/poll/wall.js"), addStyles("class-wall")]);
+    const made = mountWall();
+    document.getElementById("stage")?.after(made.element);
+    return made;
+  });
+  const lesson = later(redraw, async () => {
+    const [{ mountLesson }] = await Promise.all([
+      import("./class/lesson/page.js"), loadTexts(ui().lang, "lesson"), loadTexts(ui().lang, "class"), addStyles("class-lesson", "class-lead"),
+    ]);
+    return mountLesson({
+      act,
+      copy: (words) => void navigator.clipboard?.writeText(words).then(() => say(text(ui().lang, "lesson.copied"))),
+    });
+  });
+  return {
+    /** @param {Input | null} input null: this is no wall */
+    wall(input) {
+      if (input?.state.poll) wall.get();
+      const made = wall.there();
+      if (input) made?.render(input);
+      else if (made) made.element.hidden = true;
+    },
+    /** @param {Input | null} input null: nothing is told here */
+    lesson(input) {
+      if (input?.state.lesson) lesson.get();
+      return (input && lesson.there()?.render(input)) ?? { above: [], below: [] };
+    },
+    /** @param {Input} input */
+    panel(input) {
+      const made = panel.get();
+      made?.render(input);
+      return made?.element ?? null;
+    },
+  };
+}
+
+/**
+ * Something that is fetched at the first question for it; without the network the next question asks again.
+ * @template T
+ * @param {() => void} come
+ * @param {() => Promise<T>} load
+ */
+function later(come, load) {
+  /** @type {T | null} */
+  let made = null;
+  let asked = false;
+  return {
+    there: () => made,
+    /** @returns {T | null} null while it is on its way */
+    get() {
+      if (!asked) {
+        asked = true;
+        load().then((one) => {
+          made = one;
+          come();
+        }, () => {
+          asked = false;
+        });
+      }
+      return made;
+    },
   };
 }
 
@@ -118,14 +174,18 @@ export async function createInClass({ code, dispatch, ui, redraw, offer }) {
  * What a button of whoever leads does: to the poll, or to the lesson that asks it.
  * @param {Classroom} classroom
  * @param {string} id
+ * @param {Record<string, number>} [counts] of hands
  */
-function lead(classroom, id) {
+function lead(classroom, id, counts) {
   const { poll, lesson } = classroom.state;
   const inLesson = lesson && poll && lesson.poll === poll.id;
   return classroom.command(id, (api) => {
+    if (poll && id === "hands") return api.hands(poll.id, counts ?? {});
+    if (id === "freeze") return api.freeze(!classroom.state.frozen);
     if (poll && id === "done") return api.cancel(poll.id);
     if (poll && (id === "close" || id === "reopen")) return api.turn(poll.id, id);
     if (poll && id === "reveal" && !inLesson) return api.turn(poll.id, "reveal");
+    if (id.startsWith("start:")) return api.lead({ do: "start", step: id.slice("start:".length) });
     return api.lead({ do: id });
   });
 }

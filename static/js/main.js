@@ -186,7 +186,8 @@ async function loadClass() {
   classAsked = true;
   try {
     const { createInClass } = await import("./inclass.js");
-    inClass = await createInClass({ code: START.code, dispatch, ui: () => ui, redraw, offer: phone.offer });
+    inClass = await createInClass({ code: START.code, dispatch, ui: () => ui, redraw, offer: phone.offer, makeRoom: () => desktop?.foldDock() ?? false,
+      say: (message) => toast.show(message, "done", text(ui.lang, "close")) });
     redraw();
   } catch {
     // Without the network it is not there; what comes next asks again.

@@ -13,7 +13,7 @@ export const RETRY_MS = 3_000;
 /** @typedef {{code: number, message: string}} Refusal */
 
 /** @type {ClassState} */
-const NOTHING = { poll: null, kept: null, lesson: null, busy: "", problem: "" };
+const NOTHING = { poll: null, kept: null, lesson: null, busy: "", problem: "", frozen: false };
 
 export class Classroom {
   /**
@@ -139,7 +139,7 @@ export class Classroom {
     /** @type {Partial<PollKept>} */
     let outcome = { state: "sent" };
     try {
-      await this.api.vote(poll.id, sent);
+      this.told(await this.api.vote(poll.id, sent), sent);
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
       outcome = problem.status.code === 0 || problem.status.code >= 500 ? { state: "waiting" } : { state: "", problem: problem.message };
@@ -154,13 +154,18 @@ export class Classroom {
     if (again) return void this.send();
     if (outcome.state === "waiting") this.after(RETRY_MS, () => this.state.kept?.state === "waiting" && void this.send());
     else this.api.keep(null);
-    if (outcome.state === "sent") this.remember(sent);
   }
 
-  /** @param {import("../lib/class.d.ts").PollVote} sent what the server has now */
-  remember(sent) {
+  /**
+   * The server has a vote: it answers with the poll, or with nothing.
+   * @param {import("../lib/class.d.ts").Poll | null} answer
+   * @param {import("../lib/class.d.ts").PollVote} sent
+   */
+  told(answer, sent) {
     const { poll } = this.state;
-    if (poll) this.set({ poll: { ...poll, mine: { ...poll.mine, [poll.round]: sent } } });
+    if (!poll) return;
+    const mine = { ...poll.mine, [poll.round]: sent };
+    this.set({ poll: answer?.id === poll.id && answer.round === poll.round ? answer : { ...poll, mine } });
   }
 
   /**

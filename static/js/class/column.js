@@ -4,8 +4,9 @@
 import { element, setAttribute, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 
-/** Keys that are the ballot's while nobody types. */
+/** Keys that fold the class's column away for the inspector, and its scene for the palette. */
 const FOLD = "]";
+const PALETTE = "[";
 
 /**
  * @param {object} world
@@ -33,32 +34,54 @@ export function mountColumn({ ballot, dispatch }) {
   document.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     const typing = target.closest("input:not([type=radio], [type=checkbox]), textarea, select, dialog, [contenteditable]");
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || !stands || document.querySelector("dialog[open]")) return;
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.key === PALETTE) return void document.body.classList.toggle("palette-open");
+    if (!stands) return;
     if (event.key === FOLD) return fold(!folded);
-    if (folded || !root.contains(ballot.element)) return;
-    const option = ballot.ballot?.options.find(({ key }) => key !== "" && key === event.key);
-    if (option && !ballot.ballot?.locked) {
-      const input = /** @type {HTMLInputElement | null} */ (ballot.element.querySelector(`input[value="${CSS.escape(option.id)}"]`));
-      input?.focus();
-      input?.click();
-    } else if (event.key === "Enter" && target === document.body) ballot.element.requestSubmit();
-    else if (event.key.toLowerCase() === "b") ballot.focusReason();
+    if (!folded && root.contains(ballot.element)) onBallotKey(ballot, event.key, target);
   });
 
   return {
     /**
-     * @param {HTMLElement | null} part what stands in the column; null: nothing
+     * @param {readonly HTMLElement[]} parts what stands in the column; empty: there is none
      * @param {Ui} ui
      */
-    render(part, ui) {
-      stands = part !== null;
-      if (!part) folded = false;
-      root.hidden = !part || folded;
-      back.hidden = !part || !folded;
+    render(parts, ui) {
+      stands = parts.length > 0;
+      if (!stands) folded = false;
+      root.hidden = !stands || folded;
+      back.hidden = !stands || !folded;
       setAttribute(root, "aria-label", text(ui.lang, "vote.tab"));
       setText(/** @type {Element} */ (back.firstElementChild), text(ui.lang, "vote.back"));
-      if (part && part.parentElement !== root) root.replaceChildren(part);
+      placeIn(root, parts);
       document.body.classList.toggle("has-ask", !root.hidden);
     },
   };
+}
+
+/**
+ * Have exactly these stand in a place, in this order; what stands there already is not moved, and keeps the keyboard.
+ * @param {HTMLElement} root
+ * @param {readonly HTMLElement[]} parts
+ */
+export function placeIn(root, parts) {
+  for (const old of [...root.children]) if (!parts.includes(/** @type {HTMLElement} */ (old))) old.remove();
+  parts.forEach((part, at) => {
+    if (root.children[at] !== part) root.insertBefore(part, root.children[at] ?? null);
+  });
+}
+
+/**
+ * @param {ReturnType<typeof import("./poll/ballot.js").mountBallot>} ballot
+ * @param {string} pressed
+ * @param {HTMLElement} target
+ */
+function onBallotKey(ballot, pressed, target) {
+  const option = ballot.ballot?.options.find(({ key }) => key !== "" && key === pressed);
+  if (option && !ballot.ballot?.locked) {
+    const input = /** @type {HTMLInputElement | null} */ (ballot.element.querySelector(`input[value="${CSS.escape(option.id)}"]`));
+    input?.focus();
+    input?.click();
+  } else if (pressed === "Enter" && target === document.body) ballot.element.requestSubmit();
+  else if (pressed.toLowerCase() === "b") ballot.focusReason();
 }

@@ -1,7 +1,7 @@
 /** Shapes of the class: polls and lessons as the session API tells them (docs/session-api.md). */
 
 /** A sentence in every language that its author wrote, or one for all. */
-export type Said = string | { en: string; zh?: string };
+export type Said = string | { en?: string; zh?: string };
 
 export type PollKind = "node" | "victims" | "leader" | "choice";
 export type PollState = "opening" | "open" | "closed" | "revealed";
@@ -116,9 +116,12 @@ export interface ClassState {
   /** A command of the teacher is on its way. */
   busy: string;
   problem: string;
+  /** Students' writes are refused. */
+  frozen: boolean;
 }
 
-export type Part = { text: string } | { strong: string } | { code: string } | { number: string | number };
+/** A piece of prose under the name of its kind. */
+export type Part = { text?: string; strong?: string; em?: string; code?: string; number?: string | number };
 
 /** A paragraph, item, quotation or code of a lesson's prose. */
 export interface Block {

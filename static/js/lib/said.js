@@ -10,7 +10,7 @@
  */
 export function said(lang, said) {
   if (said === undefined || typeof said === "string") return said ?? "";
-  return (lang === "zh-hans" ? said.zh : said.en) ?? said.en;
+  return (lang === "zh-hans" ? said.zh : said.en) ?? said.en ?? "";
 }
 
 /**

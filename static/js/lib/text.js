@@ -17,13 +17,14 @@ const FILES = {
   presenting: { en: () => import("./text/presenting.en.js"), "zh-hans": () => import("./text/presenting.zh-hans.js") },
   room: { en: () => import("./text/room.en.js"), "zh-hans": () => import("./text/room.zh-hans.js") },
   vote: { en: () => import("./text/vote.en.js"), "zh-hans": () => import("./text/vote.zh-hans.js") },
+  lesson: { en: () => import("./text/lesson.en.js"), "zh-hans": () => import("./text/lesson.zh-hans.js") },
   class: { en: () => import("./text/class.en.js"), "zh-hans": () => import("./text/class.zh-hans.js") },
   dock: { en: () => import("./text/dock.en.js"), "zh-hans": () => import("./text/dock.zh-hans.js") },
 };
 
 /**
  * @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel, the What if tab, what the dock
- *   fetches, what only a desk has (make), what a vote says (vote) and what leading a class does (class)
+ *   fetches, what only a desk has (make), what a vote says (vote), a lesson's step (lesson) and what leading a class does (class)
  */
 
 /** @type {Record<Lang, Record<string, string>>} */

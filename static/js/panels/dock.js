@@ -68,8 +68,10 @@ export function mount(root, dispatch, looks) {
     open(name) {
       /** @type {HTMLElement | null} */ (tabs.querySelector(`[data-testid="dock-${name}"]`))?.click();
     },
+    /** Close it to its tabs. */
     fold() {
       if (!root.classList.contains("folded")) unfold(false);
+      return true;
     },
     /** The tab that is open; "" while the dock is folded. */
     get tab() {

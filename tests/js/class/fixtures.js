@@ -61,3 +61,27 @@ export function scoredPoll() {
     },
   });
 }
+
+const PROSE = {
+  scene: [
+    { kind: "p", parts: [{ text: "Three nodes, all full. Each carries one pod that vip may not touch: " }, { number: "20,000" }, { text: " is above its own " }, { number: "10,000" }, { text: "." }] },
+    { kind: "li", parts: [{ text: "n1: api, priority " }, { number: 500 }] },
+    { kind: "li", parts: [{ text: "n2: web with " }, { number: 100 }] },
+    { kind: "p", parts: [{ code: "vip" }, { text: " asks for 2 CPU and no node has room. Somebody may have to go. Where?" }] },
+  ],
+  reveal: [{ kind: "p", parts: [{ text: "First criterion, broken budgets: n3 is out." }] }],
+  so: [{ kind: "p", parts: [{ text: "First whose budget breaks, then how important; how many comes fourth." }] }],
+};
+const STEPS = ["Does it help?", "Who dies on one node?", "Which node?", "PDB is no shield", "Is the seat reserved?", "Somebody more important"];
+
+/** Step 3 of a lesson in one of its phases. */
+export function lessonAt(phase = "ask", change = {}) {
+  const told = phase === "reveal" || phase === "so" ? { reveal: PROSE.reveal, so: PROSE.so } : {};
+  return {
+    id: "preemption", title: "Preemption", number: 3, of: 6, alone: false, minutesLeft: 18, poll: phase === "ask" ? "poll-3" : null,
+    step: { id: "which-node", title: "Which node?", index: 2, minutes: 5, minimum: true, phase, phases: ["scene", "ask", "wait", "reveal", "so"], scene: PROSE.scene, ...told },
+    steps: STEPS.map((title, index) => ({ id: `step-${index + 1}`, title, minutes: 5, minimum: index > 0 && index < 5, done: index < 2, current: index === 2 })),
+    wait: phase === "wait" ? { until: "pod('vip').nominated != ''", seconds: 20, state: "running", makeItSo: true } : null,
+    next: { do: "next", label: "Next: PDB is no shield" }, ...change,
+  };
+}

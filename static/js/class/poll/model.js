@@ -3,6 +3,7 @@
 /** @import { Poll, PollKept, PollOption } from "../../lib/class.d.ts" */
 /** @import { Lang } from "../../lib/types.d.ts" */
 import { said, shuffled } from "../../lib/said.js";
+import { text } from "../../lib/text.js";
 import { idsOf } from "../../state/votes.js";
 
 /** Options that a digit chooses. */
@@ -57,7 +58,7 @@ export function ballotOf({ poll, kept, unixMs, seat, lang, votes, alone }) {
     state, locked,
     several: poll.kind === "victims",
     chip: chipOf(poll, state, alone),
-    question: said(lang, poll.question),
+    question: questionOf(poll, lang),
     seconds: left === null ? null : Math.ceil(left / 1000),
     share: left === null ? 0 : left / (poll.limit * 1000),
     options: poll.options.map((option, index) => choiceOf(poll, kept, option, index, lang)),
@@ -75,7 +76,7 @@ export function ballotOf({ poll, kept, unixMs, seat, lang, votes, alone }) {
  * @returns {Line}
  */
 function chipOf(poll, state, alone) {
-  if (state === "revealed") return { key: "vote.revealed" };
+  if (state === "revealed") return { key: poll.answer ? "vote.revealed" : "vote.deciding" };
   if (alone) return { key: "vote.alone" };
   return { key: state === "closed" ? `vote.closed_${poll.round}` : `vote.round_${poll.round}` };
 }
@@ -112,7 +113,7 @@ function wordsOf({ poll, kept, state, votes, name, seconds }) {
   /** @param {Ballot["tone"]} tone @param {...Line} status */
   const say = (tone, ...status) => ({ button: null, ready: false, status, tone });
   if (!votes) return say("", { key: "vote.watching" });
-  if (state === "revealed") return verdict(poll, name);
+  if (state === "revealed") return poll.answer ? verdict(poll, name) : say("", { key: "vote.deciding" });
   const picked = kept?.picked ?? [];
   if (state === "closed") {
     const mine = kept?.state === "sent" || kept?.state === "sending";
@@ -168,6 +169,15 @@ export function rightOf({ kind, answer, expected }) {
  */
 export function isRight(poll, ids) {
   return rightOf(poll).some((right) => right.length === ids.length && right.every((id) => ids.includes(id)));
+}
+
+/**
+ * What is asked; whoever asks about a pod need not write it.
+ * @param {Poll} poll
+ * @param {Lang} lang
+ */
+export function questionOf({ kind, pod, question }, lang) {
+  return said(lang, question) || text(lang, `vote.ask_${kind}`, { name: pod.split("/").pop() ?? "" });
 }
 
 /**

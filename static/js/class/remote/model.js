@@ -4,6 +4,7 @@
 /** @import { Lang } from "../../lib/types.d.ts" */
 /** @import { Counts } from "../poll/counts.js" */
 /** @import { Line } from "../poll/model.js" */
+import { otherDeeds } from "../lesson/model.js";
 import { countsOf, percent, PICTURE_MIN } from "../poll/counts.js";
 
 /** Shares of right votes below which a hint helps, and above which talking would bore. */
@@ -25,7 +26,8 @@ export const TALK_TO = 0.7;
  * @property {boolean} picture whether there are votes enough to draw
  * @property {Advice | null} advice null once the second vote runs
  * @property {Deed | null} main the one primary action
- * @property {Deed[]} others one tap away, behind "or"
+ * @property {Deed[]} others one tap away, beside the main one
+ * @property {Deed[]} tools of the lesson
  */
 
 /** @param {string} id @param {string} [key] @param {Record<string, string | number>} [values] @returns {Deed} */
@@ -44,7 +46,9 @@ export function leadOf({ poll, lesson, lang }) {
   const counts = poll ? countsOf(poll, lang) : null;
   const votes = counts?.total[(poll?.round ?? 1) - 1] ?? 0;
   const advice = adviceOf(poll, counts);
-  return { counts, picture: poll?.state === "revealed" || votes >= PICTURE_MIN, advice, ...deedsOf(poll, lesson, advice?.kind ?? "few") };
+  const { main, others } = deedsOf(poll, lesson, advice?.kind ?? "few");
+  const tools = lesson ? otherDeeds(lesson).filter(({ id }) => id !== main?.id && others.every((one) => one.id !== id)) : [];
+  return { counts, picture: poll?.state === "revealed" || votes >= PICTURE_MIN, advice, main, others, tools };
 }
 
 /**
@@ -89,7 +93,7 @@ function pollDeeds({ state, round }, lesson, advice) {
   const talk = deed("close", "talk", { round });
   const second = deed("reopen", "second");
   const reveal = deed("reveal");
-  const hint = lesson ? deed("hint") : null;
+  const hint = lesson && !lesson.step.hint?.length ? deed("hint") : null;
   if (round > 1) return { main: reveal, others: state === "open" ? [close] : [] };
   if (state === "closed") return { main: second, others: [reveal] };
   switch (advice) {

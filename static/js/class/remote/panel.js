@@ -9,10 +9,15 @@ import { text } from "../../lib/text.js";
 import { percent } from "../poll/counts.js";
 import { ballotOf } from "../poll/model.js";
 import { outcome, sayLine } from "../poll/outcome.js";
+import { handCount } from "./hands.js";
 import { adviceWords, leadOf } from "./model.js";
+import { mountSheet } from "./sheet.js";
+
+/** Deeds that take away what people have done. */
+const LOSES = new Set(["restart", "skip", "back"]);
 
 /**
- * @param {(id: string) => void} act
+ * @param {(id: string, counts?: Record<string, number>) => void} act
  */
 export function mountPanel(act) {
   const chip = element("span", { class: "chip accent", "data-testid": "lead-round" });
@@ -24,22 +29,43 @@ export function mountPanel(act) {
   const histogram = histogramOf();
   const result = outcome();
   const advice = adviceCard();
+  const tools = element("div", { class: "lead-tools" });
+  const hands = handCount(act);
+  const sheet = mountSheet(act);
   const refusal = element("p", { class: "field-error", role: "alert" });
   const body = element("div", { class: "lead-body" }, [
+    sheet.element,
     element("div", { class: "vote-head" }, [chip, element("span", { class: "lead-time" }, [clock, voted])]), question,
-    histogram.element, result.element, advice.element, refusal,
+    histogram.element, result.element, advice.element, refusal, tools, hands.element,
   ]);
   const others = element("div", { class: "lead-others" });
   const main = element("button", { class: "primary", type: "button", "data-testid": "lead-main" }, [element("b"), element("small")]);
-  const foot = element("div", { class: "lead-foot" }, [others, main]);
+  const back = element("button", { class: "button", type: "button", "data-testid": "lead-back" }, [icon("chevron"), element("small")]);
+  const freeze = element("button", { class: "button", type: "button", "data-testid": "lead-freeze", onclick: () => act("freeze") }, [icon("lock"), element("small")]);
+  const foot = element("div", { class: "lead-foot" }, [others, element("div", { class: "lead-main" }, [back, freeze, main])]);
   let doing = "";
+  /** What would lose something is done by the second tap. */
+  let sure = "";
   main.addEventListener("click", () => act(doing));
+  back.addEventListener("click", () => tap(back, "back"));
+  /** @param {HTMLElement} button @param {string} id */
+  const tap = (button, id) => {
+    if (!LOSES.has(id) || sure === id) act(id);
+    sure = LOSES.has(id) && sure !== id ? id : "";
+    button.classList.toggle("asks", sure === id);
+  };
   return {
     element: element("section", { class: "lead", "data-testid": "lead" }, [body, foot]),
     /** @param {Input} input */
     render({ view, ui, state, unixMs, alone }) {
       const { poll, lesson } = state;
       const lead = leadOf({ poll, lesson, lang: ui.lang });
+      sheet.render(lesson, ui);
+      hands.render(poll && (poll.state === "open" || poll.state === "closed") ? poll : null, ui);
+      back.hidden = !lesson;
+      setText(/** @type {Element} */ (back.lastElementChild), text(ui.lang, "lead.back"));
+      setText(/** @type {Element} */ (freeze.lastElementChild), text(ui.lang, state.frozen ? "lead.unfreeze" : "lead.freeze"));
+      setAttribute(freeze, "aria-pressed", String(state.frozen));
       for (const part of [chip.parentElement, question]) if (part) part.hidden = !poll;
       if (poll) {
         const ballot = ballotOf({ poll, kept: null, unixMs, seat: "", lang: ui.lang, votes: false, alone });
@@ -54,16 +80,27 @@ export function mountPanel(act) {
       result.render(poll?.state === "revealed" ? poll : null, ui);
       advice.render(lead.advice, ui);
       setText(refusal, state.problem === "unreachable" ? text(ui.lang, "unreachable") : state.problem);
-      foot.hidden = !lead.main;
+      main.hidden = !lead.main;
       if (lead.main) {
         doing = lead.main.id;
         tellDeed(main, lead.main, state.busy, ui);
       }
-      syncList(others, lead.others, ({ id }) => id, ({ id }) =>
-        element("button", { class: "button", type: "button", "data-testid": `lead-${id}`, onclick: () => act(id) }, [element("b"), element("small")]),
-      (button, one) => tellDeed(button, one, state.busy, ui));
+      for (const [place, deeds] of /** @type {const} */ ([[others, lead.others], [tools, lead.tools]]))
+        syncList(place, deeds, ({ id }) => id, ({ id }) => deedButton(id, (button) => tap(button, id)),
+          (button, one) => tellDeed(button, sure === one.id ? { ...one, hint: { key: "lead.sure" } } : one, state.busy, ui));
     },
   };
+}
+
+/**
+ * @param {string} id
+ * @param {(button: HTMLElement) => void} tap
+ * @returns {HTMLElement}
+ */
+function deedButton(id, tap) {
+  const button = element("button", { class: "button", type: "button", "data-testid": `lead-${id}` }, [element("b"), element("small")]);
+  button.addEventListener("click", () => tap(button));
+  return button;
 }
 
 /**

@@ -1,0 +1,83 @@
+/** A lesson's step as the page shows it: the strip of steps, the bar of phases, the prose of the moment, what can be done. Pure. */
+
+/** @import { Block, ClassState, Lesson, Phase } from "../../lib/class.d.ts" */
+/** @import { Deed } from "../remote/model.js" */
+
+/**
+ * @typedef {"done" | "current" | "ahead"} Reach
+ *
+ * @typedef {object} Step
+ * @property {{id: string, n: number, title: string, minutes: number, minimum: boolean, reach: Reach}[]} steps
+ * @property {{phase: Phase, reach: Reach}[]} phases
+ * @property {readonly Block[]} prose the scene; from the reveal on what was revealed
+ * @property {readonly Block[]} hint
+ * @property {readonly Block[]} so
+ * @property {{state: "running" | "reached" | "missed", seconds: number, makeItSo: boolean} | null} wait
+ */
+
+/** @type {readonly Block[]} */
+const NOTHING = [];
+
+/**
+ * @param {Lesson} lesson
+ * @returns {Step}
+ */
+export function stepOf(lesson) {
+  const { step, wait } = lesson;
+  const at = step.phases.indexOf(step.phase);
+  const revealed = Boolean(step.reveal?.length) && (step.phase === "reveal" || step.phase === "so");
+  return {
+    steps: lesson.steps.map((one, index) => ({
+      id: one.id, n: index + 1, title: one.title, minutes: one.minutes, minimum: one.minimum,
+      reach: one.current ? "current" : one.done ? "done" : "ahead",
+    })),
+    phases: step.phases.map((phase, index) => ({ phase, reach: index < at ? "done" : index === at ? "current" : "ahead" })),
+    prose: (revealed ? step.reveal : step.scene) ?? NOTHING,
+    hint: !revealed && step.hint?.length ? step.hint : NOTHING,
+    so: step.phase === "so" || (revealed && !step.phases.includes("so")) ? (step.so ?? NOTHING) : NOTHING,
+    wait: wait && step.phase === "wait" ? {
+      state: wait.state === "reached" ? "reached" : wait.state === "running" || wait.state === "" ? "running" : "missed",
+      seconds: wait.seconds, makeItSo: wait.makeItSo,
+    } : null,
+  };
+}
+
+/**
+ * What a learner alone may do next; null while the answer or its reason is missing.
+ * @param {ClassState} state
+ * @returns {{main: Deed | null, missing: string}} `missing`: the key of what is to be done first
+ */
+export function aloneNext({ lesson, poll, kept }) {
+  if (!lesson) return { main: null, missing: "" };
+  const asks = lesson.step.phase === "ask" && poll && poll.state !== "revealed";
+  if (asks && kept?.state !== "sent") return { main: null, missing: "lesson.vote_first" };
+  if (asks && poll.because?.length && !kept?.because) return { main: null, missing: "lesson.why_first" };
+  if (!lesson.next) return { main: null, missing: "" };
+  return { main: { id: lesson.next.do, label: { key: "lead.named", values: { label: lesson.next.label } }, hint: null }, missing: "" };
+}
+
+/**
+ * What else whoever leads may do: put first where it helps most.
+ * @param {Lesson} lesson
+ * @returns {Deed[]}
+ */
+export function otherDeeds(lesson) {
+  const { step, wait } = lesson;
+  /** @param {string} id @returns {Deed} */
+  const deed = (id) => ({ id, label: { key: `lead.${id}` }, hint: { key: `lead.${id}_hint` } });
+  const waits = step.phase === "wait";
+  return [
+    ...(waits && wait?.makeItSo ? [deed("makeItSo")] : []),
+    ...(step.phase === "ask" && !step.hint?.length ? [deed("hint")] : []),
+    deed("restart"),
+    ...(step.phase === "so" ? [] : [deed("skip")]),
+  ];
+}
+
+/**
+ * The minutes that are left against those that are planned for what is ahead.
+ * @param {Lesson} lesson
+ */
+export function minutesOf({ minutesLeft }) {
+  return Math.max(0, Math.round(minutesLeft));
+}

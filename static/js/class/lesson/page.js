@@ -1,0 +1,37 @@
+/** A lesson on the page: its steps over everything, its scene beside the stage or above the ask, the learner's own way on. */
+
+/** @import { Input } from "../poll/ballot.js" */
+import { mountNav } from "./nav.js";
+import { mountScene } from "./scene.js";
+import { mountStrip } from "./strip.js";
+
+/**
+ * @param {object} world
+ * @param {(id: string) => void} world.act
+ * @param {(words: string) => void} world.copy
+ */
+export function mountLesson({ act, copy }) {
+  const strip = mountStrip();
+  const scene = mountScene(copy);
+  const nav = mountNav(act);
+  /** As wide as the look has room for three columns. */
+  const wide = window.matchMedia("(min-width: 1366px)");
+  return {
+    /**
+     * @param {Input} input
+     * @returns {{above: HTMLElement[], below: HTMLElement[]}} what stands above the ask and below it, where it is not beside
+     */
+    render(input) {
+      const { lesson } = input.state;
+      const desk = !input.ui.phone && wide.matches;
+      strip.render(desk ? lesson : null, input.ui);
+      scene.render(input);
+      nav.render(input);
+      document.body.classList.toggle("has-lesson", Boolean(lesson) && desk);
+      if (!strip.element.isConnected) document.getElementById("top-bar")?.after(strip.element);
+      if (!lesson) scene.element.remove();
+      else if (desk && scene.element.nextElementSibling?.id !== "stage") document.getElementById("stage")?.before(scene.element);
+      return { above: lesson && !desk ? [scene.element] : [], below: lesson?.alone ? [nav.element] : [] };
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/** The scene of a step: where the lesson stands, what is told at this moment, the pod in question, what one may do meanwhile. */
+
+/** @import { Input } from "../poll/ballot.js" */
+/** @import { Lesson } from "../../lib/class.d.ts" */
+/** @import { PodSlim, Ui, View } from "../../lib/types.d.ts" */
+/** @import { Step } from "./model.js" */
+import { append, element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
+import { formatCpu, formatMemory } from "../../lib/quantity.js";
+import { number, text } from "../../lib/text.js";
+import { sealedPod } from "../../state/classroom.js";
+import { objectAt, podRequests } from "../../state/selectors.js";
+import { stepOf } from "./model.js";
+import { tellProse } from "./prose.js";
+
+/**
+ * @param {(words: string) => void} copy one's notes
+ */
+export function mountScene(copy) {
+  const where = element("p", { class: "lesson-where" });
+  const title = element("h2", { "data-testid": "lesson-title", tabindex: "-1" });
+  const phases = element("ol", { class: "lesson-phases", "data-testid": "lesson-phases" });
+  const prose = element("div", { class: "lesson-prose", "data-testid": "lesson-prose" });
+  const hint = element("div", { class: "lesson-hint", "data-testid": "lesson-hint" });
+  const so = element("div", { class: "lesson-prose" });
+  const copyWords = element("span");
+  const conclusion = element("div", { class: "lesson-so", "data-testid": "lesson-so" }, [
+    so, element("button", { class: "link", type: "button", onclick: () => copy(so.textContent ?? "") }, [icon("copy"), copyWords]),
+  ]);
+  const wait = waitCard();
+  const pod = podCard();
+  const meanwhile = meanwhileCard();
+  const live = element("p", { class: "sr-only", role: "status" });
+  const root = element("section", { class: "class-scene", "data-testid": "lesson-scene" }, [
+    element("div", { class: "lesson-head" }, [where, title, phases]), wait.element, prose, hint, conclusion, pod.element, meanwhile.element, live,
+  ]);
+  let told = "";
+  return {
+    element: root,
+    /** @param {Input} input */
+    render({ view, ui, state: { lesson, poll } }) {
+      root.hidden = !lesson;
+      if (!lesson) return;
+      const step = stepOf(lesson);
+      setAttribute(root, "aria-label", lesson.title);
+      setText(where, text(ui.lang, "lesson.where", { n: lesson.step.index + 1, of: lesson.of, minutes: lesson.step.minutes }));
+      setText(title, lesson.step.title);
+      tellPhases(phases, step, ui);
+      tellProse(prose, step.prose);
+      tellProse(hint, step.hint);
+      tellProse(so, step.so);
+      conclusion.hidden = step.so.length === 0;
+      setText(copyWords, text(ui.lang, "lesson.copy"));
+      wait.render(step, ui);
+      pod.render(lesson.step.phase === "scene" || lesson.step.phase === "ask" ? (poll?.pod ?? "") : "", view, ui);
+      meanwhile.render(lesson, view, ui);
+      const words = `${lesson.step.title}: ${text(ui.lang, `lesson.phase_${lesson.step.phase}`)}`;
+      if (told && told !== words) setText(live, words);
+      told = words;
+    },
+  };
+}
+
+/**
+ * @param {HTMLElement} list
+ * @param {Step} step
+ * @param {Ui} ui
+ */
+function tellPhases(list, step, ui) {
+  syncList(list, step.phases, ({ phase }) => phase, () => element("li"), (row, { phase, reach }) => {
+    row.dataset["reach"] = reach;
+    setAttribute(row, "aria-current", reach === "current" ? "step" : null);
+    setText(row, text(ui.lang, `lesson.phase_${phase}`));
+  });
+}
+
+/** How far the wait has come; it fills as fast as it may at most take. */
+function waitCard() {
+  const words = element("b");
+  const bar = element("i");
+  const root = element("div", { class: "lesson-wait", "data-testid": "lesson-wait" }, [words, element("span", { "aria-hidden": "true" }, bar)]);
+  return {
+    element: root,
+    /**
+     * @param {Step} step
+     * @param {Ui} ui
+     */
+    render({ wait }, ui) {
+      root.hidden = !wait;
+      if (!wait) return;
+      root.dataset["state"] = wait.state;
+      bar.style.animationDuration = `${wait.seconds}s`;
+      setText(words, text(ui.lang, `lesson.wait_${wait.state}`, { seconds: wait.seconds }));
+    },
+  };
+}
+
+function podCard() {
+  const name = element("b");
+  const hand = element("small");
+  const facts = element("dl");
+  const root = element("div", { class: "lesson-pod" }, [
+    element("div", { class: "lesson-pod-head" }, [element("span", { class: "lesson-pod-glyph", "aria-hidden": "true" }), element("span", {}, [name, hand])]), facts,
+  ]);
+  let drawn = "";
+  return {
+    element: root,
+    /**
+     * @param {string} key
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(key, view, ui) {
+      const pod = /** @type {PodSlim | null} */ (key ? objectAt(view, "pods", key) : null);
+      root.hidden = !pod;
+      if (!pod) return;
+      const inHand = view.clock?.held?.pod === key;
+      setText(name, pod.metadata.name);
+      setText(hand, inHand ? text(ui.lang, "lesson.in_hand", { replica: view.clock?.held?.replica ?? "" }) : "");
+      const look = `${pod.metadata.uid} ${pod.metadata.resourceVersion} ${ui.lang}`;
+      if (look === drawn) return;
+      drawn = look;
+      const { cpuMilli, memoryBytes, extended } = podRequests(pod);
+      const requests = [cpuMilli ? `${formatCpu(cpuMilli)} CPU` : "", memoryBytes ? formatMemory(memoryBytes) : "",
+        ...Object.entries(extended).map(([resource, amount]) => `${amount} ${resource}`)].filter(Boolean).join(", ");
+      facts.replaceChildren();
+      for (const [label, value] of [
+        ["lesson.priority", number(ui.lang, pod.spec?.priority ?? 0)], ["lesson.requests", requests],
+        ["lesson.policy", pod.spec?.["preemptionPolicy"] ?? ""],
+      ]) if (label && value) append(facts, [element("dt", {}, text(ui.lang, label)), element("dd", {}, String(value))]);
+    },
+  };
+}
+
+/** While time stands: what one does now is taken, and tried when time runs; one's own copy opens at the reveal. */
+function meanwhileCard() {
+  const first = element("b");
+  const rest = element("span");
+  const words = element("span");
+  const root = element("div", { class: "lesson-meanwhile" }, [
+    element("p", {}, [first, " ", rest]), element("p", { class: "lesson-locked" }, [icon("lock"), words]),
+  ]);
+  return {
+    element: root,
+    /**
+     * @param {Lesson} lesson
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(lesson, view, ui) {
+      root.hidden = lesson.alone || view.me?.role !== "student" || !sealedPod(view);
+      setText(first, text(ui.lang, "lesson.can_act"));
+      setText(rest, text(ui.lang, "lesson.can_act_hint"));
+      setText(words, text(ui.lang, "lesson.copy_later"));
+    },
+  };
+}

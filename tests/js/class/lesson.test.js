@@ -1,0 +1,57 @@
+// A lesson's step: the strip, the phases, what is told when, and what a learner alone has to do first.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { aloneNext, minutesOf, otherDeeds, stepOf } from "../../../static/js/class/lesson/model.js";
+import { leadOf } from "../../../static/js/class/remote/model.js";
+import { lessonAt, openPoll } from "./fixtures.js";
+
+test("steps are done, current or ahead, and so are the phases of the step", () => {
+  const { steps, phases } = stepOf(lessonAt("ask"));
+  assert.deepEqual(steps.map(({ n, reach }) => [n, reach]), [[1, "done"], [2, "done"], [3, "current"], [4, "ahead"], [5, "ahead"], [6, "ahead"]]);
+  assert.deepEqual(phases.map(({ phase, reach }) => `${phase} ${reach}`), ["scene done", "ask current", "wait ahead", "reveal ahead", "so ahead"]);
+});
+
+test("the scene is told until the reveal, what it came to after it, and the conclusion last", () => {
+  assert.equal(stepOf(lessonAt("wait")).prose.length, 4);
+  assert.deepEqual(stepOf(lessonAt("wait")).so, []);
+  assert.match(stepOf(lessonAt("reveal")).prose[0].parts[0].text, /First criterion/);
+  assert.deepEqual(stepOf(lessonAt("reveal")).so, [], "the conclusion has a phase of its own");
+  assert.equal(stepOf(lessonAt("so")).so.length, 1);
+  const short = lessonAt("reveal");
+  short.step.phases = ["scene", "ask", "reveal"];
+  assert.equal(stepOf(short).so.length, 1, "a step without that phase concludes with its reveal");
+});
+
+test("a hint is told once it was given, and not beside the reveal", () => {
+  const hinted = lessonAt("ask");
+  hinted.step.hint = [{ kind: "p", parts: [{ text: "Which would you ask first?" }] }];
+  assert.equal(stepOf(hinted).hint.length, 1);
+  assert.ok(!otherDeeds(hinted).some(({ id }) => id === "hint"));
+  assert.ok(otherDeeds(lessonAt("ask")).some(({ id }) => id === "hint"));
+});
+
+test("a wait runs, is reached, or is missed and can be made so", () => {
+  const wait = (state) => stepOf(lessonAt("wait", { wait: { until: "", seconds: 20, state, makeItSo: true } })).wait;
+  assert.deepEqual(["running", "reached", "timeout", "failed"].map((state) => wait(state).state), ["running", "reached", "missed", "missed"]);
+  assert.ok(otherDeeds(lessonAt("wait")).some(({ id }) => id === "makeItSo"));
+  assert.ok(!otherDeeds(lessonAt("ask")).some(({ id }) => id === "makeItSo"));
+});
+
+test("a learner alone answers and says why before the engine does", () => {
+  const lesson = lessonAt("ask", { alone: true, next: { do: "reveal", label: "Reveal" } });
+  const poll = openPoll();
+  const kept = { poll: "poll-3", round: 1, picked: ["n1"], because: "", state: "", problem: "" };
+  assert.equal(aloneNext({ lesson, poll, kept }).missing, "lesson.vote_first");
+  assert.equal(aloneNext({ lesson, poll, kept: { ...kept, state: "sent" } }).missing, "lesson.why_first");
+  assert.equal(aloneNext({ lesson, poll, kept: { ...kept, state: "sent", because: "other" } }).main.id, "reveal");
+  assert.equal(aloneNext({ lesson: lessonAt("so", { alone: true }), poll: null, kept: null }).main.id, "next");
+});
+
+test("the remote's one action is the lesson's next unless a question is open, and the rest is one tap away", () => {
+  const asks = leadOf({ poll: openPoll(), lesson: lessonAt("ask"), lang: "en" });
+  const ids = ({ main, others, tools }) => [main.id, others.map(({ id }) => id), tools.map(({ id }) => id)];
+  assert.deepEqual(ids(asks), ["close", ["reveal"], ["hint", "restart", "skip"]]);
+  const waits = leadOf({ poll: null, lesson: lessonAt("wait"), lang: "en" });
+  assert.deepEqual(ids(waits), ["next", [], ["makeItSo", "restart", "skip"]]);
+  assert.equal(minutesOf(lessonAt("ask", { minutesLeft: -2 })), 0);
+});
