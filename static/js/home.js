@@ -6,6 +6,7 @@ import { CODE_LENGTH, codeCharacters, formatCode } from "./lib/code.js";
 import { ApiError, request, SessionApi } from "./net/rest.js";
 import { forgetSession, recentSessions, rememberSession, rememberTheme } from "./net/recent.js";
 import { element, icon } from "./dom/dom.js";
+import { showLessons } from "./lessons.js";
 
 /** @type {Record<string, string>} */
 const TEXTS = JSON.parse(document.getElementById("texts")?.textContent ?? "{}");
@@ -232,5 +233,12 @@ const startForm = document.getElementById("start-form");
 if (startForm instanceof HTMLFormElement) wireStart(startForm);
 const joinForm = document.getElementById("join-form");
 if (joinForm instanceof HTMLFormElement) wireJoin(joinForm);
+const lessons = document.getElementById("lessons");
+if (lessons) {
+  void showLessons({
+    root: lessons, t, sentence, lang: LANG.startsWith("zh") ? "zh-hans" : "en",
+    phrase: () => /** @type {HTMLInputElement | null} */ (document.getElementById("pass-phrase"))?.value ?? "",
+  });
+}
 const recent = document.getElementById("recent");
 if (recent) drawRecent(recent);

@@ -9,6 +9,7 @@ import { element } from "./dom/dom.js";
 import { addStyles } from "./dom/styles.js";
 import { loadTexts, text } from "./lib/text.js";
 import { ClassApi } from "./net/classroom.js";
+import { rememberProgress } from "./net/lessons.js";
 import { leads, standingPoll } from "./state/classroom.js";
 import { isWall } from "./state/looks.js";
 
@@ -75,6 +76,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       const input = { view, ui: current, state: classroom.state, unixMs, alone };
       const onWall = isWall(view, current) && !current.phone;
       const teaching = leads(view.me) && !alone;
+      if (lesson?.alone) rememberLesson(code, lesson);
       if (lesson && lesson.id !== lessonSeen && (current.phone || makeRoom())) lessonSeen = lesson.id;
       parts.wall(onWall ? input : null);
       const told = parts.lesson(onWall ? null : input);
@@ -188,4 +190,19 @@ function lead(classroom, id, counts) {
     if (id.startsWith("start:")) return api.lead({ do: "start", step: id.slice("start:".length) });
     return api.lead({ do: id });
   });
+}
+
+let remembered = "";
+
+/**
+ * How far somebody who learns alone has come, for the card on Home.
+ * @param {string} code
+ * @param {import("./lib/class.d.ts").Lesson} lesson
+ */
+function rememberLesson(code, { id, of, step, next }) {
+  const progress = { code, step: step.index + 1, of, done: next === null && step.phase === "so" };
+  const key = JSON.stringify([id, progress]);
+  if (key === remembered) return;
+  remembered = key;
+  rememberProgress(id, { ...progress, atMs: Date.now() });
 }
