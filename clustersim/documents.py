@@ -86,6 +86,42 @@ def yaml_text(document: Any) -> str:
     return str(yaml.dump(document, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=WIDTH))
 
 
+_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d?-\d\d?([Tt ].*)?", re.ASCII)
+_BASE_60: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?", re.ASCII)
+
+
+class _KubernetesWriter(_Writer):
+    """Writes what upstream's own YAML has in double quotes: texts that once stood for something else."""
+
+
+def _write_quoted(writer: _KubernetesWriter, text: str) -> yaml.ScalarNode:
+    if _TIMESTAMP.fullmatch(text) or _BASE_60.fullmatch(text):
+        return writer.represent_scalar(f"{_TAG}str", text, style='"')
+    return _write_text(writer, text)
+
+
+_KubernetesWriter.add_representer(str, _write_quoted)
+
+
+def kubernetes_yaml(document: Any) -> str:
+    """Return a document as an API server writes YAML (sigs.k8s.io/yaml): keys in go-yaml's order."""
+    return str(
+        yaml.dump(_ordered(document), Dumper=_KubernetesWriter, sort_keys=False, allow_unicode=True, width=WIDTH)
+    )
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value, key=_place)}
+    return [_ordered(member) for member in value] if isinstance(value, list) else value
+
+
+def _place(key: str) -> list[tuple[int, int, str]]:
+    """Return where a key stands: signs before numbers before letters, numbers by their value (go-yaml's keyList)."""
+    parts = re.findall(r"\d+|\D", key)
+    return [(1, int(part), part) if part.isdigit() else (2 if part.isalpha() else 0, 0, part) for part in parts]
+
+
 def text_of(data: bytes) -> str:
     """Return the text of a file.
 

@@ -21,6 +21,7 @@ from clustersim.apiserver.flow import gate
 from clustersim.apiserver.handling import Watch, handle, still_allowed, watches
 from clustersim.apiserver.impersonating import GROUPS_BETWEEN
 from clustersim.apiserver.messages import Request, Response, error_response, parse_query, parse_values
+from clustersim.apiserver.negotiation import formed
 from clustersim.apiserver.watching import WatchPlan
 from clustersim.store import sessions
 from clustersim.store.failures import unavailable
@@ -100,7 +101,7 @@ def _in_thread(request: Request) -> Response | Watch:
     try:
         return handle(request)
     except ApiError as error:
-        return error_response(error)
+        return formed(request, error_response(error))
     except sessions.NoSession:
         return error_response(ApiError(404, "NotFound", "the session is gone"))
     except Exception as error:

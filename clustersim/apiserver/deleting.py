@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from clustersim.apiserver.listing import list_head, page_of
-from clustersim.apiserver.messages import Request, Response, decode_body, json_response
+from clustersim.apiserver.messages import Request, Response, decoded, json_response
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.virtual import ReadView
 from clustersim.apiserver.writing import context_of, object_of, with_warnings
@@ -158,7 +158,7 @@ def _options(request: Request) -> Options:
 
 def _body(request: Request) -> dict[str, Any]:
     try:
-        return decode_body(request)
+        return decoded(request)
     except ApiError as error:
         text = request.body.strip()
         if error.code != 400 or text[:1] not in (b"{", b"["):

@@ -27,6 +27,32 @@ VERSION: Final = {
 }
 
 
+_ORDER: Final = (
+    "",
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+)
+"""Upstream's priorities of its groups."""
+
+
 def answer(request: Request) -> Response:
     """Answer /api, /apis, /api/v1, /apis/<group> and /apis/<group>/<version>.
 
@@ -62,13 +88,13 @@ def answer(request: Request) -> Response:
 
 @cache
 def _groups() -> dict[str, tuple[str, ...]]:
-    """Return the versions of every group, in the table's order."""
-    found: dict[str, dict[str, None]] = {}
+    """Return the versions of every group: upstream's in its order, then those that are ours."""
+    found: dict[str, dict[str, None]] = {group: {} for group in _ORDER}
     for kind in (*SERVED, *COMPUTED):
         found.setdefault(kind.group, {})[kind.version] = None
     for review in REVIEWS:
         found.setdefault(review.group, {})["v1"] = None
-    return {group: tuple(versions) for group, versions in found.items()}
+    return {group: tuple(versions) for group, versions in found.items() if versions}
 
 
 def group_versions() -> tuple[tuple[str, str], ...]:

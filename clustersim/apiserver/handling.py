@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,7 @@ from clustersim.apiserver.impersonating import acting
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
+from clustersim.apiserver.negotiation import check_acceptable, formed, wanted
 from clustersim.apiserver.noting import Noted
 from clustersim.apiserver.routes import Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
@@ -25,7 +27,8 @@ from clustersim.classroom.polls import sealing
 from clustersim.feed import hints
 from clustersim.feed.seal import CUT, NO_SEAL, PODS, Seal
 from clustersim.store import SqlStore, open_store, sessions
-from scheduler_core.api.errors import ApiError, method_not_allowed, unauthorized
+from controllers.registry import fields
+from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, unauthorized
 
 watches: Final = Watches()
 
@@ -55,7 +58,7 @@ def handle(request: Request) -> Response | Watch:
         noted.refused(error)
         raise
     noted.answered(answer.status if isinstance(answer, Response) else 200)
-    return answer
+    return formed(request, answer) if isinstance(answer, Response) else answer
 
 
 def _handle(request: Request, noted: Noted) -> Response | Watch:
@@ -80,7 +83,9 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
     if not parts:
         return json_response({"paths": ["/api", "/apis", "/openapi/v3", "/version"]})
     if parts[0] in ("api", "apis") and len(parts) <= (2 if parts[0] == "api" else 3):
-        _only_get(request)
+        if parts != ["apis"]:
+            # The handler of this one list asks for no method, upstream too.
+            _only_get(request)
         return discovery.answer(request)
     match parts[0]:
         case "version" if len(parts) == 1:
@@ -154,8 +159,13 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
         raise method_not_allowed()
     with noted.marks.step("authorization"):
         roles.check(principal, verb, target.kind.resource, target.namespace, target.name, target.subresource)
-    if verb not in target.verbs:
+    if verb not in target.verbs or not _routed(target, verb):
         raise method_not_allowed()
+    check_acceptable(request, lists=verb in ("list", "watch"))
+    _check_path_name(target.name)
+    if not target.simulated:
+        # Nothing is written for whoever could not read the answer.
+        wanted(request)
     store: SqlStore = open_store(principal.session_id)
     view = ReadView(store, _seal(principal, store, target, verb))
     _check_unsealed(view.seal, target, verb)
@@ -203,6 +213,28 @@ def _check_unsealed(seal: Seal, target: Target, verb: str) -> None:
         sealing.refuse_pod(seal, f"{target.namespace}/{target.name}")
     elif any(one.pod.startswith(f"{target.namespace}/") for one in seal.polls):
         sealing.refuse_all(seal)
+def _routed(target: Target, verb: str) -> bool:
+    """Return whether there is a route: new objects go to a collection, changes to an object."""
+    if target.subresource:
+        return True
+    homed = not target.kind.namespaced or target.namespace is not None
+    match verb:
+        case "create":
+            return not target.name and homed
+        case "update" | "patch":
+            return bool(target.name)
+        case "deletecollection":
+            return homed
+        case _:
+            return True
+
+
+def _check_path_name(name: str) -> None:
+    """Refuse a name that no path can have (registry/generic, NamespaceKeyFunc)."""
+    causes = fields.path_segment("", name) if name else []
+    if causes:
+        why = ";".join(cause.message.rpartition(": ")[2] for cause in causes)
+        raise bad_request(f"Name parameter invalid: {json.dumps(name, ensure_ascii=False)}: {why}")
 
 
 def _of_container(view: ReadView, request: Request, target: Target, principal: Principal) -> Response | Watch:

@@ -86,13 +86,13 @@ def _rendered(store: ReadView, kind: Kind, page: Page, metadata: dict[str, Any],
     if want.form == "table":
         age = age_by(store.unix_ms())
         documents = (stored.object for stored in page.items)
-        return json_response(table(kind, documents, metadata, age, want.include))
+        return json_response(table(kind, documents, metadata, age, want))
     if want.form == "metadata":
-        items = [partial(stored.object) for stored in page.items]
+        items = [partial(stored.object, want.version, kind.converted) for stored in page.items]
         return json_response(
             {
                 "kind": "PartialObjectMetadataList",
-                "apiVersion": "meta.k8s.io/v1",
+                "apiVersion": f"meta.k8s.io/{want.version}",
                 "metadata": metadata,
                 "items": items,
             }

@@ -9,12 +9,15 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import msgspec
+import yaml
 
 from clustersim import documents
 from clustersim.apiserver import protobuf
 from clustersim.apiserver.repeated import repeated_in_json, repeated_in_yaml
 from clustersim.apiserver.routes import PageNotFound
 from controllers.registry.context import Repeated
+from controllers.registry.gojson import syntax_error
+from controllers.registry.gotext import json_name
 from controllers.registry.marks import Marks
 from controllers.registry.schema import too_deep
 from scheduler_core.api.errors import ApiError, bad_request
@@ -152,19 +155,60 @@ def error_response(error: ApiError) -> Response:
     return response
 
 
-def decode_body(request: Request) -> dict[str, Any]:
-    """Return the document in the body: JSON, YAML or Kubernetes' protobuf.
+_YAMLS: Final = (YAML, "application/x-yaml", "text/yaml")
+_JSONS: Final = (JSON, "", "*/*")
+
+_STRUCT: Final = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
+_SUMMARY_BYTES: Final = 30
+
+
+def decode_body(request: Request, kind: str) -> dict[str, Any]:
+    """Return the document in the body: JSON, YAML or Kubernetes' protobuf; `kind` is what it should be.
 
     Raises:
         ApiError: 400 cannot be read; 415 another media type.
     """
+    try:
+        document = decoded(request)
+    except _Unrecognized as error:
+        raise _unrecognized(request, kind, error.message) from error
+    for key, name in (("apiVersion", "apiVersion"), ("kind", "kind")):
+        if not isinstance(document.get(key) or "", str):
+            why = f"json: cannot unmarshal {json_name(document[key])} into Go struct field .{name} of type string"
+            raise _unrecognized(request, kind, f"couldn't get version/kind; json parse error: {why}")
+    return document
+
+
+class _Unrecognized(ApiError):
+    """A body of which not even the kind can be read."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(400, "BadRequest", why)
+
+
+def _unrecognized(request: Request, kind: str, why: str) -> ApiError:
+    """Return the 400 of a body that names no kind (apiserver's handlers, transformDecodeError)."""
+    shown = request.body[:_SUMMARY_BYTES]
+    text = shown.decode("utf-8", "replace") if shown[:1] == b"{" else shown.hex()
+    summary = (text if len(request.body) <= _SUMMARY_BYTES else f"{text} ...") or "<empty>"
+    return bad_request(f"the object provided is unrecognized (must be of type {kind}): {why} ({summary})")
+
+
+def decoded(request: Request) -> dict[str, Any]:
+    """Return the document in a body.
+
+    Raises:
+        ApiError: 400, 413, 415.
+    """
     kind = request.content_type
     if kind == PROTOBUF:
         document: Any = protobuf.decode(request.body)
-    elif kind in (YAML, "application/x-yaml", "text/yaml"):
-        document = decode_yaml(request.body)
-    elif kind in (JSON, "", "*/*"):
-        document = decode_json(request.body)
+    elif kind in _YAMLS:
+        document = _yaml_body(request.body)
+    elif kind in _JSONS:
+        document = _json_body(request.body)
     else:
         raise ApiError(
             415,
@@ -172,20 +216,55 @@ def decode_body(request: Request) -> dict[str, Any]:
             f"the body of the request was in an unknown format - accepted media types "
             f"include: {JSON}, {YAML}, {PROTOBUF}",
         )
+    if document is None:
+        document = {}
     if not isinstance(document, dict):
-        raise bad_request("the body is not an object; send one Kubernetes object")
+        given = json_name(document)
+        why = f"json: cannot unmarshal {given} into Go value of type {_STRUCT}"
+        raise _Unrecognized(f"couldn't get version/kind; json parse error: {why}")
     if too_deep(document):
         raise bad_request("the body is nested too deeply")
     return document
+
+
+def _json_body(body: bytes) -> Any:
+    try:
+        return decode_json(body)
+    except ApiError as error:
+        why = syntax_error(body.decode("utf-8", "replace"))
+        if not why:
+            raise
+        raise _Unrecognized(f"couldn't get version/kind; json parse error: {why}") from error
+
+
+def _yaml_body(body: bytes) -> Any:
+    try:
+        return decode_yaml(body)
+    except ApiError as error:
+        why = yaml_error(error)
+        if not why:
+            raise
+        raise _Unrecognized(why) from error
+
+
+def yaml_error(error: ApiError) -> str:
+    """Return what Go's reader says of a text that is no YAML, empty where it would not stop there."""
+    wrong = error.__cause__
+    if not isinstance(wrong, yaml.MarkedYAMLError) or wrong.problem_mark is None:
+        return ""
+    # It counts lines from nought where the text is well formed, but no document.
+    line = wrong.problem_mark.line + isinstance(wrong, yaml.scanner.ScannerError)
+    place = f"line {line}: " if line else ""
+    return f"yaml: {place}{wrong.problem}"
 
 
 def repeated_fields(request: Request, document: Any) -> Repeated | None:
     """Return what the body of a request says twice, where whoever sent it wants to know."""
     if request.query.get("fieldValidation") == "Ignore" or not request.body:
         return None
-    if request.content_type in (YAML, "application/x-yaml", "text/yaml"):
+    if request.content_type in _YAMLS:
         return repeated_in_yaml(request.body)
-    return repeated_in_json(request.body, document) if request.content_type in (JSON, "", "*/*") else None
+    return repeated_in_json(request.body, document) if request.content_type in _JSONS else None
 
 
 def decode_json(body: bytes) -> Any:

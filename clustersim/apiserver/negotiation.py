@@ -1,13 +1,30 @@
-"""What form of an answer a client accepts: whole objects, tables, or metadata alone."""
+"""What form of an answer a client accepts: JSON or YAML, whole objects, tables, or metadata alone.
+
+Source: apiserver's endpoints/handlers/negotiation/negotiate.go and rest.go (AllowsMediaTypeTransform); what is refused
+before a handler sees it, go-restful's route.go (matchesAccept).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
-from clustersim.apiserver.messages import Request
+import msgspec
+
+from clustersim.apiserver.messages import JSON, PROTOBUF, YAML, Request, Response
+from clustersim.documents import kubernetes_yaml
+from scheduler_core.api.errors import ApiError
 
 Form = Literal["objects", "table", "metadata"]
+
+ACCEPTED: Final = (JSON, YAML, PROTOBUF)
+"""What upstream writes, in its order. Here protobuf is asked for and JSON answered: every client that asks for it takes
+both."""
+
+_STREAMS: Final = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+_META: Final = "meta.k8s.io"
+_VERSIONS: Final = ("v1", "v1beta1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,40 +33,129 @@ class Wanted:
 
     form: Form
     include: str = "Metadata"
+    media: str = JSON
+    version: str = "v1"
+    """The version of `meta.k8s.io` in which tables and metadata are written."""
 
 
-def wanted(request: Request) -> Wanted:
-    """Return the first form of the Accept header that is served; anything unknown gets whole objects in JSON.
+class _Clause(NamedTuple):
+    media: str
+    parameters: dict[str, str]
 
-    Every answer is JSON: clients that ask for protobuf name JSON as their second choice, or take it undemanded.
+    @property
+    def converts(self) -> bool:
+        return any(key in self.parameters for key in ("as", "g", "v"))
+
+    def takes(self, media: str) -> bool:
+        return self.media in (media, "*/*") or self.media == f"{media.partition('/')[0]}/*"
+
+
+def check_acceptable(request: Request, *, lists: bool) -> None:
+    """Refuse what no route produces, whatever is asked; `lists`: of a path that can be watched.
+
+    Raises:
+        ApiError: 406.
+    """
+    header = request.headers.get("accept", "").strip()
+    produced = (*ACCEPTED, *_STREAMS) if lists else ACCEPTED
+    if not header or any(clause.media in (*produced, "*/*") for clause in _clauses(header)):
+        return
+    why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(produced)}"
+    raise ApiError(406, "NotAcceptable", why, extra={"details": {}})
+
+
+def wanted(request: Request, *, tables: bool = True) -> Wanted:
+    """Return the form that the Accept header prefers among those that are served.
+
+    Raises:
+        ApiError: 406.
     """
     include = request.query.get("includeObject", "") or "Metadata"
-    for choice in request.headers.get("accept", "").split(","):
-        parameters = _parameters(choice)
-        form = parameters.get("as", "")
-        if not form:
-            return Wanted("objects", include)
-        if parameters.get("g") != "meta.k8s.io" or parameters.get("v") != "v1":
-            continue
-        if form == "Table":
-            return Wanted("table", include)
-        if form in ("PartialObjectMetadata", "PartialObjectMetadataList"):
-            return Wanted("metadata", include)
-    return Wanted("objects", include)
+    header = request.headers.get("accept", "").strip()
+    if not header:
+        return Wanted("objects", include)
+    for clause in _clauses(header):
+        for media in filter(clause.takes, ACCEPTED):
+            form = _form(clause, media, tables=tables)
+            if form is not None:
+                return Wanted(form, include, media, clause.parameters.get("v", "v1"))
+    raise _not_acceptable()
+
+
+def _form(clause: _Clause, media: str, *, tables: bool) -> Form | None:
+    """Return the form that a clause asks for; None: it is not served."""
+    if not clause.converts:
+        return "objects"
+    if clause.parameters.get("g") != _META or clause.parameters.get("v") not in _VERSIONS:
+        return None
+    match clause.parameters.get("as"):
+        case "Table" if tables and media != PROTOBUF:
+            return "table"
+        case "PartialObjectMetadata" | "PartialObjectMetadataList":
+            return "metadata"
+        case _:
+            return None
+
+
+def _not_acceptable() -> ApiError:
+    why = f"only the following media types are accepted: {', '.join(ACCEPTED)}"
+    return ApiError(406, "NotAcceptable", why)
+
+
+AGGREGATED: Final = "v2"
+"""The version of aggregated discovery that is served."""
 
 
 def aggregated_version(request: Request) -> str:
-    """Return the version of aggregated discovery that the client prefers, empty for the plain one."""
-    for choice in request.headers.get("accept", "").split(","):
-        parameters = _parameters(choice)
-        if parameters.get("g") == "apidiscovery.k8s.io" and parameters.get("v") == "v2":
-            return parameters["v"]
+    """Return the version of aggregated discovery that the client prefers, empty for the plain one.
+
+    Raises:
+        ApiError: 406.
+    """
+    header = request.headers.get("accept", "").strip()
+    for clause in _clauses(header):
+        for media in filter(clause.takes, ACCEPTED):
+            if not clause.converts:
+                return ""
+            asked = tuple(clause.parameters.get(key) for key in ("g", "v", "as"))
+            if asked == ("apidiscovery.k8s.io", AGGREGATED, "APIGroupDiscoveryList") and media != YAML:
+                return AGGREGATED
+    if header:
+        raise _not_acceptable()
     return ""
 
 
-def _parameters(choice: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for part in choice.split(";")[1:]:
-        key, _, value = part.strip().partition("=")
-        found[key] = value.strip('"')
-    return found
+def formed(request: Request, response: Response) -> Response:
+    """Return an answer in the media type that the client prefers, a refusal too."""
+    if response.content_type != JSON or "yaml" not in request.headers.get("accept", ""):
+        return response
+    try:
+        media = wanted(request).media
+    except ApiError:
+        return response
+    if media == YAML:
+        response.body = kubernetes_yaml(msgspec.json.decode(response.body)).encode()
+        response.content_type = YAML
+    return response
+
+
+def _clauses(header: str) -> Sequence[_Clause]:
+    """Return what a header accepts, the preferred first."""
+    found = [_clause(text) for text in header.split(",") if text.strip()]
+    return sorted(found, key=lambda clause: -_quality(clause.parameters.get("q", "1")))
+
+
+def _quality(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 1.0
+
+
+def _clause(text: str) -> _Clause:
+    media, *rest = (part.strip() for part in text.split(";"))
+    parameters = {}
+    for part in rest:
+        key, _, value = part.partition("=")
+        parameters[key] = value.strip('"')
+    return _Clause(media.lower(), parameters)

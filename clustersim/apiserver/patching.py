@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
-import yaml
-
-from clustersim.apiserver.messages import Request, decode_yaml
+from clustersim.apiserver.messages import Request, decode_yaml, yaml_error
+from controllers.registry import fields
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid
 
 MANAGER_BYTES_MAX: Final = 128
@@ -33,10 +33,37 @@ def check_manager(name: str) -> list[Cause]:
     if len(name.encode()) > MANAGER_BYTES_MAX:
         why = f"Too long: may not be more than {MANAGER_BYTES_MAX} bytes"
         return [Cause("fieldManager", why, "FieldValueTooLong")]
-    if not name.isprintable():
-        why = f'Invalid value: "{name}": should only contain printable characters'
-        return [Cause("fieldManager", why, "FieldValueInvalid")]
-    return []
+    place, causes = 0, []
+    for letter in name:
+        if not letter.isprintable():
+            shown = json.dumps(name, ensure_ascii=False)
+            why = f"Invalid value: {shown}: invalid character U+{ord(letter):04X} (at position {place})"
+            causes.append(Cause("fieldManager", why, "FieldValueInvalid"))
+        place += len(letter.encode())
+    return causes
+
+
+def check_options(request: Request, kind: str) -> None:
+    """Refuse what a create or an update (`CreateOptions`, `UpdateOptions`) may not say in the query.
+
+    Raises:
+        ApiError: 422.
+    """
+    causes = _common(request)
+    if causes:
+        raise invalid(kind, "meta.k8s.io", "", causes)
+
+
+def _common(request: Request) -> list[Cause]:
+    """Return what is wrong with what every write may say (apimachinery, ValidateUpdateOptions)."""
+    causes = check_manager(request.query.get("fieldManager", ""))
+    asked = request.query.get("dryRun")
+    if asked not in (None, "All"):
+        causes.append(fields.unsupported("dryRun", [asked], ("All",)))
+    validation = request.query.get("fieldValidation", "")
+    if validation not in ("", "Ignore", "Strict", "Warn"):
+        causes.append(fields.unsupported("fieldValidation", validation, ("", "Ignore", "Strict", "Warn")))
+    return causes
 
 
 def check_patch_options(request: Request, *, applies: bool) -> None:
@@ -53,11 +80,7 @@ def check_patch_options(request: Request, *, applies: bool) -> None:
     if not applies and "force" in request.query:
         why = "Forbidden: may not be specified for non-apply patch"
         causes.append(Cause("force", why, "FieldValueForbidden"))
-    causes += check_manager(name)
-    validation = request.query.get("fieldValidation", "")
-    if validation not in ("", "Ignore", "Strict", "Warn"):
-        why = f'Unsupported value: "{validation}": supported values: "", "Ignore", "Strict", "Warn"'
-        causes.append(Cause("fieldValidation", why, "FieldValueNotSupported"))
+    causes += _common(request)
     if causes:
         raise invalid("PatchOptions", "meta.k8s.io", "", causes)
 
@@ -71,11 +94,7 @@ def decode_applied(body: bytes) -> Any:
     try:
         return decode_yaml(body)
     except ApiError as error:
-        wrong = error.__cause__
-        if not isinstance(wrong, yaml.MarkedYAMLError) or wrong.problem_mark is None:
+        why = yaml_error(error)
+        if not why:
             raise
-        # Go's reader counts lines from nought where the text is well formed, but no document.
-        line = wrong.problem_mark.line + isinstance(wrong, yaml.scanner.ScannerError)
-        place = f"line {line}: " if line else ""
-        why = f"error converting YAML to JSON: yaml: {place}{wrong.problem}"
-        raise bad_request(f"error decoding YAML: {why}") from error
+        raise bad_request(f"error decoding YAML: error converting YAML to JSON: {why}") from error

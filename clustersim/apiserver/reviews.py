@@ -65,7 +65,7 @@ def answer(request: Request, principal: Principal) -> Response:
     if review.about_others and principal.role != COMPONENT:
         # Upstream's roles of components may ask: they have others' requests to their own servers reviewed.
         roles.check(principal, "create", f"{review.plural}.{review.group}", namespace)
-    document = decode_body(request)
+    document = decode_body(request, review.kind)
     if document.get("kind") not in (None, review.kind):
         raise bad_request(f"the kind in the data does not match the expected kind {review.kind}")
     spec = document.get("spec")

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
+from clustersim.apiserver.negotiation import Wanted
 from controllers.kinds.columns import CREATED_AT
 from controllers.log.stamps import human_duration, unix_ms_of
-from controllers.registry.kind import Column, Kind
+from controllers.registry.kind import Column
 from controllers.registry.schema import model
 
 Age = Callable[[str | None], str]
+
+
+class Printed(Protocol):
+    """What is printed as rows: a kind, or what a subresource shows of one."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return its columns."""
+
+    @property
+    def converted(self) -> frozenset[str]:
+        """Return the annotations that are shown with the whole object alone."""
+
+    @property
+    def row_conditions(self) -> Callable[[Mapping[str, Any]], list[dict[str, str]] | None]:
+        """Return what a row says of the object as a whole."""
 
 
 def age_by(now_unix_ms: int) -> Age:
@@ -27,13 +44,13 @@ def age_by(now_unix_ms: int) -> Age:
     return age
 
 
-def definitions(kind: Kind) -> list[dict[str, Any]]:
+def definitions(kind: Printed) -> list[dict[str, Any]]:
     """Return the column definitions of a kind."""
     return [
         {
             "name": column.name,
             "type": column.type,
-            "format": "name" if column.names or column.name == "Name" else "",
+            "format": "name" if column.names else "",
             "description": _description(column),
             "priority": column.priority,
         }
@@ -47,38 +64,44 @@ def _description(column: Column) -> str:
     return model(struct).descriptions.get(field, column.description) if struct else column.description
 
 
-def row(kind: Kind, document: Mapping[str, Any], age: Age, include: str) -> dict[str, Any]:
-    """Return one row; `include` is the request's includeObject: None, Metadata or Object."""
+def row(kind: Printed, document: Mapping[str, Any], age: Age, want: Wanted) -> dict[str, Any]:
+    """Return one row, with as much of the object as the client wants."""
     cells = [column.cell(document, age) for column in kind.columns]
     entry: dict[str, Any] = {"cells": cells}
-    if include == "Object":
+    if want.include == "Object":
         entry["object"] = document
     else:
-        entry["object"] = None if include == "None" else partial(document)
+        entry["object"] = None if want.include == "None" else partial(document, want.version, kind.converted)
     if conditions := kind.row_conditions(document):
         entry["conditions"] = conditions
     return entry
 
 
-def partial(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the PartialObjectMetadata of an object."""
-    return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": document["metadata"]}
+def partial(document: Mapping[str, Any], version: str, converted: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Return the PartialObjectMetadata of an object, without the annotations that conversions put to it."""
+    metadata = document["metadata"]
+    annotations = metadata.get("annotations") or {}
+    if not converted.isdisjoint(annotations):
+        kept = {key: text for key, text in annotations.items() if key not in converted}
+        metadata = {key: value for key, value in metadata.items() if key != "annotations"}
+        metadata |= {"annotations": kept} if kept else {}
+    return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{version}", "metadata": metadata}
 
 
 def table(
-    kind: Kind,
+    kind: Printed,
     documents: Iterable[Mapping[str, Any]],
     metadata: Mapping[str, Any],
     age: Age,
-    include: str,
+    want: Wanted,
     *,
     columns: bool = True,
 ) -> dict[str, Any]:
     """Return the Table of some objects; without `columns` it continues one that the client has."""
-    rows = [row(kind, document, age, include) for document in documents]
+    rows = [row(kind, document, age, want) for document in documents]
     return {
         "kind": "Table",
-        "apiVersion": "meta.k8s.io/v1",
+        "apiVersion": f"meta.k8s.io/{want.version}",
         "metadata": metadata,
         "columnDefinitions": definitions(kind) if columns else [],
         # Upstream's own printer of kinds without columns leaves out the list where it is empty.

@@ -120,13 +120,13 @@ class Encoder:
             return b'{"type":"%b","object":%b}\n' % (verb.encode(), data)
         decoded: Mapping[str, Any] = msgspec.json.decode(data) if document is None else document
         if self._want.form == "metadata":
-            return _encode({"type": verb, "object": partial(decoded)}) + b"\n"
+            return _encode({"type": verb, "object": partial(decoded, self._want.version, self._kind.converted)}) + b"\n"
         return self._table_line(verb, [decoded], decoded["metadata"].get("resourceVersion", ""))
 
     def _table_line(self, verb: str, documents: list[Mapping[str, Any]], version: str) -> bytes:
         metadata = {"resourceVersion": version}
         age = age_by(self.now_unix_ms)
-        shown = table(self._kind, documents, metadata, age, self._want.include, columns=self._columns)
+        shown = table(self._kind, documents, metadata, age, self._want, columns=self._columns)
         self._columns = False
         return _encode({"type": verb, "object": shown}) + b"\n"
 
@@ -139,7 +139,7 @@ class Encoder:
             metadata["annotations"] = {INITIAL_EVENTS_END: "true"}
         document = {"kind": self._kind.kind, "apiVersion": self._kind.api_version, "metadata": metadata}
         if self._want.form == "metadata":
-            document = partial(document)
+            document = partial(document, self._want.version)
         return _encode({"type": "BOOKMARK", "object": document}) + b"\n"
 
 

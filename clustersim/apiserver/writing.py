@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, cast
+from collections.abc import Mapping
+from typing import Any, Final, Literal, cast
+
+import msgspec
 
 from clustersim.apiserver.listing import too_large
 from clustersim.apiserver.messages import (
@@ -16,9 +19,9 @@ from clustersim.apiserver.messages import (
     warning,
 )
 from clustersim.apiserver.negotiation import wanted
-from clustersim.apiserver.patching import check_patch_options, decode_applied, manager_of
+from clustersim.apiserver.patching import check_options, check_patch_options, decode_applied, manager_of
 from clustersim.apiserver.routes import Target
-from clustersim.apiserver.tables import age_by, table
+from clustersim.apiserver.tables import Printed, age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
 from clustersim.classroom.auth import Principal
 from clustersim.classroom.writing import apply, context_for
@@ -26,6 +29,7 @@ from clustersim.store import SqlStore
 from controllers.log.operations import Create, Patch, PatchType, Update
 from controllers.log.store import Stored
 from controllers.registry.context import Context
+from controllers.registry.kind import Subresource
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, not_found
 
 PATCH_TYPES: Final[dict[str, PatchType]] = {
@@ -38,8 +42,9 @@ PATCH_TYPES: Final[dict[str, PatchType]] = {
 
 def create(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
     """Answer a POST to a collection, or to the binding or eviction of a pod."""
-    document = decode_body(request)
     namespace = _home(target)
+    check_options(request, "CreateOptions")
+    document = decode_body(request, _sent_kind(target))
     context = context_of(store, request, principal)
     context.repeated = repeated_fields(request, document)
     if target.name or target.subresource:
@@ -47,8 +52,7 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
         if subresource is None or subresource.post is None:
             raise _not_allowed()
         if target.name:
-            metadata = document.get("metadata")
-            document["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), "name": target.name}
+            _check_name(target, document, subresource)
         operation = Create(target.kind.resource, namespace, document, target.subresource)
         apply(store, operation, context)
         return with_warnings(
@@ -61,9 +65,24 @@ def create(store: SqlStore, request: Request, target: Target, principal: Princip
     return object_of(store, request, target, stored, context, 201)
 
 
+def _sent_kind(target: Target) -> str:
+    """Return the kind of what is sent to a path."""
+    subresource = target.kind.subresource(target.subresource)
+    return target.kind.kind if subresource is None or subresource.body is None else subresource.body[2]
+
+
+def _check_name(target: Target, document: Mapping[str, Any], subresource: Subresource) -> None:
+    """Refuse what is sent to another object than it names."""
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    if name != target.name and subresource.body is not None:
+        raise bad_request(f"name in URL does not match name in {subresource.body[2]} object")
+
+
 def update(store: SqlStore, request: Request, target: Target, principal: Principal) -> Response:
     """Answer a PUT."""
-    document = decode_body(request)
+    check_options(request, "UpdateOptions")
+    document = decode_body(request, _sent_kind(target))
     context = context_of(store, request, principal)
     context.repeated = repeated_fields(request, document)
     home, name = _home(target), _named(target)
@@ -97,17 +116,9 @@ def patch(store: SqlStore, request: Request, target: Target, principal: Principa
 
 
 def context_of(store: SqlStore, request: Request, principal: Principal, *, dry_run: bool | None = None) -> Context:
-    """Return the registry's context of a request; `dry_run` where something else than the query says so.
-
-    Raises:
-        ApiError: 400.
-    """
+    """Return the registry's context of a request; `dry_run` where something else than the query says so."""
     validation = request.query.get("fieldValidation", "") or "Warn"
-    if validation not in ("Ignore", "Warn", "Strict"):
-        raise bad_request(f'fieldValidation: Unsupported value: {validation[:80]!r}: use "Ignore", "Strict" or "Warn"')
     asked = request.query.get("dryRun", "")
-    if dry_run is None and asked not in ("", "All"):
-        raise bad_request(f'dryRun: Unsupported value: {asked[:80]!r}: supported values: "All"')
     return context_for(
         principal,
         store,
@@ -143,13 +154,25 @@ def object_of(
 
 def rendered(view: ReadView, request: Request, target: Target, stored: Stored, status: int = 200) -> Response:
     """Return one object in the form that the client accepts: as it is stored, it is JSON already."""
-    want = wanted(request)
-    if want.form == "table" and stored.object.get("kind") == target.kind.kind:
-        document = stored.object
-        metadata = {"resourceVersion": document["metadata"].get("resourceVersion", "")}
-        age = age_by(view.unix_ms())
-        return json_response(table(target.kind, [document], metadata, age, want.include), status)
-    return Response(status, stored.data + b"\n")
+    subresource = target.kind.subresource(target.subresource)
+    printed = target.kind if subresource is None or subresource.view is None else subresource
+    return shown(view, request, printed, stored.object, stored.data, status)
+
+
+def shown(
+    view: ReadView, request: Request, printed: Printed, document: Mapping[str, Any], data: bytes, status: int
+) -> Response:
+    """Return a document in the form that the client accepts; `data` is it as JSON."""
+    want = wanted(request, tables=bool(printed.columns))
+    match want.form:
+        case "table":
+            metadata = {"resourceVersion": document["metadata"].get("resourceVersion", "")}
+            age = age_by(view.unix_ms())
+            return json_response(table(printed, [document], metadata, age, want), status)
+        case "metadata":
+            return json_response(partial(document, want.version, printed.converted), status)
+        case _:
+            return Response(status, data + b"\n")
 
 
 def read(store: ReadView, request: Request, target: Target) -> Response:
@@ -168,8 +191,11 @@ def read(store: ReadView, request: Request, target: Target) -> Response:
     subresource = target.kind.subresource(target.subresource)
     if subresource is not None and "get" not in subresource.verbs:
         raise _not_allowed()
+    if request.flag("export"):
+        raise bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     if subresource is not None and subresource.view is not None:
-        return json_response(subresource.view(stored.object))
+        document = subresource.view(stored.object)
+        return shown(store, request, subresource, document, msgspec.json.encode(document), 200)
     return rendered(store, request, target, stored)
 
 

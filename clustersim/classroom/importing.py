@@ -167,6 +167,7 @@ def context(principal: Principal, store: SqlStore, options: Options) -> Context:
         field_validation=options.field_validation,
         field_manager="clustersim-import",
         dry_run=options.dry_run,
+        explains=True,
     )
 
 

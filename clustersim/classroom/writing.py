@@ -60,11 +60,13 @@ def context_for(
     field_manager: str = "",
     dry_run: bool = False,
     commands: bool = False,
+    explains: bool = False,
     marks: Marks | None = None,
 ) -> Context:
     """Return the registry's context of one write by a person, or by the session itself.
 
-    `commands`: it may be of a command object, as a route of the session API. `marks`: where its steps are noted.
+    `commands`: it may be of a command object, as a route of the session API. `explains`: whoever writes is told what
+    this cluster does otherwise than a real one. `marks`: where its steps are noted.
     """
     return web_context(
         SESSION_ACTOR if principal is None else principal.actor,
@@ -72,6 +74,7 @@ def context_for(
         field_validation=field_validation,
         field_manager=field_manager,
         dry_run=dry_run,
+        explains=explains,
         creator={} if principal is None else principal.creator,
         guard=None if principal is None else guard_for(principal, commands=commands, store=store, dry_run=dry_run),
         marks=marks,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controllers.admission.common import on
+from controllers.admission.common import on, unusable_name
 from controllers.registry.admission import Attempt, Plugin
 from scheduler_core.api import quantity
 from scheduler_core.api.document import at, child
+from scheduler_core.api.errors import ApiError
 
 CLASSES: Final = "runtimeclasses.node.k8s.io"
 _UNLIKE: Final = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
@@ -19,6 +20,9 @@ def _class_of(attempt: Attempt) -> Mapping[str, Any] | None:
     if name is None:
         return None
     found = attempt.lookup.get(CLASSES, "", name)
+    if found is None and (why := unusable_name(name)):
+        # Upstream's own client refuses to ask.
+        raise ApiError(500, "", why)
     if found is None:
         raise attempt.refuse(f'pod rejected: RuntimeClass "{name}" not found')
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from controllers.admission.common import on
+from controllers.admission.common import on, unusable_name
 from controllers.admission.namespacelifecycle import NAMESPACES
 from controllers.log.stamps import unix_ms_of
 from controllers.registry.admission import Attempt, Plugin
@@ -53,7 +53,8 @@ def _account(attempt: Attempt, name: str) -> Mapping[str, Any]:
     if name == DEFAULT and _is_young(attempt):
         return {}
     where = f"{attempt.namespace}/{name}"
-    raise attempt.refuse(f'error looking up service account {where}: serviceaccount "{name}" not found')
+    why = unusable_name(name) or f'serviceaccount "{name}" not found'
+    raise attempt.refuse(f"error looking up service account {where}: {why}")
 
 
 def _is_young(attempt: Attempt) -> bool:

@@ -17,6 +17,7 @@ NAME: Final = Column(
     "Name must be unique within a namespace.",
     lambda doc, age: doc["metadata"]["name"],
     source="meta_v1.ObjectMeta#name",
+    names=True,
 )
 AGE: Final = Column(
     "Age",

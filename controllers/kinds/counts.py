@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from controllers.registry import fields
@@ -10,7 +10,9 @@ from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 
 
-def rules(counts: Sequence[str], parts: Sequence[str] = (), ready: str = "") -> Callable[[Document], list[Cause]]:
+def rules(
+    counts: Sequence[str], parts: Sequence[str] = (), ready: str = ""
+) -> Callable[[Document, Mapping[str, Any]], list[Cause]]:
     """Return the rules of a status.
 
     Args:
@@ -19,7 +21,7 @@ def rules(counts: Sequence[str], parts: Sequence[str] = (), ready: str = "") -> 
         ready: how upstream calls `readyReplicas` where `availableReplicas` is greater; empty: it does not look.
     """
 
-    def check(document: Document) -> list[Cause]:
+    def check(document: Document, old: Mapping[str, Any]) -> list[Cause]:
         status: dict[str, Any] = document.get("status") or {}
         causes = [cause for name in counts for cause in fields.non_negative(f"status.{name}", status.get(name))]
         for name in parts:

@@ -45,6 +45,9 @@ class Context:
     field_manager: str = ""
     """Who owns what this write changes (managed fields); empty: owners stay as they are."""
     dry_run: bool = False
+    explains: bool = False
+    """Whether whoever writes is told what this cluster does otherwise than a real one: on the page, never through the
+    API, which answers as a real one does."""
     creator: Mapping[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     created: bool = False

@@ -18,7 +18,7 @@ from controllers.log.transaction import OBJECT_BYTES_MAX
 from controllers.registry import metadata as metadata_rules
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind, Subresource
-from controllers.registry.schema import check, too_deep
+from controllers.registry.schema import check, is_model, too_deep
 from scheduler_core.api.document import Document, child
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
 
@@ -101,12 +101,15 @@ def new_document(
     title = str(metadata.get("name") or metadata.get("generateName") or "")
     _name_it(kind, metadata, operation.namespace, context, transaction)
     unix_ms = context.epoch_ms + transaction.now_ms
+    _name_owners_once(metadata, context, late=False)
     metadata["uid"] = context.new_uid()
     metadata["creationTimestamp"] = wire_time(unix_ms)
-    for key in ("generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
+    for key in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields"):
         metadata.pop(key, None)
-    if kind.generation:
-        metadata["generation"] = 1
+    if kind.generation and kind.first_generation:
+        metadata["generation"] = kind.first_generation
+    elif not metadata.get("generation", 1):
+        del metadata["generation"]
     metadata_rules.drop_empty(metadata)
     owned = None if own is None else _owned_at_first(kind, document, operation.object, own)
     if context.creator:
@@ -155,8 +158,10 @@ def changed_document(
     transaction: Transaction,
     mutate: Mutate,
     own: Own | None = None,
+    *,
+    patched: bool = False,
 ) -> Document:
-    """Return the complete document of an update or patch, accepted but not yet put.
+    """Return the complete document of an update or patch (`patched`), accepted but not yet put.
 
     Raises:
         ApiError: 400, 409 (another resourceVersion or uid) or 422.
@@ -164,9 +169,9 @@ def changed_document(
     old = stored.object
     if not isinstance(changed, dict):
         raise bad_request("the body is not an object")
-    _check_preconditions(kind, stored, changed, transaction)
+    _check_preconditions(kind, stored, changed, transaction, strict=bool(context.field_manager))
     if subresource is not None:
-        document = _changed_part(kind, old, changed, subresource, context)
+        document = _changed_part(kind, stored, changed, subresource, context)
         if own is not None:
             _own(document, old, None, own)
         mutate(document, stored.name)
@@ -177,8 +182,12 @@ def changed_document(
     metadata = document["metadata"] = dict(child(document, "metadata"))
     _keep_metadata(metadata, old["metadata"])
     metadata_rules.drop_empty(metadata)
+    _name_owners_once(metadata, context, late=patched)
+    asked: Document = {}
     for part in kind.subresources:
         if part.part:
+            if not part.reset:
+                asked[part.part] = document.get(part.part)
             _restore(document, old, part.part)
     labelled = any(metadata.get(key) != old["metadata"].get(key) for key in ("labels", "annotations"))
     changes = {key for key in document.keys() | old.keys() if document.get(key) != old.get(key)} - {"metadata"}
@@ -190,7 +199,7 @@ def changed_document(
                 document[key] = copy_object({key: part})[key]
         kind.defaults(document)
     if own is not None:
-        _own(document, old, _sent(changed), own)
+        _own(document, old, _sent(changed), own, asked)
     metadata = document["metadata"]
     if changes or document.keys() != old.keys():
         mutate(document, stored.name)
@@ -202,18 +211,26 @@ def changed_document(
             causes += kind.validate_update(document, old)
             missing = _still(kind, missing, document)
         if metadata != old["metadata"]:
-            causes += metadata_rules.validate(metadata, kind.names)
-            # Upstream looks twice at what changes: once for every kind, once in the kind's own rules.
-            causes += 2 * metadata_rules.validate_update(metadata, old["metadata"])
+            causes += metadata_rules.validate_change(metadata, old["metadata"], kind.names, kind.metadata_checks)
         _refuse(kind, stored.name, causes, missing)
     _bump_generation(kind, document, old)
     _forget_times(metadata, document, old)
     return _arranged(document)
 
 
-def _own(document: Document, old: Document, sent: Any, own: Own) -> None:
-    """Write into a changed document who owns what of it now. Its metadata may be shared: it is made anew."""
-    owned = own(metadata_rules.without_creator(old), metadata_rules.without_creator(document), sent)
+def _name_owners_once(metadata: Document, context: Context, *, late: bool) -> None:
+    warning = metadata_rules.without_repeated_owners(metadata, late=late)
+    if warning:
+        context.warnings.append(warning)
+
+
+def _own(document: Document, old: Document, sent: Any, own: Own, asked: Mapping[str, Any] | None = None) -> None:
+    """Write into a changed document who owns what of it now. Its metadata may be shared: it is made anew.
+
+    `asked` has the parts as they were sent that the write leaves as they are, and that count all the same.
+    """
+    told = metadata_rules.without_creator({**document, **asked} if asked else document)
+    owned = own(metadata_rules.without_creator(old), told, sent)
     metadata = {key: value for key, value in document["metadata"].items() if key != "managedFields"}
     document["metadata"] = {**metadata, "managedFields": owned} if owned else metadata
 
@@ -241,9 +258,9 @@ def checked(kind: Kind, given: Any, context: Context) -> Document:
 
 def other_object(kind: Kind, stored: Stored, uid: Any) -> ApiError:
     """Return the 422 of a patch that makes an object another one."""
-    # Upstream looks twice: once for every kind, once in the kind's own rules.
+    # Upstream looks once for every kind, and in the kind's own rules.
     cause = Cause("metadata.uid", f'Invalid value: "{uid}": field is immutable', "FieldValueInvalid")
-    return invalid(kind.kind, kind.group, stored.name, [cause, cause])
+    return invalid(kind.kind, kind.group, stored.name, [cause] * (1 + kind.metadata_checks[1]))
 
 
 def body_of(operation: Create, schema: str, title: str) -> Document:
@@ -349,8 +366,11 @@ def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
             400, "BadRequest", "couldn't get version/kind; json parse error: apiVersion and kind are strings"
         )
     version = sent.rpartition("/")[2]
-    registered = f'no kind "{of}" is registered for version "{sent}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
-    raise Unreadable(400, "BadRequest", f'{of} in version "{version}" cannot be handled as a {kind.kind}: {registered}')
+    why = f'no kind "{of}" is registered for version "{sent}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+    if is_model(f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}"):
+        inside = kind.group.partition(".")[0] or "core"
+        why = f"converting ({version}.{of}) to ({inside}.{kind.kind}): unknown conversion"
+    raise Unreadable(400, "BadRequest", f'{of} in version "{version}" cannot be handled as a {kind.kind}: {why}')
 
 
 def _check_namespace(kind: Kind, metadata: Document, namespace: str) -> None:
@@ -385,7 +405,10 @@ def _free_name(kind: Kind, prefix: str, namespace: str, context: Context, transa
     return name
 
 
-def _check_preconditions(kind: Kind, stored: Stored, changed: Document, transaction: Transaction) -> None:
+def _check_preconditions(
+    kind: Kind, stored: Stored, changed: Document, transaction: Transaction, *, strict: bool
+) -> None:
+    """Refuse a change of another object or version; `strict`: also one that names none where upstream asks for it."""
     metadata = changed.get("metadata")
     if metadata is None:
         return
@@ -394,10 +417,15 @@ def _check_preconditions(kind: Kind, stored: Stored, changed: Document, transact
     name = metadata.get("name")
     if name not in (None, "", stored.name):
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
-    if metadata.get("namespace") not in (None, "", stored.namespace):
+    if kind.namespaced and metadata.get("namespace") not in (None, "", stored.namespace):
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     version = metadata.get("resourceVersion")
-    if version not in (None, "", str(stored.revision)):
+    if version in (None, "", "0"):
+        if strict and not kind.unconditional:
+            why = "Invalid value: 0: must be specified for an update"
+            cause = Cause("metadata.resourceVersion", why, "FieldValueInvalid")
+            raise invalid(kind.plural, kind.group, stored.name, [cause])
+    elif version != str(stored.revision):
         _check_version(version)
         raise conflict(kind.resource, stored.name)
     uid = metadata.get("uid")
@@ -417,23 +445,39 @@ def _check_version(version: Any) -> None:
         raise ApiError(500, "", f'strconv.ParseUint: parsing "{text}": invalid syntax')
 
 
-def _changed_part(kind: Kind, old: Document, changed: Document, subresource: Subresource, context: Context) -> Document:
-    """Return `old` with the part that a subresource writes."""
-    key = subresource.part
+def _changed_part(
+    kind: Kind, stored: Stored, changed: Document, subresource: Subresource, context: Context
+) -> Document:
+    """Return the object with the part that a subresource writes, and the metadata that it takes along."""
+    key, old = subresource.part, stored.object
     part = changed.get(key)
     decoded, _ = _decoded(kind, {key: part if part is not None else {}}, {}, context)
-    document = {**old, key: subresource.merged(old.get(key, {}), decoded[key])}
-    sent = changed.get("metadata") or {}
-    carried = {name: dict(sent[name]) for name in subresource.carries if isinstance(sent.get(name), dict)}
+    metadata = {**old["metadata"], **_carried(subresource, changed, context)}
+    for name in [name for name in subresource.carries if metadata.get(name) is None]:
+        metadata.pop(name, None)
+    document = {**old, "metadata": metadata, key: subresource.merged(old.get(key, {}), decoded[key])}
+    subresource.complete(document, old, wire_time(context.unix_ms))
     causes: list[Cause] = []
-    if any(value != (old["metadata"].get(name) or {}) for name, value in carried.items()):
-        metadata = {**old["metadata"], **carried}
+    if any(metadata.get(name) != old["metadata"].get(name) for name in subresource.carries):
         _keep_metadata(metadata, old["metadata"])
         metadata_rules.drop_empty(metadata)
-        causes = metadata_rules.validate(metadata, kind.names)
-        document["metadata"] = metadata
-    _refuse(kind, old["metadata"]["name"], causes + subresource.part_rules(document))
+        causes = metadata_rules.validate_change(metadata, old["metadata"], kind.names, (0, kind.metadata_checks[1]))
+    _refuse(kind, stored.name, causes + subresource.part_rules(document, old))
     return document
+
+
+def _carried(subresource: Subresource, changed: Document, context: Context) -> Document:
+    """Return what a write of a part takes along of the metadata sent with it: all of it, as upstream.
+
+    What the engine sends is a part of the metadata, which leaves the rest as it is.
+    """
+    sent = changed.get("metadata") or {}
+    if context.field_manager:
+        return {name: sent.get(name) for name in subresource.carries}
+    texts = ("labels", "annotations")
+    return {
+        name: dict(sent[name]) for name in texts if name in subresource.carries and isinstance(sent.get(name), dict)
+    }
 
 
 def _keep_metadata(metadata: Document, old: Mapping[str, Any]) -> None:
@@ -479,8 +523,8 @@ def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any]) -> 
 
 def _refuse(kind: Kind, name: str, causes: Sequence[Cause], missing: Sequence[Cause] = ()) -> None:
     """Refuse what is wrong; what is missing is told only where the kind's own rules did not say so."""
-    told = {(cause.field, cause.reason) for cause in causes}
-    wrong = [*causes, *(cause for cause in missing if (cause.field, cause.reason) not in told)]
+    told = {cause.field for cause in causes}
+    wrong = [*causes, *(cause for cause in missing if cause.field not in told)]
     if wrong:
         raise invalid(kind.kind, kind.group, name, wrong)
 

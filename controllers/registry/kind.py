@@ -13,6 +13,7 @@ from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete
 from controllers.log.store import Stored, Transaction
 from controllers.registry.context import Context
+from controllers.registry.metadata import Names
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 from scheduler_core.framework.registry import PluginRegistry
@@ -51,6 +52,13 @@ class Writing(Protocol):
 
     transaction: Transaction
     context: Context
+
+    def kind_of(self, resource: str) -> Kind:
+        """Return a kind.
+
+        Raises:
+            ApiError: 404, there is no such resource.
+        """
 
     def existing(self, resource: str, namespace: str, name: str) -> Stored:
         """Return an object.
@@ -96,6 +104,10 @@ class Computed(NamedTuple):
 
 
 def _nothing(document: Document) -> None:
+    return None
+
+
+def _complete(document: Document, old: Mapping[str, Any], now: str) -> None:
     return None
 
 
@@ -162,7 +174,7 @@ class Column(NamedTuple):
     source: str = ""
     """`<struct>#<field>` whose description in the schema describes the column; empty: `description` does."""
     names: bool = False
-    """Its cells name an object, as those of a column `Name` do."""
+    """Its cells name an object, as those of the column `NAME` do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,10 +199,13 @@ class Subresource:
     """Whether nobody comes to own the part by a write of the whole object (upstream's GetResetFields)."""
     merged: Callable[[Any, Any], Any] = _replaced
     """(part before, part sent) → the part to store."""
-    carries: tuple[Literal["labels", "annotations"], ...] = ()
+    carries: tuple[Literal["labels", "annotations", "finalizers", "ownerReferences"], ...] = ()
     """What of the metadata sent with it is stored too."""
-    part_rules: Callable[[Document], list[Cause]] = _no_causes
-    """What is wrong with the object once the part is in its place."""
+    complete: Callable[[Document, Mapping[str, Any], str], None] = _complete
+    """(object with the part and the metadata in their places, object before, wire time): puts defaults into them, and
+    what the server knows of the part."""
+    part_rules: Callable[[Document, Mapping[str, Any]], list[Cause]] = _no_change_causes
+    """(object with the part in its place, object before) → what is wrong with it."""
     view: Callable[[Mapping[str, Any]], Document] | None = None
     """Object → what a GET shows and a PATCH changes; None: the object."""
     collection: str = ""
@@ -199,6 +214,12 @@ class Subresource:
     """(object, body sent) → the whole object as it is asked for."""
     rules: Callable[[Document, Mapping[str, Any]], list[Cause]] | None = None
     """(whole object as it is asked for, object before) → causes, in the place of the kind's rules of changes."""
+    columns: tuple[Column, ...] = ()
+    """What `kubectl get --subresource` prints of its own form; empty: there is no table of it."""
+    row_conditions: Callable[[Mapping[str, Any]], list[dict[str, str]] | None] = _no_conditions
+    """What a row of that table says of the object as a whole."""
+    converted: frozenset[str] = frozenset()
+    """As `Kind.converted`."""
     warning: str = ""
     """What whoever changes an object through it is warned of."""
     post: Callable[[Writing, Create | Bind], Stored] | None = None
@@ -249,14 +270,23 @@ class Kind:
     validate_update: Callable[[Document, Mapping[str, Any]], list[Cause]] = _no_change_causes
     warns: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
     """What whoever writes an accepted object is warned of."""
+    explains: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
+    """What an accepted object does otherwise here than in a real cluster (`Context.explains`)."""
     deprecated: str = ""
     """The warning that every request for it is answered with, as upstream has it; empty: none."""
     whole_rules: bool = False
     """Whether `validate` itself says what has to be there, as upstream does; otherwise what the schema requires has."""
-    names: Literal["subdomain", "label", "service", "path", "address"] = "subdomain"
+    names: Names = "subdomain"
     """Which names its objects may have."""
+    metadata_checks: tuple[int, int] = (1, 1)
+    """How often the kind's own rules look at changed metadata, by the rules of creates and by those of changes:
+    upstream tells a cause as often (what its ValidateUpdate calls)."""
+    unconditional: bool = True
+    """Whether it is changed by a PUT that does not name the resourceVersion that it was made on."""
     generation: bool = False
     """Whether metadata.generation counts changes."""
+    first_generation: int = 1
+    """What a new object's is then; 0: it gets none before it is changed."""
     generation_counts_annotations: bool = False
     generation_counts_labels: bool = False
 
@@ -278,6 +308,8 @@ class Kind:
     """What `kubectl get` prints."""
     row_conditions: Callable[[Mapping[str, Any]], list[dict[str, str]] | None] = _no_conditions
     """What a row of the table says of the object as a whole; None: nothing."""
+    converted: frozenset[str] = frozenset()
+    """Annotations that upstream writes with the whole object alone: tables and metadata do not show them."""
     selectable: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
     """Field selectors besides metadata.name and metadata.namespace."""
     page: Mask = field(default_factory=dict)
@@ -289,8 +321,8 @@ class Kind:
     rank: int = 50
     """In which order a file of objects is applied: smaller is earlier, for what others refer to."""
     keeper: str = ""
-    """Which component makes its spec true: the name of a controller, `kubelet` or `session`; empty: none does. A kind
-    that has a status and no keeper warns whoever writes one."""
+    """Which component makes its spec true: the name of a controller, `kubelet` or `session`; empty: none does. Whoever
+    imports one of a kind that has a status and no keeper is told so."""
     asks: bool | None = None
     """Whether something should act on it; None: whether it has a status. What is only named by others asks for
     nothing: they do."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from controllers.registry import addresses, fields
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.label_names import qualified_name_errors
 
 ANNOTATIONS_BYTES_MAX: Final = 262_144
 """Bytes of all annotations together, as upstream; every watcher carries them."""
@@ -46,16 +47,45 @@ def without_creator(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "metadata": {**metadata, "annotations": left} if left else metadata}
 
 
-def validate(
-    metadata: Mapping[str, Any], names: Literal["subdomain", "label", "service", "path", "address"]
-) -> list[Cause]:
-    """Check name, labels, annotations, finalizers and owners."""
-    causes = _NAMES[names]("metadata.name", metadata["name"])
-    causes += fields.labels("metadata.labels", metadata.get("labels"))
+Names = Literal["subdomain", "label", "service", "path", "address"]
+"""Which names the objects of a kind may have."""
+
+_STANDARD_FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
+
+
+def validate(metadata: Mapping[str, Any], names: Names) -> list[Cause]:
+    """Check metadata by the rules of upstream's own kinds (apis/core/validation, ValidateObjectMeta)."""
+    return _common(metadata, names) + _kubernetes_finalizers(metadata.get("finalizers") or ())
+
+
+def _common(metadata: Mapping[str, Any], names: Names) -> list[Cause]:
+    """Check what every kind's metadata has to keep to (apimachinery, ValidateObjectMetaAccessor)."""
+    causes = _prefix(metadata.get("generateName") or "", names) + _NAMES[names]("metadata.name", metadata["name"])
+    generation = metadata.get("generation") or 0
+    if generation < 0:
+        causes.append(fields.bad("metadata.generation", generation, "must be greater than or equal to 0"))
+    return causes + _texts(metadata) + _finalizers(metadata.get("finalizers") or ())
+
+
+def _prefix(prefix: str, names: Names) -> list[Cause]:
+    """Check what names are made from; it may end with a hyphen (NameIsDNSSubdomain with `prefix`)."""
+    if not prefix:
+        return []
+    whole = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") and names != "path" else prefix
+    wrong = _NAMES[names]("metadata.generateName", whole)
+    if names == "path":
+        wrong = [cause for cause in wrong if "may not contain" in cause.message]
+    told = fields.shown(whole), fields.shown(prefix)
+    return [Cause(cause.field, cause.message.replace(*told, 1), cause.reason) for cause in wrong]
+
+
+def _texts(metadata: Mapping[str, Any]) -> list[Cause]:
+    """Check labels, annotations and owners."""
+    causes = fields.labels("metadata.labels", metadata.get("labels"))
     annotations = metadata.get("annotations") or {}
     for key in annotations:
         # Only annotations may have capitals in the prefix; upstream lowers the key before it looks.
-        causes += fields.qualified_name("metadata.annotations", key.lower())
+        causes += [fields.bad("metadata.annotations", key, why) for why in qualified_name_errors(key.lower())]
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATIONS_BYTES_MAX:
         causes.append(
             Cause(
@@ -64,30 +94,109 @@ def validate(
                 "FieldValueTooLong",
             )
         )
-    finalizers = metadata.get("finalizers") or []
-    if len(finalizers) > FINALIZERS_MAX:
-        causes.append(fields.not_allowed("metadata.finalizers", f"must have at most {FINALIZERS_MAX} items"))
-    for index, name in enumerate(finalizers):
-        causes += fields.qualified_name(f"metadata.finalizers[{index}]", name)
     return causes + _owners(metadata.get("ownerReferences") or [])
+
+
+def _finalizers(names: Sequence[str]) -> list[Cause]:
+    causes: list[Cause] = []
+    if len(names) > FINALIZERS_MAX:
+        causes.append(fields.not_allowed("metadata.finalizers", f"must have at most {FINALIZERS_MAX} items"))
+    for name in names:
+        causes += fields.qualified_name("metadata.finalizers", name)
+    if "orphan" in names and "foregroundDeletion" in names:
+        why = "finalizer orphan and foregroundDeletion cannot be both set"
+        causes.append(fields.bad("metadata.finalizers", list(names), why))
+    return causes
+
+
+def _kubernetes_finalizers(names: Sequence[str]) -> list[Cause]:
+    """Refuse short names that nobody knows (validateKubeFinalizerName)."""
+    why = "name is neither a standard finalizer name nor is it fully qualified"
+    return [
+        fields.bad(f"metadata.finalizers[{index}]", name, why)
+        for index, name in enumerate(names)
+        if "/" not in name and name not in _STANDARD_FINALIZERS
+    ]
 
 
 def _owners(owners: list[dict[str, Any]]) -> list[Cause]:
     causes: list[Cause] = []
+    where = "metadata.ownerReferences"
     if len(owners) > OWNERS_MAX:
-        causes.append(fields.not_allowed("metadata.ownerReferences", f"must have at most {OWNERS_MAX} items"))
+        causes.append(fields.not_allowed(where, f"must have at most {OWNERS_MAX} items"))
     controller = ""
-    for index, owner in enumerate(owners):
-        where = f"metadata.ownerReferences[{index}]"
-        for key in ("apiVersion", "kind", "name", "uid"):
+    for owner in owners:
+        version = str(owner.get("apiVersion") or "")
+        if not version.strip("/") or version.count("/") > 1:
+            causes.append(fields.bad(f"{where}.apiVersion", version, "version must not be empty"))
+        for key in ("kind", "name", "uid"):
             if not owner.get(key):
                 causes.append(fields.bad(f"{where}.{key}", "", "must not be empty"))
         if owner.get("controller"):
+            name = f"{owner.get('kind')}/{owner.get('name')}"
             if controller:
-                why = f"Only one reference can have Controller set to true. Found {controller} and {owner.get('name')}"
-                causes.append(fields.bad("metadata.ownerReferences", owner.get("name"), why))
-            controller = controller or str(owner.get("name"))
+                why = (
+                    'Only one reference can have Controller set to true. Found "true" in references for '
+                    f"{controller} and {name}"
+                )
+                causes.append(fields.bad(where, fields.written([_owner(one) for one in owners]), why))
+            controller = controller or name
     return causes
+
+
+def _owner(owner: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an owner with its fields in upstream's order."""
+    keys = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+    return {key: owner[key] for key in keys if key in owner}
+
+
+def without_repeated_owners(metadata: dict[str, Any], *, late: bool = False) -> str:
+    """Take out owners that are named twice; return the warning about them, empty: there are none.
+
+    Source: apiserver's endpoints/handlers/rest.go, dedupOwnerReferences. `late`: in a patch, which is looked at after
+    what mutates.
+    """
+    owners = metadata.get("ownerReferences")
+    if not owners or len(owners) < 2:
+        return ""
+    kept: list[Any] = []
+    twice: list[str] = []
+    for owner in owners:
+        if owner in kept:
+            twice.append(str(owner.get("uid", "")))
+        else:
+            kept.append(owner)
+    if not twice:
+        return ""
+    metadata["ownerReferences"] = kept
+    when = " after mutating admission happens" if late else ""
+    return (
+        f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and "
+        "may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+        + ", ".join(twice)
+    )
+
+
+def validate_change(
+    metadata: Mapping[str, Any], old: Mapping[str, Any], names: Names, again: tuple[int, int]
+) -> list[Cause]:
+    """Check changed metadata as often as upstream does: it tells each cause once a look.
+
+    `again`: how often the kind's own rules look, by those of creates and by those of changes.
+    Source: rest/update.go, validateCommonFields, and what a kind's ValidateUpdate calls.
+    """
+    whole, changes = again
+    causes = _common(metadata, "path") + _changes(metadata, old)
+    for _ in range(whole):
+        causes += validate(metadata, names)
+    for _ in range(changes):
+        causes += _changes(metadata, old)
+    return causes
+
+
+def _changes(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Check changed metadata once (apimachinery, ValidateObjectMetaAccessorUpdate)."""
+    return validate_update(metadata, old) + _texts(metadata)
 
 
 def validate_update(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
@@ -99,6 +208,6 @@ def validate_update(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list
         return []
     why = (
         "no new finalizers can be added if the object is being deleted, found new finalizers "
-        f"[]string{{{', '.join(fields.shown(name) for name in added)}}}"
+        f"[]string{{{', '.join(fields.shown(name) for name in sorted(set(added)))}}}"
     )
     return [fields.not_allowed("metadata.finalizers", why)]

@@ -98,7 +98,7 @@ class _Write:
         """The version in which the object is written, where that is not the one in which it is stored."""
 
     def apply(self, operation: Operation) -> Stored:
-        kind = self._kind(operation.resource)
+        kind = self.kind_of(operation.resource)
         if kind.stored_as is not None:
             self._asked = kind
             stored = self._apply(kind.stored_as, self._stored_form(kind, kind.stored_as, operation))
@@ -146,7 +146,7 @@ class _Write:
         return stored
 
     def put(self, resource: str, document: Document | Draft, *, expected: int) -> Stored:
-        kind = self._kind(resource)
+        kind = self.kind_of(resource)
         draft = document if isinstance(document, Draft) else Draft(document)
         metadata = draft.object["metadata"]
         place = (resource, metadata.get("namespace", ""), metadata["name"])
@@ -161,7 +161,7 @@ class _Write:
                 raise incoming.too_large(kind, metadata["name"], error.size) from error
 
     def delete(self, operation: Delete) -> Stored:
-        kind = self._kind(operation.resource)
+        kind = self.kind_of(operation.resource)
         stored = self.existing(kind.resource, operation.namespace, operation.name)
         deletion.check_preconditions(kind, stored, operation)
         self._admission("delete", kind, stored.namespace, stored).mutate({}, stored.name)
@@ -182,7 +182,7 @@ class _Write:
         # Whoever watches sees first that it ends at once, then that it has gone.
         return self._remove(self.existing(kind.resource, operation.namespace, operation.name), None)
 
-    def _kind(self, resource: str) -> Kind:
+    def kind_of(self, resource: str) -> Kind:
         kind = self._kinds.find_resource(resource)
         if kind is None:
             raise ApiError(404, "NotFound", f"the server doesn't have a resource type {resource!r}")
@@ -345,7 +345,15 @@ class _Write:
         passing = self._admission("update", kind, stored.namespace, stored, name)
         own = self._own(kind, shown_as or subresource)
         document = incoming.changed_document(
-            kind, stored, changed, subresource, self.context, self.transaction, passing.mutate, own
+            kind,
+            stored,
+            changed,
+            subresource,
+            self.context,
+            self.transaction,
+            passing.mutate,
+            own,
+            patched=isinstance(operation, Patch),
         )
         draft = Draft(document)
         self.context.check(operation, stored, draft)
@@ -361,22 +369,27 @@ class _Write:
 
     def _warn(self, kind: Kind, document: Document) -> None:
         self.context.warnings.extend(kind.warns(document))
+        if not self.context.explains:
+            return
+        self.context.warnings.extend(kind.explains(document))
         if kind.idle:
             why = f"{kind.api_version} {kind.kind} is stored, but no controller of this cluster acts on it"
             self.context.warnings.append(why)
 
     def _remove(self, stored: Stored, draft: Draft | None) -> Stored:
         """Remove an object; `draft` is its last state where a change made it go."""
-        # The DELETED row has a revision of its own; whoever deleted is told the last one of the object.
+        # The DELETED row has a revision of its own: whoever deletes is told of that one, and whoever takes away what
+        # held an object of the last one that it had.
         last = stored if draft is None else stored.shown_as(draft.data())
-        if not self.context.dry_run:
-            try:
-                self.transaction.delete(
-                    stored.resource, stored.namespace, stored.name, expected=stored.revision, document=draft
-                )
-            except RevisionConflict as error:
-                raise conflict(stored.resource, stored.name) from error
-        return last
+        if self.context.dry_run:
+            return last
+        try:
+            gone = self.transaction.delete(
+                stored.resource, stored.namespace, stored.name, expected=stored.revision, document=draft
+            )
+        except RevisionConflict as error:
+            raise conflict(stored.resource, stored.name) from error
+        return gone if draft is None else last
 
 
 def _tried(place: tuple[str, str, str], draft: Draft, expected: int) -> Stored:

@@ -6,6 +6,7 @@ upstream always tells, numbers given for quantities become strings, unknown fiel
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -140,6 +141,17 @@ def _field_type(module: str, owner: str, name: str, annotation: str, default: An
     if inner in _SCALARS:
         return FieldType(wire, _SCALARS[inner], "", container, required, *told)
     return FieldType(wire, None, inner if "." in inner else f"{module}.{inner}", container, required, *told)
+
+
+def is_model(key: str) -> bool:
+    """Return whether there is a struct of a name that somebody sent."""
+    if not re.fullmatch(r"[a-z0-9_]+\.[A-Za-z0-9]+", key):
+        return False
+    try:
+        model(key)
+    except KeyError:
+        return False
+    return True
 
 
 @cache

@@ -75,7 +75,11 @@ def _merge_field(current: dict[str, Any], key: str, value: Any, patch: dict[str,
     merge_key = MERGE_KEYS.get(place)
     existing = current.get(key) if isinstance(current.get(key), list) else []
     order = patch.get(_ORDER + key)
-    if merge_key is not None and inner is not None:
+    if key not in current:
+        # Where there was nothing the patch is taken as it stands: what it says twice stays twice.
+        plain = (item for item in value if not (isinstance(item, dict) and _DIRECTIVE in item))
+        current[key] = [_stripped(item) if isinstance(item, dict) else item for item in plain]
+    elif merge_key is not None and inner is not None:
         current[key] = _merge_list(existing or [], value, merge_key, inner, order)
     elif place in SETS:
         merged_set = [*(existing or [])]

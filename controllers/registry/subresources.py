@@ -3,24 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from controllers.log.store import Stored, copy_object
 from controllers.registry.fields import replicas as replica_count
-from controllers.registry.kind import Subresource
+from controllers.registry.kind import Column, Subresource
 from controllers.registry.schema import check
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import bad_request, conflict, invalid
 
-STATUS: Final = Subresource("status", part="status", carries=("labels", "annotations"), components=True)
-"""Upstream's strategies for it restore the spec and leave most metadata as it was sent."""
+STATUS: Final = Subresource(
+    "status", part="status", carries=("labels", "annotations", "finalizers", "ownerReferences"), components=True
+)
+"""Upstream's strategies for it restore the spec and leave the metadata as it was sent."""
 
 STATUS_ONLY: Final = Subresource("status", part="status", components=True)
 """Of the kinds whose strategies restore the metadata too (ResetObjectMetaForStatus)."""
 
-STATUS_AND_METADATA: Final = replace(STATUS, carries=("labels", "annotations"))
-"""Of kinds whose labels and annotations upstream takes along with a status."""
+
+_SCALE_COLUMNS: Final = (
+    Column("Name", "string", "", lambda scale, age: scale["metadata"]["name"], source="meta_v1.ObjectMeta#name"),
+    Column(
+        "Desired",
+        "integer",
+        "",
+        lambda scale, age: scale["spec"].get("replicas", 0),
+        source="autoscaling_v1.ScaleSpec#replicas",
+    ),
+    Column(
+        "Available",
+        "integer",
+        "",
+        lambda scale, age: scale["status"]["replicas"],
+        source="autoscaling_v1.ScaleStatus#replicas",
+    ),
+    Column(
+        "Age",
+        "string",
+        "",
+        lambda scale, age: age(scale["metadata"].get("creationTimestamp")),
+        source="meta_v1.ObjectMeta#creationTimestamp",
+    ),
+)
 
 
 def scale(labels_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Subresource:
@@ -47,6 +71,7 @@ def scale(labels_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Subres
         view=view,
         change=_scaled,
         students=True,
+        columns=_SCALE_COLUMNS,
     )
 
 

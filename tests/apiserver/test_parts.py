@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from clustersim.apiserver import protobuf, tables
 from clustersim.apiserver.limits import WATCHES_MAX, Watches
-from clustersim.apiserver.messages import Request, parse_query
-from clustersim.apiserver.negotiation import aggregated_version, wanted
+from clustersim.apiserver.messages import Request, json_response, parse_query
+from clustersim.apiserver.negotiation import Wanted, aggregated_version, check_acceptable, formed, wanted
 from clustersim.apiserver.routes import parse
 from clustersim.classroom.auth import cookies_in
 from controllers.kinds.table import KINDS, kind_of
@@ -49,12 +49,12 @@ POD_STATES: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("status", "word"), POD_STATES)
 def test_the_status_column_tells_the_reason(status: dict[str, Any], word: str) -> None:
     pod = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c"}]}, "status": status}
-    row = tables.row(kind_of("pods"), pod, tables.age_by(0), "None")
+    row = tables.row(kind_of("pods"), pod, tables.age_by(0), Wanted("table", "None"))
     names = [column.name for column in kind_of("pods").columns]
     assert row["cells"][names.index("Status")] == word
     assert row["object"] is None
     pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    going = tables.row(kind_of("pods"), pod, tables.age_by(0), "None")
+    going = tables.row(kind_of("pods"), pod, tables.age_by(0), Wanted("table", "None"))
     # What has ended says how, to the end.
     assert going["cells"][names.index("Status")] == (word if status["phase"] == "Failed" else "Terminating")
 
@@ -246,13 +246,46 @@ def _request(accept: str, query: str = "") -> Request:
         ("", "objects"),
         ("application/vnd.kubernetes.protobuf,application/json", "objects"),
         ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "table"),
-        ("application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "objects"),
+        ("application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "table"),
+        ("application/json;as=Table;v=v9;g=meta.k8s.io,application/json", "objects"),
+        ("application/json;q=0.5,application/json;as=Table;v=v1;g=meta.k8s.io", "table"),
+        ("application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json", "objects"),
         ("application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "metadata"),
-        ("application/json;as=Poem", "objects"),
+        ("*/*", "objects"),
     ],
 )
 def test_the_accept_header_chooses_the_form(accept: str, form: str) -> None:
     assert wanted(_request(accept)).form == form
+
+
+@pytest.mark.parametrize(
+    "accept",
+    ["application/json;as=Poem;g=meta.k8s.io;v=v1", "application/json;as=Table;g=meta.k8s.io;v=v9", "text/html"],
+)
+def test_a_form_that_is_not_served_is_not_acceptable(accept: str) -> None:
+    with pytest.raises(ApiError) as refusal:
+        wanted(_request(accept))
+    assert (refusal.value.code, refusal.value.reason) == (406, "NotAcceptable")
+    assert refusal.value.message.endswith("application/json, application/yaml, application/vnd.kubernetes.protobuf")
+
+
+def test_what_no_route_produces_is_refused_before_anything_is_read() -> None:
+    for accept in ("", "*/*", "text/html,application/json;q=0.9", "application/yaml"):
+        check_acceptable(_request(accept), lists=False)
+    with pytest.raises(ApiError) as refusal:
+        check_acceptable(_request("application/xml"), lists=True)
+    assert refusal.value.status()["details"] == {}
+    assert refusal.value.message.startswith("406: Not Acceptable\n\nAvailable representations: application/json, ")
+    assert refusal.value.message.endswith(", application/vnd.kubernetes.protobuf;stream=watch")
+
+
+def test_yaml_is_written_as_upstream_writes_it() -> None:
+    document = {"kind": "A", "apiVersion": "v1", "n2": "1", "n10": ["x"], "t": "2026-01-02T03:04:05Z", "e": "", "m": {}}
+    answer = formed(_request("application/yaml"), json_response(document))
+    assert answer.content_type == "application/yaml"
+    expected = 'apiVersion: v1\ne: ""\nkind: A\nm: {}\nn2: "1"\nn10:\n- x\nt: "2026-01-02T03:04:05Z"\n'
+    assert answer.body.decode() == expected
+    assert formed(_request("application/json"), json_response(document)).content_type == "application/json"
 
 
 def test_aggregated_discovery_is_chosen_by_its_version() -> None:

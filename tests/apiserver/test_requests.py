@@ -100,20 +100,12 @@ def test_unknown_fields_warn_or_refuse_or_pass(api: Api, namespace: str) -> None
     assert (status, headers["Warning"]) == (201, None)
 
 
-def test_a_kind_that_nothing_acts_on_says_so(api: Api, namespace: str) -> None:
-    labels = {"app": "web"}
-    template = {"metadata": {"labels": labels}, "spec": POD["spec"]}
-    body = {"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": labels}, "template": template}}
-    path = f"/apis/apps/v1/namespaces/{namespace}"
+def test_a_kind_that_nothing_acts_on_is_answered_as_upstream_answers(api: Api, namespace: str) -> None:
     attachment = {
         "metadata": {"name": f"web-{namespace}"},
         "spec": {"attacher": "a.example.dev", "nodeName": "n1", "source": {"persistentVolumeName": "v"}},
     }
     status, _, headers = api.request("POST", "/apis/storage.k8s.io/v1/volumeattachments", attachment)
-    assert status == 201
-    said = "storage.k8s.io/v1 VolumeAttachment is stored, but no controller of this cluster acts on it"
-    assert headers["Warning"] == f'299 - "{said}"'
-    status, _, headers = api.request("POST", f"{path}/deployments", body)
     assert (status, headers["Warning"]) == (201, None)
 
 
@@ -140,6 +132,9 @@ def test_binding_eviction_and_status(api: Api, namespace: str) -> None:
     api.request("POST", _pods(namespace), POD)
     path = _pods(namespace) + "/one"
     binding = {"apiVersion": "v1", "kind": "Binding", "target": {"kind": "Node", "name": "node-1"}}
+    status, document, _ = api.request("POST", path + "/binding", binding, role="component")
+    assert (status, document["message"]) == (400, "name in URL does not match name in Binding object")
+    binding["metadata"] = {"name": "one"}
     assert api.request("POST", path + "/binding", binding, role="component")[0] == 201
     status, document, _ = api.request("POST", path + "/binding", binding, role="component")
     assert (status, document["reason"]) == (409, "Conflict")
@@ -148,8 +143,13 @@ def test_binding_eviction_and_status(api: Api, namespace: str) -> None:
     _, pod, _ = api.request("PATCH", path + "/status", patch, content_type="application/merge-patch+json")
     assert (pod["status"]["phase"], pod["spec"]["nodeName"]) == ("Running", "node-1")
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "one"}}
+    wrong = {**eviction, "metadata": {"name": "two"}}
+    status, document, _ = api.request("POST", path + "/eviction", wrong)
+    assert (status, document["message"]) == (400, "name in URL does not match name in Eviction object")
     assert api.request("POST", path + "/eviction", eviction)[0] == 201
     _, pod, _ = api.request("GET", path)
+    told = {one["type"]: one.get("reason") for one in pod["status"]["conditions"]}
+    assert told["DisruptionTarget"] == "EvictionByEvictionAPI"
     assert pod["metadata"]["deletionGracePeriodSeconds"] == 30
 
 

@@ -102,7 +102,7 @@ def test_what_is_refused(resource: str, body: dict[str, Any], causes: list[tuple
 
 def test_a_claim_stays_as_it_was_asked_for() -> None:
     cluster = Cluster()
-    made = cluster.create(CLAIMS, "web", claim({"name": "a", "exactly": ONE}))
+    made = cluster.create(CLAIMS, "web", claim({"name": "a", "exactly": ONE}), explains=True)
     assert made["spec"]["devices"]["requests"][0]["exactly"]["count"] == 1
     assert cluster.warnings == [
         "resource.k8s.io/v1 ResourceClaim is stored, but no controller of this cluster acts on it"
@@ -117,9 +117,9 @@ def test_a_claim_stays_as_it_was_asked_for() -> None:
 
 def test_a_kind_without_status_that_nothing_acts_on_says_so() -> None:
     cluster = Cluster()
-    cluster.create("networkpolicies.networking.k8s.io", "web")
+    cluster.create("networkpolicies.networking.k8s.io", "web", explains=True)
     assert cluster.warnings == [
         "networking.k8s.io/v1 NetworkPolicy is stored, but no controller of this cluster acts on it"
     ]
-    cluster.create("controllerrevisions.apps", "web", {"data": {}})
+    cluster.create("controllerrevisions.apps", "web", {"data": {}}, explains=True)
     assert cluster.warnings == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from controllers.kinds.table import KINDS
@@ -22,24 +24,33 @@ def test_a_keeper_is_a_component_that_there_is(kind: Kind) -> None:
     assert not kind.keeper or kind.keeper in COMPONENTS
 
 
-def test_a_kind_that_nothing_acts_on_says_so_on_every_write_of_it() -> None:
+def test_whoever_imports_what_nothing_acts_on_is_told_so() -> None:
     cluster = Cluster()
     resource = "volumeattachments.storage.k8s.io"
-    cluster.create(resource, "web", ATTACHMENT)
+
+    def patch(body: dict[str, Any], subresource: str = "") -> list[str]:
+        cluster.apply(Patch(resource, "", "web", body, "merge", subresource), explains=True)
+        return cluster.warnings
+
+    cluster.create(resource, "web", ATTACHMENT, explains=True)
     assert cluster.warnings == [IDLE]
-    cluster.patch(resource, "web", {"metadata": {"labels": {"a": "b"}}})
-    assert cluster.warnings == [IDLE]
-    cluster.patch(resource, "web", {"status": {"attached": True}}, subresource="status")
+    labelled = {"metadata": {"labels": {"a": "b"}}}
+    assert patch(labelled) == [IDLE]
+    assert patch({"status": {"attached": True}}, "status") == []
+    assert patch(labelled) == [], "a write that changes nothing says nothing"
+
+
+def test_through_the_api_a_kind_that_nothing_acts_on_is_silent_as_upstream() -> None:
+    cluster = Cluster()
+    cluster.create("volumeattachments.storage.k8s.io", "web", ATTACHMENT)
     assert cluster.warnings == []
-    cluster.apply(Patch(resource, "", "web", {"metadata": {"labels": {"a": "b"}}}))
-    assert cluster.warnings == [], "a write that changes nothing says nothing"
 
 
 def test_a_kind_with_a_controller_and_one_that_asks_for_nothing_are_silent() -> None:
     cluster = Cluster()
-    cluster.create("deployments.apps", "web", WORKLOAD)
+    cluster.create("deployments.apps", "web", WORKLOAD, explains=True)
     assert cluster.warnings == []
-    cluster.create("configmaps", "web", {"data": {"a": "b"}})
+    cluster.create("configmaps", "web", {"data": {"a": "b"}}, explains=True)
     assert cluster.warnings == []
 
 

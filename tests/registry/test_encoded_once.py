@@ -98,7 +98,11 @@ def test_what_nothing_changes_is_encoded_only_for_whoever_asks(encoded: list[Any
 def test_a_delete_answers_with_what_was_there_last() -> None:
     write = Written()
     first = write(MADE)
-    assert write(Delete("configmaps", "default", "a")).data is first.data
+    gone = write(Delete("configmaps", "default", "a"))
+    assert gone.revision > first.revision
+    assert gone.object["metadata"].pop("resourceVersion") == str(gone.revision)
+    told = {**first.object, "metadata": {k: v for k, v in first.object["metadata"].items() if k != "resourceVersion"}}
+    assert gone.object == told
     held = Create("configmaps", "default", {"metadata": {"name": "b", "finalizers": ["x.io/y"]}, "data": DATA})
     write(held)
     write(Delete("configmaps", "default", "b"))

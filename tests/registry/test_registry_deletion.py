@@ -119,8 +119,10 @@ def test_a_period_below_zero_is_the_shortest_that_there_is(cluster: Cluster) -> 
 
 
 def test_whoever_deletes_is_told_the_last_state(cluster: Cluster) -> None:
-    made = cluster.create("configmaps", "a")
-    assert cluster.delete("configmaps", "a") == made
+    made = cluster.create("configmaps", "a")["metadata"]
+    gone = cluster.delete("configmaps", "a")["metadata"]
+    assert int(gone["resourceVersion"]) > int(made["resourceVersion"]), "its end is a revision of its own"
+    assert gone == {**made, "resourceVersion": gone["resourceVersion"]}
     held = cluster.create("configmaps", "b", {"metadata": {"finalizers": ["a.example/b"]}})
     marked = cluster.delete("configmaps", "b")
     assert marked["metadata"]["resourceVersion"] != held["metadata"]["resourceVersion"]

@@ -168,8 +168,13 @@ METADATA: list[tuple[str, dict[str, Any], str]] = [
     ("an annotation without a key", {"annotations": {"": "c"}}, "metadata.annotations"),
     ("annotations of half a megabyte", {"annotations": {"a": "c" * 300_000}}, "metadata.annotations"),
     ("an owner without a uid", {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": ""}]},
-     "metadata.ownerReferences[0].uid"),
-    ("a finalizer that is no name", {"finalizers": ["a b"]}, "metadata.finalizers[0]"),
+     "metadata.ownerReferences.uid"),
+    ("an owner of no version", {"ownerReferences": [{"apiVersion": "a/b/c", "kind": "Pod", "name": "x", "uid": "1"}]},
+     "metadata.ownerReferences.apiVersion"),
+    ("a finalizer that is no name", {"finalizers": ["x.io/a b"]}, "metadata.finalizers"),
+    ("a short finalizer that nobody knows", {"finalizers": ["hold"]}, "metadata.finalizers[0]"),
+    ("two finalizers that exclude each other", {"finalizers": ["orphan", "foregroundDeletion"]}, "metadata.finalizers"),
+    ("a generation below zero", {"generation": -1}, "metadata.generation"),
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from clustersim.apiserver.handling import handle
 from clustersim.apiserver.messages import Request, Response, error_response
+from clustersim.apiserver.negotiation import formed
 from clustersim.classroom.accounttokens import signer
 from clustersim.classroom.opening import open_session
 from clustersim.classroom.writing import write
@@ -45,12 +46,25 @@ class Room:
         query: Mapping[str, str] | None = None,
         **headers: str,
     ) -> Response:
-        told = {"authorization": f"Bearer {token or self.teacher}", "content-type": "application/json", **headers}
         data = b"" if body is None else json.dumps(body).encode()
+        return self.sent(method, path, data, token, query, **headers)
+
+    def sent(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        token: str = "",
+        query: Mapping[str, str] | None = None,
+        **headers: str,
+    ) -> Response:
+        """Answer what is sent as it stands."""
+        told = {"authorization": f"Bearer {token or self.teacher}", "content-type": "application/json", **headers}
+        request = Request(method, self.code, path, query or {}, told, body)
         try:
-            answer = handle(Request(method, self.code, path, query or {}, told, data))
+            answer = handle(request)
         except ApiError as error:
-            answer = error_response(error)
+            answer = formed(request, error_response(error))
         assert isinstance(answer, Response)
         return answer
 

@@ -100,6 +100,8 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    metadata_checks=(1, 0),
+    unconditional=False,
     columns=(
         NAME,
         Column(

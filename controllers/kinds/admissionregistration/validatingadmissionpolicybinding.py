@@ -64,6 +64,8 @@ KIND: Final = Kind(
     whole_rules=True,
     defaults=_defaults,
     validate=_validate,
+    metadata_checks=(1, 0),
+    unconditional=False,
     columns=(
         NAME,
         Column(

@@ -62,12 +62,14 @@ def kind(name: str, plural: str, *, mutating: bool) -> Kind:
         namespaced=False,
         rank=9,
         generation=True,
+        unconditional=False,
+        metadata_checks=(1, 0),
         asks=False,
         whole_rules=True,
         prepare=_prepare,
         defaults=defaults,
         validate=validate,
-        warns=_warns,
+        explains=_explained,
         columns=(
             NAME,
             Column(
@@ -86,7 +88,7 @@ def _prepare(document: dict[str, Any]) -> None:
         document.pop("webhooks", None)
 
 
-def _warns(document: Mapping[str, Any]) -> list[str]:
+def _explained(document: Mapping[str, Any]) -> list[str]:
     return [
         f"webhooks[{index}]: stored, but this cluster calls no webhook: requests pass as if it had allowed them"
         for index in range(len(document.get("webhooks") or ()))

@@ -162,6 +162,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     computed=Computed(_local, "the APIService {name} is computed from what this server serves and cannot be written"),
+    unconditional=False,
     columns=(
         NAME,
         Column("Service", "string", "The reference to the service that hosts this API endpoint.", _where),

@@ -153,6 +153,8 @@ KIND: Final = Kind(
     warns=_warns,
     validate_update=_validate_update,
     generation=True,
+    converted=frozenset({TEMPLATE_GENERATION}),
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         _counted("Desired", "desiredNumberScheduled"),

@@ -95,7 +95,7 @@ _COUNTS: Final = counts.rules(
     ("updatedReplicas", "readyReplicas", "availableReplicas"),
     "readyReplicas",
 )
-_STATUS: Final = replace(STATUS, carries=("annotations",), part_rules=_COUNTS)
+_STATUS: Final = replace(STATUS, carries=("annotations", "finalizers", "ownerReferences"), part_rules=_COUNTS)
 """As upstream: the write of its status carries the revision annotation, and does not count as a change."""
 
 
@@ -131,6 +131,7 @@ KIND: Final = Kind(
     validate_update=_validate_update,
     generation=True,
     generation_counts_annotations=True,
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         READY,

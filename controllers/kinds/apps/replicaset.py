@@ -70,6 +70,7 @@ KIND: Final = Kind(
     warns=_warns,
     validate_update=_validate_update,
     generation=True,
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         *replicas_columns("apps_v1.ReplicaSet"),

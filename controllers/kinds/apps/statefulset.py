@@ -131,7 +131,13 @@ _COUNTS: Final = counts.rules(
     ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
     "status.readyReplicas",
 )
-_STATUS: Final = replace(STATUS, part_rules=_COUNTS)
+
+
+def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:
+    document["status"].setdefault("availableReplicas", 0)
+
+
+_STATUS: Final = replace(STATUS, complete=_complete_status, part_rules=_COUNTS)
 
 KIND: Final = Kind(
     "StatefulSet",

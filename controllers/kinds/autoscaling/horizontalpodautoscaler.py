@@ -154,6 +154,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         _column("Reference", "string", _reference, "Spec#scaleTargetRef"),

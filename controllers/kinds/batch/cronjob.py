@@ -140,6 +140,7 @@ KIND: Final = Kind(
     validate=_validate,
     warns=_warns,
     generation=True,
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         Column(

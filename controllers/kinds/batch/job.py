@@ -13,7 +13,7 @@ from controllers.kinds.columns import AGE, NAME, TEMPLATE
 from controllers.kinds.core.pod import warnings
 from controllers.kinds.masks import CONDITIONS
 from controllers.log.stamps import human_duration, unix_ms_of
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS, selector_text
 from scheduler_core.api.document import Document, at, child
@@ -122,7 +122,10 @@ def _validate_update(new: Document, old: Mapping[str, Any]) -> list[Cause]:
         why = "can only be modified in tandem with spec.parallelism"
         causes.append(fields.bad("spec.completions", spec["completions"], why))
     causes += fields.immutable("spec.selector", spec.get("selector"), before.get("selector"))
-    causes += fields.immutable("spec.template", spec.get("template"), _template_before(spec, old))
+    template = spec.get("template")
+    if template != _template_before(spec, old):
+        shown = internal.shown(template or {}, "core.PodTemplateSpec")
+        causes.append(fields.bad("spec.template", shown, "field is immutable"))
     for name in _IMMUTABLE:
         causes += fields.immutable(f"spec.{name}", spec.get(name), before.get(name))
     return causes

@@ -77,6 +77,8 @@ KIND: Final = Kind(
     exported=False,
     defaults=_defaults,
     validate=_validate,
+    metadata_checks=(0, 1),
+    unconditional=False,
     columns=(
         NAME,
         Column(

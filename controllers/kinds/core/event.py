@@ -113,6 +113,7 @@ KIND: Final = Kind(
     whole_rules=True,
     defaults=_defaults,
     validate=_validate,
+    metadata_checks=(0, 1),
     columns=(
         Column("Last Seen", "string", "", lambda doc, age: age(last_seen(doc)), source="core_v1.Event#lastTimestamp"),
         Column("Type", "string", "", lambda doc, age: doc.get("type") or "", source="core_v1.Event#type"),

@@ -129,5 +129,6 @@ KIND: Final = Kind(
     students=False,
     defaults=_defaults,
     validate=_validate,
+    metadata_checks=(1, 0),
     columns=(NAME, CREATED_AT),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry import fields
 from controllers.registry.kind import VERBS, Column, Kind, Subresource
-from controllers.registry.subresources import STATUS_AND_METADATA
+from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import Document, at, child
 from scheduler_core.api.errors import Cause
 
@@ -30,7 +31,35 @@ def _finalized(old: Mapping[str, Any], new: Mapping[str, Any]) -> Document:
     return {**old, "finalizers": new.get("finalizers", [])}
 
 
-FINALIZE: Final = Subresource("finalize", verbs=("update",), part="spec", merged=_finalized, reset=False)
+def _phase_rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
+    """Check what a status may say (ValidateNamespaceStatusUpdate)."""
+    phase, leaving = at(document, "status", "phase") or "", "deletionTimestamp" in document["metadata"]
+    wanted, state = ("Terminating", "not empty") if leaving else ("Active", "empty")
+    if phase == wanted:
+        return []
+    return [fields.bad("status.Phase", phase, f"may only be '{wanted}' if `deletionTimestamp` is {state}")]
+
+
+def _finalize_rules(document: Document, old: Mapping[str, Any]) -> list[Cause]:
+    return _finalizers("spec.finalizers", at(document, "spec", "finalizers") or (), one_by_one=True)
+
+
+def _complete(document: Document, old: Mapping[str, Any], now: str) -> None:
+    _defaults(document)
+
+
+_STATUS: Final = replace(STATUS, complete=_complete, part_rules=_phase_rules)
+
+FINALIZE: Final = Subresource(
+    "finalize",
+    verbs=("update",),
+    part="spec",
+    merged=_finalized,
+    reset=False,
+    carries=STATUS.carries,
+    complete=_complete,
+    part_rules=_finalize_rules,
+)
 
 
 def _prepare(document: dict[str, Any]) -> None:
@@ -66,7 +95,7 @@ KIND: Final = Kind(
     short_names=("ns",),
     namespaced=False,
     verbs=tuple(verb for verb in VERBS if verb != "deletecollection"),
-    subresources=(STATUS_AND_METADATA, FINALIZE),
+    subresources=(_STATUS, FINALIZE),
     keeper="namespace",
     rank=0,
     prepare=_prepare,

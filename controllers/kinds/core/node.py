@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE
@@ -39,28 +40,31 @@ _NO_INFO: Final = dict.fromkeys(
 )
 
 
-def _defaults(document: dict[str, Any]) -> None:
+def _status_defaults(document: dict[str, Any]) -> None:
     status = document.get("status") or {}
     if "capacity" in status and "allocatable" not in status:
         status["allocatable"] = dict(status["capacity"])
     for key in ("capacity", "allocatable"):
         round_resources(status.get(key))
+    endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
+    status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": 0, **endpoint}}
+    status["nodeInfo"] = {**_NO_INFO, **(status.get("nodeInfo") or {})}
+    document["status"] = status
+
+
+def _defaults(document: dict[str, Any]) -> None:
+    _status_defaults(document)
     spec = document.setdefault("spec", {})
     if spec.get("podCIDR") is not None and not spec.get("podCIDRs"):
         spec["podCIDRs"] = [spec["podCIDR"]]
     elif spec.get("podCIDRs") and not spec.get("podCIDR"):
         spec["podCIDR"] = spec["podCIDRs"][0]
-    status.setdefault("daemonEndpoints", {}).setdefault("kubeletEndpoint", {}).setdefault("Port", 0)
-    status["nodeInfo"] = {**_NO_INFO, **(status.get("nodeInfo") or {})}
-    document["status"] = status
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
     causes = _avoided(at(document, "metadata", "annotations") or {})
     causes += scheduling.taints("metadata.taints", at(document, "spec", "taints"))
-    for key in ("capacity", "allocatable"):
-        for name, text in (at(document, "status", key) or {}).items():
-            causes += resources.quantity_of(f"status.{key}.{name}", name, text)
+    causes += _resource_causes(document)
     blocks = at(document, "spec", "podCIDRs") or ()
     for index, block in enumerate(blocks):
         causes += addresses.block(f"spec.podCIDRs[{index}]", block)
@@ -68,6 +72,26 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     if len(blocks) > 1 and (len(blocks) > 2 or len({one.version for one in networks if one is not None}) != 2):
         why = "may specify no more than one CIDR for each IP family"
         causes.append(fields.bad("spec.podCIDRs", blocks, why))
+    return causes
+
+
+def _resource_causes(document: Mapping[str, Any]) -> list[Cause]:
+    """Check how much there is of what (ValidateNodeResources)."""
+    causes: list[Cause] = []
+    for key in ("capacity", "allocatable"):
+        for name, text in (at(document, "status", key) or {}).items():
+            causes += resources.quantity_of(f"status.{key}.{name}", name, text)
+    return causes
+
+
+def _address_causes(document: Mapping[str, Any]) -> list[Cause]:
+    causes: list[Cause] = []
+    seen: list[Mapping[str, Any]] = []
+    for index, address in enumerate(at(document, "status", "addresses") or ()):
+        if address in seen:
+            shown = internal.shown(address, "core.NodeAddress")
+            causes.append(fields.duplicate(f"status.addresses[{index}]", shown))
+        seen.append(address)
     return causes
 
 
@@ -87,13 +111,7 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    causes: list[Cause] = []
-    seen: list[Mapping[str, Any]] = []
-    for index, address in enumerate(at(new, "status", "addresses") or ()):
-        if address in seen:
-            shown = internal.shown(address, "core.NodeAddress")
-            causes.append(fields.duplicate(f"status.addresses[{index}]", shown))
-        seen.append(address)
+    causes = _address_causes(new)
     blocks, before = at(new, "spec", "podCIDRs") or [], at(old, "spec", "podCIDRs") or []
     changed = [one for one, was in zip(blocks, before, strict=False) if one != was]
     if before and (len(blocks) != len(before) or changed):
@@ -138,13 +156,24 @@ def _info(key: str) -> Any:
     return lambda document, age: at(document, "status", "nodeInfo", key) or "<unknown>"
 
 
+def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:
+    _status_defaults(document)
+
+
+def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Check a status: upstream's rules of a whole Node's change (ValidateNodeUpdate)."""
+    return _resource_causes(document) + _address_causes(document)
+
+
+_STATUS: Final = replace(STATUS, complete=_complete_status, part_rules=_status_rules)
+
 KIND: Final = Kind(
     "Node",
     "nodes",
     key="minions",
     short_names=("no",),
     namespaced=False,
-    subresources=(STATUS,),
+    subresources=(_STATUS,),
     keeper="kubelet",
     rank=5,
     defaults=_defaults,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, UNSET
@@ -36,6 +37,18 @@ def _defaults(document: dict[str, Any]) -> None:
     if isinstance(spec.get("hostPath"), dict):
         spec["hostPath"].setdefault("type", "")
     child(document, "status").setdefault("phase", "Pending")
+
+
+def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:
+    """Tell since when it is in its phase (persistentvolumeStatusStrategy.PrepareForUpdate)."""
+    status, before = document["status"], old.get("status") or {}
+    status.setdefault("phase", "Pending")
+    time, last = status.get("lastPhaseTransitionTime"), before.get("lastPhaseTransitionTime")
+    if status["phase"] != before.get("phase"):
+        if time is None or time == last:
+            status["lastPhaseTransitionTime"] = now
+    elif time is None and last is not None:
+        status["lastPhaseTransitionTime"] = last
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
@@ -127,7 +140,7 @@ KIND: Final = Kind(
     component_verbs=frozenset({"update", "patch"}),
     short_names=("pv",),
     namespaced=False,
-    subresources=(STATUS,),
+    subresources=(replace(STATUS, complete=_complete_status),),
     keeper="persistentvolume",
     rank=8,
     prepare=_prepare,
@@ -136,6 +149,7 @@ KIND: Final = Kind(
     validate_update=_validate_update,
     whole_rules=True,
     returned_when_deleted=True,
+    metadata_checks=(2, 0),
     columns=(
         NAME,
         Column("Capacity", "string", "", _spec("capacity", "storage"), source="core_v1.PersistentVolumeSpec#capacity"),

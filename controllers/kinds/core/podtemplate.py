@@ -41,6 +41,7 @@ KIND: Final = Kind(
     generation=True,
     returned_when_deleted=True,
     warns=lambda document: warnings.of_template("template.", document.get("template")),
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         Column("Containers", "string", "Names of each container in the template.", _of_containers("name")),

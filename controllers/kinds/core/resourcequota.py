@@ -9,7 +9,7 @@ from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.core import resources
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS_AND_METADATA
+from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -117,7 +117,7 @@ KIND: Final = Kind(
     "ResourceQuota",
     "resourcequotas",
     short_names=("quota",),
-    subresources=(STATUS_AND_METADATA,),
+    subresources=(STATUS,),
     keeper="resourcequota",
     rank=2,
     students=False,
@@ -126,6 +126,7 @@ KIND: Final = Kind(
     validate=_validate,
     whole_rules=True,
     returned_when_deleted=True,
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         Column(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, pairs
 from controllers.kinds.core import service_addresses
 from controllers.kinds.core import service_rules as rules
+from controllers.registry import addresses, fields
 from controllers.registry.kind import Column, Kind, Lookup
-from controllers.registry.subresources import STATUS_AND_METADATA
+from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -134,13 +136,45 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
     return told
 
 
+def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:
+    """Say how the addresses of a load balancer are reached (SetDefaults_Service)."""
+    if document["spec"].get("type") != "LoadBalancer":
+        return
+    for entry in at(document, "status", "loadBalancer", "ingress") or ():
+        if entry.get("ip"):
+            entry.setdefault("ipMode", "VIP")
+
+
+def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Check a status (ValidateLoadBalancerStatus)."""
+    before = at(old, "status", "loadBalancer", "ingress") or ()
+    kept = {entry.get("ip") for entry in before}
+    causes: list[Cause] = []
+    for index, entry in enumerate(at(document, "status", "loadBalancer", "ingress") or ()):
+        where = f"status.loadBalancer.ingress[{index}]"
+        ip, mode, host = entry.get("ip"), entry.get("ipMode"), entry.get("hostname")
+        if ip and ip not in kept:
+            causes += addresses.legacy(f"{where}.ip", ip)
+        if mode is None and ip:
+            causes.append(fields.required(f"{where}.ipMode", "must be specified when `ip` is set"))
+        elif mode is not None and not ip:
+            causes.append(fields.not_allowed(f"{where}.ipMode", "may not be specified when `ip` is not set"))
+        elif mode is not None:
+            causes += fields.one_of(f"{where}.ipMode", mode, ("Proxy", "VIP"))
+        if host:
+            causes += fields.subdomain(f"{where}.hostname", host)
+            if addresses.parsed(host) is not None:
+                causes.append(fields.bad(f"{where}.hostname", host, "must be a DNS name, not an IP address"))
+    return causes
+
+
 KIND: Final = Kind(
     "Service",
     "services",
     key="services/specs",
     short_names=("svc",),
     categories=("all",),
-    subresources=(STATUS_AND_METADATA,),
+    subresources=(replace(STATUS, complete=_complete_status, part_rules=_status_rules),),
     keeper="endpoint",
     rank=10,
     prepare=_prepare,
@@ -153,6 +187,7 @@ KIND: Final = Kind(
     whole_rules=True,
     names="service",
     returned_when_deleted=True,
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         Column("Type", "string", "", lambda doc, age: at(doc, "spec", "type"), source="core_v1.ServiceSpec#type"),

@@ -63,7 +63,8 @@ def _of_type(spec: Spec, kind: str) -> list[Cause]:
     if kind != "ExternalName":
         return []
     why = "may not be set for ExternalName services"
-    held = [key for key in ("clusterIPs", "ipFamilies", "ipFamilyPolicy") if spec.get(key)]
+    held = ["clusterIPs"] if spec.get("clusterIPs") or spec.get("clusterIP") else []
+    held += [key for key in ("ipFamilies", "ipFamilyPolicy") if spec.get(key)]
     name = (spec.get("externalName") or "").removesuffix(".")
     wrong = fields.subdomain("spec.externalName", name) if name else [fields.required("spec.externalName")]
     return [fields.not_allowed(f"spec.{key}", why) for key in held] + wrong

@@ -181,6 +181,7 @@ KIND: Final = Kind(
     validate=_validate,
     validate_update=_validate_update,
     warns=_warns,
+    metadata_checks=(1, 0),
     columns=(
         NAME,
         # The server describes these two in the words of v1beta1, which the models do not carry.

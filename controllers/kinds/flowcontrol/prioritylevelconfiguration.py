@@ -113,6 +113,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    metadata_checks=(1, 0),
     columns=(
         NAME,
         Column(

@@ -6,13 +6,14 @@ Source: pkg/apis/networking/validation, pkg/registry/networking/ingress, pkg/pri
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.networking.references import local_object
 from controllers.registry import addresses, fields
 from controllers.registry.kind import Column, Kind
-from controllers.registry.subresources import STATUS_AND_METADATA
+from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -138,6 +139,10 @@ def _status(points: Any) -> list[Cause]:
     return causes
 
 
+def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    return _status(at(document, "status", "loadBalancer", "ingress") or ())
+
+
 def _hosts(document: Mapping[str, Any], age: Any) -> str:
     rules = document["spec"].get("rules") or ()
     listed = [rule["host"] for rule in rules if rule.get("host")]
@@ -159,7 +164,7 @@ KIND: Final = Kind(
     key="ingress",
     group="networking.k8s.io",
     short_names=("ing",),
-    subresources=(STATUS_AND_METADATA,),
+    subresources=(replace(STATUS, part_rules=_status_rules),),
     rank=32,
     generation=True,
     whole_rules=True,

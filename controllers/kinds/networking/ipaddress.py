@@ -51,7 +51,6 @@ KIND: Final = Kind(
     namespaced=False,
     names="address",
     rank=60,
-    generation=True,
     whole_rules=True,
     validate=_validate,
     validate_update=_validate_update,

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, text_of
 from controllers.kinds.core import resources, scheduling
+from controllers.kinds.core.pod import warnings
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at
@@ -45,6 +46,10 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return fields.immutable("handler", new.get("handler"), old.get("handler"))
 
 
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    return warnings.node_labels("scheduling.nodeSelector", at(document, "scheduling", "nodeSelector") or ())
+
+
 KIND: Final = Kind(
     "RuntimeClass",
     "runtimeclasses",
@@ -54,6 +59,8 @@ KIND: Final = Kind(
     asks=True,
     whole_rules=True,
     validate=_validate,
+    warns=_warns,
     validate_update=_validate_update,
+    unconditional=False,
     columns=(NAME, Column("Handler", "string", "", text_of("handler")), AGE),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
@@ -41,6 +42,19 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     return causes + fields.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
 
 
+def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:
+    for key in _COUNTS:
+        document["status"].setdefault(key, 0)
+
+
+def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Check a status (ValidatePodDisruptionBudgetStatusUpdate)."""
+    return [cause for key in _COUNTS for cause in fields.non_negative(f"status.{key}", document["status"].get(key))]
+
+
+_STATUS: Final = replace(STATUS, complete=_complete_status, part_rules=_status_rules)
+
+
 def _number(key: str) -> Any:
     def cell(document: Mapping[str, Any], age: Any) -> str:
         value = at(document, "spec", key)
@@ -55,12 +69,14 @@ KIND: Final = Kind(
     group="policy",
     short_names=("pdb",),
     names="path",
-    subresources=(STATUS,),
+    subresources=(_STATUS,),
     keeper="disruption",
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
     generation=True,
+    metadata_checks=(0, 0),
+    unconditional=False,
     columns=(
         NAME,
         Column(

@@ -38,5 +38,6 @@ KIND: Final = Kind(
     defaults=rules.role_defaults,
     validate=_validate,
     keeper="clusterrole-aggregation",
+    metadata_checks=(2, 1),
     columns=(NAME, CREATED_AT),
 )

@@ -25,7 +25,7 @@ KIND: Final = Kind(
     namespaced=False,
     names="path",
     rank=8,
-    warns=rules.binding_warns,
+    explains=rules.binding_explained,
     students=False,
     whole_rules=True,
     computed=bootstrap.computed(bootstrap.CLUSTER_ROLE_BINDINGS),
@@ -33,4 +33,5 @@ KIND: Final = Kind(
     validate=_validate,
     validate_update=rules.binding_update,
     columns=rules.binding_columns("clusterRoleBinding", _ROLE),
+    metadata_checks=(2, 1),
 )

@@ -26,5 +26,6 @@ KIND: Final = Kind(
     computed=bootstrap.computed(bootstrap.ROLES),
     defaults=rules.role_defaults,
     validate=_validate,
+    metadata_checks=(2, 1),
     columns=(NAME, CREATED_AT),
 )

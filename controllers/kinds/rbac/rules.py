@@ -100,8 +100,8 @@ def binding_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     return [fields.bad("roleRef", _as_written(new["roleRef"]), "cannot change roleRef")]
 
 
-def binding_warns(document: Mapping[str, Any]) -> list[str]:
-    """Warn of subjects that get nothing: people and components may what their role in the session says."""
+def binding_explained(document: Mapping[str, Any]) -> list[str]:
+    """Tell of subjects that get nothing: people and components may what their role in the session says."""
     why = "people may what their role in the session says; a binding here gives to ServiceAccounts alone"
     return [
         f"subjects[{index}]: {why}"

@@ -140,6 +140,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         Column("Node", "string", "Where they are.", text_of("spec", "nodeName"), source=f"{_STRUCT}#nodeName"),

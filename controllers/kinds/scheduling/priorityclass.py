@@ -20,6 +20,11 @@ SYSTEM_CLASSES: Final = {"system-node-critical": 2_000_001_000, "system-cluster-
 _RESOURCE: Final = "priorityclasses.scheduling.k8s.io"
 
 
+def _prepare(document: dict[str, Any]) -> None:
+    # Upstream counts no change of it.
+    document["metadata"]["generation"] = 1
+
+
 def _defaults(document: dict[str, Any]) -> None:
     document.setdefault("preemptionPolicy", "PreemptLowerPriority")
     document.setdefault("value", 0)
@@ -61,7 +66,8 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
-    generation=True,
+    prepare=_prepare,
+    metadata_checks=(0, 1),
     columns=(
         NAME,
         Column("Value", "integer", "", lambda doc, age: doc["value"], source="scheduling_v1.PriorityClass#value"),

@@ -83,6 +83,10 @@ KIND: Final = Kind(
     validate=_driver,
     validate_update=_driver_update,
     returned_when_deleted=True,
+    metadata_checks=(0, 1),
+    generation=True,
+    first_generation=0,
+    unconditional=False,
     columns=(
         NAME,
         Column(

@@ -17,7 +17,9 @@ from scheduler_core.api.errors import Cause
 
 
 def _node_defaults(document: dict[str, Any]) -> None:
-    child(document, "spec").setdefault("drivers", [])
+    # Upstream keeps no list that is empty, and writes this one all the same.
+    spec = child(document, "spec")
+    spec["drivers"] = spec.get("drivers") or None
 
 
 def _node(document: dict[str, Any]) -> list[Cause]:
@@ -62,6 +64,8 @@ KIND: Final = Kind(
     validate_update=_node_update,
     whole_rules=True,
     returned_when_deleted=True,
+    metadata_checks=(2, 0),
+    unconditional=False,
     columns=(
         NAME,
         Column(

@@ -38,6 +38,7 @@ KIND: Final = Kind(
     students=False,
     validate=_capacity,
     validate_update=_capacity_update,
+    unconditional=False,
     columns=(
         NAME,
         CREATED_AT,

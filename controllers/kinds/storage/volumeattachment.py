@@ -60,6 +60,8 @@ KIND: Final = Kind(
     validate_update=_attachment_update,
     whole_rules=True,
     returned_when_deleted=True,
+    metadata_checks=(2, 0),
+    unconditional=False,
     columns=(
         NAME,
         Column(

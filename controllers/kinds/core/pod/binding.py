@@ -65,11 +65,11 @@ def bound(old: Mapping[str, Any], operation: Bind, now_unix_ms: int) -> Document
         "lastProbeTime": None,
         "lastTransitionTime": wire_time(now_unix_ms),
     }
-    status["conditions"] = _with(status.get("conditions") or (), condition)
+    status["conditions"] = with_condition(status.get("conditions") or (), condition)
     return {**old, "spec": {**spec, "nodeName": operation.node_name}, "status": status}
 
 
-def _with(conditions: Iterable[Mapping[str, Any]], fresh: Document) -> list[Mapping[str, Any]]:
+def with_condition(conditions: Iterable[Mapping[str, Any]], fresh: Document) -> list[Mapping[str, Any]]:
     """Return the conditions with one in the place that its type had, or at the end (UpdatePodCondition)."""
     known = list(conditions)
     at = next((index for index, one in enumerate(known) if one.get("type") == fresh["type"]), len(known))

@@ -5,7 +5,9 @@ Source: pkg/apis/core/v1/defaults.go, v1.34.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from scheduler_core.api import quantity
@@ -146,8 +148,28 @@ def _container(container: Document) -> None:
             _handler(handler)
 
 
+_HOST: Final = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
+_PART: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_IMAGE: Final = re.compile(
+    rf"(?P<name>(?:(?:{_HOST}(?:\.{_HOST})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?{_PART}(?:/{_PART})*)"
+    r"(?::[\w][\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?",
+    re.ASCII,
+)
+_IMAGE_NAME_MAX: Final = 255
+_ONLY_HEX: Final = re.compile(r"[a-f0-9]{64}", re.ASCII)
+
+
+def _is_image(text: str) -> bool:
+    """Return whether a text names an image (distribution/reference, ParseNormalizedNamed)."""
+    match = _IMAGE.fullmatch(text)
+    return match is not None and len(match["name"]) <= _IMAGE_NAME_MAX and not _ONLY_HEX.fullmatch(text)
+
+
+@lru_cache(maxsize=1_024)
 def image_tag(image: str) -> str:
-    """Return the tag of an image reference: `latest` when it has none, empty when it has only a digest."""
+    """Return the tag of an image reference: `latest` when it has none, empty when it has only a digest or is none."""
+    if not _is_image(image):
+        return ""
     name, at_sign, _ = image.partition("@")
     last = name.rpartition("/")[2]
     _, colon, tag = last.partition(":")

@@ -6,11 +6,14 @@ Source: pkg/registry/core/pod/storage/eviction.go, v1.34.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from controllers.kinds.core.pod.binding import with_condition
 from controllers.log.operations import Bind, Create, Delete
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction
+from controllers.registry.deletion import check_preconditions
 from controllers.registry.incoming import body_of
 from controllers.registry.kind import Subresource, Writing
 from scheduler_core.api.document import condition
@@ -67,12 +70,36 @@ def _post(writing: Writing, operation: Create | Bind) -> Stored:
     assert isinstance(operation, Create), "nothing is bound by an eviction"
     deletion = _deletion_of(operation)
     pod = writing.existing(deletion.resource, deletion.namespace, deletion.name)
-    spent = budget_spent(writing.transaction, pod.object, wire_time(writing.context.unix_ms))
+    now = wire_time(writing.context.unix_ms)
+    spent = budget_spent(writing.transaction, pod.object, now)
+    check_preconditions(writing.kind_of(deletion.resource), pod, deletion)
+    if not writing.context.dry_run:
+        # Everything that may refuse the delete is asked before the pod is told why it goes.
+        writing.context.check(deletion, pod, None)
+        writing.put(deletion.resource, _disrupted(pod.object, now), expected=pod.revision)
+        deletion = replace(deletion, resource_version="")
     last = writing.delete(deletion)
     if spent is not None:
         budget, changed = spent
         writing.put(BUDGETS, changed, expected=budget.revision)
     return last
+
+
+def _disrupted(pod: Mapping[str, Any], now: str) -> dict[str, Any]:
+    """Return the pod with the condition that says why it goes (addConditionAndDeletePod)."""
+    status = pod.get("status") or {}
+    known = condition(pod, "DisruptionTarget")
+    since = known.get("lastTransitionTime") if known is not None and known.get("status") == "True" else None
+    fresh = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": since or now,
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }
+    conditions = with_condition(status.get("conditions") or (), fresh)
+    return {**pod, "status": {**status, "conditions": conditions}}
 
 
 def _deletion_of(operation: Create) -> Delete:

@@ -12,9 +12,9 @@ from controllers.kinds.core.pod.binding import BINDING
 from controllers.kinds.core.pod.changes import EPHEMERAL, RESIZE
 from controllers.kinds.core.pod.eviction import EVICTION
 from controllers.kinds.core.pod.printing import gates_cell, ready_cell, restarts_cell, row_conditions, status_cell
+from controllers.kinds.core.pod.statuses import STATUS_PART
 from controllers.kinds.masks import CONDITIONS, CONTAINERS
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
-from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
@@ -82,7 +82,7 @@ KIND: Final = Kind(
     component_verbs=frozenset({"delete"}),
     short_names=("po",),
     categories=("all",),
-    subresources=(STATUS, BINDING, EVICTION, EPHEMERAL, RESIZE, *_PROCESS),
+    subresources=(STATUS_PART, BINDING, EVICTION, EPHEMERAL, RESIZE, *_PROCESS),
     keeper="kubelet",
     rank=61,
     prepare=_prepare,

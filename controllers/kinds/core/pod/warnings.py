@@ -5,7 +5,7 @@ Source: pkg/api/pod/warnings.go and pkg/api/node/util.go, v1.34.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from controllers.registry import addresses, fields
@@ -44,6 +44,15 @@ _VOLUMES: Final = {
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
+_WHOLE: Final = 10**9
+_PORT: Final = (
+    ("Name", "name", ""),
+    ("HostPort", "hostPort", 0),
+    ("ContainerPort", "containerPort", 0),
+    ("Protocol", "protocol", ""),
+    ("HostIP", "hostIP", ""),
+)
+"""The fields of a port as upstream's internal struct prints them, and what stands for nothing."""
 _BYTES: Final = ("memory", "ephemeral-storage")
 _CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 _NO_SELECTOR: Final = "a null labelSelector results in matching no pod"
@@ -52,6 +61,11 @@ _NO_SELECTOR: Final = "a null labelSelector results in matching no pod"
 def pod(document: Mapping[str, Any]) -> list[str]:
     """Return the warnings of a pod."""
     return [*host_name(document, "the Pod's hostname"), *of_template("", document)]
+
+
+def node_labels(where: str, keys: Iterable[str]) -> list[str]:
+    """Return the warnings of labels of nodes that nobody should choose by any more."""
+    return [f"{where}: {_LABELS[key]}" for key in keys if key in _LABELS]
 
 
 def host_name(document: Mapping[str, Any], used_in: str = "Pod names and hostnames") -> list[str]:
@@ -154,7 +168,7 @@ def _repeated(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
 def _fractions(where: str, amounts: Mapping[str, str] | None) -> Iterator[str]:
     for name in _BYTES:
         text = (amounts or {}).get(name)
-        if text is not None and quantity.milli_value(text) % 1000:
+        if text is not None and quantity.nano_of(text) % _WHOLE:
             yield f'{where}[{name}]: fractional byte value "{text}" is invalid, must be an integer'
 
 
@@ -182,6 +196,9 @@ def _ports(containers: list[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
         for index, port in enumerate(container.get("ports") or ())
     ]
     for position, (where, port) in enumerate(ports):
+        if port.get("hostIP") and not port.get("hostPort"):
+            told = " ".join(f"{name}:{port.get(key) or nothing}" for name, key, nothing in _PORT)
+            yield f"{where}: hostIP set without hostPort: {{{told}}}"
         for other, before in ports[:position]:
             if all(port.get(key) == before.get(key) for key in ("containerPort", "protocol")):
                 yield from _overlap(where, port, other, before)
