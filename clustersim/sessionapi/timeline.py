@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -18,7 +18,7 @@ from clustersim.feed.palette import Palette
 from clustersim.feed.seal import PODS
 from clustersim.sessionapi.http import Call, answer, refuse
 from clustersim.sessionapi.past import revision_of
-from clustersim.store import history
+from clustersim.store import SqlStore, history
 from clustersim.store.history import Key
 from clustersim.timeline.marks import LANES, Mark, counted, marks, thinned
 from clustersim.timeline.words import LANGUAGES, text_of
@@ -51,9 +51,7 @@ def show(call: Call) -> HttpResponse:
     if lane and lane not in LANES:
         raise refuse(Cause("lane", f"give one of {', '.join(LANES)}, or none for all"))
     chosen = thinned([mark for mark in _marks(call, principal)[2] if lane in ("", mark.lane)], limit)
-    wanted = {mark.row.revision for mark in chosen} | {mark.row.previous_revision for mark in chosen}
-    documents = call.store.rows(sorted(wanted))
-    return answer([_told(mark, documents, language) for mark in chosen])
+    return answer(told(call.store, chosen, language))
 
 
 def counts(call: Call) -> HttpResponse:
@@ -112,13 +110,29 @@ def _marks(call: Call, principal: Principal) -> tuple[int, int, list[Mark]]:
     last = _revision(call, "to", newest, newest)
     if last < first <= newest:
         raise refuse(Cause("to", f"give a revision not before from, {first}"))
+    return first, last, marks_between(store, principal, call.seal, first, last)
+
+
+def marks_between(store: SqlStore, principal: Principal, seal: Seal, first: int, last: int) -> list[Mark]:
+    """Return the marks from one revision to another, both with them, that somebody may be told of.
+
+    Raises:
+        ApiError: 410.
+    """
     try:
         rows = history.log_rows(store, first - 1, last)
     except Gone as error:
         raise opening.past_gone(first, store.compacted) from error
     components = {person.slug for person in people.of_session(principal.session_id) if person.role == COMPONENT}
-    hidden = _Hidden(principal, call.seal)
-    return first, last, [mark for mark in marks(rows, components) if not hidden.hides(mark.row.key)]
+    hidden = _Hidden(principal, seal)
+    return [mark for mark in marks(rows, components) if not hidden.hides(mark.row.key)]
+
+
+def told(store: SqlStore, found: Sequence[Mark], language: str) -> list[dict[str, Any]]:
+    """Return marks as `GET …/timeline` answers them."""
+    wanted = {mark.row.revision for mark in found} | {mark.row.previous_revision for mark in found}
+    documents = store.rows(sorted(wanted))
+    return [_told(mark, documents, language) for mark in found]
 
 
 class _Hidden:

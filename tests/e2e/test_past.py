@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import expect
@@ -113,3 +114,41 @@ def test_a_moment_is_held_sent_and_left(open_classroom: Callable[[str], Classroo
     page.get_by_test_id("past-fork").click()
     page.wait_for_url(lambda url: classroom.code not in url)
     wait_state(page, lambda now: now["connection"] == "live" and "first" in names(now), "the fork has the first pod")
+
+
+def test_a_recording_opens_without_a_server(open_classroom: Callable[[str], Classroom], tmp_path: Path) -> None:
+    classroom = open_classroom("three-nodes")
+    classroom.session("PATCH", "/clock", {"pace": 0})
+    page = classroom.teacher(viewport={"width": 1366, "height": 768})
+    classroom.cluster("POST", PODS, small_pod("first"))
+    before = wait_state(page, bound("first"), "the first pod is bound")["revision"]
+    classroom.cluster("DELETE", f"{PODS}/first?gracePeriodSeconds=0")
+    classroom.cluster("POST", PODS, small_pod("second"))
+    wait_state(page, lambda now: bound("second")(now) and "first" not in names(now), "the other pod came")
+
+    page.get_by_test_id("palette-save").click()
+    assert axe.problems(page) == []
+    with page.expect_download() as download:
+        page.get_by_test_id("dialog-submit").click()
+    file = tmp_path / "recording.html"
+    download.value.save_as(file)
+
+    watched = classroom.watch(classroom.context(viewport={"width": 1366, "height": 768}, offline=True).new_page())
+    said: list[str] = []
+    watched.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    watched.goto(file.as_uri())
+    now = wait_state(watched, lambda now: now["paintedRevision"] > 0, "the end of the recording")
+    assert "second" in names(now)
+    assert "first" not in names(now)
+    expect(watched.get_by_test_id("dock-timeline")).to_have_attribute("aria-selected", "true")
+
+    watched.goto(f"{file.as_uri()}?rv={before}&pod=default/first&tab=decision")
+    past = wait_state(watched, lambda now: now["paintedRevision"] == before, "a moment of it")
+    assert "first" in names(past)
+    expect(watched.get_by_test_id("inspector-name")).to_have_text("first")
+    expect(watched.get_by_test_id("inspector").get_by_role("table").first).to_be_visible()
+    picture(watched, "recording")
+    assert axe.problems(watched) == []
+    watched.get_by_test_id("past_back").click()
+    wait_state(watched, lambda now: now["paintedRevision"] == before - 1, "one revision back")
+    assert said == []

@@ -16,7 +16,7 @@ const PODS_TO_TRY = 200;
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "openFault" | "openImport" | "openScheduler" | "openExpression" | "showCode" | "showKeys">}
+ * @returns {Pick<Table, "openFault" | "openImport" | "openSave" | "openScheduler" | "openExpression" | "showCode" | "showKeys">}
  */
 export function dialogIntents(world) {
   const { actions, view, ui, code } = world;
@@ -43,6 +43,9 @@ export function dialogIntents(world) {
 
   return {
     openImport: ({ kind, text }) => attempt(kind === "yaml" ? () => importManifests(text) : replayTrace),
+    openSave: () => attempt(async () => (await forms.save()).openSave({
+      t, hrefOf: (form) => `${api.session}/export?format=${form}&language=${ui().lang}`,
+    })),
     openFault: ({ identity, kind = "" }) => attempt(async () => (await forms.fault()).openFault({
       t,
       identity,

@@ -24,6 +24,7 @@ export const forms = {
   expression: fetched(() => import("../forms/expression_dialog.js")),
   fault: fetched(() => import("../forms/fault_dialog.js")),
   files: fetched(() => import("../forms/import_dialog.js")),
+  save: fetched(() => import("../forms/save_dialog.js")),
   keys: fetched(() => import("../forms/keys_dialog.js")),
   object: fetched(() => import("../forms/object_form.js")),
   remove: fetched(() => import("../forms/delete_dialog.js")),

@@ -59,7 +59,12 @@ export function makeCharts(element) {
     } catch (error) {
       if (mine !== drawn) return;
       const words = text(lang, "decision.noCharts");
-      for (const place of [heat, bars]) place?.replaceChildren(h("p", { class: "dc-note", text: words }));
+      for (const place of [heat, bars]) {
+        place?.replaceChildren(h("p", { class: "dc-note", text: words }));
+        place?.style.removeProperty("min-height");
+        const table = place?.closest("section")?.querySelector("details");
+        if (table) table.open = true;
+      }
       console.warn(error);
     }
   }

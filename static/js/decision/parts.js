@@ -185,9 +185,9 @@ function quoted(message, parts) {
  */
 export function decisionTable(decision, rows, mode, lang) {
   return h("details", { class: "dc-details" }, h("summary", { text: text(lang, "decision.asTable") }),
-    h("div", { class: "dc-scroll" }, h("table", { class: "dc-table" },
+    h("div", { class: "dc-scroll", role: "region", tabindex: "0", "aria-label": text(lang, "decision.asTable") }, h("table", { class: "dc-table" },
       row("th", [text(lang, "outline.node"), text(lang, "decision.filter"), ...decision.plugins.map((plugin) =>
-        `${plugin.name} ×${number(lang, plugin.weight, 2)}`), text(lang, "decision.total"), ""]),
+        `${plugin.name} ×${number(lang, plugin.weight, 2)}`), text(lang, "decision.total"), text(lang, "decision.outcome")]),
       ...rows.map((one) => h("tr", { class: one.best && one.feasible ? "dc-chosen" : "" },
         h("th", { scope: "row", text: one.node }),
         h("td", { text: one.feasible ? text(lang, "stage.feasible")

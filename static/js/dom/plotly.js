@@ -20,6 +20,8 @@ let loading = null;
 export function loadPlotly() {
   const here = moduleOf(window);
   if (here) return Promise.resolve(here);
+  // A recording carries no charts: their numbers are in its tables.
+  if (document.documentElement.hasAttribute("data-recording")) return Promise.reject(new Error("a recording has no charts"));
   loading ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
     const base = document.documentElement.dataset["static"] ?? "/static/";

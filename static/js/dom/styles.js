@@ -20,6 +20,8 @@ export async function addStyles(...names) {
  * @returns {Promise<void>}
  */
 function add(name) {
+  // A recording comes with all of them.
+  if (document.querySelector(`link[data-style="${name}"]`)) return Promise.resolve();
   const link = document.createElement("link");
   link.rel = "stylesheet";
   link.href = `${document.documentElement.dataset["static"]}css/${name}.css`;

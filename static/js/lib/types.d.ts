@@ -394,6 +394,8 @@ export interface Me {
   color: number;
   /** The view is one of the past: nobody writes into it. */
   past?: boolean;
+  /** Who looks at a recording: there is no server. */
+  recorded?: boolean;
 }
 
 /** What the cluster of one revision has other than that of another: `GET …/changes/<from>/<to>`. */
@@ -891,6 +893,7 @@ export type Intent =
   | { type: "create"; item: string; values?: Record<string, string> }
   | { type: "openForm"; item: string }
   /** `text`: what a file that was dropped says. */
+  | { type: "openSave" }
   | { type: "openImport"; kind: "yaml" | "openb"; text?: string }
   /** `typed`: by hand, so that the answer stands at the line. */
   | { type: "command"; line: string; typed?: boolean }

@@ -151,4 +151,8 @@ export const TOOLS = [
     },
     run: (_view, _ui, dispatch) => dispatch({ type: "openImport", kind: "openb" }),
   },
+  {
+    id: "save", group: "files", icon: "download", label: (_view, ui) => text(ui.lang, "item_save"), reason: () => "",
+    run: (_view, _ui, dispatch) => dispatch({ type: "openSave" }),
+  },
 ];

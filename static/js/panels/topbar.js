@@ -67,11 +67,11 @@ export function mount(root, dispatch, session) {
       setAttribute(code, "aria-label", `${session.code}: ${text(lang, ui.join.reachable ? "show_code" : "join_closed")}`);
       // A QR that no other device can open is not shown.
       qr.hidden = !ui.join.reachable;
-      if (ui.join.reachable && !ui.phone) setAttribute(qr, "src", `/api/sessions/${session.code}/qr.svg`);
+      if (ui.join.reachable && !ui.phone && view.me && !view.me.recorded) setAttribute(qr, "src", `/api/sessions/${session.code}/qr.svg`);
       shut.hidden = ui.join.reachable;
       setAttribute(code, "title", text(lang, ui.join.reachable ? "show_code" : "join_closed"));
       role.hidden = !view.me;
-      if (view.me) setText(role, text(lang, `role_${view.me.role}`));
+      if (view.me) setText(role, text(lang, view.me.recorded ? "role_recording" : `role_${view.me.role}`));
       setAttribute(english, "aria-pressed", String(lang === "en"));
       setAttribute(chinese, "aria-pressed", String(lang === "zh-hans"));
       setAttribute(languages, "aria-label", text(lang, "language"));

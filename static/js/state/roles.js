@@ -12,6 +12,7 @@ import { kindNamed } from "../lib/kinds.js";
  */
 export function refusedCluster(me) {
   if (!me) return "reason_connecting";
+  if (me.recorded) return "reason_recording";
   if (me.past) return "reason_past";
   return me.role === "teacher" ? null : me.role === "viewer" ? "reason_viewer" : "reason_teacher_only";
 }
@@ -23,6 +24,7 @@ export function refusedCluster(me) {
  */
 export function refusedWrite(me, namespace) {
   if (!me) return "reason_connecting";
+  if (me.recorded) return "reason_recording";
   if (me.past) return "reason_past";
   if (me.role === "teacher") return null;
   if (me.role === "student" && namespace && namespace === me.namespace) return null;

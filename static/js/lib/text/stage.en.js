@@ -248,6 +248,7 @@ export const EN = {
   "decision.verdict": "Filter verdict",
   "decision.filter": "Filter",
   "decision.total": "Total",
+  "decision.outcome": "Outcome",
   "decision.counts": "{n} {n|node|nodes}, {f} feasible",
   "decision.notTried": "not tried: the nominated node passed",
   "decision.notRun": "not run: a plugin failed on another node",

@@ -248,6 +248,7 @@ export const ZH_HANS = {
   "decision.verdict": "过滤判定",
   "decision.filter": "过滤",
   "decision.total": "总分",
+  "decision.outcome": "结果",
   "decision.counts": "{n} 个 Node，{f} 个可行",
   "decision.notTried": "未尝试：提名的 Node 已通过",
   "decision.notRun": "未运行：插件在另一个 Node 上出错",
