@@ -50,7 +50,7 @@ def by_node(pods: Sequence[Document], *, with_ended: bool = False) -> ByNode:
     """Return the pods by node; those that have ended and are on their way out only where they are asked for."""
     found: ByNode = {}
     for pod in pods:
-        ended = _phase(pod) in ("Succeeded", "Failed") and _is_going(pod)
+        ended = _is_going(pod) and _phase(pod) in ("Succeeded", "Failed")
         name = node_of(pod)
         if name is not None and (with_ended or not ended):
             found.setdefault(name, []).append(pod)

@@ -14,7 +14,7 @@ from controllers.log.operations import Update
 from controllers.log.stamps import unix_ms_of, wire_time
 from scheduler_core.api.document import Document, condition
 from scheduler_core.api.meta import view
-from scheduler_core.api.selectors import LabelSelector
+from scheduler_core.api.selectors import LabelSelector, Selector, matches_all
 
 BUDGETS: Final = "poddisruptionbudgets.policy"
 
@@ -48,6 +48,8 @@ class DisruptionController:
         self._pods = setup.informers["pods"]
         self._owners = {kind: setup.informers[resource] for kind, resource in _OWNERS.items()}
         self._queue = setup.queue
+        self._selectors: dict[str, tuple[Document, Selector]] = {}
+        """By the uid of a budget that there is: the budget that was read, and what it selects."""
         self._budgets.add_index("namespace", _namespace)
         self._pods.add_index("namespace", _namespace)
         self._budgets.add_handler(self._budget_changed)
@@ -58,6 +60,8 @@ class DisruptionController:
     def _budget_changed(self, old: Document | None, new: Document | None) -> None:
         if new is not None:
             self._queue.add(key_of(new))
+        elif old is not None:
+            self._selectors.pop(old["metadata"]["uid"], None)
 
     def _pod_changed(self, old: Document | None, new: Document | None) -> None:
         namespace = ((new or old) or {})["metadata"]["namespace"]
@@ -66,7 +70,7 @@ class DisruptionController:
         if new is not None and _stale(new) is not None and (old is None or _stale(old) != _stale(new)):
             self._queue.add(_STALE + key_of(new))
         for budget in self._budgets.indexed("namespace", namespace):
-            if any(pod is not None and _is_about(budget, pod) for pod in (old, new)):
+            if any(pod is not None and self._is_about(budget, pod) for pod in (old, new)):
                 self._queue.add(key_of(budget))
 
     def _owner_changed(self, old: Document | None, new: Document | None) -> None:
@@ -90,7 +94,7 @@ class DisruptionController:
             work.tell("the budget has gone", desired={}, actual={})
             return
         namespace = budget["metadata"]["namespace"]
-        pods = [pod for pod in self._pods.indexed("namespace", namespace) if _is_about(budget, pod)]
+        pods = [pod for pod in self._pods.indexed("namespace", namespace) if self._is_about(budget, pod)]
         if not pods:
             work.event(budget, "PodDisruptionBudget", "NoPods", "No matching pods found")
         try:
@@ -146,7 +150,16 @@ class DisruptionController:
         work.event(pod, "Pod", "MultiplePodDisruptionBudgets", text, event_type="Warning")
 
     def _about(self, pod: Document) -> list[Document]:
-        return [one for one in self._budgets.indexed("namespace", pod["metadata"]["namespace"]) if _is_about(one, pod)]
+        budgets = self._budgets.indexed("namespace", pod["metadata"]["namespace"])
+        return [one for one in budgets if self._is_about(one, pod)]
+
+    def _is_about(self, budget: Document, pod: Document) -> bool:
+        uid = budget["metadata"]["uid"]
+        read = self._selectors.get(uid)
+        if read is None or read[0] is not budget:
+            # Every pod of the namespace is asked about: a selector is read once for as long as its budget stays so.
+            read = self._selectors[uid] = (budget, _selector_of(budget))
+        return read[1] is not None and matches_all(read[1], pod["metadata"].get("labels") or {})
 
     def _forgive(self, key: str, work: Work) -> Reconcile:
         """Take back that a pod is to go, when it has not gone for long enough."""
@@ -223,11 +236,9 @@ def _namespace(document: Document) -> Iterable[str]:
     yield document["metadata"]["namespace"]
 
 
-def _is_about(budget: Document, pod: Document) -> bool:
+def _selector_of(budget: Document) -> Selector:
     selector = budget["spec"].get("selector")
-    if selector is None:
-        return False
-    return view(selector, LabelSelector).matches(pod["metadata"].get("labels") or {})
+    return None if selector is None else view(selector, LabelSelector).requirements()
 
 
 def _disrupted(budget: Document, pods: list[Document], work: Work) -> dict[str, str]:

@@ -144,7 +144,18 @@ RESYNC_KEY: Final = "\x00resync"
 class _Runner:
     """One controller with its queue, as the manager drives it."""
 
-    __slots__ = ("_listed", "_on", "active", "controller", "entry", "flags", "queue", "recent", "recorder")
+    __slots__ = (
+        "_listed",
+        "_on",
+        "active",
+        "controller",
+        "entry",
+        "flags",
+        "planned_ms",
+        "queue",
+        "recent",
+        "recorder",
+    )
 
     def __init__(self, entry: ControllerEntry, identity: str, flags: InForce) -> None:
         self.entry = entry
@@ -154,6 +165,8 @@ class _Runner:
         self.controller: Controller | None = None
         """None: it does not lead."""
         self.active = 0
+        self.planned_ms: int | None = None
+        """For when work is planned: every event asks, and most of them change nothing."""
         self._listed: Sequence[str] | None = None
         self._on = True
         self.recent: deque[Reconciled] = deque(maxlen=RECENT_MAX)
@@ -334,6 +347,7 @@ class ControllerManager:
                 runner.queue.add(RESYNC_KEY)
                 tick.plan(timer, tick.now_ms + runner.resync_ms)
             else:
+                runner.planned_ms = None
                 self._work(runner, tick)
         self._plan(tick)
 
@@ -378,11 +392,13 @@ class ControllerManager:
         if not self._leading:
             return
         for name, runner in self._runners.items():
-            if runner.queue.idle or runner.active >= runner.workers:
+            if runner.queue.idle:
                 continue
             at_ms = runner.queue.next_ms(tick.now_ms)
-            if at_ms is not None:
-                tick.plan(("work", name), at_ms)
+            if at_ms is None or at_ms == runner.planned_ms or runner.active >= runner.workers:
+                continue
+            runner.planned_ms = at_ms
+            tick.plan(("work", name), at_ms)
 
 
 def must(result: Result) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
+from functools import cache
 from typing import Any, Final
 
 
@@ -61,6 +62,19 @@ class EventResource(Enum):
     WILDCARD = "*"
 
 
+@cache
+def _name_of(resource: EventResource, action: ActionType) -> str:
+    """Return how an event without a label is called; there are few, and each shown queue names many."""
+    if action == ActionType.ALL:
+        return resource.value
+    if action == ActionType.UPDATE:
+        return f"{resource.value}Update"
+    names = [one.name or "" for one in ActionType if action & one == one]
+    return resource.value + "|".join(
+        "".join(word.capitalize() for word in name.removeprefix("UPDATE_").split("_")) for name in names
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterEvent:
     """Something that happened: an object's kind and what was done to it."""
@@ -73,16 +87,7 @@ class ClusterEvent:
     @property
     def name(self) -> str:
         """Return the label, or one made of resource and action."""
-        if self.label:
-            return self.label
-        if self.action == ActionType.ALL:
-            return self.resource.value
-        if self.action == ActionType.UPDATE:
-            return f"{self.resource.value}Update"
-        names = [one.name or "" for one in ActionType if self.action & one == one]
-        return self.resource.value + "|".join(
-            "".join(word.capitalize() for word in name.removeprefix("UPDATE_").split("_")) for name in names
-        )
+        return self.label or _name_of(self.resource, self.action)
 
     def covers(self, happened: ClusterEvent) -> bool:
         """Return whether a registration for this event wants to hear of `happened`."""
