@@ -213,6 +213,8 @@ def _check_unsealed(seal: Seal, target: Target, verb: str) -> None:
         sealing.refuse_pod(seal, f"{target.namespace}/{target.name}")
     elif any(one.pod.startswith(f"{target.namespace}/") for one in seal.polls):
         sealing.refuse_all(seal)
+
+
 def _routed(target: Target, verb: str) -> bool:
     """Return whether there is a route: new objects go to a collection, changes to an object."""
     if target.subresource:

@@ -92,6 +92,10 @@ ROUTES: Final[dict[str, str]] = {
     # What runs on in an earlier copy may be what is asked.
     "sessions/<str:code>/copies/<str:copy>/enter": LATER,
     "sessions/<str:code>/rules": FREE,
+    # Searched for on clusters of its own making.
+    "sessions/<str:code>/rules/<str:rule>/find": FREE,
+    "sessions/<str:code>/rules/<str:rule>/world": LATER,
+    "sessions/<str:code>/decisions/<str:decision>/rules": LATER,
     "sessions/<str:code>/homework": FREE,
     "sessions/<str:code>/homework/results": FREE,
 }

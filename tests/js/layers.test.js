@@ -7,8 +7,7 @@ import { test } from "node:test";
 
 const ROOT = new URL("../../static/js/", import.meta.url);
 const MAY = {
-  "": ["", "act", "forms", "panels", "stage", "decision", "whatif", "presenting", "room", "net", "dom", "state", "lib"],
-  "": ["", "act", "class", "forms", "panels", "stage", "decision", "whatif", "net", "dom", "state", "lib"],
+  "": ["", "act", "class", "forms", "panels", "stage", "decision", "whatif", "presenting", "room", "net", "dom", "state", "lib"],
   act: ["act", "forms", "net", "state", "lib"],
   forms: ["forms", "dom", "state", "lib"],
   class: ["class", "dom", "state", "lib"],

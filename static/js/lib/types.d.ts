@@ -932,7 +932,7 @@ export type Intent =
   /** A copy of now for these people's seats. */
   | { type: "handOut"; people: "all" | string[]; seeds: "same" | "each" }
   /** Look into a copy, in a window of its own. */
-  | { type: "enterCopy"; code: string };
+  | { type: "enterCopy"; code: string }
   | { type: "askClass"; pod: string };
 
 export type Dispatch = (intent: Intent) => void;
