@@ -21,7 +21,8 @@ from controllers.registry.structs import read
 
 PODS: Final = "pods"
 TEACHER: Final = "teacher"
-REVEALED: Final = "revealed"
+DONE: Final = ("revealed", "over")
+"""States of a poll in which it seals no longer."""
 
 STOOD: Final = "QueueSort"
 """The point at which a sealed cycle is shown, wherever it stands."""
@@ -137,7 +138,7 @@ def _seal(polls: tuple[tuple[str, int, bytes], ...]) -> Seal:
     for name, _, data in polls:
         document = msgspec.json.decode(data)
         spec, status = read(document.get("spec"), PollSpec), read(document.get("status"), PollStatus)
-        if status.seals and status.state != REVEALED:
+        if status.seals and status.state not in DONE:
             found.append(Sealed(name, spec.pod, spec.node, spec.alone))
     return Seal(tuple(found)) if found else NO_SEAL
 

@@ -20,6 +20,7 @@ from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.log.operations import Create, Delete, Operation, Patch
 from controllers.log.stamps import unix_ms_of
 from controllers.log.store import Stored
+from controllers.predicates import Moment, Predicate, View
 from controllers.scheduler.decisions import whole
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
@@ -89,6 +90,7 @@ def open_poll(call: Call, principal: Principal, asked: Asked) -> tuple[Stored, P
         "models": {**asked.models, **{one["id"]: one["model"] for one in asked.options if one.get("model")}},
         "predicates": {one["id"]: one["right"] for one in asked.options if one.get("right")},
         "component": asked.component,
+        "beganMs": call.store.session_ms(),
     }
     row: Poll | None = None
     try:
@@ -206,7 +208,7 @@ def reveal(call: Call, stored: Stored, row: Poll, *, goes_on: bool = True) -> tu
         row: the poll beside it.
         goes_on: whether time goes on; a lesson lets it run itself, and has the poll judged when it has waited.
     """
-    if row.state != votes.REVEALED:
+    if row.state not in votes.DONE:
         row.secret["revealedMs"] = call.store.session_ms()
         row.save(update_fields=["secret"])
         votes.move(row, votes.REVEALED)
@@ -217,7 +219,7 @@ def reveal(call: Call, stored: Stored, row: Poll, *, goes_on: bool = True) -> tu
     if not goes_on:
         return stored, row
     spec = stored.object["spec"]
-    if spec["kind"] in _ABOUT_A_POD and hold in HOLDS:
+    if spec["pod"] and (spec["kind"] in _ABOUT_A_POD or hold == BEFORE_PREFILTER) and hold in HOLDS:
         _wait_for(call, row, spec)
     return judge(call, stored, row)
 
@@ -250,16 +252,29 @@ def judge(call: Call, stored: Stored, row: Poll) -> tuple[Stored, Poll]:
     """Say what is right, if the engine has said it; the poll is as it was if it has not yet."""
     spec = stored.object["spec"]
     told: dict[str, Any] | None = None
-    if spec["kind"] in _ABOUT_A_POD:
+    if spec["kind"] == "choice":
+        told = _chosen(call, spec, row)
+    elif spec["kind"] in _ABOUT_A_POD:
         uid = _uid_of(call, spec["pod"])
         found = _trace(call, uid, row, spec) if uid else None
         told = None if found is None else judging.answer_of(spec["kind"], whole(call.past(), *found))
-    elif spec["kind"] == "leader":
+    else:
         holder = _leader_since(call, row.secret["component"], row.secret["revealedMs"])
         told = None if holder is None else judging.answer_of_leader(holder)
     if told is None:
         return stored, row
     return note(call, stored, row, told)
+
+
+def _chosen(call: Call, spec: Document, row: Poll) -> dict[str, Any] | None:
+    """Return what is told of a poll of predicates; None: the pod that it held has not been decided on yet."""
+    if spec.get("pod") and spec.get("hold") == BEFORE_PREFILTER:
+        uid = _uid_of(call, spec["pod"])
+        if uid and _trace(call, uid, row, spec) is None:
+            return None
+    view = View(call.store, Moment(call.store.session_ms(), row.secret.get("beganMs", 0)))
+    wanted = row.secret["predicates"]
+    return judging.answer_of_options([name for name in wanted if Predicate.compile(wanted[name]).holds(view)])
 
 
 def note(call: Call, stored: Stored, row: Poll, told: dict[str, Any]) -> tuple[Stored, Poll]:
@@ -296,6 +311,12 @@ def _leader_since(call: Call, component: str, since_ms: int) -> str | None:
 
 
 # -- taking back ------------------------------------------------------------------------------------------------------
+
+
+def end(call: Call, stored: Stored, row: Poll) -> tuple[Stored, Poll]:
+    """End the showing of a poll that is revealed; what was voted stays."""
+    votes.move(row, votes.OVER)
+    return _tell(call, stored.name, _round_of(row)), row
 
 
 def remove(call: Call, stored: Stored, row: Poll | None) -> None:

@@ -14,8 +14,11 @@ from clustersim.sessionapi import polling
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.log.store import Stored
+from controllers.predicates import ExpressionError, Predicate
 from controllers.registry.models.clustersim_v1 import PollSpec
 from controllers.registry.structs import bounds, options
+from controllers.rules.rule import OTHER
+from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
 
@@ -53,7 +56,8 @@ def show(call: Call) -> HttpResponse:
 def one(call: Call, poll: str) -> HttpResponse:
     """Answer `GET …/polls/<id>`."""
     stored, row = _found(call, poll)
-    if row is not None and row.state == votes.REVEALED and row.answer is None:
+    if row is not None and row.state in votes.DONE and row.answer is None and not stored.object["spec"].get("lesson"):
+        # A lesson says itself when what is waited for has come.
         stored, row = polling.judge(call, stored, row)
     return answer(telling.whole(stored, row, call.principal))
 
@@ -110,7 +114,7 @@ def hands(call: Call, poll: str) -> HttpResponse:
             raise refuse(Cause(f"counts.{name[:ID_LENGTH_MAX]}", _known(stored.object["spec"].get("options"))))
         if type(number) is not int or not 0 <= number <= HANDS_MAX:
             raise refuse(Cause(f"counts.{name}", f"give a whole number from 0 to {HANDS_MAX}"))
-    if row.state == votes.REVEALED:
+    if row.state in votes.DONE:
         raise ApiError(409, "Conflict", "the poll is revealed: hands are no longer counted")
     votes.count_hands(row, given)
     return answer(telling.whole(stored, row, principal))
@@ -120,7 +124,7 @@ def close(call: Call, poll: str) -> HttpResponse:
     """Answer `POST …/polls/<id>/close`: the round ends."""
     principal = call.require(TEACHER)
     stored, row = _asked_here(call, poll)
-    if row.state == votes.REVEALED:
+    if row.state in votes.DONE:
         raise ApiError(409, "Conflict", "the poll is revealed already")
     return answer(telling.whole(*polling.close(call, stored, row), principal))
 
@@ -129,7 +133,7 @@ def reopen(call: Call, poll: str) -> HttpResponse:
     """Answer `POST …/polls/<id>/reopen`: the second round begins."""
     principal = call.require(TEACHER)
     stored, row = _asked_here(call, poll)
-    if row.state == votes.REVEALED:
+    if row.state in votes.DONE:
         raise ApiError(409, "Conflict", "the poll is revealed: ask it anew")
     if row.round >= votes.ROUNDS_MAX:
         raise ApiError(409, "Conflict", "both rounds have been: reveal it, or ask anew")
@@ -145,10 +149,13 @@ def reveal(call: Call, poll: str) -> HttpResponse:
 
 
 def remove(call: Call, poll: str) -> HttpResponse:
-    """Answer `DELETE …/polls/<id>`: take it back; what it sealed is open again."""
+    """Answer `DELETE …/polls/<id>`: take it back with what it sealed, or end the showing of a revealed one."""
     call.require(TEACHER)
     stored, row = _found(call, poll)
-    polling.remove(call, stored, row)
+    if row is not None and row.state in votes.DONE:
+        polling.end(call, stored, row)
+    else:
+        polling.remove(call, stored, row)
     return HttpResponse(status=204)
 
 
@@ -263,13 +270,30 @@ def _options(body: Document) -> list[Document]:
         for field in ("right", "model"):
             if not isinstance(option.get(field, ""), str) or len(option.get(field, "")) > 1_000:
                 raise refuse(Cause(f"options[{number}].{field}", "give a text of at most 1000 characters"))
+        if option.get("right"):
+            try:
+                Predicate.compile(option["right"])
+            except ExpressionError as wrong:
+                raise refuse(Cause(f"options[{number}].right", str(wrong))) from wrong
     return found
 
 
 def _because(body: Document) -> list[Document]:
+    """Return the reasons that a vote may give: those that are given, else those of the rules that options follow."""
     given = body.get("because")
-    found = _named(given, "because") if given is not None else []
-    return [{"id": one["id"], "label": one["label"]} for one in found]
+    if given is None:
+        models = [
+            *_models(body).values(),
+            *(one.get("model") for one in body.get("options") or () if isinstance(one, dict)),
+        ]
+        rules = list(dict.fromkeys(one for one in models if one in RULES))
+        given = [*rules, OTHER][:OPTIONS_MAX] if rules else []
+    words = [RULES[one].because if isinstance(one, str) and one in RULES else None for one in given]
+    found = _named(given, "because")
+    return [
+        {"id": one["id"], "label": one["label"] if said is None else dict(said)}
+        for one, said in zip(found, words, strict=True)
+    ]
 
 
 def _models(body: Document) -> dict[str, str]:

@@ -39,6 +39,7 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/decisions/<str:decision>/whatif": LATER,
     "sessions/<str:code>/decisions/<str:decision>/fits": LATER,
     "sessions/<str:code>/decisions/<str:decision>/refusals": LATER,
+    "sessions/<str:code>/decisions/<str:decision>/rules": LATER,
     "sessions/<str:code>/whatif": LATER,
     "sessions/<str:code>/compare": LATER,
     "sessions/<str:code>/model": LATER,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -29,6 +31,9 @@ class Class:
         for name in ("ann", "bob", "cem"):
             self.tokens[name] = client.post(f"/api/sessions/{self.code}/join", json={"name": name}).json()["token"]
             client.cookies.clear()
+
+    def me(self, who: str) -> str:
+        return str(self.call(who, "GET", "")["me"]["id"])
 
     def viewer(self) -> str:
         """Seat a viewer."""
@@ -283,3 +288,103 @@ def test_a_vote_that_names_no_option_is_refused(room: Class) -> None:
         assert told["details"]["causes"][0]["field"] == "choice"
     assert room.vote("ann", poll, "n1", "engine", expect=422)["details"]["causes"][0]["field"] == "because"
     room.call("ann", "POST", f"/polls/{poll['id']}/votes", {"because": "least-used"}, expect=409)
+
+
+def test_choices_are_judged_by_what_became_true(plain: Class) -> None:
+    room = plain
+    room.stand()
+    room.pod("vip")
+    options = [
+        {"id": "placed", "label": {"en": "It is placed.", "zh": "它被放置。"}, "right": "pod('vip').node != ''"},
+        {"id": "waits", "label": "It waits.", "right": "pod('vip').node == ''", "model": "scheduler-pushes"},
+        {"id": "many", "label": "All nodes fit.", "right": "size(trace('vip').feasible) == 3"},
+    ]
+    poll = room.ask(kind="choice", pod="default/vip", options=options)
+    assert poll["hold"] == "before-prefilter"
+    assert "right" not in poll["options"][0]
+    assert [one["id"] for one in poll["because"]] == ["scheduler-pushes", "other"]
+    assert poll["because"][0]["label"]["zh"] != poll["because"][0]["label"]["en"]
+    assert "predicates" not in str(room.kube("ann", "GET", "/apis/clustersim.io/v1/polls").json())
+    room.vote("ann", poll, "placed")
+    room.vote("bob", poll, "many")
+    room.vote("cem", poll, "waits", "scheduler-pushes")
+    room.do(poll, "reveal")
+    wait_for(lambda: room.see("ann", poll)["answer"] is not None)
+    seen = room.see("ann", poll)
+    assert seen["answer"]["right"] == ["placed", "many"]
+    assert (seen["rightCounts"], seen["models"]) == ({"1": 2}, {"scheduler-pushes": 1})
+    room.call("teacher", "DELETE", f"/polls/{poll['id']}", expect=204)
+    assert (room.see("ann", poll)["state"], room.see("ann", poll)["votes"]) == ("over", {"1": 3})
+
+
+def test_a_choice_whose_predicate_cannot_be_read_is_refused(room: Class) -> None:
+    told = room.ask(422, kind="choice", options=[{"label": "a", "right": "pod('x'"}, {"label": "b"}])
+    assert told["details"]["causes"][0]["field"] == "options[0].right"
+
+
+def test_the_result_sheet_has_a_row_a_person_and_question(plain: Class) -> None:
+    room = plain
+    room.call("ann", "PATCH", f"/people/{room.me('ann')}", {"name": '=HYPERLINK("x")'})
+    poll = room.asked(question={"en": "Which node?", "zh": "哪个节点？"}, because=["least-used"])
+    room.vote("ann", poll, "n1", "least-used")
+    room.vote("bob", poll, "none")
+    room.do(poll, "reopen")
+    room.vote("bob", poll, "n2")
+    mine = room.call("ann", "GET", "/results")
+    assert [(one["first"], one["right"]) for one in mine] == [("n1", None)]
+    room.do(poll, "reveal")
+    wait_for(lambda: room.see("teacher", poll)["answer"] is not None)
+    rows = room.call("teacher", "GET", "/results?format=json&lang=zh")
+    assert [set(one) for one in rows] == [{"name", "question", "first", "second", "because", "right", "seconds"}] * 2
+    assert [(one["name"], one["first"], one["second"], one["right"]) for one in rows] == [
+        ('=HYPERLINK("x")', "n1", "", True),
+        ("bob", "没有节点：它等待", "n2", True),
+    ]
+    assert rows[0]["question"] == "哪个节点？"
+    answer = room.client.get(f"/api/sessions/{room.code}/results?format=csv", headers=bearer(room.tokens["teacher"]))
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    sheet = list(csv.reader(answer.text.removeprefix("\ufeff").splitlines()))
+    assert sheet[0] == ["name", "question", "first", "second", "because", "right", "seconds"]
+    assert [line[0] for line in sheet[1:]] == ['\'=HYPERLINK("x")', "bob"], "no cell is a formula"
+    room.call(room.viewer(), "GET", "/results", expect=403)
+    room.call("teacher", "GET", "/results?format=xls", expect=422)
+
+
+def test_what_has_time_stand_cannot_be_led_past_by_mistake(room: Class) -> None:
+    poll = room.asked()
+    for method, path, body in (
+        ("PATCH", "/clock", {"paused": False}),
+        ("POST", "/clock/step", {"by": "point"}),
+        ("POST", "/clock/step", {"by": "seconds", "count": 30}),
+    ):
+        assert "a poll is open" in room.call("teacher", method, path, body, expect=409)["message"]
+    assert room.call("teacher", "PATCH", "/clock", {"rate": 5})["rate"] == 5
+    room.do(poll, "reveal")
+    assert room.call("teacher", "PATCH", "/clock", {"paused": True})["paused"]
+    room.call("teacher", "POST", "/clock/step", {"by": "event"})
+
+
+def test_three_hundred_votes_at_once_lose_none_and_count_once(room: Class) -> None:
+    poll = room.asked()
+    voters = [f"v{number}" for number in range(30)]
+    for name in voters:
+        room.tokens[name] = room.client.post(f"/api/sessions/{room.code}/join", json={"name": name}).json()["token"]
+        room.client.cookies.clear()
+    ids = [option["id"] for option in poll["options"]]
+    cast = [(name, ids[(number + turn) % len(ids)]) for turn in range(10) for number, name in enumerate(voters)]
+
+    def vote(one: tuple[str, str]) -> int:
+        path = f"/api/sessions/{room.code}/polls/{poll['id']}/votes"
+        return room.client.post(path, json={"choice": one[1]}, headers=bearer(room.tokens[one[0]])).status_code
+
+    with ThreadPoolExecutor(16) as threads:
+        for turn in range(10):
+            # A seat's own votes keep their order; those of others come as they come.
+            assert set(threads.map(vote, cast[turn * 30 : turn * 30 + 30])) == {200}
+    seen = room.see("teacher", poll)
+    assert (seen["voted"], sum(seen["counts"]["1"].values())) == (30, 30)
+    last = dict(cast)
+    expected = {name: sum(choice == name for choice in last.values()) for name in ids}
+    assert seen["counts"]["1"] == expected
+    for name in voters[:3]:
+        assert room.see(name, poll)["mine"]["1"]["choice"] == [last[name]]

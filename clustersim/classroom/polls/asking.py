@@ -37,6 +37,8 @@ NONE: Final = "none"
 SHOWN: Final = ("cpu", "memory")
 """Resources that options show beside those that the pod asks for."""
 
+ZONE: Final = "topology.kubernetes.io/zone"
+
 _NONE_OF: Final = {
     "node": {"en": "no node: it waits", "zh": "没有节点：它等待"},
     "victims": {"en": "nobody", "zh": "谁也不"},
@@ -129,6 +131,12 @@ def _node_option(past: Past, node: Node, pod: PodInfo) -> Option:
         "taints": [taint.key for taint in node.spec.taints],
         "priorities": sorted((one.priority for one in there), reverse=True)[:VICTIMS_MAX],
     }
+    zone = node.metadata.labels.get(ZONE)
+    ready = all(one.status == "True" for one in node.status.conditions if one.type == "Ready")
+    # What is as usual takes no room on a phone.
+    facts |= {"zone": zone} if zone else {}
+    facts |= {} if ready else {"ready": False}
+    facts |= {"unschedulable": True} if node.spec.unschedulable else {}
     return {"id": node.name, "label": labelled(node.name), "facts": facts}
 
 

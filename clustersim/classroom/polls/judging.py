@@ -55,11 +55,15 @@ def answer_of(kind: str, trace: Mapping[str, Any]) -> dict[str, Any]:
 
 def answer_of_leader(holder: str) -> dict[str, Any]:
     """Return what is told at the reveal of a leader poll."""
-    chosen = holder or NONE
+    return answer_of_options([holder or NONE])
+
+
+def answer_of_options(right: Sequence[str]) -> dict[str, Any]:
+    """Return what is told at the reveal of a poll of which just the right options are known."""
     return {
-        "right": [chosen],
-        "alternatives": [[chosen]],
-        "chosen": chosen,
+        "right": list(right),
+        "alternatives": [[name] for name in right],
+        "chosen": right[0] if right else "",
         "tie": [],
         "victims": [],
         "lot": None,
@@ -86,4 +90,23 @@ def _explained(trace: Mapping[str, Any], result: Mapping[str, Any], preemption: 
             name: list(one.get("victims") or ()) for name, one in sorted((preemption.get("candidates") or {}).items())
         },
         "criterion": (summary.get("preemption") or {}).get("criterion", ""),
+        "plugins": {
+            name: {plugin: part["weighted"][row] for plugin, part in (scores.get("plugins") or {}).items()}
+            for row, name in enumerate(scores.get("nodes") or ())
+        },
+        "rows": _rows(trace),
+    }
+
+
+def _rows(trace: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return candidate → what it would have cost, and which criterion struck it; empty where nobody had to go."""
+    account = (trace.get("explanation") or {}).get("preemption") or {}
+    return {
+        one["node"]: {
+            **{
+                name: (one.get("costs") or {}).get(name) for name in ("pdbViolations", "highestPriority", "victimCount")
+            },
+            "eliminatedBy": one.get("eliminatedBy", ""),
+        }
+        for one in account.get("candidates") or ()
     }

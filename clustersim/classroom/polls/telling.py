@@ -9,7 +9,7 @@ from clustersim.classroom.auth import TEACHER, Principal
 from clustersim.classroom.polls import votes
 from clustersim.classroom.polls.judging import is_right
 from clustersim.classroom.polls.models import Poll
-from clustersim.classroom.polls.votes import REVEALED, Cast
+from clustersim.classroom.polls.votes import DONE, Cast
 from controllers.log.store import Stored
 from scheduler_core.api.document import Document
 
@@ -52,19 +52,21 @@ def whole(stored: Stored, row: Poll | None, principal: Principal) -> Document:
         str(one.round): {"choice": list(one.choice), "because": one.because}
         for one in votes.of_person(row, principal.participant_id)
     }
-    revealed = told["state"] == REVEALED
+    revealed = told["state"] in DONE
     teaches = principal.role == TEACHER and not spec.get("alone")
     if not revealed and not teaches:
         return told
     cast = votes.all_of(row)
     told |= {
         "counts": votes.counts(row, cast),
+        "votes": votes.voters(row, cast),
         "hands": row.hands,
         "becauseCounts": votes.reasons(cast),
         "models": _models(row, cast, spec.get("options") or []),
     }
     if teaches and not revealed:
         told["advice"] = votes.advice(row, cast, told["present"])
+        told["expected"] = row.secret.get("forecast")
     if revealed and row.answer is not None:
         told["answer"] = row.answer
         told["changed"] = votes.changed(cast, row.answer["alternatives"])

@@ -16,9 +16,11 @@ from clustersim.feed.hints import wake_votes
 from clustersim.store.sessions import real_ms
 from scheduler_core.api.errors import ApiError
 
-OPENING, OPEN, CLOSED, REVEALED = "opening", "open", "closed", "revealed"
+OPENING, OPEN, CLOSED, REVEALED, OVER = "opening", "open", "closed", "revealed", "over"
 SEALING: Final = (OPENING, OPEN, CLOSED)
 """States in which a poll seals what would tell its answer."""
+DONE: Final = (REVEALED, OVER)
+"""States in which everybody may know it; `over`: its showing has ended."""
 
 ROUNDS_MAX: Final = 2
 """Rounds of one poll: alone, and once more after talking."""
@@ -149,6 +151,7 @@ _CLOSED: Final = {
     OPENING: "the poll is just being opened: try again in a moment",
     CLOSED: "the round is over: wait for the second one, or for the reveal",
     REVEALED: "the poll is revealed: votes are no longer counted",
+    OVER: "the poll is over: votes are no longer counted",
 }
 
 
@@ -209,6 +212,14 @@ def counts(row: Poll, cast_votes: Iterable[Cast]) -> dict[str, dict[str, int]]:
     for number, hands in row.hands.items():
         found.setdefault(number, Counter()).update(hands)
     return {number: dict(one) for number, one in found.items()}
+
+
+def voters(row: Poll, cast_votes: Iterable[Cast]) -> dict[str, int]:
+    """Return round → how many voted, hands included."""
+    found = Counter(str(one.round) for one in cast_votes)
+    for number, hands in row.hands.items():
+        found[number] += sum(hands.values())
+    return {str(number): found[str(number)] for number in range(1, row.round + 1)}
 
 
 def reasons(cast_votes: Iterable[Cast]) -> dict[str, dict[str, int]]:
