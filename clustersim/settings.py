@@ -77,8 +77,8 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-LESSONS = [BASE_DIR / "lessons"]
-"""Folders whose folders are lesson packages."""
+LESSONS = [BASE_DIR / "lessons", DATA / "lessons"]
+"""Folders whose folders are lesson packages: those that come along, and a teacher's own."""
 
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [

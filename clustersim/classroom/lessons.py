@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,14 +12,18 @@ from django.conf import settings
 
 from clustersim import documents
 from clustersim.classroom.templates import TEMPLATES
+from clustersim.plugins import installed
 from controllers.lesson import Files, read
 from controllers.lesson.reading import LANGUAGES, Lesson
+from controllers.rules.table import RULES
 from controllers.scenario import Start
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 from scheduler_core.framework.registry import PluginRegistry
 
 FILE_BYTES_MAX: Final = 1024 * 1024
 """Bytes of one file of a package; larger ones are refused."""
+
+_logger = logging.getLogger(__name__)
 
 MAIN: Final = "lesson.yaml"
 
@@ -47,12 +53,52 @@ def load(path: Path, starts: Mapping[str, Start], plugins: PluginRegistry | None
         file = folder / f"{language}.md"
         if file.exists():
             texts[language] = documents.text_of(_bytes(file))
-    return read(Files(folder.name, _main(_bytes(folder / MAIN)), texts), starts, plugins=plugins, rules=rules())
+    return read(Files(folder.name, _main(_bytes(folder / MAIN)), texts), starts, plugins=plugins, rules=RULES)
 
 
-def rules() -> tuple[str, ...] | None:
-    """Return the ids of the rules that people believe in."""
-    return None
+def catalogue() -> dict[str, Lesson]:
+    """Return the lessons that can be read, by id, in the order of their numbers; changed files are read again.
+
+    One that cannot be read is left out: `lesson check` says why.
+    """
+    found: dict[str, Lesson] = {}
+    for path in all_packages():
+        lesson = _known(path, _stamp(path))
+        if lesson is not None:
+            found.setdefault(lesson.package.id, lesson)
+    return dict(sorted(found.items(), key=lambda one: (one[1].package.number, one[0])))
+
+
+def find(name: str) -> Lesson | None:
+    """Return an installed lesson; None where there is none of this id that can be read."""
+    return catalogue().get(name)
+
+
+def from_text(name: str, main: str, texts: Mapping[str, str]) -> Lesson:
+    """Return the lesson that somebody has written.
+
+    Raises:
+        ApiError: 400, with everything that is wrong.
+    """
+    document = _main(main.encode("utf-8", "surrogatepass"))
+    folder = document.get("id") if isinstance(document, dict) else None
+    folder = folder if isinstance(folder, str) else name
+    return read(Files(folder, document, texts), templates(), plugins=installed().registry, rules=RULES)
+
+
+@lru_cache(maxsize=128)
+def _known(path: Path, stamp: tuple[int, ...]) -> Lesson | None:
+    try:
+        return load(path, templates(), plugins=installed().registry)
+    except ApiError as wrong:
+        _logger.warning("the lesson %s cannot be read: %s", path.name, wrong.message)
+        return None
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes when one of a package's files does."""
+    files = [path / MAIN, *(path / f"{language}.md" for language in LANGUAGES)]
+    return tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in files)
 
 
 def _main(data: bytes) -> Any:

@@ -20,6 +20,7 @@ from clustersim.store.sessions import SessionRow
 from controllers.bootstrap import initial_objects
 from controllers.commands import REPLICAS
 from controllers.kinds.table import KINDS, by_kind
+from controllers.lesson import Package
 from controllers.log.operations import Create
 from controllers.log.store import Gone
 from scheduler_core.api.document import Document
@@ -89,6 +90,28 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
         known = ", ".join([*TEMPLATES, IMPORT])
         raise invalid("Session", "clustersim.io", title, [Cause("template", f"{template!r} is none of {known}")])
     return _open(title, template, plan, seed, teacher_name)
+
+
+def open_lesson(title: str, package: Package, seed: int, teacher_name: str, lesson: Document) -> Opened:
+    """Make a session for a lesson: nothing is on it, time stands, and its owner plays the first scene.
+
+    Args:
+        title: of the session.
+        package: the lesson.
+        seed: the session's.
+        teacher_name: whose lesson it is.
+        lesson: the object that says where the lesson stands.
+
+    Raises:
+        ApiError: 503 too many sessions are awake. Nothing is made then.
+    """
+    check_room()
+    plan = TEMPLATES[package.template]
+    bare = Template(plan.name, plan.title, pace=package.pace, replicas=plan.replicas)
+    opened = _open(title, package.template, bare, seed, teacher_name)
+    refuse_first(write(open_store(opened.session.id), [creation(lesson)]))
+    wake_owners(opened.session.id)
+    return opened
 
 
 def fork_session(

@@ -16,6 +16,7 @@ from clustersim.runtime import realtime
 from clustersim.runtime.extenders import Caller
 from clustersim.store import open_store
 from controllers.cluster import Cluster
+from controllers.lesson.driving import ScriptDriver
 from controllers.log.sessiontime import carry_ms
 
 FAILURES: Final = Counter("clustersim_component_failures_total", "Components that raised", ["component"])
@@ -64,6 +65,7 @@ class Driver:
             sign=signer(session_id),
         )
         self.cluster.start()
+        self._script = ScriptDriver(self.cluster, epoch)
         self.is_read = False
         """Whether somebody reads this session's log, so that they are told when it grows."""
         self._told_revision = 0
@@ -109,7 +111,9 @@ class Driver:
             self._run(began_ms)
         # Own commits take foreign rows along, whose hints say nothing new then.
         foreign = self.store.foreign_revision
-        self._say(hinted or foreign != self._obeyed_foreign)
+        asked = hinted or foreign != self._obeyed_foreign
+        self._say(asked)
+        self._perform(asked, began_ms)
         self._hinted = self._hinted or self.store.foreign_revision != foreign
         self._obeyed_foreign = foreign
         self._tell()
@@ -135,6 +139,17 @@ class Driver:
         elif teller.behind and lag_ms <= 0 and now_ms - self._behind_since_ms > CAUGHT_UP_MS:
             teller.behind = False
         self._measure(now_ms)
+
+    def _perform(self, asked: bool, began_ms: int) -> None:
+        """Go on with the script of the session's lesson; what it asks for is obeyed before its next action."""
+        script = self._script
+        if asked:
+            script.obey()
+        while script.busy and script.go_on():
+            self.cluster.pull()
+            self._say(True)
+            if realtime.monotonic_ms() - began_ms >= SLICE_MS:
+                break
 
     def _run_on(self, began_ms: int) -> None:
         """Run what comes next without waiting for its time, until the slice is over or what the run is for is true."""
@@ -164,7 +179,7 @@ class Driver:
 
     def _next_ms(self) -> int:
         """Return when there is something to do: an event is due, or readers want to hear that this owner lives."""
-        if self._hinted or self._extenders.has_answers:
+        if self._hinted or self._extenders.has_answers or self._script.can_go_on:
             return 0
         if self.cluster.clock.paused:
             return NEVER_MS

@@ -13,16 +13,22 @@ import yaml
 from django.conf import settings
 from django.http import HttpResponse
 
-from clustersim.classroom import auth, clusters, doors, lectern, limits, opening, people
+from clustersim.classroom import auth, clusters, doors, lectern, lessons, limits, opening, people
 from clustersim.classroom.auth import STUDENT, TEACHER, Principal
 from clustersim.classroom.copies import handing
 from clustersim.classroom.importing import default_namespace
 from clustersim.classroom.manifests import MANIFEST_BYTES_MAX
 from clustersim.runtime import certificates
-from clustersim.sessionapi import addresses, clock
+from clustersim.sessionapi import addresses, clock, teaching
 from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
 from clustersim.store.sessions import SessionRow
+from controllers.lesson.course import Course
+from controllers.lesson.reading import Lesson
+from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, unauthorized
+
+LESSON_FIELDS: Final = ("lesson", "minimum", "alone", "ticket", "again")
+"""Fields of a body that opens a lesson."""
 
 OPENING_BYTES_MAX: Final = MANIFEST_BYTES_MAX
 """Bytes of a request that opens a session, the file that it is filled from included; more is refused with 413."""
@@ -31,9 +37,11 @@ OPENING_BYTES_MAX: Final = MANIFEST_BYTES_MAX
 def create(call: Call) -> HttpResponse:
     """Answer `POST /api/sessions`."""
     call.check_foreign_page()
-    body = call.body(("title", "template", "seed", "name", "manifest", "passPhrase"))
+    body = call.body(("title", "template", "seed", "name", "manifest", "passPhrase", *LESSON_FIELDS))
     phrase = body.get("passPhrase")
     doors.check_opening(call.address, call.here, phrase if isinstance(phrase, str) else "")
+    if body.get("lesson") is not None:
+        return create_of_lesson(call, body)
     title = people.clean_name(body.get("title"), field="title", longest=opening.TITLE_LENGTH_MAX)
     template = text_field(body, "template", 40)
     seed = number_field(body, "seed", 0, opening.SEED_MAX, whole=True)
@@ -44,6 +52,37 @@ def create(call: Call) -> HttpResponse:
         raise refuse(Cause("manifest", "give the text of the file"))
     opened = opening.open_session(title, template, None if seed is None else int(seed), name, manifest)
     return opened_answer(call, opened)
+
+
+def create_of_lesson(call: Call, body: Document) -> HttpResponse:
+    """Answer `POST /api/sessions {"lesson", "minimum"?, "alone"?, "ticket"?, "again"?, "title"?, "seed"?, "name"?}`."""
+    lesson = _lesson(body, "lesson")
+    again = _lesson(body, "again") if body.get("again") is not None else None
+    flags = {name: body.get(name, False) for name in ("minimum", "alone", "ticket")}
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise refuse(Cause(name, "give true or false"))
+    package = lesson.package
+    if flags["ticket"] and package.ticket is None:
+        raise refuse(Cause("ticket", f"the lesson {package.id!r} has no exit ticket"))
+    seed = number_field(body, "seed", 0, opening.SEED_MAX, whole=True)
+    if seed is None:
+        ticket = package.ticket if flags["ticket"] else None
+        seed = package.seed if ticket is None or ticket.seed is None else ticket.seed
+    given = body.get("title") or package.title.en
+    title = people.clean_name(given, field="title", longest=opening.TITLE_LENGTH_MAX)
+    name = people.clean_name(body.get("name", "Teacher"))
+    limits.spend(limits.OPENINGS, call.address, opening.cost(package.template))
+    course = Course(lesson, minimum=flags["minimum"], ticket=flags["ticket"], again=again)
+    asked = teaching.beginning(course, package=package.id, again="" if again is None else again.package.id, **flags)
+    return opened_answer(call, opening.open_lesson(title, package, int(seed), name, asked))
+
+
+def _lesson(body: Document, field: str) -> Lesson:
+    found = lessons.find(str(body.get(field))[:64])
+    if found is None:
+        raise refuse(Cause(field, f"no such lesson; there are {', '.join(lessons.catalogue()) or 'none'}"))
+    return found
 
 
 def create_of_cluster(call: Call) -> HttpResponse:

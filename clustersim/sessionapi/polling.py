@@ -127,7 +127,10 @@ def stand(call: Call, name: str, pod: str, hold: str) -> None:
         _command(call, {"paused": True})
     if hold != BEFORE_PREFILTER:
         return
-    _command(call, {"paused": False, "hold": {"id": name, "pod": pod}})
+    clock = call.store.get(CLOCKS, "", CLOCK)
+    # A lesson has brought it there already: time need not go on for it.
+    held = clock is not None and is_held(clock.object, pod)
+    _command(call, {"paused": held, "hold": {"id": name, "pod": pod}})
     session_id = call.principal.session_id
     commands.wait_until(session_id, CLOCKS, CLOCK, lambda clock: is_held(clock, pod))
 

@@ -18,6 +18,8 @@ from clustersim.sessionapi import (
     flags,
     imports,
     inside,
+    lesson,
+    lessons,
     looks,
     model,
     opening,
@@ -37,6 +39,7 @@ from clustersim.sessionapi import (
 )
 from clustersim.sessionapi.http import refusal, route
 from clustersim.sessionapi.imports import IMPORT_BYTES_MAX, REPLAY_BYTES_MAX
+from clustersim.sessionapi.lessons import TEXT_BYTES_MAX
 from clustersim.sessionapi.opening import OPENING_BYTES_MAX
 from scheduler_core.api.errors import ApiError
 
@@ -48,7 +51,10 @@ def _nowhere(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("sessions", route(POST=opening.create, body_bytes_max=OPENING_BYTES_MAX)),
     path("clusters", route(POST=opening.create_of_cluster, body_bytes_max=CLUSTER_BYTES_MAX)),
+    path("lessons", route(GET=lessons.show)),
+    path("lessons/check", route(POST=lessons.examine, body_bytes_max=TEXT_BYTES_MAX)),
     path("sessions/<str:code>", route(GET=opening.info)),
+    path("sessions/<str:code>/lesson", route(GET=lesson.show, POST=lesson.change)),
     path("sessions/<str:code>/join", route(POST=opening.join)),
     path("sessions/<str:code>/door", route(GET=opening.door, PUT=opening.set_door)),
     path("sessions/<str:code>/enter", route(POST=opening.enter)),

@@ -15,7 +15,18 @@ from controllers.kinds.apiregistration import apiservice
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
 from controllers.kinds.autoscaling import horizontalpodautoscaler, horizontalpodautoscaler_v1
 from controllers.kinds.batch import cronjob, job
-from controllers.kinds.clustersim import bookmark, client, clock, flags, poll, queue, replay, replica, schedulerconfig
+from controllers.kinds.clustersim import (
+    bookmark,
+    client,
+    clock,
+    flags,
+    lesson,
+    poll,
+    queue,
+    replay,
+    replica,
+    schedulerconfig,
+)
 from controllers.kinds.coordination import lease
 from controllers.kinds.core import (
     componentstatus,
@@ -120,6 +131,7 @@ TABLE: Final = Table(
         client.KIND,
         bookmark.KIND,
         poll.KIND,
+        lesson.KIND,
     ),
     versions=(events_event.KIND, horizontalpodautoscaler_v1.KIND),
     computed=(componentstatus.KIND, nodemetrics.KIND, podmetrics.KIND),

@@ -6,14 +6,17 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from controllers.lesson.course import predecessors
 from controllers.lesson.judging import answers, right_answers
-from controllers.lesson.playing import Player
+from controllers.lesson.playing import Player, TooLong
 from controllers.lesson.prose import Part, numbers
 from controllers.lesson.reading import Lesson
 from controllers.lesson.scripts import scene_script, until_of, wait_script
 from controllers.lesson.shape import Step
 from controllers.predicates import Predicate, Unanswered, View
 from scheduler_core.framework.registry import PluginRegistry
+
+__all__ = ["Finding", "TooLong", "check"]
 
 BEFORE: tuple[str, ...] = ("scene", "ask", "hint")
 """Parts of a step whose numbers are those before the answer is known."""
@@ -37,16 +40,26 @@ class Finding(NamedTuple):
         return self._asdict()
 
 
-def check(lesson: Lesson, *, plugins: PluginRegistry | None = None, languages: Sequence[str] = ()) -> Iterator[Finding]:
+def check(
+    lesson: Lesson,
+    *,
+    plugins: PluginRegistry | None = None,
+    languages: Sequence[str] = (),
+    events_max: int | None = None,
+) -> Iterator[Finding]:
     """Play a lesson and yield what does not hold: the whole, the steps of its short version, and the exit ticket.
 
     Args:
         lesson: read without causes.
         plugins: scheduler plugins that are installed beside the in-tree ones.
         languages: whose texts are looked at; none: all that there are.
+        events_max: events of the loop that it may take in all; None: as many as it likes.
+
+    Raises:
+        TooLong: it takes more.
     """
     package = lesson.package
-    checker = _Checker(lesson, plugins, languages)
+    checker = _Checker(lesson, plugins, languages, events_max)
     known: set[tuple[str, str]] = set()
     for finding in checker.play(package.steps, package.seed, ""):
         known.add((finding.step, finding.field))
@@ -61,7 +74,10 @@ def check(lesson: Lesson, *, plugins: PluginRegistry | None = None, languages: S
 
 
 class _Checker:
-    def __init__(self, lesson: Lesson, plugins: PluginRegistry | None, languages: Sequence[str]) -> None:
+    def __init__(
+        self, lesson: Lesson, plugins: PluginRegistry | None, languages: Sequence[str], events_max: int | None
+    ) -> None:
+        self._events_max = events_max
         self._lesson = lesson
         self._plugins = plugins
         self._prose = {name: prose for name, prose in lesson.prose.items() if not languages or name in languages}
@@ -69,7 +85,15 @@ class _Checker:
     def play(self, steps: Iterable[Step], seed: int, version: str) -> Iterator[Finding]:
         """Play steps one after the other on one session."""
         package = self._lesson.package
-        player = Player(seed=seed, replicas=self._lesson.start.replicas, pace=package.pace, plugins=self._plugins)
+        replicas, left = self._lesson.start.replicas, self._events_max
+        player = Player(seed=seed, replicas=replicas, pace=package.pace, plugins=self._plugins, events_max=left)
+        try:
+            yield from self._steps(player, steps, version)
+        finally:
+            if left is not None:
+                self._events_max = left - player.events
+
+    def _steps(self, player: Player, steps: Iterable[Step], version: str) -> Iterator[Finding]:
         for step in steps:
             begin = self._lesson.begins[step.id]
             if version and not begin:
@@ -101,8 +125,8 @@ class _Checker:
                 statements = [(f"reveal.check[{index}]", text) for index, text in enumerate(step.reveal.check)]
                 statements += [(f"checks[{index}]", text) for index, text in enumerate(step.checks)]
                 art = self._lesson.package.art
-                if art is not None and art.step == step.id and not version:
-                    statements += [(f"art.check[{index}]", text) for index, text in enumerate(art.check)]
+                if art is not None and art["step"] == step.id and not version:
+                    statements += [(f"art.check[{index}]", text) for index, text in enumerate(art.get("check", ()))]
                 for field, text in statements:
                     yield from self._holds(step, version + field, text, view)
                 yield from self._numbers(step, ("reveal", "so"), view, version)
@@ -170,17 +194,6 @@ class _Checker:
 
 ENGINE = "engine"
 """The id of the rule that the engine itself follows."""
-
-
-def predecessors(lesson: Lesson, step: Step) -> list[Step]:
-    """Return the steps that one goes on from, in order: back to the newest that begins on a cleared cluster."""
-    found: list[Step] = []
-    steps = lesson.steps
-    at = steps.index(step)
-    while not lesson.begins[steps[at].id]:
-        at -= 1
-        found.insert(0, steps[at])
-    return found
 
 
 def _shown(number: Part, view: View) -> str:

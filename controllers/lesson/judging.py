@@ -19,10 +19,10 @@ def right_answers(ask: Ask, view: View) -> list[str]:
         case "choice":
             return [option.id for option in ask.options if Predicate.compile(option.right).holds(view)]
         case "node":
-            decided = view.trace(ask.pod)
+            decided = view.answer(ask.pod)
             return list(decided.tie) or list(decided.best) or ([decided.nominated] if decided.nominated else [NONE])
         case "victims":
-            return list(view.trace(ask.pod).victims)
+            return list(view.answer(ask.pod).victims)
         case _:
             leaders = (stored.name for stored in view.store.list(REPLICAS)[0] if view.replica(stored.name).leading)
             return sorted(name for name in leaders if name.startswith(SCHEDULER))

@@ -32,11 +32,16 @@ ACTOR: Final = "user:lesson"
 class Performer:
     """Performs scripts on one session."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Perform nothing yet."""
+    def __init__(self, cluster: Cluster, fence: int | None = None) -> None:
+        """Perform nothing yet.
+
+        Args:
+            cluster: the session's.
+            fence: the owner's epoch.
+        """
         self._cluster = cluster
         self._store = cluster.store
-        self._client = Client(cluster.store)
+        self._client = Client(cluster.store, fence=fence)
         self._left: deque[Action] = deque()
         self.began_ms = 0
         """What `since()` counts from."""
@@ -55,6 +60,11 @@ class Performer:
     def busy(self) -> bool:
         """Return whether the script has not come to its end."""
         return bool(self._left)
+
+    @property
+    def waits_for(self) -> tuple[int, int]:
+        """Return the run, and how many steps, that the clock was asked for in the present action."""
+        return self._run, self._steps
 
     def begin(self, script: Iterable[Action]) -> None:
         """Begin a script; the one before it is over."""

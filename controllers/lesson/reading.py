@@ -197,10 +197,20 @@ def _wrong_rule(rule: str, where: str, rules: Collection[str] | None) -> Iterato
 def _check_art(package: Package, causes: list[Cause]) -> None:
     if package.art is None:
         return
-    if package.art.step not in {step.id for step in package.steps}:
-        causes.append(Cause("art.step", f"no step {package.art.step!r}"))
-    for index, text in enumerate(package.art.check):
+    for name in ("kind", "step"):
+        if not isinstance(package.art.get(name), str):
+            causes.append(Cause(f"art.{name}", "is required, a text"))
+    if package.art.get("step") not in {step.id for step in package.steps}:
+        causes.append(Cause("art.step", f"no step {package.art.get('step')!r}"))
+    for index, text in enumerate(_texts(package.art.get("check", []), "art.check", causes)):
         causes.extend(wrong_predicate(text, f"art.check[{index}]"))
+
+
+def _texts(value: Any, path: str, causes: list[Cause]) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    causes.append(Cause(path, "must be a list of predicates"))
+    return []
 
 
 def _check_prose(prose: Prose, file: str, steps: list[Step], causes: list[Cause]) -> None:

@@ -153,6 +153,11 @@ def wait_script(step: Step) -> list[Document]:
     return script
 
 
+def run_again(step: Step) -> list[Document]:
+    """Return the script that waits on."""
+    return [entry for entry in wait_script(step)[-1:] if "run" in entry]
+
+
 def until_of(step: Step) -> str:
     """Return what a step waits for; empty where it waits for nothing."""
     if step.wait is not None and step.wait.until:

@@ -106,20 +106,14 @@ class Step(Shape, frozen=True, kw_only=True):
     seed: Annotated[int, Meta(ge=0)] | None = None
 
 
-class Art(Shape, frozen=True, kw_only=True):
-    """The picture on the lesson's card: what is drawn, and the step after whose wait `check` has to hold."""
-
-    kind: str
-    step: Name
-    check: list[str] = []
-    columns: float = 0
-    rows: list[Object] = []
-    frame: list[float] = []
-    data: Object = {}
-
-
 class Package(Shape, frozen=True, kw_only=True):
-    """A lesson; `document` is the seed that it is about."""
+    """A lesson.
+
+    Attributes:
+        document: the seed that it is about.
+        art: the picture on the lesson's card: its `kind`, what that kind draws, and `step`, after whose wait all of
+            `check` has to hold.
+    """
 
     id: Name
     number: Annotated[int, Meta(ge=0, le=999)]
@@ -133,7 +127,7 @@ class Package(Shape, frozen=True, kw_only=True):
     objects: list[Object] = []
     seed: Annotated[int, Meta(ge=0)] = 0
     pace: Annotated[int, Meta(ge=0, le=60_000)] = 0
-    art: Art | None = None
+    art: Object | None = None
     author: str = ""
     steps: Annotated[list[Step], Meta(min_length=1, max_length=40)]
     ticket: Step | None = None

@@ -186,11 +186,28 @@ class View:
             known = self._traces[found.uid, attempt] = self._trace(found.uid, attempt)
         return known
 
+    def answering(self, name: str) -> Document | None:
+        """Return the trace of the attempt that answers a question about a pod, with its result.
+
+        The first that was decided since the wait began; where there is none, or nothing was waited for, the newest.
+        """
+        found = self.store.get("pods", *self._placed(name))
+        kept = [] if found is None else self.store.traces(found.uid)
+        since_ms = self.moment.waits_ms
+        later = [one for one in kept if since_ms is not None and one[0]["simTime"] * 1000 >= since_ms]
+        chosen = later[-1] if later else next(iter(kept), None)
+        return None if chosen is None else whole(Past(self.store), *chosen)
+
+    def answer(self, name: str) -> shapes.TraceFacts:
+        """Return the same attempt as predicates see attempts."""
+        trace = self.answering(name)
+        return shapes.TraceFacts() if trace is None else self._facts(trace)
+
     def _trace(self, uid: str, attempt: int) -> shapes.TraceFacts:
         kept = self.store.trace(uid, attempt) if attempt else next(iter(self.store.traces(uid, 1)), None)
-        if kept is None:
-            return shapes.TraceFacts()
-        trace = whole(Past(self.store), *kept)
+        return shapes.TraceFacts() if kept is None else self._facts(whole(Past(self.store), *kept))
+
+    def _facts(self, trace: Document) -> shapes.TraceFacts:
         return attempt_facts(trace, lambda key: key.removeprefix(f"{self.namespace}/"))
 
     # -- elections ------------------------------------------------------------------------------------------------

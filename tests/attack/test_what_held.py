@@ -10,7 +10,15 @@ from django.urls import URLPattern
 from clustersim.sessionapi.urls import urlpatterns
 from tests.tools.application import bearer, http, joined, opened
 
-OPEN = {"sessions", "clusters", "sessions/<str:code>/join", "sessions/<str:code>/enter", "sessions/<str:code>/qr.svg"}
+OPEN = {
+    "sessions",
+    "clusters",
+    "lessons",
+    "lessons/check",
+    "sessions/<str:code>/join",
+    "sessions/<str:code>/enter",
+    "sessions/<str:code>/qr.svg",
+}
 """Routes that need no seat."""
 
 FOR_TEACHERS = {

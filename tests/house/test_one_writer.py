@@ -21,6 +21,7 @@ WRITERS: Final = {
     "clients.clustersim.io": "controllers/proxy/component.py",
     "replays.clustersim.io": "controllers/replay/component.py",
     "polls.clustersim.io": "clustersim/sessionapi/polling.py",
+    "lessons.clustersim.io": "controllers/lesson/driving.py",
 }
 
 

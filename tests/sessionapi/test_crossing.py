@@ -21,7 +21,15 @@ BODIES: dict[str, dict[str, Any]] = {
     "sessions/<str:code>/import": {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}},
     "sessions/<str:code>/replays": {"nodes": "sn", "pods": "name"},
 }
-OPEN = {"sessions", "clusters", "sessions/<str:code>/join", "sessions/<str:code>/enter", "sessions/<str:code>/qr.svg"}
+OPEN = {
+    "sessions",
+    "clusters",
+    "lessons",
+    "lessons/check",
+    "sessions/<str:code>/join",
+    "sessions/<str:code>/enter",
+    "sessions/<str:code>/qr.svg",
+}
 """Routes that need no token: what they give is not the session's."""
 
 

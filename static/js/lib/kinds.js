@@ -67,6 +67,7 @@ export const KINDS = [
   define("Client", "clustersim.io/v1", "clients", false, []),
   define("Bookmark", "clustersim.io/v1", "bookmarks", false, []),
   define("Poll", "clustersim.io/v1", "polls", false, []),
+  define("Lesson", "clustersim.io/v1", "lessons", false, []),
   define("Queue", "clustersim.io/v1", "queues", false, []),
   define("SchedulerConfig", "clustersim.io/v1", "schedulerconfigs", false, []),
   define("Flags", "clustersim.io/v1", "flags", false, []),

@@ -1,0 +1,239 @@
+"""A lesson is opened, led from phase to phase, asked and revealed; by a teacher, and alone; against an installation."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.lesson.tiny import FOLDER
+from tests.tools.application import bearer
+from tests.tools.http import PatientClient
+from tests.tools.server import Server, wait_for
+
+
+class Lesson:
+    """A session with a lesson; each person's requests are answered in their name."""
+
+    def __init__(self, client: httpx.Client, **body: Any) -> None:
+        self.client = client
+        answered = client.post("/api/sessions", json={"lesson": "tiny", **body})
+        assert answered.status_code == 201, answered.text
+        session = answered.json()
+        client.cookies.clear()
+        self.code, self.tokens = session["code"], {"teacher": session["token"]}
+
+    def join(self, name: str) -> None:
+        self.tokens[name] = self.client.post(f"/api/sessions/{self.code}/join", json={"name": name}).json()["token"]
+        self.client.cookies.clear()
+
+    def call(self, who: str, method: str, path: str, body: Any = None, *, expect: int = 200) -> Any:
+        answered = self.client.request(
+            method, f"/api/sessions/{self.code}{path}", json=body, headers=bearer(self.tokens[who])
+        )
+        assert answered.status_code == expect, answered.text
+        return answered.json() if answered.content else None
+
+    def see(self, who: str = "teacher", query: str = "") -> Any:
+        return self.call(who, "GET", f"/lesson{query}")
+
+    def do(self, what: str, *, expect: int = 200, **more: str) -> Any:
+        """Do a move, and wait until what it leads to has been played."""
+        told = self.call("teacher", "POST", "/lesson", {"do": what, **more}, expect=expect)
+        return self.played() if expect == 200 else told
+
+    def played(self) -> Any:
+        return wait_for(lambda: self._still(), what="the script's end")
+
+    def _still(self) -> Any:
+        told = self.see()
+        return told if told["script"]["state"] != "playing" else None
+
+    def kube(self, path: str) -> Any:
+        return self.client.get(f"/clusters/{self.code}{path}", headers=bearer(self.tokens["teacher"])).json()
+
+    def pods(self) -> dict[str, str]:
+        items = self.kube("/api/v1/namespaces/default/pods")["items"]
+        return {pod["metadata"]["name"]: pod["spec"].get("nodeName", "") for pod in items}
+
+    def vote(self, who: str, choice: str, because: str | None = None) -> Any:
+        poll = self.see()["poll"]
+        body = {"choice": choice} if because is None else {"choice": choice, "because": because}
+        return self.call(who, "POST", f"/polls/{poll}/votes", body)
+
+
+@pytest.fixture
+def client(live_server_up: Server) -> Iterator[httpx.Client]:
+    lessons = Path(live_server_up.data) / "lessons"
+    if not lessons.exists():
+        shutil.copytree(FOLDER, lessons / "tiny")
+        shutil.copytree(FOLDER, lessons / "stuck")
+        text = (FOLDER / "lesson.yaml").read_text().replace("id: tiny", "id: stuck")
+        # Nothing that its wait waits for ever happens by itself.
+        text = text.replace("do: [{delete: {kind: Node, name: n2}}]", "do: []").replace("seconds: 20", "seconds: 1")
+        (lessons / "stuck" / "lesson.yaml").write_text(text)
+    with PatientClient(live_server_up.url) as made:
+        yield made
+
+
+def words(blocks: Any) -> str:
+    return "".join(text for block in blocks for part in block["parts"] for text in part.values())
+
+
+def test_installed_lessons_are_listed(client: httpx.Client) -> None:
+    listed = {one["id"]: one for one in client.get("/api/lessons?lang=zh").json()}
+    tiny = listed["tiny"]
+    assert (tiny["title"], tiny["minutes"], tiny["minimumMinutes"]) == ("小小一课", 8, 6)
+    assert (tiny["languages"], tiny["hasTicket"], tiny["art"]) == (["en", "zh"], True, {"kind": "bars"})
+    assert client.get("/api/lessons?lang=fr").status_code == 422
+    assert "right" not in client.get("/api/lessons").text
+
+
+def test_a_lesson_is_led_from_phase_to_phase(client: httpx.Client) -> None:
+    lesson = Lesson(client)
+    lesson.join("ann")
+    now = lesson.played()
+    assert (now["title"], now["of"], now["minutesLeft"], now["alone"]) == ("Tiny", 3, 8, False)
+    assert (now["step"]["id"], now["step"]["phase"]) == ("where", "scene")
+    assert now["step"]["phases"] == ["scene", "ask", "wait", "reveal", "so"]
+    assert words(now["step"]["scene"]) == "Two nodes. web asks for 3 CPU, n1 has 2."
+    assert not {"hint", "reveal", "so"} & set(now["step"])
+    assert lesson.call("ann", "GET", "/clock")["held"]["pod"] == "default/web"
+    assert lesson.pods() == {"web": ""}
+    assert (now["next"]["label"], lesson.see("ann")["next"]) == ("Ask", None)
+    lesson.call("ann", "POST", "/lesson", {"do": "next"}, expect=403)
+
+    asked = lesson.do("next")
+    assert (asked["step"]["phase"], bool(asked["poll"])) == ("ask", True)
+    poll = lesson.call("ann", "GET", f"/polls/{asked['poll']}")
+    assert ([one["id"] for one in poll["options"]], poll["lesson"]) == (["n1", "n2", "none"], {"step": "where"})
+    assert "other" in [one["id"] for one in poll["because"]]
+    lesson.vote("ann", "n1", "other")
+    assert words(lesson.do("hint")["step"]["hint"]) == "Look at n2."
+
+    revealed = lesson.do("reveal")
+    assert (revealed["step"]["phase"], revealed["next"]["label"]) == ("reveal", "What to write down")
+    assert words(revealed["step"]["reveal"]).startswith("It went to n2, where now 3,000")
+    assert lesson.pods() == {"web": "n2"}
+    answer = lesson.call("ann", "GET", f"/polls/{asked['poll']}")["answer"]
+    assert (answer["right"], answer["chosen"]) == (["n2"], "n2")
+    assert words(lesson.do("next")["step"]["so"]) == "A pod goes where it fits."
+
+    gone = lesson.do("next")
+    assert (gone["step"]["id"], gone["step"]["phases"], lesson.pods()) == ("gone", ["scene", "so"], {})
+    assert [one["done"] for one in gone["steps"]] == [True, False, False]
+    assert words(lesson.see("ann", "?step=where&lang=zh")["shown"]["so"]) == "Pod 去放得下的地方。"
+    lesson.call("ann", "GET", "/lesson?step=again", expect=409)
+    lesson.do("next")
+    assert lesson.do("next")["step"]["id"] == "again"
+    lesson.do("next")
+    last = lesson.do("next")
+    assert last["step"]["phase"] == "reveal"
+    assert lesson.call("ann", "GET", f"/polls/{last['poll']}")["answer"]["right"] == ["goes"]
+    lesson.do("next")
+    over = lesson.do("next")
+    assert (over["step"], over["next"], over["minutesLeft"]) == (None, None, 0)
+    lesson.do("next", expect=409)
+
+
+def test_a_step_begins_again_and_another_one_is_begun(client: httpx.Client) -> None:
+    lesson = Lesson(client, minimum=True)
+    assert [step["id"] for step in lesson.played()["steps"]] == ["where", "again"]
+    # What the step goes on from is played before it, the step in between that the short version leaves out included.
+    begun = lesson.do("start", step="again")
+    assert (begun["step"]["id"], lesson.pods()) == ("again", {"web": "n2"})
+    lesson.do("next")
+    restarted = lesson.do("restart")
+    assert (restarted["step"]["phase"], restarted["poll"], lesson.pods()) == ("scene", None, {"web": "n2"})
+    back = lesson.do("back")
+    assert (back["step"]["id"], lesson.pods()) == ("where", {"web": ""})
+    skipped = lesson.do("skip")
+    assert (skipped["step"]["id"], lesson.pods()) == ("again", {"web": "n2"})
+    lesson.do("start", step="nowhere", expect=404)
+    lesson.do("makeItSo", expect=409)
+    lesson.do("jump", expect=422)
+
+
+def test_what_did_not_come_about_can_be_made_so(client: httpx.Client) -> None:
+    lesson = Lesson(client, lesson="stuck", minimum=True)
+    lesson.played()
+    lesson.do("start", step="again")
+    poll = lesson.do("next")["poll"]
+    told = lesson.do("next")
+    assert (told["step"]["phase"], told["wait"]["state"], told["wait"]["makeItSo"]) == ("wait", "timeout", True)
+    assert "reveal" not in told["step"]
+    assert lesson.call("teacher", "GET", f"/polls/{poll}")["answer"] is None
+    assert "make it so, or skip it" in lesson.do("next", expect=409)["message"]
+    made = lesson.do("makeItSo")
+    assert (made["step"]["phase"], lesson.pods()) == ("reveal", {})
+    assert lesson.call("teacher", "GET", f"/polls/{poll}")["answer"]["right"] == ["goes"]
+
+
+def test_alone_one_answers_oneself_before_anything_is_told(client: httpx.Client) -> None:
+    lesson = Lesson(client, alone=True)
+    lesson.played()
+    lesson.do("next")
+    assert lesson.do("reveal", expect=409)["message"].startswith("choose an answer first")
+    lesson.vote("teacher", "n2")
+    lesson.do("reveal", expect=409)
+    lesson.vote("teacher", "n2", "other")
+    assert lesson.do("reveal")["step"]["phase"] == "reveal"
+
+
+def test_the_exit_ticket_is_a_session_of_its_own_and_asked_again(client: httpx.Client) -> None:
+    ticket = Lesson(client, ticket=True, alone=True)
+    now = ticket.played()
+    assert ([step["id"] for step in now["steps"]], now["ticket"]) == (["ticket"], True)
+    assert ticket.call("teacher", "GET", "")["seed"] == 11
+    again = Lesson(client, again="tiny").played()
+    assert [step["id"] for step in again["steps"]] == ["ticket", "where", "gone", "again"]
+    assert words(again["step"]["scene"]) == "One small node, one large one."
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"lesson": "nowhere"}, "lesson"),
+        ({"lesson": "../tiny"}, "lesson"),
+        ({"lesson": "tiny", "minimum": "yes"}, "minimum"),
+        ({"lesson": "tiny", "again": "nowhere"}, "again"),
+    ],
+)
+def test_a_lesson_that_there_is_not_is_refused_with_its_field(client: httpx.Client, body: Any, field: str) -> None:
+    answered = client.post("/api/sessions", json=body)
+    assert answered.status_code == 422
+    assert [cause["field"] for cause in answered.json()["details"]["causes"]] == [field]
+
+
+def test_a_session_without_a_lesson_says_so(client: httpx.Client) -> None:
+    session = client.post("/api/sessions", json={"title": "t", "template": "empty"}).json()
+    client.cookies.clear()
+    for method in ("GET", "POST"):
+        answered = client.request(
+            method, f"/api/sessions/{session['code']}/lesson", json={"do": "next"}, headers=bearer(session["token"])
+        )
+        assert answered.status_code == 404
+
+
+def test_a_package_that_somebody_writes_is_checked_and_previewed(client: httpx.Client) -> None:
+    text = (FOLDER / "lesson.yaml").read_text()
+    good = {"yaml": text, "en": (FOLDER / "en.md").read_text(), "play": True}
+    told = client.post("/api/lessons/check", json=good).json()
+    assert (told["problems"], told["played"]) == ([], True)
+    assert words(told["preview"]["parts"][0]["so"]) == "A pod goes where it fits."
+    wrong = client.post("/api/lessons/check", json={**good, "yaml": text.replace("until: ", "untill: ")}).json()
+    assert wrong["preview"] is None
+    assert {one["field"] for one in wrong["problems"]} >= {"steps[2].wait.untill"}
+    names = "abcdefghi"
+    bomb = f"{names[0]}: &{names[0]} [{', '.join('x' * 9)}]\n"
+    for before, name in itertools.pairwise(names):
+        bomb += f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+    (refused,) = client.post("/api/lessons/check", json={**good, "yaml": bomb}).json()["problems"]
+    assert "too large" in refused["found"]
+    many = text.replace("{name: n1, cpu: 2, memory: 4Gi}", "{count: 1000, name: n1, cpu: 2, memory: 4Gi}")
+    assert client.post("/api/lessons/check", json={**good, "yaml": many}).status_code == 422
