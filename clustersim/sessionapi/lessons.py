@@ -13,6 +13,7 @@ from clustersim.sessionapi.lesson import language_of, text
 from controllers.lesson.checking import TooLong, check
 from controllers.lesson.prose import PARTS
 from controllers.lesson.reading import LANGUAGES, Lesson
+from controllers.lesson.shape import Label
 from scheduler_core.api.errors import ApiError, Cause
 
 TEXT_BYTES_MAX: Final = 512 * 1024
@@ -33,29 +34,32 @@ FINDINGS_MAX: Final = 100
 
 def show(call: Call) -> HttpResponse:
     """Answer `GET /api/lessons?lang=`: the lessons that are installed, in order of their numbers."""
-    language = language_of(call)
+    language = None if call.request.GET.get("lang") is None else language_of(call)
     return answer([_card(lesson, language) for lesson in lessons.catalogue().values()])
 
 
-def _card(lesson: Lesson, language: str) -> dict[str, Any]:
+def _card(lesson: Lesson, language: str | None) -> dict[str, Any]:
+    """Return a lesson's card, its words in one language, or (None) in each."""
     package = lesson.package
     return {
         "id": package.id,
         "number": package.number,
-        "title": text(package.title, language),
-        "idea": text(package.idea, language),
+        "title": _said(package.title, language),
+        "idea": _said(package.idea, language),
         "minutes": package.minutes,
         "minimumMinutes": package.minimum_minutes,
         "document": package.document,
         "languages": list(lesson.prose),
-        "steps": [
-            {"id": step.id, "title": text(step.title, language), "minutes": step.minutes, "minimum": step.minimum}
-            for step in package.steps
-        ],
+        "steps": len(package.steps),
+        "minimumSteps": sum(1 for step in package.steps if step.minimum),
         "hasTicket": package.ticket is not None,
         "author": package.author,
         "art": _art(lesson),
     }
+
+
+def _said(label: Label, language: str | None) -> str | dict[str, str]:
+    return {"en": label.en, "zh": label.zh} if language is None else text(label, language)
 
 
 def _art(lesson: Lesson) -> dict[str, Any] | None:

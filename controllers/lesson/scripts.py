@@ -26,8 +26,8 @@ STEPS_BY: Final = ("point", "cycle", "event")
 STEPS_UNTIL_MAX: Final = 200
 """Steps after which a `step` with `until` gives up."""
 
-SETTLED: Final = "nodes().all(n, n.ready) || since() >= 12"
-"""What a cleared cluster with new nodes waits for: a node whose machine is silent is never ready."""
+SETTLED: Final = "nodes().all(n, n.ready && !('node.kubernetes.io/not-ready' in n.taints)) || since() >= 12"
+"""What a cleared cluster with new nodes waits for: all take pods. A node whose machine is silent never does."""
 
 COUNT_FROM_SCENE: Final = {"count": {"from": "scene"}}
 """From here on `since()` counts; nothing is waited for."""

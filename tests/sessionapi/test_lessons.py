@@ -89,7 +89,10 @@ def test_installed_lessons_are_listed(client: httpx.Client) -> None:
     listed = {one["id"]: one for one in client.get("/api/lessons?lang=zh").json()}
     tiny = listed["tiny"]
     assert (tiny["title"], tiny["minutes"], tiny["minimumMinutes"]) == ("小小一课", 8, 6)
+    assert (tiny["steps"], tiny["minimumSteps"]) == (3, 2)
     assert (tiny["languages"], tiny["hasTicket"], tiny["art"]) == (["en", "zh"], True, {"kind": "bars"})
+    both = next(one for one in client.get("/api/lessons").json() if one["id"] == "tiny")
+    assert both["title"] == {"en": "Tiny", "zh": "小小一课"}
     assert client.get("/api/lessons?lang=fr").status_code == 422
     assert "right" not in client.get("/api/lessons").text
 
