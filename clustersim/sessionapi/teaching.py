@@ -279,7 +279,7 @@ def _end_votes(call: Call, now: Standing) -> None:
     if found is None:
         return
     stored, row = found
-    if row.state == votes.REVEALED:
+    if row.state in votes.DONE:
         return
     polling.check_learner(stored, row, call.principal)
     if row.state == votes.OPEN:
@@ -304,15 +304,17 @@ def _answer(ask: Ask, seen: View) -> dict[str, Any] | None:
     if ask.kind in ("node", "victims"):
         trace = seen.answering(ask.pod)
         return None if trace is None else judging.answer_of(ask.kind, trace)
-    right = right_answers(ask, seen)
-    told: dict[str, Any] = {"chosen": right[0] if right else "", "tie": [], "victims": [], "lot": None, "explain": {}}
-    return {"right": right, "alternatives": [[one] for one in right], **told}
+    return judging.answer_of_options(right_answers(ask, seen))
 
 
 def _put_away(call: Call, now: Standing) -> None:
     """Take back the step's poll, or where it was revealed end its showing."""
     found = _poll(call, now)
-    if found is not None:
+    if found is None:
+        return
+    if found[1].state in votes.DONE:
+        polling.end(call, *found)
+    else:
         polling.remove(call, *found)
 
 

@@ -130,6 +130,9 @@ def test_a_lesson_is_led_from_phase_to_phase(client: httpx.Client) -> None:
     gone = lesson.do("next")
     assert (gone["step"]["id"], gone["step"]["phases"], lesson.pods()) == ("gone", ["scene", "so"], {})
     assert [one["done"] for one in gone["steps"]] == [True, False, False]
+    # What was asked is not shown any more, and its votes stay.
+    put_away = lesson.call("teacher", "GET", f"/polls/{asked['poll']}")
+    assert (put_away["state"], put_away["counts"]) == ("over", {"1": {"n1": 1}})
     assert words(lesson.see("ann", "?step=where&lang=zh")["shown"]["so"]) == "Pod 去放得下的地方。"
     lesson.call("ann", "GET", "/lesson?step=again", expect=409)
     lesson.do("next")
