@@ -127,7 +127,7 @@ def scene_script(step: Step, begin: Sequence[Document], pace: int) -> list[Docum
     script: list[Document] = [{"hold": {"pod": ""}}, COUNT_FROM_SCENE]
     if begin:
         script.append({"clear": {"pace": pace}})
-        script.append({"run": {"until": "since() >= 2", "seconds": RUN_SECONDS}})
+        script.append({"run": {"until": _cleared(begin), "seconds": RUN_SECONDS}})
         nodes = [one for one in begin if one["kind"] == "Node"]
         script.append({"apply": nodes + [one for one in begin if one["kind"] != "Node"]})
         if nodes:
@@ -140,6 +140,12 @@ def scene_script(step: Step, begin: Sequence[Document], pace: int) -> list[Docum
         until = f"held() == '{step.ask.pod.removeprefix('default/')}'"
         script.append({"run": {"until": until, "seconds": RUN_SECONDS}})
     return script
+
+
+def _cleared(begin: Sequence[Document]) -> str:
+    """Return what a cleared cluster waits for: a namespace that is to come again has to be gone, after some seconds."""
+    names = [one["metadata"]["name"] for one in begin if one["kind"] == "Namespace"]
+    return " && ".join(["since() >= 2", *(f"size(object('namespaces', '{name}')) == 0" for name in names)])
 
 
 def wait_script(step: Step) -> list[Document]:
