@@ -88,6 +88,7 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/results": FREE,
     # A lesson says what is right from the reveal on, and leads its own polls.
     "sessions/<str:code>/lesson": FREE,
+    "sessions/<str:code>/handout": FREE,
     # Handing copies out is the teacher's; a copy of what is sealed is refused where it is made.
     "sessions/<str:code>/copies": FREE,
     "sessions/<str:code>/copies/<str:copy>/wall": FREE,

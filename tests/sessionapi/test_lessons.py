@@ -243,3 +243,39 @@ def test_a_package_that_somebody_writes_is_checked_and_previewed(client: httpx.C
     assert "too large" in refused["found"]
     many = text.replace("{name: n1, cpu: 2, memory: 4Gi}", "{count: 1000, name: n1, cpu: 2, memory: 4Gi}")
     assert client.post("/api/lessons/check", json={**good, "yaml": many}).status_code == 422
+
+
+def test_the_handout_tells_a_class_what_was_asked_and_its_teacher_everything(
+    client: httpx.Client, live_server_up: Server
+) -> None:
+    wild = Path(live_server_up.data) / "lessons" / "wild"
+    if not wild.exists():
+        shutil.copytree(FOLDER, wild)
+        text = (
+            (FOLDER / "lesson.yaml").read_text().replace("id: tiny", "id: wild").replace("en: Tiny", "en: <i>Tiny</i>")
+        )
+        (wild / "lesson.yaml").write_text(text.replace("en: Tiny", "en: <i>Tiny</i>"))
+    lesson = Lesson(client, lesson="wild")
+    lesson.join("ann")
+
+    def page(who: str, lang: str = "en") -> str:
+        headers = bearer(lesson.tokens[who])
+        answered = client.get(f"/api/sessions/{lesson.code}/handout?lang={lang}", headers=headers)
+        assert (answered.status_code, answered.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        return answered.text
+
+    lesson.played()
+    assert "<h1>&lt;i&gt;Tiny&lt;/i&gt;</h1>" in page("teacher")
+    assert "A pod goes where it <strong>fits</strong>." in page("teacher")
+    assert "<section" not in page("ann")
+    lesson.do("next")
+    assert "Which node?" in page("ann")
+    assert "fits" not in page("ann"), "nobody is told before the reveal"
+    lesson.do("reveal")
+    assert "A pod goes where it <strong>fits</strong>." in page("ann")
+    assert "Gone is gone." not in page("ann")
+    assert "哪个节点？" in page("ann", "zh")
+    alone = Lesson(client, alone=True)
+    alone.played()
+    told = client.get(f"/api/sessions/{alone.code}/handout?lang=en", headers=bearer(alone.tokens["teacher"]))
+    assert "fits" not in told.text, "who learns alone is told no sooner"
