@@ -4,6 +4,9 @@ from django.db import models
 
 from clustersim.classroom.polls.models import Poll as Poll
 from clustersim.classroom.polls.models import Vote as Vote
+from clustersim.classroom.homework.models import Homework as Homework
+from clustersim.classroom.homework.models import HomeworkAnswer as HomeworkAnswer
+from clustersim.classroom.homework.models import HomeworkSight as HomeworkSight
 
 
 class Participant(models.Model):

@@ -94,6 +94,16 @@ class Case:
         for one in self.budgets:
             yield replace(self, budgets=[other for other in self.budgets if other is not one])
 
+    def with_more(self, more: Case) -> Case:
+        """Return it with the nodes, pods and budgets of another, whose names are its own, beside its own."""
+        return replace(
+            self,
+            nodes=[*self.nodes, *more.nodes],
+            pods=[*self.pods, *more.pods],
+            budgets=[*self.budgets, *more.budgets],
+            held={**self.held, **more.held},
+        )
+
     def _less(self, gone: set[str]) -> Case:
         """Return it without some pods, and the budgets that were theirs."""
         return replace(
@@ -107,6 +117,9 @@ class Case:
         """Return everything as a list that a session can be opened from; what Permit holds is left out."""
         there = [one for one in self.pods if one["metadata"]["name"] not in self.held]
         return [*self.nodes, *there, *self.budgets, self.asked]
+
+
+Names = Sequence[str]
 
 
 class Chance:
@@ -153,30 +166,24 @@ def _uid(name: str) -> str:
     return f"case-{name}"
 
 
-def _names(size: Size) -> list[str]:
-    return [f"n{number}" for number in range(1, size.nodes + 1)]
-
-
-def _preempting(chance: Chance, size: Size) -> Case:
+def _preempting(chance: Chance, nodes: Names, pods: Names) -> Case:
     """Nodes of 4 CPU, pods of several priorities there, and an important pod that finds no room."""
-    names = _names(size)
-    pods, budgets = [], []
-    for number in range(size.pods):
-        name = f"p{number + 1}"
+    there, budgets = [], []
+    for name in pods:
         cpu = chance.of(f"cpu/{name}", (500, 1000, 1500, 2000))
         priority = chance.of(f"priority/{name}", (0, 0, 50, 100, 500))
-        one = pod(name, cpu, 0, chance.of(f"on/{name}", names), priority)
+        one = pod(name, cpu, 0, chance.of(f"on/{name}", nodes), priority)
         if chance.of(f"budget/{name}", (True, False, False, False)):
             one["metadata"]["labels"] = {_LABEL: name}
             budgets.append(_budget(name))
-        pods.append(one)
+        there.append(one)
     asked = pod(ASKED, chance.of("asked", (1000, 2000, 3000)), 0, priority=_PRIORITY)
-    return Case([node(name, 4000, 16) for name in names], pods, asked, budgets)
+    return Case([node(name, 4000, 16) for name in nodes], there, asked, budgets)
 
 
-def _too_large(chance: Chance, size: Size) -> Case:
+def _too_large(chance: Chance, nodes: Names, pods: Names) -> Case:
     """The same, and the important pod may ask for more than any node has."""
-    drawn = _preempting(chance, size)
+    drawn = _preempting(chance, nodes, pods)
     asked = pod(ASKED, chance.of("huge", (3000, 5000, 8000)), 0, priority=_PRIORITY)
     return Case(drawn.nodes, drawn.pods, asked, drawn.budgets)
 
@@ -191,22 +198,19 @@ def _budget(name: str) -> Document:
     }
 
 
-def _placing(chance: Chance, size: Size) -> Case:
+def _placing(chance: Chance, nodes: Names, pods: Names) -> Case:
     """Nodes of several sizes, more and less used."""
-    names = _names(size)
-    nodes = [node(name, *chance.of(f"size/{name}", ((4000, 8), (8000, 16), (8000, 32), (10000, 20)))) for name in names]
-    pods = []
-    for number in range(size.pods):
-        name = f"p{number + 1}"
+    made = [node(name, *chance.of(f"size/{name}", ((4000, 8), (8000, 16), (8000, 32), (10000, 20)))) for name in nodes]
+    there = []
+    for name in pods:
         asked = chance.of(f"cpu/{name}", (500, 1000, 2000, 3000)), chance.of(f"memory/{name}", (1, 2, 4, 6))
-        pods.append(pod(name, *asked, chance.of(f"on/{name}", names)))
-    asked_for = pod(ASKED, chance.of("asked", (500, 1000, 2000)), chance.of("memory", (1, 2, 4)))
-    return Case(nodes, pods, asked_for)
+        there.append(pod(name, *asked, chance.of(f"on/{name}", nodes)))
+    return Case(made, there, pod(ASKED, chance.of("asked", (500, 1000, 2000)), chance.of("memory", (1, 2, 4))))
 
 
-def _tainted(chance: Chance, size: Size) -> Case:
+def _tainted(chance: Chance, nodes: Names, pods: Names) -> Case:
     """The same with taints that the pod in question tolerates, or that only ask it to stay away."""
-    drawn = _placing(chance, size)
+    drawn = _placing(chance, nodes, pods)
     for one in drawn.nodes:
         effect = chance.of(f"taint/{one['metadata']['name']}", ("", "", "PreferNoSchedule", "NoSchedule"))
         if effect:
@@ -217,18 +221,18 @@ def _tainted(chance: Chance, size: Size) -> Case:
     return drawn
 
 
-def _busy(chance: Chance, size: Size) -> Case:
+def _busy(chance: Chance, nodes: Names, pods: Names) -> Case:
     """The same with pods that use less or more than they ask for."""
-    drawn = _placing(chance, size)
+    drawn = _placing(chance, nodes, pods)
     for one in drawn.pods:
         use = chance.of(f"use/{one['metadata']['name']}", ("100m", "500m", "2", "3"))
         one["metadata"]["annotations"] = {CPU: use}
     return drawn
 
 
-def _permitted(chance: Chance, size: Size) -> Case:
+def _permitted(chance: Chance, nodes: Names, pods: Names) -> Case:
     """The same with pods that Permit holds."""
-    drawn = _placing(chance, size)
+    drawn = _placing(chance, nodes, pods)
     held = {}
     for one in drawn.pods:
         name = one["metadata"]["name"]
@@ -238,17 +242,17 @@ def _permitted(chance: Chance, size: Size) -> Case:
     return Case(drawn.nodes, drawn.pods, drawn.asked, held=held)
 
 
-def _nominated(chance: Chance, size: Size) -> Case:
+def _nominated(chance: Chance, nodes: Names, pods: Names) -> Case:
     """The same, and the pod in question is nominated to a node."""
-    drawn = _placing(chance, size)
+    drawn = _placing(chance, nodes, pods)
     drawn.asked["spec"] |= {"priority": _PRIORITY, "preemptionPolicy": "Never"}
-    drawn.asked["status"] |= {"nominatedNodeName": chance.of("nominated", _names(size))}
+    drawn.asked["status"] |= {"nominatedNodeName": chance.of("nominated", nodes)}
     return drawn
 
 
-def _own_score(chance: Chance, size: Size) -> Case:
+def _own_score(chance: Chance, nodes: Names, pods: Names) -> Case:
     """The same with a score of one's own, which is small."""
-    drawn = _placing(chance, size)
+    drawn = _placing(chance, nodes, pods)
     for one in drawn.nodes:
         one["metadata"]["labels"]["ssd"] = chance.of(f"ssd/{one['metadata']['name']}", ("0", "2", "8"))
     scores = [{"name": "ssd", "expression": "int(node.metadata.?labels[?'ssd'].orValue('0'))"}]
@@ -259,7 +263,7 @@ def _own_score(chance: Chance, size: Size) -> Case:
     return Case(drawn.nodes, drawn.pods, drawn.asked, spec={"configuration": {"profiles": [profile]}})
 
 
-Draw = Callable[[Chance, Size], Case]
+Draw = Callable[[Chance, Names, Names], Case]
 
 SORTS: Final[Mapping[str, Draw]] = {
     **dict.fromkeys(MANNERS, _preempting),
@@ -277,3 +281,17 @@ SORTS: Final[Mapping[str, Draw]] = {
     "my-score-rules": _own_score,
 }
 """Rule → what its clusters are drawn by."""
+
+
+def drawn(rule: str, seed: int, purpose: str, number: int, nodes: Names, pods: Names) -> Case:
+    """Return the `number`-th cluster of a purpose for a rule, of nodes and pods with these names.
+
+    Raises:
+        KeyError: the rule says nothing of where a pod goes.
+    """
+    return SORTS[rule](Chance(seed, f"{purpose}/{rule}", number), nodes, pods)
+
+
+def names(letter: str, count: int, after: int = 0) -> list[str]:
+    """Return names such as n1, n2; `after` are taken."""
+    return [f"{letter}{number}" for number in range(after + 1, after + count + 1)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from controllers.rules.cases import SORTS, Case, Chance, Size
+from controllers.rules.cases import SORTS, Case, Size, drawn, names
 from controllers.rules.deciding import Answer, decide
 from controllers.rules.rule import ENGINE, Rule
 from controllers.rules.table import RULES
@@ -17,6 +17,9 @@ PODS_MAX: Final = 8
 
 DRAWN_MAX: Final = 25
 """Clusters drawn of one size, before the next larger one is looked at."""
+
+GROWN_MAX: Final = 60
+"""Nodes or pods that are tried, one after the other, for a cluster to grow by one."""
 
 LOOKED_MAX: Final = 800
 """Clusters that one search looks at, the smaller ones that it tries in the end among them; then it gives up."""
@@ -62,8 +65,9 @@ def is_clear(engine: Answer) -> bool:
 class _Search:
     """One search: counts what it looks at, and ends where it has looked enough."""
 
-    def __init__(self, rule: Rule, go_on: Callable[[], bool]) -> None:
+    def __init__(self, rule: Rule, seed: int, go_on: Callable[[], bool]) -> None:
         self.rule = rule
+        self.seed = seed
         self.looked = 0
         self._go_on = go_on
 
@@ -83,6 +87,45 @@ class _Search:
         if believed is None or not disagree(engine, believed):
             return None
         return Found(self.rule.id, case, engine, believed, self.looked)
+
+    def smallest(self) -> Found | None:
+        """Return the first disagreement, the smallest sizes first, with nothing to spare."""
+        for size in sizes():
+            purpose = f"find/{size.nodes}/{size.pods}"
+            for number in range(DRAWN_MAX):
+                if self.over():
+                    return None
+                found = self.look(
+                    drawn(self.rule.id, self.seed, purpose, number, names("n", size.nodes), names("p", size.pods))
+                )
+                if found is not None:
+                    return self.smaller(found)
+        return None
+
+    def grown(self, found: Found, size: Size) -> Found | None:
+        """Return the same grown to a size, one node with a pod, or one pod, at a time; None where it cannot be."""
+        now: Found | None = found
+        while now is not None and now.case.size != size:
+            here = now.case.size
+            if here.nodes > size.nodes or here.pods > size.pods:
+                return None
+            now = self._one_more(now, node=here.nodes < size.nodes, pod=here.pods < size.pods)
+        return now
+
+    def _one_more(self, found: Found, *, node: bool, pod: bool) -> Found | None:
+        here, taken = found.case.size, [one["metadata"]["name"] for one in found.case.nodes]
+        new_nodes = [name for name in names("n", NODES_MAX) if name not in taken][:1] if node else []
+        used = {one["metadata"]["name"] for one in found.case.pods}
+        new_pods = [name for name in names("p", PODS_MAX) if name not in used][:1] if pod else []
+        for number in range(GROWN_MAX):
+            if self.over():
+                return None
+            purpose = f"grow/{here.nodes}/{here.pods}"
+            more = drawn(self.rule.id, self.seed, purpose, number, new_nodes or taken, new_pods)
+            larger = self.look(found.case.with_more(more if node else replace(more, nodes=[])))
+            if larger is not None:
+                return larger
+        return None
 
     def smaller(self, found: Found) -> Found:
         """Return the same with everything left out that is not needed for them to disagree."""
@@ -108,21 +151,14 @@ def find(rule: Rule, seed: int, *, size: Size | None = None, go_on: Callable[[],
     Args:
         rule: one that decides where pods go.
         seed: what is drawn depends on nothing else.
-        size: look at clusters of that size alone, and leave nothing out; None: at all, the smallest first.
+        size: of a cluster that is grown out of the smallest, by what leaves the two apart; None: as it is.
         go_on: asked between clusters; when it says no, the search ends.
 
     Returns:
-        What was found; None: they agree on everything that was looked at.
+        What was found; None: they agree on everything that was looked at, or none grows to that size.
     """
-    draw_case = SORTS.get(rule.id)
-    if draw_case is None:
+    if rule.id not in SORTS:
         return None
-    search = _Search(rule, go_on)
-    for one in sizes() if size is None else [size]:
-        for number in range(DRAWN_MAX if size is None else LOOKED_MAX):
-            if search.over():
-                return None
-            found = search.look(draw_case(Chance(seed, f"find/{rule.id}/{one.nodes}/{one.pods}", number), one))
-            if found is not None:
-                return search.smaller(found) if size is None else found
-    return None
+    search = _Search(rule, seed, go_on)
+    found = search.smallest()
+    return found if found is None or size is None else search.grown(found, size)

@@ -50,10 +50,12 @@ def test_the_smallest_comes_first() -> None:
 
 
 @pytest.mark.parametrize("rule", ["fewest-victims", "emptiest-node"])
-def test_clusters_of_one_size_alone(rule: str) -> None:
-    size = Size(3, 5)
-    assert found(rule, 7, size).case.size == size
-    assert still_disagrees(rule, found(rule, 8, size).case)
+def test_a_cluster_is_grown_to_a_size(rule: str) -> None:
+    size = Size(3, 4)
+    first, second = (found(rule, seed, size).case for seed in (102, 103))
+    assert first.size == second.size == size
+    assert first != second
+    assert still_disagrees(rule, first)
 
 
 def test_who_says_stop_is_heard() -> None:
