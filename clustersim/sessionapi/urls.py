@@ -6,6 +6,7 @@ from django.urls import path, re_path
 from clustersim.classroom.clusters import CLUSTER_BYTES_MAX
 from clustersim.sessionapi import (
     bookmarks,
+    byhand,
     clients,
     clock,
     compare,
@@ -88,6 +89,9 @@ urlpatterns = [
     path("sessions/<str:code>/rules", route(GET=rules.show)),
     path("sessions/<str:code>/rules/<str:rule>/find", route(POST=rules.search)),
     path("sessions/<str:code>/rules/<str:rule>/world", route(POST=rules.open_world)),
+    path("sessions/<str:code>/byhand", route(GET=byhand.show, POST=byhand.begin)),
+    path("sessions/<str:code>/byhand/place", route(POST=byhand.place)),
+    path("sessions/<str:code>/byhand/result", route(GET=byhand.result)),
     path("sessions/<str:code>/homework", route(GET=homework.show, POST=homework.create)),
     path("sessions/<str:code>/homework/results", route(GET=homework.results)),
     path("sessions/<str:code>/homework/<str:homework>", route(GET=homework.one, DELETE=homework.remove)),

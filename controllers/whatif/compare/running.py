@@ -10,7 +10,7 @@ from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER, initial_objects
 from controllers.cluster import Cluster, found
 from controllers.flags.table import NAME as FLAGS_NAME
 from controllers.log.memory import MemoryStore
-from controllers.log.store import DELETED, Event
+from controllers.log.store import DELETED, Event, Store
 from controllers.registry.context import SESSION
 from controllers.whatif.compare.inputs import PODS, Given
 from scheduler_core.api.document import Document
@@ -47,7 +47,7 @@ class Played:
         gone: uids of pods that are no longer there.
     """
 
-    store: MemoryStore
+    store: Store
     at_rest: bool = False
     end_ms: int = 0
     came: dict[str, int] = field(default_factory=dict)
@@ -74,7 +74,7 @@ def play(
         go_on: asked between events; when it says no, the side ends where it is.
     """
     store = MemoryStore(seed=seed, epoch_ms=given.epoch_ms, plugins=plugins)
-    _found(store, given, spec)
+    begin(store, given, spec)
     cluster = Cluster(store)
     cluster.obeys_pause = False
     played = Played(store, came=dict.fromkeys(given.played, 0) | _coming(given))
@@ -109,7 +109,8 @@ def _coming(given: Given) -> dict[str, int]:
     return {arrival.pod["metadata"]["uid"]: arrival.at_ms for arrival in given.arrivals}
 
 
-def _found(store: MemoryStore, given: Given, spec: Document) -> None:
+def begin(store: MemoryStore, given: Given, spec: Document) -> None:
+    """Write what a side begins with: the control plane's own objects and what is given, but for arrivals."""
     claims = any(resource == "persistentvolumeclaims" for resource, _ in given.objects)
     documents = [
         document
