@@ -22,7 +22,7 @@ import { mount as mountPhone } from "./panels/phone.js";
 import { mount as mountToast } from "./panels/toast.js";
 import { mount as mountTopbar } from "./panels/topbar.js";
 import { installProbe } from "./probe.js";
-import { hasClass } from "./state/classroom.js";
+import { hasClass, sealedPod } from "./state/classroom.js";
 import { saidName } from "./state/people.js";
 import { sessionTimeMs } from "./state/time.js";
 import { applyMessage, emptyView } from "./state/view.js";
@@ -303,7 +303,9 @@ function paint() {
   painted = changes;
   if (!past.view) hand.follow(view);
   timeline.follow(view, showing, desktop?.dockTab === "timeline", ui.lang);
-  decisions.follow(showing, ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "");
+  const asked = ui.selected?.resource === "pods" && inspector.decides ? ui.selected.key : "";
+  // What is sealed is not asked for: the answer would be a refusal.
+  decisions.follow(showing, asked === sealedPod(view) ? "" : asked);
   const pod = ui.selected?.resource === "pods" ? ui.selected.key : "";
   desk?.follow({ view, showing, liveMs, tab: desktop?.dockTab ?? "", pod });
   looks.follow(view, ui.selected, ui.sharesLooks);

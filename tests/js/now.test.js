@@ -26,6 +26,12 @@ test("the pod in hand has its rail, its best nodes highest first, and how many r
   assert.deepEqual(hand?.refused, { refused: 1, of: 4, reason: "Insufficient cpu" });
 });
 
+test("of a cycle that a poll seals only where it stands is told", () => {
+  const { trace: _trace, traceId: _id, ...sealed } = cycle({ point: "QueueSort" });
+  const hand = handOf(viewOf([node("n1"), pod("web-1"), scheduler({ cycle: sealed })]));
+  assert.deepEqual([hand?.pod, hand?.point, hand?.best, hand?.refused], ["default/web-1", "QueueSort", [], null]);
+});
+
 test("the short rail stands at the last of its points that was reached", () => {
   const at = (/** @type {any} */ point, era = undefined) =>
     states(viewOf([pod("web-1"), scheduler({ cycle: cycle({ point, ...(era ? { era } : {}) }) })]));

@@ -19,7 +19,7 @@ export class HandLoader {
   /** @param {View} view */
   follow(view) {
     const cycle = cycleInHand(view)?.cycle;
-    const key = cycle && !cycle.trace ? `${cycle.traceId} ${cycle.point}` : "";
+    const key = cycle?.traceId && !cycle.trace ? `${cycle.traceId} ${cycle.point}` : "";
     if (key === this.wanted || this.busy) return;
     this.wanted = key;
     if (cycle && key) void this.ask(cycle.traceId);

@@ -331,6 +331,9 @@ const withTrace = remembered((/** @type {Cycle} */ cycle, /** @type {NonNullable
   ...cycle, trace: hand.trace,
 }));
 
+/** @type {NonNullable<View["hand"]>} */
+const NOTHING_FOUND = { id: "", point: "", trace: {} };
+
 /**
  * The cycle in hand with what it has found so far. While its trace is still on the way there is none: better no
  * picture for a moment than one that says no node was feasible.
@@ -340,6 +343,8 @@ const withTrace = remembered((/** @type {Cycle} */ cycle, /** @type {NonNullable
 export function cycleUnderWay(view) {
   const inHand = cycleInHand(view);
   if (!inHand || inHand.cycle.trace) return inHand;
+  // Sealed by a poll: where it stands is told, and nothing that it found.
+  if (!inHand.cycle.traceId) return { replica: inHand.replica, cycle: withTrace(inHand.cycle, NOTHING_FOUND) };
   const { hand } = view;
   if (hand?.id !== inHand.cycle.traceId) return null;
   return { replica: inHand.replica, cycle: withTrace(inHand.cycle, hand) };

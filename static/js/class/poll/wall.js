@@ -55,7 +55,7 @@ function askedPart() {
   const have = element("span");
   const next = element("p");
   const root = element("div", { class: "wall-asked" }, [
-    list, element("aside", {}, [chip, element("p", { class: "wall-clock" }, [circle, left]), element("p", { class: "wall-count" }, [voted, have]), next]),
+    list, element("aside", {}, [chip, element("div", { class: "wall-clock" }, [circle, left]), element("div", { class: "wall-count" }, [voted, have]), next]),
   ]);
   return {
     element: root,
