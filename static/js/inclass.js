@@ -9,7 +9,7 @@ import { element } from "./dom/dom.js";
 import { addStyles } from "./dom/styles.js";
 import { loadTexts, text } from "./lib/text.js";
 import { ClassApi } from "./net/classroom.js";
-import { rememberProgress } from "./net/lessons.js";
+import { openLesson, rememberProgress } from "./net/lessons.js";
 import { leads, standingPoll } from "./state/classroom.js";
 import { isWall } from "./state/looks.js";
 
@@ -40,7 +40,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
   });
   const column = mountColumn({ ballot, dispatch });
   const parts = createParts({ classroom, redraw, ui, say });
-  const phone = element("div", { class: "phone-class" });
+  const phone = element("div", { class: "phone-class", tabindex: "0" });
   let offered = "";
   let second = 0;
   let lessonSeen = "";
@@ -182,6 +182,7 @@ function lead(classroom, id, counts) {
   const { poll, lesson } = classroom.state;
   const inLesson = lesson && poll && lesson.poll === poll.id;
   return classroom.command(id, (api) => {
+    if (lesson && id === "ticket") return openTicket(lesson.id);
     if (poll && id === "hands") return api.hands(poll.id, counts ?? {});
     if (id === "freeze") return api.freeze(!classroom.state.frozen);
     if (poll && id === "done") return api.cancel(poll.id);
@@ -199,10 +200,19 @@ let remembered = "";
  * @param {string} code
  * @param {import("./lib/class.d.ts").Lesson} lesson
  */
-function rememberLesson(code, { id, of, step, next }) {
-  const progress = { code, step: step.index + 1, of, done: next === null && step.phase === "so" };
+function rememberLesson(code, { id, of, step }) {
+  const progress = { code, step: step ? step.index + 1 : of, of, done: step === null };
   const key = JSON.stringify([id, progress]);
   if (key === remembered) return;
   remembered = key;
   rememberProgress(id, { ...progress, atMs: Date.now() });
+}
+
+/**
+ * The exit ticket, in a session of its own with another seed.
+ * @param {string} lesson
+ */
+async function openTicket(lesson) {
+  const { code } = await openLesson({ lesson, alone: true, ticket: true });
+  location.assign(`/s/${code}`);
 }

@@ -137,6 +137,7 @@ export interface Lesson {
   title: string;
   number: number;
   of: number;
+  /** null: the lesson is over. */
   step: {
     id: string;
     title: string;
@@ -145,16 +146,22 @@ export interface Lesson {
     minimum: boolean;
     phase: Phase;
     phases: Phase[];
-    scene: Block[];
+    hasHint?: boolean;
+    scene?: Block[];
+    ask?: Block[];
     hint?: Block[];
     reveal?: Block[];
     so?: Block[];
     view?: Record<string, any>;
-  };
+  } | null;
   steps: { id: string; title: string; minutes: number; minimum: boolean; done: boolean; current: boolean }[];
   poll: string | null;
-  wait: { until: string; seconds: number; state: string; makeItSo: boolean } | null;
+  wait: { until: string; seconds: number | null; state: string; message?: string; makeItSo: boolean } | null;
+  /** What is being played: a scene, or what is waited for. */
+  script?: { state: string; done: number; of: number; message: string };
   next: { do: string; label: string } | null;
   alone: boolean;
+  ticket?: boolean;
+  hasTicket?: boolean;
   minutesLeft: number;
 }

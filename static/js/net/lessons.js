@@ -7,13 +7,16 @@ const KEY = "clustersim.lessons";
 /** Milliseconds that opening one may take: its first scene is set. */
 const OPEN_TIMEOUT_MS = 60_000;
 
-/** @returns {Promise<LessonLine[]>} */
-export function listLessons() {
-  return request("GET", "/api/lessons");
+/**
+ * @param {import("../lib/types.d.ts").Lang} lang
+ * @returns {Promise<LessonLine[]>}
+ */
+export function listLessons(lang) {
+  return request("GET", `/api/lessons?lang=${lang === "zh-hans" ? "zh" : "en"}`);
 }
 
 /**
- * @param {{lesson: string, alone: boolean, minimum: boolean, passPhrase?: string}} wish
+ * @param {{lesson: string, alone: boolean, minimum?: boolean, ticket?: boolean, passPhrase?: string}} wish
  * @returns {Promise<{code: string}>}
  */
 export function openLesson(wish) {

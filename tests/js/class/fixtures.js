@@ -79,7 +79,7 @@ export function lessonAt(phase = "ask", change = {}) {
   const told = phase === "reveal" || phase === "so" ? { reveal: PROSE.reveal, so: PROSE.so } : {};
   return {
     id: "preemption", title: "Preemption", number: 3, of: 6, alone: false, minutesLeft: 18, poll: phase === "ask" ? "poll-3" : null,
-    step: { id: "which-node", title: "Which node?", index: 2, minutes: 5, minimum: true, phase, phases: ["scene", "ask", "wait", "reveal", "so"], scene: PROSE.scene, ...told },
+    step: { id: "which-node", title: "Which node?", index: 2, minutes: 5, minimum: true, phase, phases: ["scene", "ask", "wait", "reveal", "so"], hasHint: true, scene: PROSE.scene, ...told },
     steps: STEPS.map((title, index) => ({ id: `step-${index + 1}`, title, minutes: 5, minimum: index > 0 && index < 5, done: index < 2, current: index === 2 })),
     wait: phase === "wait" ? { until: "pod('vip').nominated != ''", seconds: 20, state: "running", makeItSo: true } : null,
     next: { do: "next", label: "Next: PDB is no shield" }, ...change,

@@ -55,3 +55,19 @@ test("the remote's one action is the lesson's next unless a question is open, an
   assert.deepEqual(ids(waits), ["next", [], ["makeItSo", "restart", "skip"]]);
   assert.equal(minutesOf(lessonAt("ask", { minutesLeft: -2 })), 0);
 });
+
+test("a lesson that is over has no step; a learner alone is asked once more by the exit ticket", () => {
+  const over = lessonAt("so", { alone: true, step: null, next: null, hasTicket: true });
+  assert.equal(stepOf(over), null);
+  assert.equal(aloneNext({ lesson: over, poll: null, kept: null }).main.id, "ticket");
+  assert.equal(aloneNext({ lesson: { ...over, ticket: true }, poll: null, kept: null }).main, null, "the ticket is not asked again by itself");
+  assert.deepEqual(otherDeeds(over), []);
+});
+
+test("while a scene is being set nobody goes on, and how far it is stands there", () => {
+  const playing = lessonAt("scene", { script: { state: "playing", done: 2, of: 5, message: "" } });
+  assert.deepEqual(stepOf(playing).playing, { done: 2, of: 5 });
+  assert.equal(leadOf({ poll: null, lesson: playing, lang: "en" }).main, null);
+  const failed = lessonAt("scene", { script: { state: "failed", done: 2, of: 5, message: "steps[2].scene.do[1]: no such node" } });
+  assert.match(stepOf(failed).failed, /no such node/);
+});

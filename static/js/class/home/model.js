@@ -13,11 +13,10 @@ import { said } from "../../lib/said.js";
  * @property {number} [number]
  * @property {number} minutes
  * @property {number} minimumMinutes
- * @property {number} [steps] how many
- * @property {number} [minimumSteps]
- * @property {number} [document] of the seeds
+ * @property {{minimum: boolean}[]} steps
+ * @property {number | null} [document] of the seeds
  * @property {string[]} languages
- * @property {Art} [art]
+ * @property {Art | null} [art]
  *
  * @typedef {{label?: string, parts: ({width: number, hue: string} | number)[], total?: number}} ArtRow
  * @typedef {{kind: string, rows?: ArtRow[], columns?: number, frame?: number[], data?: Record<string, any>}} Art
@@ -55,8 +54,8 @@ export function cardsOf(lessons, progress, lang) {
       id: lesson.id,
       title: said(lang, lesson.title),
       idea: said(lang, lesson.idea),
-      whole: { minutes: lesson.minutes, steps: lesson.steps ?? 0 },
-      short: { minutes: lesson.minimumMinutes, steps: lesson.minimumSteps ?? 0 },
+      whole: { minutes: lesson.minutes, steps: lesson.steps.length },
+      short: { minutes: lesson.minimumMinutes, steps: lesson.steps.filter(({ minimum }) => minimum).length },
       document: lesson.document ?? null,
       languages: lesson.languages.map((one) => ({ name: NAMES[/** @type {keyof typeof NAMES} */ (one)] ?? one, now: one === got })),
       progress: own,

@@ -13,32 +13,46 @@
  * @property {readonly Block[]} hint
  * @property {readonly Block[]} so
  * @property {{state: "running" | "reached" | "missed", seconds: number, makeItSo: boolean} | null} wait
+ * @property {{done: number, of: number} | null} playing how far the scene is set
+ * @property {string} failed why it could not be
  */
 
 /** @type {readonly Block[]} */
 const NOTHING = [];
 
 /**
+ * The strip of a lesson, also of one that is over.
  * @param {Lesson} lesson
- * @returns {Step}
+ * @returns {Step["steps"]}
+ */
+export function stepsOf(lesson) {
+  return lesson.steps.map((one, index) => ({
+    id: one.id, n: index + 1, title: one.title, minutes: one.minutes, minimum: one.minimum,
+    reach: one.current ? "current" : one.done ? "done" : "ahead",
+  }));
+}
+
+/**
+ * @param {Lesson} lesson
+ * @returns {Step | null} null: the lesson is over
  */
 export function stepOf(lesson) {
   const { step, wait } = lesson;
+  if (!step) return null;
   const at = step.phases.indexOf(step.phase);
   const revealed = Boolean(step.reveal?.length) && (step.phase === "reveal" || step.phase === "so");
   return {
-    steps: lesson.steps.map((one, index) => ({
-      id: one.id, n: index + 1, title: one.title, minutes: one.minutes, minimum: one.minimum,
-      reach: one.current ? "current" : one.done ? "done" : "ahead",
-    })),
+    steps: stepsOf(lesson),
     phases: step.phases.map((phase, index) => ({ phase, reach: index < at ? "done" : index === at ? "current" : "ahead" })),
-    prose: (revealed ? step.reveal : step.scene) ?? NOTHING,
+    prose: revealed ? (step.reveal ?? NOTHING) : [...(step.scene ?? NOTHING), ...(step.phase === "ask" ? (step.ask ?? NOTHING) : NOTHING)],
     hint: !revealed && step.hint?.length ? step.hint : NOTHING,
     so: step.phase === "so" || (revealed && !step.phases.includes("so")) ? (step.so ?? NOTHING) : NOTHING,
     wait: wait && step.phase === "wait" ? {
       state: wait.state === "reached" ? "reached" : wait.state === "running" || wait.state === "" ? "running" : "missed",
-      seconds: wait.seconds, makeItSo: wait.makeItSo,
+      seconds: wait.seconds ?? 0, makeItSo: wait.makeItSo,
     } : null,
+    playing: step.phase === "scene" && lesson.script?.state === "playing" ? { done: lesson.script.done, of: lesson.script.of } : null,
+    failed: lesson.script?.state === "failed" ? lesson.script.message : "",
   };
 }
 
@@ -49,10 +63,14 @@ export function stepOf(lesson) {
  */
 export function aloneNext({ lesson, poll, kept }) {
   if (!lesson) return { main: null, missing: "" };
+  if (!lesson.step) {
+    const main = lesson.hasTicket && !lesson.ticket ? { id: "ticket", label: { key: "lesson.ticket" }, hint: null } : null;
+    return { main, missing: "lesson.over" };
+  }
   const asks = lesson.step.phase === "ask" && poll && poll.state !== "revealed";
   if (asks && kept?.state !== "sent") return { main: null, missing: "lesson.vote_first" };
   if (asks && poll.because?.length && !kept?.because) return { main: null, missing: "lesson.why_first" };
-  if (!lesson.next) return { main: null, missing: "" };
+  if (!lesson.next || lesson.script?.state === "playing") return { main: null, missing: "" };
   return { main: { id: lesson.next.do, label: { key: "lead.named", values: { label: lesson.next.label } }, hint: null }, missing: "" };
 }
 
@@ -63,14 +81,14 @@ export function aloneNext({ lesson, poll, kept }) {
  */
 export function otherDeeds(lesson) {
   const { step, wait } = lesson;
+  if (!step) return [];
   /** @param {string} id @returns {Deed} */
   const deed = (id) => ({ id, label: { key: `lead.${id}` }, hint: { key: `lead.${id}_hint` } });
-  const waits = step.phase === "wait";
   return [
-    ...(waits && wait?.makeItSo ? [deed("makeItSo")] : []),
-    ...(step.phase === "ask" && !step.hint?.length ? [deed("hint")] : []),
+    ...(step.phase === "wait" && wait?.makeItSo ? [deed("makeItSo")] : []),
+    ...(step.phase === "ask" && step.hasHint && !step.hint?.length ? [deed("hint")] : []),
     deed("restart"),
-    ...(step.phase === "so" ? [] : [deed("skip")]),
+    ...(step.phase === "so" || step.phase === "reveal" ? [] : [deed("skip")]),
   ];
 }
 

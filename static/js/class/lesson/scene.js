@@ -30,9 +30,13 @@ export function mountScene(copy) {
   const pod = podCard();
   const meanwhile = meanwhileCard();
   const live = element("p", { class: "sr-only", role: "status" });
-  const root = element("section", { class: "class-scene", "data-testid": "lesson-scene" }, [
+  const root = element("section", { class: "class-scene", tabindex: "0", "data-testid": "lesson-scene" }, [
     element("div", { class: "lesson-head" }, [where, title, phases]), wait.element, prose, hint, conclusion, pod.element, meanwhile.element, live,
   ]);
+  const over = element("h2", { class: "lesson-over" });
+  const playing = element("p", { class: "lesson-hint", role: "status" });
+  root.prepend(over);
+  wait.element.after(playing);
   let told = "";
   return {
     element: root,
@@ -40,8 +44,12 @@ export function mountScene(copy) {
     render({ view, ui, state: { lesson, poll } }) {
       root.hidden = !lesson;
       if (!lesson) return;
-      const step = stepOf(lesson);
       setAttribute(root, "aria-label", lesson.title);
+      const step = stepOf(lesson);
+      over.hidden = Boolean(step);
+      for (const part of [...root.children]) if (part !== over && part !== live) part.classList.toggle("gone", !step);
+      setText(over, step ? "" : text(ui.lang, "lesson.over"));
+      if (!step || !lesson.step) return;
       setText(where, text(ui.lang, "lesson.where", { n: lesson.step.index + 1, of: lesson.of, minutes: lesson.step.minutes }));
       setText(title, lesson.step.title);
       tellPhases(phases, step, ui);
@@ -51,6 +59,8 @@ export function mountScene(copy) {
       conclusion.hidden = step.so.length === 0;
       setText(copyWords, text(ui.lang, "lesson.copy"));
       wait.render(step, ui);
+      playing.hidden = !step.playing && !step.failed;
+      setText(playing, step.failed || (step.playing ? text(ui.lang, "lesson.playing", step.playing) : ""));
       pod.render(lesson.step.phase === "scene" || lesson.step.phase === "ask" ? (poll?.pod ?? "") : "", view, ui);
       meanwhile.render(lesson, view, ui);
       const words = `${lesson.step.title}: ${text(ui.lang, `lesson.phase_${lesson.step.phase}`)}`;

@@ -4,7 +4,7 @@
 /** @import { Ui } from "../../lib/types.d.ts" */
 import { element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
 import { text } from "../../lib/text.js";
-import { stepOf } from "./model.js";
+import { stepsOf } from "./model.js";
 
 export function mountStrip() {
   const list = element("ol", { class: "class-steps-list" });
@@ -19,7 +19,7 @@ export function mountStrip() {
       root.hidden = !lesson;
       if (!lesson) return;
       setAttribute(root, "aria-label", text(ui.lang, "lesson.steps"));
-      syncList(list, stepOf(lesson).steps, ({ id }) => id, ({ n }) => element("li", {}, [
+      syncList(list, stepsOf(lesson), ({ id }) => id, ({ n }) => element("li", {}, [
         element("span", { class: "class-step-n", "aria-hidden": "true" }, [element("span", {}, String(n)), icon("check")]),
         element("span", { class: "class-step-title" }), element("span", { class: "sr-only" }),
       ]), (row, { title, reach }) => {

@@ -37,7 +37,7 @@ export function mountBallot(asks) {
   const foot = footOf();
   const live = element("p", { class: "sr-only", role: "status", "data-testid": "vote-said" });
   const form = element("form", { class: "vote", "data-testid": "vote" }, [
-    element("div", { class: "vote-body" }, [
+    element("div", { class: "vote-body", tabindex: "0" }, [
       element("div", { class: "vote-head" }, [chip, clock]), question, pod, options, result.element, reasons.element,
     ]),
     foot.element, live,
@@ -59,10 +59,10 @@ export function mountBallot(asks) {
     /** Take the keyboard to the first reason. */
     focusReason: reasons.focus,
     /** @param {Input} input */
-    render({ view, ui, state: { poll, kept }, unixMs, alone }) {
+    render({ view, ui, state: { poll, kept, lesson }, unixMs, alone }) {
       if (!poll) return;
       const { lang } = ui;
-      const ballot = ballotOf({ poll, kept, unixMs, seat: view.me?.id ?? "", lang, votes: view.me?.role !== "viewer", alone });
+      const ballot = ballotOf({ poll, kept, unixMs, seat: view.me?.id ?? "", lang, votes: view.me?.role !== "viewer", alone, deciding: lesson?.step?.phase === "wait" });
       shown = ballot;
       form.dataset["state"] = ballot.state;
       setText(chip, line(ui, ballot.chip));

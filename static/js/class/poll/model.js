@@ -45,9 +45,10 @@ export const SAID_SECONDS = [30, 10, 5];
  * @param {Lang} input.lang
  * @param {boolean} input.votes whether this person may vote
  * @param {boolean} input.alone
+ * @param {boolean} [input.deciding] the votes are over, and what they are about is under way
  * @returns {Ballot}
  */
-export function ballotOf({ poll, kept, unixMs, seat, lang, votes, alone }) {
+export function ballotOf({ poll, kept, unixMs, seat, lang, votes, alone, deciding = false }) {
   const name = nameIn(poll, lang);
   const left = poll.state === "open" && poll.limit && poll.endsUnixMs ? Math.max(0, poll.endsUnixMs - unixMs) : null;
   const over = left === 0;
@@ -57,14 +58,14 @@ export function ballotOf({ poll, kept, unixMs, seat, lang, votes, alone }) {
   return {
     state, locked,
     several: poll.kind === "victims",
-    chip: chipOf(poll, state, alone),
+    chip: deciding && state !== "revealed" ? { key: "vote.deciding" } : chipOf(poll, state, alone),
     question: questionOf(poll, lang),
     seconds: left === null ? null : Math.ceil(left / 1000),
     share: left === null ? 0 : left / (poll.limit * 1000),
     options: poll.options.map((option, index) => choiceOf(poll, kept, option, index, lang)),
     reasons: voted && poll.because?.length && state !== "revealed"
       ? shuffled(poll.because, seat).map(({ id, label }) => ({ id, label: said(lang, label), picked: kept.because === id })) : [],
-    ...wordsOf({ poll, kept, state, votes, name, seconds: left === null ? null : Math.ceil(left / 1000) }),
+    ...wordsOf({ poll, kept, state, votes, name, alone: alone || deciding, seconds: left === null ? null : Math.ceil(left / 1000) }),
     count: { voted: poll.voted, present: poll.present },
   };
 }
@@ -106,10 +107,10 @@ function choiceOf(poll, kept, option, index, lang) {
 /**
  * What the button and the line beside it say.
  * @param {{poll: Poll, kept: PollKept | null, state: Ballot["state"], votes: boolean, name: (ids: string[]) => string,
- *   seconds: number | null}} input
+ *   alone: boolean, seconds: number | null}} input
  * @returns {Pick<Ballot, "button" | "ready" | "status" | "tone">}
  */
-function wordsOf({ poll, kept, state, votes, name, seconds }) {
+function wordsOf({ poll, kept, state, votes, name, alone, seconds }) {
   /** @param {Ballot["tone"]} tone @param {...Line} status */
   const say = (tone, ...status) => ({ button: null, ready: false, status, tone });
   if (!votes) return say("", { key: "vote.watching" });
@@ -119,7 +120,7 @@ function wordsOf({ poll, kept, state, votes, name, seconds }) {
     const mine = kept?.state === "sent" || kept?.state === "sending";
     if (kept?.problem === "late" || kept?.state === "waiting") return say("bad", { key: "vote.late" });
     return say(mine ? "good" : "", mine ? { key: "vote.kept", values: { name: name(picked) } } : { key: "vote.missed" },
-      { key: `vote.next_${poll.round}` });
+      { key: alone ? "vote.next_2" : `vote.next_${poll.round}` });
   }
   if (kept?.state === "waiting") return say("wait", { key: "vote.waiting", values: { name: name(picked) } }, { key: "vote.waiting_hint" });
   if (kept?.state === "sent" || kept?.state === "sending") {

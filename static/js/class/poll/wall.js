@@ -31,10 +31,10 @@ export function mountWall() {
   return {
     element: root,
     /** @param {Input} input */
-    render({ view, ui, state: { poll }, unixMs, alone }) {
+    render({ view, ui, state: { poll, lesson }, unixMs, alone }) {
       root.hidden = !poll;
       if (!poll) return;
-      const ballot = ballotOf({ poll, kept: null, unixMs, seat: "", lang: ui.lang, votes: false, alone });
+      const ballot = ballotOf({ poll, kept: null, unixMs, seat: "", lang: ui.lang, votes: false, alone, deciding: lesson?.step?.phase === "wait" });
       setAttribute(root, "data-state", ballot.state);
       setAttribute(root, "aria-label", ballot.question);
       setText(question, ballot.question);

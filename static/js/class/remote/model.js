@@ -74,10 +74,11 @@ function adviceOf(poll, counts) {
  * @returns {{main: Deed | null, others: Deed[]}}
  */
 function deedsOf(poll, lesson, advice) {
-  if (poll && poll.state !== "revealed") return pollDeeds(poll, lesson, advice);
-  if (lesson?.next) {
+  const past = lesson?.poll === poll?.id && lesson?.step?.phase !== "ask";
+  if (poll && poll.state !== "revealed" && !past) return pollDeeds(poll, lesson, advice);
+  if (lesson?.next && lesson.script?.state !== "playing") {
     const label = { key: "lead.named", values: { label: lesson.next.label } };
-    return { main: { id: lesson.next.do, label, hint: { key: "lead.step_of", values: { n: lesson.step.index + 1, of: lesson.of } } }, others: [] };
+    return { main: { id: lesson.next.do, label, hint: { key: "lead.step_of", values: { n: (lesson.step?.index ?? lesson.of - 1) + 1, of: lesson.of } } }, others: [] };
   }
   return poll ? { main: deed("done"), others: [] } : { main: null, others: [] };
 }
@@ -93,7 +94,7 @@ function pollDeeds({ state, round }, lesson, advice) {
   const talk = deed("close", "talk", { round });
   const second = deed("reopen", "second");
   const reveal = deed("reveal");
-  const hint = lesson && !lesson.step.hint?.length ? deed("hint") : null;
+  const hint = lesson?.step?.hasHint && !lesson.step.hint?.length ? deed("hint") : null;
   if (round > 1) return { main: reveal, others: state === "open" ? [close] : [] };
   if (state === "closed") return { main: second, others: [reveal] };
   switch (advice) {

@@ -33,7 +33,7 @@ export function mountPanel(act) {
   const hands = handCount(act);
   const sheet = mountSheet(act);
   const refusal = element("p", { class: "field-error", role: "alert" });
-  const body = element("div", { class: "lead-body" }, [
+  const body = element("div", { class: "lead-body", tabindex: "0" }, [
     sheet.element,
     element("div", { class: "vote-head" }, [chip, element("span", { class: "lead-time" }, [clock, voted])]), question,
     histogram.element, result.element, advice.element, refusal, tools, hands.element,
@@ -68,7 +68,7 @@ export function mountPanel(act) {
       setAttribute(freeze, "aria-pressed", String(state.frozen));
       for (const part of [chip.parentElement, question]) if (part) part.hidden = !poll;
       if (poll) {
-        const ballot = ballotOf({ poll, kept: null, unixMs, seat: "", lang: ui.lang, votes: false, alone });
+        const ballot = ballotOf({ poll, kept: null, unixMs, seat: "", lang: ui.lang, votes: false, alone, deciding: lesson?.step?.phase === "wait" });
         setText(chip, sayLine(ui, ballot.chip));
         clock.hidden = ballot.seconds === null || ballot.state !== "open";
         setText(seconds, text(ui.lang, "vote.seconds", { seconds: ballot.seconds ?? 0 }));

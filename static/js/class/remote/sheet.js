@@ -4,7 +4,7 @@
 /** @import { Ui } from "../../lib/types.d.ts" */
 import { element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
 import { text } from "../../lib/text.js";
-import { minutesOf, stepOf } from "../lesson/model.js";
+import { minutesOf, stepsOf } from "../lesson/model.js";
 
 /**
  * @param {(id: string) => void} act
@@ -15,10 +15,11 @@ export function mountSheet(act) {
   const dots = element("ol", { class: "lead-dots", "aria-hidden": "true" });
   const sheet = element("summary");
   const list = element("ol", { class: "lead-sheet", "data-testid": "lead-sheet" });
+  const fold = element("details", {}, [sheet, list]);
   const next = element("span", { class: "hint" });
   const root = element("div", { class: "lead-lesson" }, [
     element("div", { class: "vote-head" }, [title, minutes]), dots,
-    element("details", {}, [sheet, list]), next,
+    fold, next,
   ]);
   return {
     element: root,
@@ -29,17 +30,20 @@ export function mountSheet(act) {
     render(lesson, ui) {
       root.hidden = !lesson;
       if (!lesson) return;
-      const { steps } = stepOf(lesson);
+      const steps = stepsOf(lesson);
       setText(title, lesson.title);
       setText(minutes, text(ui.lang, "lead.minutes", { minutes: minutesOf(lesson) }));
       setText(sheet, text(ui.lang, "lead.sheet"));
-      const ahead = steps.find(({ reach }) => reach === "ahead");
+      const ahead = steps[steps.findIndex(({ reach }) => reach === "current") + 1];
       setText(next, ahead ? text(ui.lang, "lead.ahead", { title: ahead.title }) : "");
       syncList(dots, steps, ({ id }) => id, ({ n }) => element("li", {}, element("span", { class: "class-step-n" }, [element("span", {}, String(n)), icon("check")])),
         (row, { reach }) => void (row.dataset["reach"] = reach));
       syncList(list, steps, ({ id }) => id, ({ id, n }) => element("li", {}, [
         element("span", { class: "class-step-n", "aria-hidden": "true" }, [element("span", {}, String(n)), icon("check")]),
-        element("b"), element("small"), element("button", { class: "link", type: "button", onclick: () => act(`start:${id}`) }),
+        element("b"), element("small"), element("button", { class: "link", type: "button", onclick: () => {
+          fold.open = false;
+          act(`start:${id}`);
+        } }),
       ]), (row, one) => {
         row.dataset["reach"] = one.reach;
         setAttribute(row, "aria-current", one.reach === "current" ? "step" : null);
