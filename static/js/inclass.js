@@ -44,6 +44,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
   let offered = "";
   let second = 0;
   let lessonSeen = "";
+  let toldAt = "";
 
   return {
     /** @param {{id: string, voted: number, present: number}} frame */
@@ -89,6 +90,10 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       const wanted = current.phone && standing.length ? (teaching ? "lead" : "vote") : "";
       if (wanted !== offered) offer(wanted, wanted ? { element: phone, render: () => {} } : null);
       offered = wanted;
+      const place = lesson?.step ? `${lesson.step.id} ${lesson.step.phase}` : "";
+      // What has just come to be told stands at the top.
+      if (place !== toldAt) for (const one of [phone, document.getElementById("class-ask")]) one?.scrollTo(0, 0);
+      toldAt = place;
       column.render(current.phone ? [] : standing, current);
     },
   };

@@ -75,7 +75,7 @@ export function mountBallot(asks) {
       setAttribute(options, "role", ballot.several ? "group" : "radiogroup");
       syncList(options, ballot.options, ({ id }) => `${poll.id} ${poll.round} ${id}`, (one) => optionRow(one, ballot, `${poll.id}-${poll.round}`, asks),
         (row, one) => tellOption(row, one, ballot, view, ui));
-      result.render(ballot.state === "revealed" ? poll : null, ui);
+      result.render(ballot.state === "revealed" ? poll : null, ui, alone);
       reasons.render(ballot, ui);
       foot.render(ballot, ui);
       say(poll.id, ballot, ui);
@@ -214,7 +214,8 @@ function footOf() {
   const voted = element("b", { "data-testid": "vote-count" });
   const have = element("span");
   const button = element("button", { class: "primary", type: "submit", "data-testid": "vote-send" });
-  const foot = element("div", { class: "vote-foot" }, [status, element("p", { class: "vote-count" }, [voted, have]), button]);
+  const count = element("p", { class: "vote-count" }, [voted, have]);
+  const foot = element("div", { class: "vote-foot" }, [status, count, button]);
   return {
     element: foot,
     /**
@@ -231,7 +232,8 @@ function footOf() {
       mark.hidden = !ballot.tone;
       setText(first, ballot.status[0] ? line(ui, ballot.status[0]) : "");
       setText(second, ballot.status.slice(1).map((one) => line(ui, one)).join(" "));
-      setText(voted, text(ui.lang, "vote.count", ballot.count));
+      count.hidden = !ballot.count;
+      setText(voted, text(ui.lang, "vote.count", ballot.count ?? {}));
       setText(have, text(ui.lang, "vote.have"));
       button.hidden = !ballot.button;
       if (ballot.button) setText(button, line(ui, ballot.button));

@@ -37,8 +37,9 @@ export function outcome() {
     /**
      * @param {Poll | null} poll null before the reveal
      * @param {Ui} ui
+     * @param {boolean} [alone] there is no class whose votes would say anything
      */
-    render(poll, ui) {
+    render(poll, ui, alone = false) {
       root.hidden = !poll?.answer;
       if (!poll?.answer) return;
       setText(title, sayLine(ui, answerTitle(poll, ui.lang)));
@@ -47,6 +48,7 @@ export function outcome() {
       setText(did, line ? sayLine(ui, line.title) : "");
       setText(of, line ? sayLine(ui, line.of) : "");
       bars.render(poll, ui);
+      for (const part of [did, of, bars.element, changed]) part.classList.toggle("gone", alone);
       setText(changed, line?.changed ? sayLine(ui, line.changed) : "");
     },
   };

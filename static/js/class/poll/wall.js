@@ -83,7 +83,7 @@ function askedPart() {
       circle.parentElement?.toggleAttribute("hidden", !open || ballot.seconds === null);
       setRing(circle, ballot.share);
       setText(left, text(ui.lang, "vote.seconds", { seconds: ballot.seconds ?? 0 }));
-      setText(voted, text(ui.lang, "vote.count", ballot.count));
+      setText(voted, text(ui.lang, "vote.count", ballot.count ?? {}));
       setText(have, text(ui.lang, "vote.have"));
       const closed = { "vote.closed_1": "vote.next_1", "vote.closed_2": "vote.next_2" }[ballot.chip.key];
       setText(next, closed ? text(ui.lang, closed) : "");

@@ -73,7 +73,7 @@ export function mountPanel(act) {
         clock.hidden = ballot.seconds === null || ballot.state !== "open";
         setText(seconds, text(ui.lang, "vote.seconds", { seconds: ballot.seconds ?? 0 }));
         setRing(circle, ballot.share);
-        setText(voted, text(ui.lang, "lead.voted", ballot.count));
+        setText(voted, text(ui.lang, "lead.voted", ballot.count ?? {}));
         setText(question, ballot.question);
       }
       histogram.render(poll && poll.state !== "revealed" ? lead : null, (poll?.round ?? 1) - 1, ui);
