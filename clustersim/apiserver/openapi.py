@@ -11,24 +11,41 @@ import msgspec
 from clustersim.apiserver import openapiv2
 from clustersim.apiserver.discovery import group_versions
 from clustersim.apiserver.messages import Request, Response, json_response
+from clustersim.apiserver.reviews import REVIEWS
 from clustersim.apiserver.routes import unknown_path
-from controllers.kinds.table import SERVED
+from controllers.kinds.table import COMPUTED, SERVED
 from controllers.registry.kind import Kind
 from controllers.registry.merging import MERGE_KEYS
-from controllers.registry.schema import FieldType, Model, model
+from controllers.registry.schema import FieldType, Model, is_model, model
+
+_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
+_RAW: Final = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 
 _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "string": {"type": "string"},
     "integer": {"type": "integer", "format": "int64"},
     "number": {"type": "number", "format": "double"},
     "boolean": {"type": "boolean"},
-    "time": {"type": "string", "format": "date-time"},
-    "micro-time": {"type": "string", "format": "date-time"},
     "bytes": {"type": "string", "format": "byte"},
-    "any": {"x-kubernetes-preserve-unknown-fields": True},
-    "quantity": {"oneOf": [{"type": "string"}, {"type": "number"}]},
-    "int-or-string": {"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]},
 }
+_NAMED: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "time": (f"{_META}.Time", {"type": "string", "format": "date-time"}),
+    "micro-time": (f"{_META}.MicroTime", {"type": "string", "format": "date-time"}),
+    "any": (_RAW, {"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+    "fields": (f"{_META}.FieldsV1", {"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+    "quantity": (
+        "io.k8s.apimachinery.pkg.api.resource.Quantity",
+        {"oneOf": [{"type": "string"}, {"type": "number"}]},
+    ),
+    "int-or-string": (
+        "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+        {"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]},
+    ),
+}
+"""Scalars that have a name of their own in upstream's documents."""
+
+_EXTRA: Final = "map[string]v1.ExtraValue"
+_PATCH: Final = {"type": "object", "description": "A change of an object, in one of the forms of a patch."}
 
 _PACKAGES: Final = {
     "meta_v1": "io.k8s.apimachinery.pkg.apis.meta.v1",
@@ -37,6 +54,7 @@ _PACKAGES: Final = {
     "coordination_v1": "io.k8s.api.coordination.v1",
     "scheduling_v1": "io.k8s.api.scheduling.v1",
     "events_v1": "io.k8s.api.events.v1",
+    "apiregistration_v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
     "clustersim_v1": "io.clustersim.v1",
 }
 
@@ -86,22 +104,32 @@ def _hash(group: str, version: str) -> str:
 
 @cache
 def _document(group: str, version: str) -> bytes:
+    """Return what is served of one group and version: paths in upstream's names, and every struct that they use."""
     schemas: dict[str, Any] = {}
-    paths: dict[str, Any] = {}
-    for kind in SERVED:
-        if (kind.group, kind.version) == (group, version):
+    paths: dict[str, Any] = {f"/{_name(group, version)}/": {"get": _operation("get", None)}}
+    _add_schema("meta_v1.APIResourceList", schemas)
+    for kind in (*SERVED, *COMPUTED):
+        if (kind.group, kind.version) == (group, version) and is_model(kind.schema):
             _add_schema(kind.schema, schemas)
-            schema = schemas[_schema_name(kind.schema)]
-            schema["x-kubernetes-group-version-kind"] = [_gvk(kind)]
-            paths.update(_paths(kind))
-    return msgspec.json.encode(
-        {
-            "openapi": "3.0.0",
-            "info": _INFO,
-            "paths": paths,
-            "components": {"schemas": schemas},
-        }
-    )
+            schemas[_schema_name(kind.schema)]["x-kubernetes-group-version-kind"] = [_gvk(kind)]
+            _add_schema(f"{kind.schema}List", schemas)
+            _add_bodies(kind, schemas)
+            paths |= _paths(kind)
+    for review in REVIEWS:
+        if (review.group, "v1") == (group, version):
+            key = _model_of(review.group, "v1", review.kind)
+            _add_schema(key, schemas)
+            home = "/namespaces/{namespace}" if review.namespaced else ""
+            gvk = {"group": group, "version": version, "kind": review.kind}
+            paths[f"/{_name(group, version)}{home}/{review.plural}"] = {"post": _operation("post", gvk, key)}
+    verbs = {operation["x-kubernetes-action"] for methods in paths.values() for operation in methods.values()}
+    for struct, uses in (("WatchEvent", "watch"), ("DeleteOptions", "delete"), ("Status", "delete")):
+        if uses in verbs:
+            _add_schema(f"meta_v1.{struct}", schemas)
+    if "patch" in verbs:
+        schemas[f"{_META}.Patch"] = _PATCH
+    told = {"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": {"schemas": schemas}}
+    return msgspec.json.encode(told)
 
 
 @cache
@@ -114,36 +142,77 @@ def _gvk(kind: Kind) -> dict[str, str]:
     return {"group": kind.group, "version": kind.version, "kind": kind.kind}
 
 
+_METHODS: Final = {"get": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete"}
+_COLLECTION: Final = {"list": "get", "create": "post", "deletecollection": "delete"}
+_PARAMETERS: Final = [
+    {"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": True}}
+    for name in ("dryRun", "fieldManager", "fieldValidation")
+]
+"""What kubectl looks for: whether a path validates fields."""
+
+
+def _operation(action: str, gvk: dict[str, str] | None, body: str = "") -> dict[str, Any]:
+    """Return one operation; `body` is the struct that it takes."""
+    told: dict[str, Any] = {"x-kubernetes-action": action, "responses": {"200": {"description": "OK"}}}
+    if gvk is not None:
+        told["x-kubernetes-group-version-kind"] = gvk
+    if body:
+        schema = {"$ref": f"#/components/schemas/{_schema_name(body)}"}
+        told["parameters"] = _PARAMETERS
+        told["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+    return told
+
+
 def _paths(kind: Kind) -> dict[str, Any]:
-    """Return the operations that kubectl looks for: which kind a path writes, and whether fields are validated."""
+    """Return what may be done with a kind, path by path."""
     base = "/" + _name(kind.group, kind.version)
-    collection = f"{base}/namespaces/{{namespace}}/{kind.plural}" if kind.namespaced else f"{base}/{kind.plural}"
-    parameters = [
-        {"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": True}}
-        for name in ("dryRun", "fieldManager", "fieldValidation")
-    ]
-    body = {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{_schema_name(kind.schema)}"}}}}
-
-    def operation(action: str, *, writes: bool) -> dict[str, Any]:
-        entry: dict[str, Any] = {
-            "x-kubernetes-action": action,
-            "x-kubernetes-group-version-kind": _gvk(kind),
-            "responses": {"200": {"description": "OK"}},
+    home = f"{base}/namespaces/{{namespace}}" if kind.namespaced else base
+    collection, one, gvk = f"{home}/{kind.plural}", f"{home}/{kind.plural}/{{name}}", _gvk(kind)
+    told: dict[str, Any] = {collection: {}, one: {}}
+    for verb in kind.verbs:
+        writes = kind.schema if verb in ("create", "update", "patch") else ""
+        if verb in _COLLECTION:
+            told[collection][_COLLECTION[verb]] = _operation("list" if verb == "list" else verb, gvk, writes)
+        elif verb in _METHODS:
+            told[one][_METHODS[verb]] = _operation(_METHODS[verb], gvk, writes)
+    for method, action in (("post", "post"), ("delete", "deletecollection")):
+        if method in told[collection]:
+            told[collection][method]["x-kubernetes-action"] = action
+    if kind.namespaced and "list" in kind.verbs:
+        told[f"{base}/{kind.plural}"] = {"get": _operation("list", gvk)}
+    if "watch" in kind.verbs:
+        watched = [f"{base}/watch/{kind.plural}", f"{one.replace(base, f'{base}/watch', 1)}"]
+        if kind.namespaced:
+            watched.append(collection.replace(base, f"{base}/watch", 1))
+        told |= {path: {"get": _operation("watch", gvk)} for path in watched}
+    for subresource in kind.subresources:
+        group, version, name = subresource.body or (kind.group, kind.version, kind.kind)
+        body = _model_of(group, version, name) if subresource.body else kind.schema
+        methods = {
+            _METHODS[verb]: _operation(
+                "connect" if subresource.simulated else _METHODS[verb],
+                {"group": group, "version": version, "kind": name},
+                body if verb != "get" and not subresource.simulated else "",
+            )
+            for verb in subresource.verbs
         }
-        if writes:
-            entry["parameters"] = parameters
-            entry["requestBody"] = body
-        return entry
+        told[f"{one}/{subresource.name}"] = methods
+        if subresource.below:
+            told[f"{one}/{subresource.name}/{{path}}"] = methods
+        if subresource.collection:
+            told[f"{home}/{subresource.collection}"] = {"post": methods["post"]}
+    return told
 
-    return {
-        collection: {"get": operation("list", writes=False), "post": operation("post", writes=True)},
-        f"{collection}/{{name}}": {
-            "get": operation("get", writes=False),
-            "put": operation("put", writes=True),
-            "patch": operation("patch", writes=True),
-            "delete": operation("delete", writes=False),
-        },
-    }
+
+def _add_bodies(kind: Kind, schemas: dict[str, Any]) -> None:
+    """Add what is sent to a kind's subresources and is no struct of its own."""
+    for subresource in kind.subresources:
+        if subresource.body is not None and not subresource.simulated:
+            _add_schema(_model_of(*subresource.body), schemas)
+
+
+def _model_of(group: str, version: str, kind: str) -> str:
+    return f"{group.partition('.')[0] or 'core'}_{version}.{kind}"
 
 
 def _schema_name(key: str) -> str:
@@ -154,13 +223,15 @@ def _schema_name(key: str) -> str:
 def _add_schema(key: str, schemas: dict[str, Any]) -> None:
     """Add a struct and everything that it refers to."""
     name = _schema_name(key)
-    if name in schemas:
+    if name in schemas or not is_model(key):
         return
     struct = model(key)
     schemas[name] = {}
     properties: dict[str, Any] = {}
     for field in struct.fields.values():
         properties[field.name] = _property(struct, field)
+        if named := _named(field):
+            schemas.setdefault(*named)
         if field.model:
             _add_schema(field.model, schemas)
     entry: dict[str, Any] = {"type": "object", "description": struct.description, "properties": properties}
@@ -172,9 +243,21 @@ def _add_schema(key: str, schemas: dict[str, Any]) -> None:
     schemas[name] = entry
 
 
+def _named(field: FieldType) -> tuple[str, dict[str, Any]] | None:
+    """Return name and schema of a scalar that has a name of its own."""
+    if field.scalar is None or field.scalar in _SCALARS or field.go == _EXTRA:
+        return None
+    return _NAMED["fields" if field.go == "v1.FieldsV1" else field.scalar]
+
+
 def _property(struct: Model, field: FieldType) -> dict[str, Any]:
     inner: dict[str, Any]
-    if field.scalar is not None:
+    named = _named(field)
+    if named is not None:
+        inner = {"allOf": [{"$ref": f"#/components/schemas/{named[0]}"}]}
+    elif field.go == _EXTRA:
+        inner = {"type": "array", "items": {"type": "string"}}
+    elif field.scalar is not None:
         inner = dict(_SCALARS[field.scalar])
     elif field.container:
         inner = {"$ref": f"#/components/schemas/{_schema_name(field.model)}"}

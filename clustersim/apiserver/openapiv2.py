@@ -39,7 +39,7 @@ def document(info: Mapping[str, str], parts: Iterable[Mapping[str, Any]]) -> dic
 
 
 def _path(methods: Mapping[str, Any]) -> dict[str, Any]:
-    return {method: _operation(one) for method, one in methods.items()}
+    return {method: _operation(one) for method, one in methods.items() if one["x-kubernetes-action"] != "connect"}
 
 
 def _operation(operation: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,10 +23,6 @@ _COLLECTIONS: Final = {
 }
 
 
-CONNECT_VERBS: Final = ("create", "get")
-"""How clients open what only a running process could answer (exec, attach …)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Target:
     """What a path names: a collection (empty `name`), an object, or a subresource of one."""
@@ -40,9 +36,7 @@ class Target:
     def verbs(self) -> tuple[str, ...]:
         """Return what may be done with it."""
         subresource = self.kind.subresource(self.subresource) if self.subresource else None
-        if subresource is None:
-            return self.kind.verbs
-        return subresource.verbs or CONNECT_VERBS
+        return self.kind.verbs if subresource is None else subresource.verbs
 
     @property
     def simulated(self) -> bool:
@@ -93,11 +87,12 @@ def parse(path: str) -> Target:
     if kind is None:
         raise unknown_path(path)
     homeless = kind.namespaced and namespace is None and len(rest) > 1
-    if len(rest) > 3 or homeless or (namespace is not None and not kind.namespaced):
+    if homeless or (namespace is not None and not kind.namespaced):
         raise unknown_path(path)
     name = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 else ""
-    if subresource and kind.subresource(subresource) is None:
+    found = kind.subresource(subresource) if subresource else None
+    if (subresource and found is None) or (len(rest) > 3 and not (found and found.below)):
         raise unknown_path(path)
     return Target(kind, namespace, name, subresource)
 

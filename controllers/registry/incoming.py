@@ -351,7 +351,7 @@ def _report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
     texts = [text for _, text in sorted([*(repeated.texts if repeated else ()), *told], key=itemgetter(0))]
     if context.field_validation == "Strict":
         causes = [Cause(path, "unknown field", "FieldValueInvalid") for path in unknown]
-        raise bad_request(f"{_title(kind)}: strict decoding error: {', '.join(texts)}", causes)
+        raise Unreadable(400, "BadRequest", f"{_title(kind)}: strict decoding error: {', '.join(texts)}", causes)
     if context.field_validation == "Warn":
         context.warnings.extend(texts)
 

@@ -79,10 +79,14 @@ def _struct(value: Mapping[str, Any], of: str) -> dict[str, Any]:
             told[name] = form(value.get(wire), kind)
         elif kind == "m":
             metadata = value.get(wire) or {}
-            told.update({key: metadata[key] for key in _METADATA if key in metadata})
+            told.update({key: _by_key(metadata[key]) for key in _METADATA if key in metadata})
         else:
             told.update(_struct(value, kind))
     return told
+
+
+def _by_key(value: Any) -> Any:
+    return dict(sorted(value.items())) if isinstance(value, Mapping) else value
 
 
 def _escaped(text: str) -> str:

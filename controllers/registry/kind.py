@@ -224,6 +224,8 @@ class Subresource:
     """What whoever changes an object through it is warned of."""
     post: Callable[[Writing, Create | Bind], Stored] | None = None
     """What a POST does; returns what it stored, or what it shows of it (`Stored.shown_as`)."""
+    below: bool = False
+    """Whether paths go on behind it (`proxy`)."""
     simulated: bool = False
     """Whether only a running process could answer it: the answer is made up from the kubelets' stages, or 501."""
     students: bool = False

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-import msgspec
-
 from controllers.log.operations import Patch
 from controllers.log.store import copy_object
+from controllers.registry import goorder
 from controllers.registry.gotext import json_name, printed, quoted
 from scheduler_core.api.errors import ApiError, Cause, bad_request
 
@@ -224,12 +223,15 @@ _UNMARSHALS: Final = re.compile(r"cannot unmarshal (\w+) .* of type (\S+)$")
 _KINDS: Final = {"object": "map", "array": "slice", "number": "int64"}
 
 
-def unreadable(operation: Patch, changed: Any, error: ApiError) -> ApiError:
-    """Return the 422 of a patch that makes an object which does not fit its kind."""
+def unreadable(operation: Patch, changed: Any, error: ApiError, schema: str) -> ApiError:
+    """Return the 422 of a patch that makes an object which does not fit its kind's `schema`."""
     why = error.message.partition(" cannot be handled as a ")[2].partition(": ")[2] or error.message
-    told = msgspec.json.encode(changed).decode()
     if operation.patch_type == "strategic":
         told, why = printed(operation.patch), _unrestorable(why)
+    elif operation.patch_type == "json":
+        told = goorder.text(changed, schema, goorder.touched_by_operations(operation.patch or ()))
+    else:
+        told = goorder.text(changed, schema, goorder.touched_by_merge(operation.patch))
     text = f"Invalid value: {quoted(told)}: {why}"
     return ApiError(422, "Invalid", f' "" is invalid: patch: {text}', [Cause("patch", text, "FieldValueInvalid")])
 

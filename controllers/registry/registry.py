@@ -23,6 +23,7 @@ from controllers.registry.admission import Chain, Passing, Verb
 from controllers.registry.context import Context
 from controllers.registry.fieldowners import managers
 from controllers.registry.kind import Kind, Subresource
+from controllers.registry.metadata import without_creator
 from controllers.registry.patch import json_patch, merge, undecodable, unreadable
 from controllers.registry.schema import too_deep
 from controllers.registry.strategic import strategic_merge
@@ -269,7 +270,9 @@ class _Write:
         try:
             return self._take(kind, stored, changed, operation, subresource)
         except incoming.Unreadable as error:
-            raise unreadable(operation, changed, error) from error
+            if isinstance(changed.get("metadata"), dict):
+                changed = without_creator(changed)
+            raise unreadable(operation, changed, error, schema) from error
 
     def _take(
         self, kind: Kind, stored: Stored, changed: Document, operation: Patch, subresource: Subresource | None

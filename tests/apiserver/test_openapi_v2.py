@@ -75,7 +75,9 @@ def test_every_kind_is_defined_and_every_reference_leads_somewhere() -> None:
     spec = document["definitions"]["io.k8s.api.apps.v1.Deployment"]["properties"]["spec"]
     assert spec["$ref"] == "#/definitions/io.k8s.api.apps.v1.DeploymentSpec"
     surge = document["definitions"]["io.k8s.api.apps.v1.RollingUpdateDeployment"]["properties"]["maxSurge"]
-    assert (surge["type"], surge["format"]) == ("string", "int-or-string")
+    assert surge["$ref"] == "#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString"
+    either = document["definitions"]["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]
+    assert (either["type"], either["format"]) == ("string", "int-or-string")
     patch = document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
     assert patch[GVK] == DEPLOYMENT
     assert "dryRun" in [one["name"] for one in patch["parameters"]]

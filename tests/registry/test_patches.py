@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controllers.log.operations import Patch
 from controllers.registry.patch import json_patch, merge
 from controllers.registry.strategic import strategic_merge
 from scheduler_core.api.errors import ApiError
+from tests.registry.registry_tool import Cluster, refusal
 
 # RFC 7396, appendix A.
 MERGES: list[tuple[Any, Any, Any]] = [
@@ -148,3 +151,35 @@ JSON = st.recursive(
 def test_merging_twice_is_merging_once(target: dict[str, Any], patch: dict[str, Any]) -> None:
     once = merge(target, patch)
     assert merge(once, patch) == once
+
+
+def test_what_a_patch_makes_of_an_object_is_shown_as_upstream_shows_it() -> None:
+    """What the patch goes through is written by its keys, the rest in the order of Go's structs."""
+    cluster = Cluster()
+    cluster.create("configmaps", "a", {"metadata": {"labels": {"b": "1", "a": "2"}}, "data": {"k": "v"}})
+
+    def shown(patch: Any, kind: Any) -> str:
+        operation = Patch("configmaps", "default", "a", patch, kind)
+        error = refusal(cluster.apply, operation, field_validation="Strict")
+        assert (error.code, error.causes[0].field) == (422, "patch")
+        text = error.causes[0].message
+        assert text.endswith(': strict decoding error: unknown field "spec"'), text
+        return text
+
+    metadata = (
+        '{"name":"a","namespace":"default","uid":"uid-2","resourceVersion":"2",'
+        '"creationTimestamp":"2026-01-01T00:00:00Z","labels":{"a":"2","b":"1"}}'
+    )
+    whole = f'{{"apiVersion":"v1","data":{{"k":"v"}},"kind":"ConfigMap","metadata":{metadata},"spec":{{"x":1}}}}'
+    quoted = json.dumps(whole)
+    assert shown({"spec": {"x": 1}}, "merge").startswith(f"Invalid value: {quoted}: ")
+    assert shown([{"op": "add", "path": "/spec", "value": {"x": 1}}], "json").startswith(f"Invalid value: {quoted}: ")
+    assert shown({"spec": {"x": 1}}, "strategic").startswith('Invalid value: "map[spec:map[x:1]]": ')
+
+
+def test_a_list_that_was_not_there_is_taken_as_it_stands() -> None:
+    cluster = Cluster()
+    cluster.create("nodes", "n")
+    twice = {"status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}] * 2}}
+    error = refusal(cluster.patch, "nodes", "n", twice, "strategic", "status")
+    assert [cause.field for cause in error.causes] == ["status.addresses[1]"]

@@ -9,6 +9,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core.pod.defaults import round_resources
+from controllers.kinds.core.proxying import proxy
 from controllers.kinds.masks import CONDITIONS
 from controllers.registry import addresses, decoding, fields, internal
 from controllers.registry.kind import Column, Kind
@@ -173,7 +174,7 @@ KIND: Final = Kind(
     key="minions",
     short_names=("no",),
     namespaced=False,
-    subresources=(_STATUS,),
+    subresources=(_STATUS, proxy("NodeProxyOptions")),
     keeper="kubelet",
     rank=5,
     defaults=_defaults,

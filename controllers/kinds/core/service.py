@@ -9,6 +9,7 @@ from typing import Any, Final
 from controllers.kinds.columns import AGE, NAME, NONE, pairs
 from controllers.kinds.core import service_addresses
 from controllers.kinds.core import service_rules as rules
+from controllers.kinds.core.proxying import proxy
 from controllers.registry import addresses, fields
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS
@@ -168,13 +169,15 @@ def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Caus
     return causes
 
 
+_STATUS: Final = replace(STATUS, complete=_complete_status, part_rules=_status_rules)
+
 KIND: Final = Kind(
     "Service",
     "services",
     key="services/specs",
     short_names=("svc",),
     categories=("all",),
-    subresources=(replace(STATUS, complete=_complete_status, part_rules=_status_rules),),
+    subresources=(_STATUS, proxy("ServiceProxyOptions")),
     keeper="endpoint",
     rank=10,
     prepare=_prepare,

@@ -13,6 +13,7 @@ from controllers.kinds.core.pod.changes import EPHEMERAL, RESIZE
 from controllers.kinds.core.pod.eviction import EVICTION
 from controllers.kinds.core.pod.printing import gates_cell, ready_cell, restarts_cell, row_conditions, status_cell
 from controllers.kinds.core.pod.statuses import STATUS_PART
+from controllers.kinds.core.proxying import proxy
 from controllers.kinds.masks import CONDITIONS, CONTAINERS
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
 from scheduler_core.api.document import at, child
@@ -69,12 +70,18 @@ def _grace_seconds(document: Mapping[str, Any], asked: int | None) -> int:
     return max(0, int(spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS) if asked is None else asked))
 
 
+def _connected(name: str, options: str, *, students: bool = False) -> Subresource:
+    verbs = ("create", "get")
+    return Subresource(name, verbs=verbs, body=("", "v1", options), simulated=True, students=students)
+
+
 _PROCESS: Final = (
     Subresource("log", verbs=("get",), simulated=True, students=True),
-    *(Subresource(name, verbs=(), simulated=True, students=True) for name in ("attach", "exec")),
-    *(Subresource(name, verbs=(), simulated=True) for name in ("portforward", "proxy")),
+    *(_connected(name, f"Pod{name.title()}Options", students=True) for name in ("attach", "exec")),
+    _connected("portforward", "PodPortForwardOptions"),
+    proxy("PodProxyOptions"),
 )
-"""What only a running process could answer: the stages do; those without verbs are not told in discovery."""
+"""What only a running process could answer: the stages do, or it is refused with the reason."""
 
 KIND: Final = Kind(
     "Pod",
