@@ -2,11 +2,11 @@
 
 from django.db import models
 
-from clustersim.classroom.polls.models import Poll as Poll
-from clustersim.classroom.polls.models import Vote as Vote
 from clustersim.classroom.homework.models import Homework as Homework
 from clustersim.classroom.homework.models import HomeworkAnswer as HomeworkAnswer
 from clustersim.classroom.homework.models import HomeworkSight as HomeworkSight
+from clustersim.classroom.polls.models import Poll as Poll
+from clustersim.classroom.polls.models import Vote as Vote
 
 
 class Participant(models.Model):

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("classroom", "0003_together"),
+        ("classroom", "0006_copy"),
         ("store", "0003_hue"),
     ]
 
