@@ -98,7 +98,6 @@ ROUTES: Final[dict[str, str]] = {
     # Searched for on clusters of its own making.
     "sessions/<str:code>/rules/<str:rule>/find": FREE,
     "sessions/<str:code>/rules/<str:rule>/world": LATER,
-    "sessions/<str:code>/decisions/<str:decision>/rules": LATER,
     "sessions/<str:code>/homework": FREE,
     "sessions/<str:code>/homework/results": FREE,
 }

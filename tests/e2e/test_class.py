@@ -1,4 +1,4 @@
-"""A class in five browsers: a teacher's laptop and phone, the projector and two students' phones, through a lesson's step."""
+"""A class in five browsers: a teacher's laptop and phone, the projector, two students' phones, one step of a lesson."""
 
 from __future__ import annotations
 
