@@ -26,7 +26,18 @@ def main() -> int:
     import django
 
     django.setup()
-    from tests.bench import browsers, control_plane, decisions, extender, idle, imports, past, scheduling, takeup
+    from tests.bench import (
+        browsers,
+        classroom,
+        control_plane,
+        decisions,
+        extender,
+        idle,
+        imports,
+        past,
+        scheduling,
+        takeup,
+    )
 
     benches: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "scheduling": scheduling.run,
@@ -38,6 +49,7 @@ def main() -> int:
         "imports": imports.run,
         "extender": extender.run,
         "idle": idle.run,
+        "class": classroom.run,
     }
     chosen = sys.argv[1:] or list(benches)
     rows: list[dict[str, Any]] = []

@@ -80,3 +80,27 @@ def test_a_held_cycle_is_shown_at_the_same_point_with_the_same_scores(server):
     session.clock(paused=False, pace=0)
     wait_for(lambda: "mine" in session.bound(), what="bound in the end")
     assert [pod["metadata"]["name"] for pod in session.pods()].count("mine") == 1
+
+
+def test_an_open_poll_keeps_its_votes_and_its_pod_in_hand(server):
+    session = Session(server)
+    session.wait_for_leader()
+    session.clock(pace=0, paused=True)
+    session.create_pod("vip")
+    path = f"/api/sessions/{session.code}"
+    poll = session.call("POST", f"{path}/polls", {"kind": "node", "pod": "default/vip"}, expect=201)
+    held = session.clock()["held"]
+    assert (held["pod"], held["point"]) == ("default/vip", "QueueSort")
+    status, ann = server.obeyed("POST", f"{path}/join", {"name": "Ann"})
+    assert status == 201, ann
+    choice = {"choice": poll["options"][0]["id"]}
+    status, _ = server.obeyed("POST", f"{path}/polls/{poll['id']}/votes", choice, ann["token"])
+    assert status == 200
+    first = session.owner_pid()
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: session.owner_pid() != first, what="the next owner")
+    assert session.clock()["held"] == held
+    assert session.call("GET", f"{path}/polls/{poll['id']}")["counts"] == {"1": {choice["choice"]: 1}}
+    session.call("POST", f"{path}/polls/{poll['id']}/reveal")
+    wait_for(lambda: session.call("GET", f"{path}/polls/{poll['id']}")["answer"], what="the engine's answer")
+    assert session.call("GET", f"{path}/polls/{poll['id']}")["answer"]["chosen"] == session.bound()["vip"]
