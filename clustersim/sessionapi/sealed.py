@@ -91,7 +91,6 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/handout": FREE,
     # Handing copies out is the teacher's; a copy of what is sealed is refused where it is made.
     "sessions/<str:code>/copies": FREE,
-    "sessions/<str:code>/copies/<str:copy>/enter": FREE,
     "sessions/<str:code>/copies/<str:copy>/wall": FREE,
     # What runs on in an earlier copy may be what is asked.
     "sessions/<str:code>/copies/<str:copy>/enter": LATER,
