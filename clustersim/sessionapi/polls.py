@@ -86,7 +86,9 @@ def create(call: Call) -> HttpResponse:
 def vote(call: Call, poll: str) -> HttpResponse:
     """Answer `POST …/polls/<id>/votes {"choice", "because"?}`: one seat, one vote; again is a change of mind."""
     principal = call.require(STUDENT, TEACHER)
-    stored, row = _asked_here(call, poll)
+    stored = call.store.get(POLLS, "", poll)
+    if stored is None:
+        raise not_found(POLLS, poll)
     spec = stored.object["spec"]
     if principal.role == TEACHER and not spec.get("alone"):
         raise ApiError(403, "Forbidden", "whoever asks does not vote: join with a student's seat to try it")
@@ -97,7 +99,8 @@ def vote(call: Call, poll: str) -> HttpResponse:
         raise refuse(Cause("choice", "give the id of an option"))
     if because is not None and because not in _ids(spec.get("because")):
         raise refuse(Cause("because", _known(spec.get("because"))))
-    votes.cast(row, principal.participant_id, None if choice is None else _choice(choice, spec), because)
+    chosen = None if choice is None else _choice(choice, spec)
+    row = votes.cast(principal.session_id, poll, principal.participant_id, chosen, because)
     return answer(telling.whole(stored, row, principal))
 
 

@@ -109,15 +109,15 @@ def move(row: Poll, state: str) -> None:
     wake_votes(row.session_id)
 
 
-def cast(row: Poll, participant: int, choice: Sequence[str] | None, because: str | None) -> None:
-    """Count a seat's vote in the round that is open; None leaves what the seat has said before.
+def cast(session_id: int, name: str, participant: int, choice: Sequence[str] | None, because: str | None) -> Poll:
+    """Count a seat's vote in the round that is open, and return the poll; None leaves what the seat has said before.
 
     Raises:
         ApiError: 409, no round is open, its time is up, or a reason comes before a choice.
     """
     try:
         with transaction.atomic():
-            now = Poll.objects.select_for_update(of=("self",)).get(pk=row.pk)
+            now = Poll.objects.select_for_update(of=("self",)).get(session_id=session_id, name=name)
             state = state_of(now)
             if state != OPEN:
                 raise ApiError(409, "Conflict", _CLOSED[state])
@@ -143,8 +143,10 @@ def cast(row: Poll, participant: int, choice: Sequence[str] | None, because: str
                     update_fields=["choice", "because", "seconds"],
                 )
     except (Poll.DoesNotExist, IntegrityError) as gone:
-        raise ApiError(409, "Conflict", "the poll was taken back: there is nothing to vote on any more") from gone
-    wake_votes(row.session_id)
+        why = "the poll was taken back, or asked where this session was copied from: there is nothing to vote on"
+        raise ApiError(409, "Conflict", why) from gone
+    wake_votes(session_id)
+    return now
 
 
 _CLOSED: Final = {
