@@ -102,6 +102,9 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/homework/results": FREE,
     "sessions/<str:code>/homework/<str:homework>": FREE,
     "sessions/<str:code>/homework/<str:homework>/answers": FREE,
+    "sessions/<str:code>/byhand": FREE,
+    "sessions/<str:code>/byhand/place": LATER,
+    "sessions/<str:code>/byhand/result": LATER,
 }
 
 
