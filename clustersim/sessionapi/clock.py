@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from django.http import HttpResponse
 
@@ -11,8 +11,10 @@ from clustersim.classroom.roles import guard_for
 from clustersim.runtime import commands
 from clustersim.sessionapi.http import Call, answer, number_field, refuse
 from clustersim.store import sessions
+from controllers.commands import RunTold
 from controllers.kinds.clustersim.poll import RESOURCE as POLLS
-from controllers.registry.models.clustersim_v1 import ClockSpec, ClockStatus, PollSpec, PollStatus, Step
+from controllers.predicates import ExpressionError, Predicate
+from controllers.registry.models.clustersim_v1 import ClockSpec, ClockStatus, PollSpec, PollStatus, Run, Step
 from controllers.registry.structs import bounds, options, read
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause
@@ -43,6 +45,7 @@ def current(call: Call, observed: Document | None = None) -> Document:
         "hibernated": session.hibernated,
         "epochMs": session.epoch_ms,
         "narrated": status.narrated or {"oneIn": 1},
+        "run": None if (run := RunTold.of(status.run)) is None else run.document(),
     }
 
 
@@ -55,7 +58,7 @@ def show(call: Call) -> HttpResponse:
 def change(call: Call) -> HttpResponse:
     """Answer `PATCH …/clock`."""
     principal = call.require(TEACHER)
-    body = call.body(("paused", "rate", "pace"))
+    body = call.body(("paused", "rate", "pace", "run"))
     wanted: Document = {}
     if body.get("paused") is not None:
         if not isinstance(body["paused"], bool):
@@ -71,13 +74,38 @@ def change(call: Call) -> HttpResponse:
     if wanted.get("paused") is False:
         _check_no_poll(call)
 
+    run = None if body.get("run") is None else _run(body["run"])
+    began_ms = call.store.session_ms()
+
     def mutate(document: Document) -> None:
-        document.setdefault("spec", {}).update(wanted)
+        spec = document.setdefault("spec", {})
+        if run is not None:
+            number = int((spec.get("run") or {}).get("id") or 0)
+            told = int(((document.get("status") or {}).get("run") or {}).get("id") or 0)
+            wanted.update(paused=True, run={**run, "id": max(number, told) + 1, "beganMs": began_ms})
+        spec.update(wanted)
 
     observed = commands.ask(
         principal.session_id, CLOCKS, CLOCK, mutate, actor=principal.actor, guard=guard_for(principal, commands=True)
     )
     return answer(current(call, observed))
+
+
+def _run(asked: Any) -> Document:
+    """Return how far time is to go by itself, as the body asks.
+
+    Raises:
+        ApiError: 422.
+    """
+    until = asked.get("until") if isinstance(asked, dict) else None
+    if not isinstance(until, str):
+        raise refuse(Cause("run.until", "give a predicate, as pod('web').ready (docs/lessons.md)"))
+    try:
+        Predicate.compile(until)
+    except ExpressionError as wrong:
+        raise refuse(*(Cause("run.until", str(problem)) for problem in wrong.problems)) from wrong
+    seconds = number_field(asked, "seconds", 1, bounds(Run, "seconds")[1])
+    return {"until": until, **({} if seconds is None else {"seconds": float(seconds)})}
 
 
 def step(call: Call) -> HttpResponse:

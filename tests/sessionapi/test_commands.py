@@ -12,7 +12,19 @@ from tests.tools.application import bearer, http, opened
 from tests.tools.http import PatientClient
 from tests.tools.server import Server, wait_for
 
-CLOCK = {"paused", "rate", "pace", "simTime", "revision", "held", "effectiveRate", "hibernated", "narrated", "epochMs"}
+CLOCK = {
+    "paused",
+    "rate",
+    "pace",
+    "simTime",
+    "revision",
+    "held",
+    "effectiveRate",
+    "hibernated",
+    "narrated",
+    "epochMs",
+    "run",
+}
 
 
 class Teacher:
@@ -55,6 +67,16 @@ def test_the_clock_answers_with_what_the_owner_obeys(teacher: Teacher) -> None:
     assert teacher.call("PATCH", "/clock", {"paused": False})["paused"] is False
 
 
+def test_time_goes_by_itself_until_something_is_true(teacher: Teacher) -> None:
+    asked = teacher.call("PATCH", "/clock", {"run": {"until": "since() >= 400"}})
+    assert asked["run"]["state"] in ("running", "reached")
+    over = wait_for(lambda: (now := teacher.call("GET", "/clock"))["run"]["state"] != "running" and now)
+    assert (over["run"]["state"], over["paused"]) == ("reached", True)
+    assert 400 <= over["run"]["simTimeMs"] / 1000 <= over["simTime"] < 403
+    assert teacher.call("PATCH", "/clock", {"run": {"until": "true"}})["run"]["state"] == "reached"
+    assert teacher.call("PATCH", "/clock", {"paused": False})["paused"] is False
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
@@ -63,6 +85,9 @@ def test_the_clock_answers_with_what_the_owner_obeys(teacher: Teacher) -> None:
         ({"rate": "fast"}, "rate"),
         ({"pace": -1}, "pace"),
         ({"pace": 1.5}, "pace"),
+        ({"run": {"seconds": 3}}, "run.until"),
+        ({"run": {"until": "pod('x').redy"}}, "run.until"),
+        ({"run": {"until": "true", "seconds": 1000}}, "seconds"),
         ({"paused": "yes"}, "paused"),
         ({"speed": 3}, "speed"),
     ],

@@ -201,6 +201,19 @@ def test_the_exit_ticket_is_a_session_of_its_own_and_asked_again(client: httpx.C
     assert words(again["step"]["scene"]) == "One small node, one large one."
 
 
+def test_a_lesson_that_was_checked_headless_comes_to_the_same_live(client: httpx.Client) -> None:
+    lesson = Lesson(client, lesson="preemption", minimum=True)
+    now = lesson.played()
+    found: dict[str, list[str]] = {}
+    while now["step"] is not None:
+        assert now["script"]["state"] == "done", now["script"]
+        now = lesson.do("next")
+        if now["step"] is not None and now["step"]["phase"] == "reveal":
+            answer = lesson.call("teacher", "GET", f"/polls/{now['poll']}")["answer"]
+            found[now["step"]["id"]] = answer["right"]
+    assert found == {"who-dies": ["default/p50"], "which-node": ["n2"], "pdb": ["dies"], "reserved": ["new"]}
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
