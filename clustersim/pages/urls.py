@@ -12,5 +12,6 @@ urlpatterns = [
     path("join/<str:code>", views.join, name="join"),
     path("j/<str:code>", views.join),
     path("s/<str:code>", views.session, name="session"),
+    path("lessons/write", views.write, name="write"),
     path("language", views.language, name="language"),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
@@ -30,6 +31,10 @@ TEMPLATES: Final = (
 )
 THEMES: Final = ("light", "dark", "projector")
 THEME_COOKIE: Final = "clustersim_theme"
+STARTER: Final = Path(__file__).parent / "starter"
+STARTER_FILES: Final = (("yaml", "lesson.yaml", 24), ("en", "en.md", 12), ("zh", "zh.md", 12))
+"""The files of a lesson to begin from, with the lines that are seen of each."""
+
 PREFERENCE_SECONDS: Final = 365 * 24 * 3600
 """How long a browser remembers language and theme; after that it starts again from its own settings."""
 
@@ -47,6 +52,16 @@ def home(request: HttpRequest) -> HttpResponse:
         "home.html",
         {**_common(request), "cards": cards, "chosen": "three-nodes", "ask_phrase": _asks_phrase(request)},
     )
+
+
+@require_GET
+def write(request: HttpRequest) -> HttpResponse:
+    """Show the editor of a lesson, with one to begin from."""
+    files = [
+        {"part": part, "name": name, "rows": rows, "text": (STARTER / name).read_text(encoding="utf-8")}
+        for part, name, rows in STARTER_FILES
+    ]
+    return render(request, "write.html", {**_common(request), "files": files, "ask_phrase": _asks_phrase(request)})
 
 
 def _asks_phrase(request: HttpRequest) -> bool:

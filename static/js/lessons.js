@@ -67,15 +67,14 @@ export async function showLessons({ root, t, lang, phrase, sentence }) {
  */
 function cardOf(card, { t, open, primary, forget }) {
   const { progress, whole, short } = card;
-  const heading = `lesson-${card.id}`;
   const count = (/** @type {{minutes: number, steps: number}} */ { minutes, steps }) => ({ minutes: String(minutes), steps: String(steps) });
   const on = progress && !progress.done;
-  return element("li", { class: `lesson-card${on ? " under" : ""}`, role: "group", "aria-labelledby": heading, "data-testid": `lesson-card-${card.id}` }, [
+  return element("li", { class: `lesson-card${on ? " under" : ""}`, "data-testid": `lesson-card-${card.id}` }, [
     element("div", { class: "lesson-picture" }, [
       artOf(card.art),
       card.segments.length ? element("div", { class: "lesson-segments", "aria-hidden": "true" }, card.segments.map((one) => element("i", { class: one }))) : null,
     ]),
-    element("h3", { id: heading }, card.title),
+    element("h3", {}, card.title),
     element("p", { class: "lesson-idea" }, card.idea),
     element("p", { class: "lesson-minutes" }, element("b", {}, t("lesson_whole", count(whole)))),
     element("p", { class: "lesson-short" }, t("lesson_short", count(short))),

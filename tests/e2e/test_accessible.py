@@ -136,9 +136,18 @@ def test_the_front_pages_and_the_phone(
     context = classroom.context(viewport=VIEWPORT)
     dress(context, classroom.server, theme, lang)
     page = classroom.watch(context.new_page())
-    for address in ("/", f"/join/{classroom.code}", "/s/ZZZ-ZZZ", "/nowhere"):
+    for address in ("/", f"/join/{classroom.code}", "/s/ZZZ-ZZZ", "/nowhere", "/lessons/write"):
         page.goto(classroom.server.url + address)
         judge.look(page, address)
+    # The lesson to begin from holds; one that somebody breaks is told with step and field.
+    page.get_by_test_id("write-play").click()
+    page.locator("#write-preview article").wait_for()
+    assert page.locator("#write-problems li").count() == 0
+    yaml = page.get_by_test_id("write-yaml")
+    yaml.fill(yaml.input_value().replace("'n2'", "'n1'"))
+    page.get_by_test_id("write-play").click()
+    expect(page.locator("#write-problems b")).to_have_text("where · reveal.check[0]")
+    judge.look(page, "/lessons/write with a problem")
 
     context = classroom.context(**PHONE)
     dress(context, classroom.server, theme, lang)

@@ -15,7 +15,7 @@ for (const name of readdirSync(TEXTS).filter((one) => one.endsWith(".en.js")))
   }
 
 /** Their words come with their page, from the server. */
-const HOME = new Set(["home.js", "lessons.js"]);
+const HOME = new Set(["home.js", "lessons.js", "write.js"]);
 
 /** What the page's modules say in quotes, without what stands in comments. */
 const sources = readdirSync(ROOT, { recursive: true }).map(String)

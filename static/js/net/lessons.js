@@ -55,3 +55,40 @@ function store(progress) {
     // Private windows refuse storage; each visit begins anew.
   }
 }
+
+/**
+ * What a package comes to: `POST /api/lessons/check`.
+ * @typedef {{id: string, title: string, question: string | null, options: string[], scene?: unknown, ask?: unknown, hint?: unknown,
+ *   reveal?: unknown, so?: unknown}} Part
+ * @typedef {{problems: {step: string, field: string, expected: string, found: string}[], played: boolean, preview: null | {parts: Part[]}}} Checked
+ */
+
+/**
+ * @param {Record<string, string | boolean>} files
+ * @param {string} lang
+ * @returns {Promise<Checked>}
+ */
+export function checkLesson(files, lang) {
+  return request("POST", `/api/lessons/check?lang=${lang}`, files, { timeoutMs: OPEN_TIMEOUT_MS });
+}
+
+const DRAFT = "clustersim.draft";
+
+/** @returns {Record<string, string>} what was written last in this browser, by field */
+export function keptDraft() {
+  try {
+    const told = JSON.parse(localStorage.getItem(DRAFT) ?? "{}");
+    return told && typeof told === "object" ? told : {};
+  } catch {
+    return {};
+  }
+}
+
+/** @param {Record<string, string>} draft */
+export function keepDraft(draft) {
+  try {
+    localStorage.setItem(DRAFT, JSON.stringify(draft));
+  } catch {
+    // Private windows refuse storage: what is written stays until the page is left.
+  }
+}
