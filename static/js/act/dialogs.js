@@ -4,6 +4,7 @@
 /** @import { Table, World } from "./world.js" */
 import { number } from "../lib/text.js";
 import { request } from "../net/rest.js";
+import { standsLesson } from "../state/classroom.js";
 import { refusedCluster } from "../state/roles.js";
 import { objectsOf, replicas } from "../state/selectors.js";
 import { forms } from "./forms.js";
@@ -44,7 +45,10 @@ export function dialogIntents(world) {
   return {
     openImport: ({ kind, text }) => attempt(kind === "yaml" ? () => importManifests(text) : replayTrace),
     openSave: () => attempt(async () => (await forms.save()).openSave({
-      t, hrefOf: (form) => `${api.session}/export?format=${form}&language=${ui().lang}`,
+      t,
+      lesson: standsLesson(view()),
+      hrefOf: (form) => (form === "handout" ? `${api.session}/handout?lang=${ui().lang === "zh-hans" ? "zh" : "en"}`
+        : `${api.session}/export?format=${form}&language=${ui().lang}`),
     })),
     openFault: ({ identity, kind = "" }) => attempt(async () => (await forms.fault()).openFault({
       t,

@@ -1,18 +1,21 @@
-/** What can be taken home: a recording that opens by itself, or the objects as a file. */
+/** What can be taken home: a recording that opens by itself, the objects as a file, a lesson's handout. */
 
 /** @import { Translate } from "./dialog.js" */
 import { append, element } from "../dom/dom.js";
 import { openDialog } from "./dialog.js";
 
-const FORMS = ["html", "yaml", "json"];
+const FILES = ["html", "yaml", "json"];
+/** A page for the printer, which opens beside this one. */
+const HANDOUT = "handout";
 
 /**
  * @param {object} options
  * @param {Translate} options.t
+ * @param {boolean} options.lesson whether the session has a lesson
  * @param {(form: string) => string} options.hrefOf
  */
-export function openSave({ t, hrefOf }) {
-  const choices = FORMS.map((form, place) => {
+export function openSave({ t, lesson, hrefOf }) {
+  const choices = [...FILES, ...(lesson ? [HANDOUT] : [])].map((form, place) => {
     const input = element("input", { type: "radio", name: "save", id: `save-${form}`, value: form, "data-testid": `save-${form}` });
     input.checked = place === 0;
     return { form, input };
@@ -22,7 +25,7 @@ export function openSave({ t, hrefOf }) {
     async onSubmit() {
       const chosen = choices.find(({ input }) => input.checked)?.form ?? "html";
       // The server names the file.
-      element("a", { href: hrefOf(chosen), download: "" }).click();
+      element("a", { href: hrefOf(chosen), ...(chosen === HANDOUT ? { target: "_blank", rel: "noopener" } : { download: "" }) }).click();
       return true;
     },
   });

@@ -113,6 +113,8 @@ export const EN = {
   save_yaml_hint: "The objects of now, for kubectl apply and for a new session.",
   save_json: "JSON",
   save_json_hint: "The same as one List.",
+  save_handout: "Handout of the lesson",
+  save_handout_hint: "Its questions and the lines to write down, as a page for the printer that opens beside this one.",
   save_go: "Save the file",
   openb_title: "Replay the openb trace",
   openb_hint: "1,523 nodes and their pods from a production GPU cluster, in order of creation.",

@@ -113,6 +113,8 @@ export const ZH_HANS = {
   save_yaml_hint: "现在的对象，可用于 kubectl apply 或新的会话。",
   save_json: "JSON",
   save_json_hint: "同样的对象，合成一个 List。",
+  save_handout: "课程讲义",
+  save_handout_hint: "这一课的问题和要记下的句子，在旁边另开一页，可以打印。",
   save_go: "保存文件",
   openb_title: "回放 openb 轨迹",
   openb_hint: "来自生产 GPU 集群的 1,523 个节点及其 Pod，按创建顺序回放。",
