@@ -19,11 +19,15 @@ from clustersim.sessionapi.http import Call, refuse
 from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.log.operations import Create, Delete, Operation, Patch
 from controllers.log.stamps import unix_ms_of
-from controllers.log.store import Stored
+from controllers.log.store import Gone, Stored
 from controllers.predicates import Moment, Predicate, View
+from controllers.rules.deciding import scene_of
+from controllers.rules.diagnosing import models_of
 from controllers.scheduler.decisions import whole
+from controllers.scheduler.past import Past
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, not_found
+from scheduler_core.framework.profile import ProfileError
 from scheduler_core.snapshot.node_info import PodInfo
 
 CLOCKS: Final = "clocks.clustersim.io"
@@ -151,11 +155,20 @@ def _with_options(call: Call, stored: Stored, row: Poll, asked: Asked) -> Stored
             row.secret["forecast"] = judging.rights(asked.kind, result)
         make = asking.node_options if asked.kind == "node" else asking.victim_options
         options = make(past, pod, result)
+        row.secret["models"] = {**_believed(past, pod, asked.kind, options), **row.secret["models"]}
     elif asked.kind == "leader":
         options = asking.leader_options((one.object for one in call.store.list(REPLICAS)[0]), asked.component)
     if len(options) < 2:
         raise refuse(Cause("kind", "there is nothing to choose from: add what the question is about first"))
     return _write(call, Patch(POLLS, "", stored.name, {"spec": {"options": options}}))
+
+
+def _believed(past: Past, pod: PodInfo, kind: str, options: list[Document]) -> dict[str, str]:
+    """Return option → the rule that gives it; nothing where the scheduler cannot say."""
+    try:
+        return models_of(scene_of(past, pod.uid), kind, [one["id"] for one in options])
+    except (Gone, ApiError, ProfileError, KeyError):
+        return {}
 
 
 def _shown(option: Document) -> Document:

@@ -10,8 +10,9 @@ from django.http import HttpResponse
 
 from clustersim.classroom import limits, opening, worlds
 from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.polls import votes
 from clustersim.sessionapi.engine import unknown
-from clustersim.sessionapi.http import Call, answer, number_field, refuse
+from clustersim.sessionapi.http import Call, answer, number_field, refuse, text_field
 from clustersim.sessionapi.opening import opened_answer
 from controllers.log.store import Gone
 from controllers.rules import telling
@@ -80,6 +81,23 @@ def open_world(call: Call, rule: str) -> HttpResponse:
     revision = call.store.revision if decision is None else _located(call, decision).envelope["input"]["seenRevision"]
     limits.spend(limits.FORKS, principal.participant_id)
     return opened_answer(call, worlds.open_world(principal, call.store, one, revision), {"rule": rule})
+
+
+def open_world_of_poll(call: Call, poll: str) -> HttpResponse:
+    """Answer `POST …/polls/<id>/world {"rule"}`: the same, from what the poll's own decision saw."""
+    principal = call.require(TEACHER)
+    one = _rule(text_field(call.body(("rule",)), "rule", 40))
+    row = votes.find(call.session.id, poll)
+    if row is None:
+        raise ApiError(404, "NotFound", f"there is no poll {poll[:40]!r}", name=poll[:40])
+    if row.state != votes.REVEALED or row.answer is None:
+        raise ApiError(409, "Conflict", "the engine has not said yet what is right: reveal the poll first")
+    decision = (row.answer.get("explain") or {}).get("decision")
+    # Who leads is decided by no attempt: such a world begins now.
+    revision = _located(call, decision).envelope["input"]["seenRevision"] if decision else call.store.revision
+    limits.spend(limits.FORKS, principal.participant_id)
+    opened = worlds.open_world(principal, call.store, one, revision)
+    return opened_answer(call, opened, {"rule": one.id})
 
 
 def for_a_while(seconds: float) -> Callable[[], bool]:

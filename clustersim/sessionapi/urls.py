@@ -135,6 +135,7 @@ urlpatterns = [
     path("sessions/<str:code>/polls/<str:poll>/hands", route(PUT=polls.hands)),
     path("sessions/<str:code>/polls/<str:poll>/close", route(POST=polls.close)),
     path("sessions/<str:code>/polls/<str:poll>/reopen", route(POST=polls.reopen)),
+    path("sessions/<str:code>/polls/<str:poll>/world", route(POST=rules.open_world_of_poll)),
     path("sessions/<str:code>/polls/<str:poll>/reveal", route(POST=polls.reveal)),
     path("sessions/<str:code>/copies", route(GET=copies.room, POST=copies.hand_out)),
     path("sessions/<str:code>/copies/<str:copy>/enter", route(POST=copies.go_in)),

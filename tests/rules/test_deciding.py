@@ -6,6 +6,7 @@ import pytest
 
 from controllers.kinds.metrics.usage import CPU
 from controllers.rules.deciding import decide
+from controllers.rules.diagnosing import models_of
 from controllers.rules.plugin import NAME, build, registry
 from controllers.rules.table import RULES
 from scheduler_core.framework.registry import PluginRegistry
@@ -156,3 +157,22 @@ def test_installed_plugins_stand_beside_it() -> None:
     installed = PluginRegistry({"Mine": build})
     assert sorted(registry(installed)) == ["Mine", NAME]
     assert sorted(registry(registry(installed))) == ["Mine", NAME]
+
+
+def test_an_option_is_named_by_the_rule_that_gives_it() -> None:
+    assert models_of(which_node(), "node", ["n1", "n2", "n3", "none"]) == {
+        "n1": "fewest-victims",
+        "n2": "engine",
+        "n3": "lowest-priority-node",
+    }
+    assert models_of(who_dies(), "victims", ["default/p100", "default/p50", "default/p0", "none"]) == {
+        "default/p50": "engine",
+        "default/p0": "lowest-first",
+        "none": "formula-is-code",
+    }
+    assert models_of(then_and_now(), "node", ["n1", "n2", "n3"]) == {
+        "n3": "engine",
+        "n1": "fullest-node",
+        "n2": "same-scale-same-winner",
+    }
+    assert models_of(alone_with_a_budget(), "node", ["n3", "none"]) == {"n3": "engine", "none": "pdb-forbids"}

@@ -388,3 +388,32 @@ def test_three_hundred_votes_at_once_lose_none_and_count_once(room: Class) -> No
     assert seen["counts"]["1"] == expected
     for name in voters[:3]:
         assert room.see(name, poll)["mine"]["1"]["choice"] == [last[name]]
+
+
+def test_what_votes_believed_has_a_name_and_a_world(plain: Class) -> None:
+    room = plain
+    for number, cpu in enumerate(("3", "2")):
+        room.pod(f"there-{number}", cpu, nodeName=f"n{number + 1}")
+    poll = room.asked(because=["first-in-list", "other"])
+    assert [one["label"]["en"] for one in poll["because"]] == [
+        "it takes the first node that fits",
+        "for another reason",
+    ]
+    # n1 is the fullest and the first by name: the table names the fullest first.
+    room.vote("ann", poll, "n1")
+    room.vote("bob", poll, "n3")
+    early = room.call("teacher", "POST", f"/polls/{poll['id']}/world", {"rule": "first-in-list"}, expect=409)
+    assert "reveal the poll first" in early["message"]
+    revealed = room.do(poll, "reveal")
+    assert revealed["models"] == {"fullest-node": 1, "engine": 1}
+    world = room.call("teacher", "POST", f"/polls/{poll['id']}/world", {"rule": "first-in-list"}, expect=201)
+    code, token = world["code"].replace("-", ""), world["token"]
+
+    def there() -> str:
+        pod = room.client.get(f"/clusters/{code}/api/v1/namespaces/default/pods/vip", headers=bearer(token)).json()
+        return str((pod.get("spec") or {}).get("nodeName", ""))
+
+    wait_for(lambda: there() == "n1", what="the rule's own choice in its world")
+    assert room.node_of("vip") == "n3"
+    room.call("ann", "POST", f"/polls/{poll['id']}/world", {"rule": "first-in-list"}, expect=403)
+    room.call("teacher", "POST", "/polls/nothing/world", {"rule": "first-in-list"}, expect=404)
