@@ -40,6 +40,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
   });
   const column = mountColumn({ ballot, dispatch });
   const parts = createParts({ classroom, redraw, ui, say });
+  const decision = revealedDecision(dispatch);
   const phone = element("div", { class: "phone-class", tabindex: "0" });
   let offered = "";
   let second = 0;
@@ -49,8 +50,6 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
   return {
     /** @param {{id: string, voted: number, present: number}} frame */
     counted: (frame) => classroom.counted(frame),
-    /** @param {{frozen: boolean}} frame */
-    told: ({ frozen }) => classroom.set({ frozen }),
     /**
      * @param {View} view
      * @param {number} unixMs by the server's clock
@@ -59,6 +58,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
     follow(view, unixMs) {
       const { lang, connection } = ui();
       last = view;
+      if (classroom.state.frozen !== view.frozen) classroom.set({ frozen: view.frozen });
       classroom.follow(view, lang, connection === "live");
       const now = Math.ceil(unixMs / 1000);
       const ticks = classroom.state.poll?.state === "open" && now !== second;
@@ -78,6 +78,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       const onWall = isWall(view, current) && !current.phone;
       const teaching = leads(view.me) && !alone;
       if (lesson?.alone) rememberLesson(code, lesson);
+      if (!current.phone && !onWall) decision.follow(poll, current);
       if (lesson && lesson.id !== lessonSeen && (current.phone || makeRoom())) lessonSeen = lesson.id;
       parts.wall(onWall ? input : null);
       const told = parts.lesson(onWall ? null : input);
@@ -95,6 +96,40 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       if (place !== toldAt) for (const one of [phone, document.getElementById("class-ask")]) one?.scrollTo(0, 0);
       toldAt = place;
       column.render(current.phone ? [] : standing, current);
+    },
+  };
+}
+
+/**
+ * At the reveal the stage tells the decision as the engine made it, until the question leaves the page or somebody turns to
+ * something else.
+ * @param {Dispatch} dispatch
+ */
+function revealedDecision(dispatch) {
+  let under = "";
+  let wanted = "";
+  let shown = "";
+  return {
+    /**
+     * @param {import("./lib/class.d.ts").Poll | null} poll
+     * @param {Ui} ui
+     */
+    follow(poll, ui) {
+      const id = poll?.state === "revealed" ? (poll.answer?.explain?.decision ?? "") : "";
+      // Whoever opens the page after the reveal is not taken anywhere.
+      if (poll && poll.state !== "revealed") under = poll.id;
+      if (poll && id && under === poll.id) {
+        under = "";
+        wanted = id;
+        dispatch({ type: "select", resource: "pods", key: poll.pod, tab: "decision" });
+      }
+      if (wanted && ui.decisions.pod === poll?.pod && ui.decisions.traces.some((trace) => trace.id === wanted)) {
+        shown = wanted;
+        wanted = "";
+        dispatch({ type: "selectTrace", id: shown });
+      }
+      if (!poll && shown && ui.decisions.pinned === shown) dispatch({ type: "deselect" });
+      if (!poll) wanted = shown = "";
     },
   };
 }

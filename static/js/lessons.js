@@ -50,7 +50,7 @@ export async function showLessons({ root, t, lang, phrase, sentence }) {
       : [element("li", { class: "none" }, t("lessons_none"))]));
   };
   try {
-    draw(await listLessons(lang));
+    draw(await listLessons());
   } catch (problem) {
     list.replaceChildren();
     // A recording and an older server have no lessons, and need not say so.

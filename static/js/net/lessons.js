@@ -7,12 +7,9 @@ const KEY = "clustersim.lessons";
 /** Milliseconds that opening one may take: its first scene is set. */
 const OPEN_TIMEOUT_MS = 60_000;
 
-/**
- * @param {import("../lib/types.d.ts").Lang} lang
- * @returns {Promise<LessonLine[]>}
- */
-export function listLessons(lang) {
-  return request("GET", `/api/lessons?lang=${lang === "zh-hans" ? "zh" : "en"}`);
+/** @returns {Promise<LessonLine[]>} with their words in every language */
+export function listLessons() {
+  return request("GET", "/api/lessons");
 }
 
 /**

@@ -94,7 +94,8 @@ export function lastOf({ pod: key, trace = {} }) {
  * @returns {Told | null}
  */
 function afterEnd(before, view, nowMs) {
-  if (cycleInHand(view)?.cycle.traceId === before.cycle.traceId) return before;
+  const held = cycleInHand(view)?.cycle;
+  if (held && held.traceId === before.cycle.traceId) return before;
   if (before.past !== isPast(view) || view.revision < before.revision) return null;
   const newest = view.decisions.at(-1);
   if (newest && newest.revision > before.revision && newest.id !== before.cycle.traceId) return null;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { cardsOf, primaryOf } from "../../../static/js/class/home/model.js";
 
 const line = (id, number, more = {}) => ({
-  id, number, title: { en: id, zh: `${id}课` }, idea: { en: "First who dies." }, minutes: 30, minimumMinutes: 20, steps: [1, 2, 3, 4, 5, 6].map((n) => ({ minimum: n > 1 && n < 6 })),
+  id, number, title: { en: id, zh: `${id}课` }, idea: { en: "First who dies." }, minutes: 30, minimumMinutes: 20, steps: 6, minimumSteps: 4,
   document: 1, languages: ["en", "zh"], ...more,
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { POINTS } from "../../../static/js/lib/trace.js";
 import { LINGER_MS, pointBudgetMs, profileOf, tell } from "../../../static/js/stage/told.js";
-import { cycle, scheduler, trace, viewOf } from "./fixtures.js";
+import { cycle, pod, scheduler, trace, viewOf } from "./fixtures.js";
 
 /** @import { Clock, View } from "../../../static/js/lib/types.d.ts" */
 
@@ -125,4 +125,12 @@ test("a cycle whose trace is on the way is not over", () => {
   const { trace: _trace, ...bare } = cycle({ point: "Score" });
   const waits = withClock(viewOf([scheduler({ cycle: bare })]), paused);
   assert.equal(tell(told, waits, 10).told, told);
+});
+
+test("a cycle that a poll had sealed leaves the stage when no cycle is in hand any more", () => {
+  const { traceId: _id, trace: _trace, ...sealed } = cycle({ point: "QueueSort" });
+  const held = tell(null, viewOf([pod("web-1"), scheduler({ cycle: sealed })]), 0);
+  assert.equal(held.told?.cycle.point, "QueueSort");
+  const view = viewOf([pod("web-1"), scheduler({ cycle: null })]);
+  assert.equal(tell(held.told, { ...view, clock: { ...view.clock, paused: true } }, 100).told, null);
 });

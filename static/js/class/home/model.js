@@ -13,7 +13,8 @@ import { said } from "../../lib/said.js";
  * @property {number} [number]
  * @property {number} minutes
  * @property {number} minimumMinutes
- * @property {{minimum: boolean}[]} steps
+ * @property {number} steps
+ * @property {number} minimumSteps
  * @property {number | null} [document] of the seeds
  * @property {string[]} languages
  * @property {Art | null} [art]
@@ -54,8 +55,8 @@ export function cardsOf(lessons, progress, lang) {
       id: lesson.id,
       title: said(lang, lesson.title),
       idea: said(lang, lesson.idea),
-      whole: { minutes: lesson.minutes, steps: lesson.steps.length },
-      short: { minutes: lesson.minimumMinutes, steps: lesson.steps.filter(({ minimum }) => minimum).length },
+      whole: { minutes: lesson.minutes, steps: lesson.steps },
+      short: { minutes: lesson.minimumMinutes, steps: lesson.minimumSteps },
       document: lesson.document ?? null,
       languages: lesson.languages.map((one) => ({ name: NAMES[/** @type {keyof typeof NAMES} */ (one)] ?? one, now: one === got })),
       progress: own,
