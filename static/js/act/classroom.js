@@ -114,7 +114,7 @@ export class Classroom {
 
   vote() {
     const { poll, kept } = this.state;
-    if (poll?.state === "open" && kept?.picked.length) void this.send();
+    if (poll?.state === "open" && kept?.picked.length && !kept.state) void this.send();
   }
 
   /** @param {string} id of a reason */

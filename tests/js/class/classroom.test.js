@@ -103,6 +103,17 @@ test("what is tapped while a vote is on its way follows it", async () => {
   assert.equal(made.state.kept.state, "sent");
 });
 
+test("Enter upon a vote that is in sends nothing anew", async () => {
+  const { made, asked } = classroom({ poll: () => openPoll() });
+  made.follow(viewOf([object("poll-3", "open")]), "en", true);
+  await settled();
+  made.pick("n1");
+  made.vote();
+  await settled();
+  made.vote();
+  assert.deepEqual(asked.slice(1), ['{"choice":"n1"}']);
+});
+
 test("a refusal is said and is not a vote", async () => {
   const refuse = () => { throw new ApiError({ kind: "Status", code: 409, reason: "Conflict", message: "the round is over" }); };
   const { made } = classroom({ poll: () => openPoll(), vote: refuse });

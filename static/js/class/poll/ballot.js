@@ -46,6 +46,12 @@ export function mountBallot(asks) {
     event.preventDefault();
     asks.vote();
   });
+  // The button may not have heard yet of what the last key chose.
+  options.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    asks.vote();
+  });
   const say = speaker(live);
   /** @type {Ballot | null} */
   let shown = null;
