@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.db.models import Max
+
 from clustersim.classroom import people, together
 from clustersim.classroom.auth import ACCOUNT, STUDENT, Principal
-from clustersim.classroom.models import Lectern, Participant
+from clustersim.classroom.models import Copy, Lectern, Participant
 from clustersim.feed.hints import wake_class, wake_people
 from clustersim.store.sessions import real_ms
 from scheduler_core.api.document import Document
@@ -33,13 +35,18 @@ FIELDS: Final = ("rv", "select", "inspectorTab", "dockTab", "scene", "zoom")
 
 @dataclass(frozen=True, slots=True)
 class ClassState:
-    """How a session's class stands: `view` None is nobody presenting; `by` the presenter's seat, `at_ms` Unix."""
+    """How a session's class stands: `view` None is nobody presenting; `by` the presenter's seat, `at_ms` Unix.
+
+    `handed_ms` is when copies were made last (0: none), `wall` the code of the copy that the whole class looks at.
+    """
 
     view: Document | None = None
     by: int = 0
     at_ms: int = 0
     frozen: bool = False
     names: bool = False
+    handed_ms: int = 0
+    wall: str = ""
 
     def presenting(self) -> Document:
         """Return the frame `presenting` of docs/protocol.md."""
@@ -47,15 +54,25 @@ class ClassState:
 
     def told(self) -> Document:
         """Return the frame `class` of docs/protocol.md."""
-        return {"type": "class", "frozen": self.frozen, "names": self.names}
+        return {
+            "type": "class",
+            "frozen": self.frozen,
+            "names": self.names,
+            "handed": self.handed_ms,
+            "wall": self.wall,
+        }
 
 
 def state_of(session_id: int) -> ClassState:
     """Return how a session's class stands; one that nothing was done to is free, and its walls tell no names."""
     row = Lectern.objects.filter(session_id=session_id).first()
+    copies = Copy.objects.filter(session_id=session_id, earlier=False, fork__isnull=False)
+    handed_ms = copies.filter(wall=False).aggregate(newest=Max("made_ms"))["newest"] or 0
+    code = copies.filter(wall=True).values_list("fork__code", flat=True).first() or ""
+    wall = f"{code[:3]}-{code[3:]}" if code else ""
     if row is None:
-        return ClassState()
-    return ClassState(row.view, row.by, row.at_ms, row.frozen, row.names)
+        return ClassState(handed_ms=handed_ms, wall=wall)
+    return ClassState(row.view, row.by, row.at_ms, row.frozen, row.names, handed_ms, wall)
 
 
 def present(session_id: int, by: int, view: Document) -> ClassState:

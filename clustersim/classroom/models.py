@@ -76,6 +76,9 @@ class Copy(models.Model):
     made_ms = models.BigIntegerField(help_text="Unix milliseconds")
     earlier = models.BooleanField(default=False, help_text="the seat has a newer one")
     problem = models.CharField(max_length=300, default="", blank=True)
+    until = models.CharField(max_length=400, default="", blank=True, help_text="predicate by which it is done")
+    done_ms = models.BigIntegerField(default=0, help_text="Unix milliseconds at which that was seen to hold first")
+    wall = models.BooleanField(default=False, help_text="of nobody by name: the whole class goes in")
 
     def __str__(self) -> str:
         return f"copy of {self.session_id} for {self.participant_id}"

@@ -219,10 +219,10 @@ def creation(document: Document) -> Create:
     return Create(kind.resource, namespace, document)
 
 
-def seat_student(session: SessionRow, name: str) -> tuple[Principal, str]:
+def seat_student(session: SessionRow, name: str, base: str = "") -> tuple[Principal, str]:
     """Return (the student, a token) with the namespace, its quota and what its containers ask by default made."""
     with transaction.atomic():
-        student = people.seat(session, name, "student")
+        student = people.seat(session, name, "student", base)
         token = people.new_token(student)
         namespace = {
             "apiVersion": "v1",

@@ -104,8 +104,10 @@ def slug_of(name: str) -> str:
     return slug or "p-" + "".join(secrets.choice("bcdfghjkmnpqrstvwxz2346789") for _ in range(5))
 
 
-def seat(session: SessionRow, name: str, role: Role) -> Principal:
+def seat(session: SessionRow, name: str, role: Role, base: str = "") -> Principal:
     """Take a new seat. A student's namespace is named here and made by the caller.
+
+    `base` is what the slug begins with; the name's own slug where nobody says.
 
     Raises:
         ApiError: 429, the session is full.
@@ -115,7 +117,7 @@ def seat(session: SessionRow, name: str, role: Role) -> Principal:
         raise ApiError(
             429, "TooManyRequests", f"this session has its {PEOPLE_MAX} seats taken; ask the teacher for another one"
         )
-    base = slug_of(name)
+    base = base or slug_of(name)
     for suffix in range(1, PEOPLE_MAX + 2):
         slug = base if suffix == 1 else f"{base}-{suffix}"
         if slug in _TAKEN_SLUGS:

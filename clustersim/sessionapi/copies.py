@@ -7,11 +7,11 @@ from typing import Any
 from django.http import HttpResponse
 
 from clustersim.classroom import limits
-from clustersim.classroom.auth import STUDENT, TEACHER
+from clustersim.classroom.auth import STUDENT, TEACHER, VIEWER
 from clustersim.classroom.copies import handing, tiles
 from clustersim.classroom.models import Copy
 from clustersim.sessionapi import addresses
-from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in
+from clustersim.sessionapi.http import Call, answer, number_field, refuse, sign_in, text_field
 from clustersim.store import sessions
 from scheduler_core.api.errors import Cause
 
@@ -19,7 +19,7 @@ from scheduler_core.api.errors import Cause
 def hand_out(call: Call) -> HttpResponse:
     """Answer `POST …/copies {"people", "revision"?, "seeds"}`: copies for seats, or a student's own."""
     principal = call.require_acting(TEACHER, STUDENT)
-    body = call.body(("people", "revision", "seeds"))
+    body = call.body(("people", "revision", "seeds", "until"))
     newest = call.store.revision
     revision = int(number_field(body, "revision", 1, newest, whole=True) or newest)
     seeds = body.get("seeds", "same")
@@ -32,7 +32,8 @@ def hand_out(call: Call) -> HttpResponse:
     if len(seats) > handing.COPIES_MAX:
         raise refuse(Cause("people", f"give at most {handing.COPIES_MAX} people at once"))
     limits.spend(limits.FORKS if principal.role == STUDENT else limits.HANDOUTS, principal.participant_id)
-    made = handing.hand_out(call.store, call.session, seats, revision, seeds)
+    until = handing.checked_goal(text_field(body, "until", 400) if body.get("until") else "")
+    made = handing.hand_out(call.store, call.session, seats, revision, seeds, until)
     return answer([_made(copy) for copy in made], 201)
 
 
@@ -44,9 +45,24 @@ def room(call: Call) -> HttpResponse:
     return answer(tiles.tiles(handing.newest(principal.session_id), sessions.real_ms()))
 
 
+def put_on_wall(call: Call, copy: str) -> HttpResponse:
+    """Answer `POST …/copies/<code>/wall`: what somebody came to, without saying who, for the whole class."""
+    principal = call.require(TEACHER)
+    found = handing.find(principal.session_id, copy)
+    limits.spend(limits.HANDOUTS, principal.participant_id)
+    return answer(_made(handing.put_on_wall(principal, found)), 201)
+
+
+def take_from_wall(call: Call, copy: str) -> HttpResponse:
+    """Answer `DELETE …/copies/<code>/wall`: the class goes on with its own session."""
+    principal = call.require(TEACHER)
+    handing.take_from_wall(principal.session_id, handing.find(principal.session_id, copy))
+    return HttpResponse(status=204)
+
+
 def go_in(call: Call, copy: str) -> HttpResponse:
     """Answer `POST …/copies/<code>/enter`: a seat in a copy; its student teaches it, the class's teacher looks."""
-    principal = call.require(TEACHER, STUDENT)
+    principal = call.require(TEACHER, STUDENT, VIEWER)
     found = handing.find(principal.session_id, copy)
     session, seat, token = handing.go_in(principal, found)
     there = Call(call.request, session.code)

@@ -138,6 +138,7 @@ urlpatterns = [
     path("sessions/<str:code>/polls/<str:poll>/world", route(POST=rules.open_world_of_poll)),
     path("sessions/<str:code>/polls/<str:poll>/reveal", route(POST=polls.reveal)),
     path("sessions/<str:code>/copies", route(GET=copies.room, POST=copies.hand_out)),
+    path("sessions/<str:code>/copies/<str:copy>/wall", route(POST=copies.put_on_wall, DELETE=copies.take_from_wall)),
     path("sessions/<str:code>/copies/<str:copy>/enter", route(POST=copies.go_in)),
     path("sessions/<str:code>/results", route(GET=results.show)),
     path("sessions/<str:code>/fork", route(POST=opening.fork)),

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+import msgspec
 from django.db import connection, transaction
 
 from clustersim.store import sessions
+from clustersim.store.models import Revision
 from clustersim.store.sessions import SessionRow
 from clustersim.store.sql import SqlStore
 from controllers.log.store import Gone
@@ -21,6 +23,10 @@ COPY_ROWS: Final = 500
 
 TRACES_COPIED: Final = 1_000
 """The newest traces that a fork takes along; decisions before them stay with the parent."""
+
+PERSON: Final = "user:"
+SOMEBODY: Final = "somebody"
+"""Whom the log of a fork names that tells nobody's name."""
 
 _COLUMNS: Final = (
     "revision, verb, resource, namespace, name, uid, previous_revision, now_ms, written_ms, read_revision, actor, data"
@@ -114,3 +120,20 @@ def _copy(parent: SqlStore, made_id: int, revision: int, since: int, withheld: C
             "SELECT %s, scope, name, number FROM store_hue WHERE session_id = %s",
             [made_id, parent.session_id],
         )
+
+
+def forget_people(session_id: int, annotation: str) -> None:
+    """Make a fork tell nobody's name: who wrote its rows is somebody, and `annotation` says so of each object.
+
+    Only for a fork that nobody has seen yet: rows that were told stay as they were.
+    """
+    rows = Revision.objects.filter(session_id=session_id)
+    named = [(row.revision, bytes(row.data)) for row in rows if annotation.encode() in bytes(row.data)]
+    with transaction.atomic():
+        rows.filter(actor__startswith=PERSON).update(actor=f"{PERSON}{SOMEBODY}")
+        for revision, data in named:
+            document = msgspec.json.decode(data)
+            annotations = document["metadata"].get("annotations") or {}
+            if annotations.get(annotation):
+                annotations[annotation] = SOMEBODY
+                rows.filter(revision=revision).update(data=msgspec.json.encode(document))

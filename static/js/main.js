@@ -48,7 +48,7 @@ let ui = {
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
-  requestHints: 0, copyHints: 0, undo: null, command: null,
+  parent: null, requestHints: 0, copyHints: 0, undo: null, command: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -396,7 +396,7 @@ async function start() {
   try {
     const session = await api.read();
     const { reachable, joinUrl: networkUrl } = session.network;
-    setUi({ join: { url: session.joinUrl, reachable, networkUrl } });
+    setUi({ join: { url: session.joinUrl, reachable, networkUrl }, parent: session.parent });
   } catch (problem) {
     const code = problem instanceof ApiError ? problem.status.code : 0;
     if (code === 401 || code === 403) return location.replace(`/join/${START.code}${location.search}`);

@@ -30,6 +30,7 @@ def main() -> int:
         browsers,
         classroom,
         control_plane,
+        copies,
         decisions,
         extender,
         idle,
@@ -50,6 +51,7 @@ def main() -> int:
         "extender": extender.run,
         "idle": idle.run,
         "class": classroom.run,
+        "copies": copies.run,
     }
     chosen = sys.argv[1:] or list(benches)
     rows: list[dict[str, Any]] = []

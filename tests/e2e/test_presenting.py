@@ -129,6 +129,9 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
     tile = teacher.locator(".room-tile")
     expect(tile).to_contain_text("nothing done yet")
     [copy] = classroom.session("GET", "/copies")
+    student.get_by_test_id("toast-action").click()
+    expect(student.get_by_test_id("to-class")).to_have_attribute("href", f"/s/{classroom.code}")
+    assert copy["code"] in student.url
     address = f"/api/sessions/{classroom.code}/copies/{copy['code']}/enter"
     inside = student.evaluate("async (url) => (await (await fetch(url, {method: 'POST'})).json())", address)
     container["resources"]["requests"]["cpu"] = "9"
@@ -146,5 +149,10 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
         teacher.get_by_test_id("room-open").click()
     looking = classroom.watch(opened.value)
     wait_state(looking, lambda now: [one for one in now["pods"] if one["name"] == "vip"], "the teacher sees the copy")
+    teacher.get_by_test_id("room-wall").click()
+    wall.wait_for_url(lambda url: classroom.code not in url)
+    wait_state(wall, lambda now: [one for one in now["pods"] if one["name"] == "vip"], "the accident is on the wall")
+    assert copy["code"] not in wall.url
+    picture(wall, "room-wall-accident")
     teacher.get_by_test_id("room-close").click()
     expect(teacher.get_by_test_id("stage")).to_be_visible()

@@ -16,7 +16,7 @@ const ALL = { state: "", reason: "", words: "", order: "reason" };
 const seats = (wish) => shown(TILES, { ...ALL, ...wish }).map(({ seat }) => seat);
 
 test("states are counted of all seats, reasons of those who are stuck", () => {
-  assert.deepEqual(counts(TILES), { stuck: 3, working: 1, idle: 1, failed: 1 });
+  assert.deepEqual(counts(TILES), { stuck: 3, working: 1, idle: 1, done: 0, failed: 1 });
   assert.deepEqual(groups(TILES), [{ reason: HELP, count: 2 }, { reason: CPU, count: 1 }]);
   assert.equal(reasonOf(TILES[1]), CPU, "a pod that no scheduler has tried is no reason");
   assert.equal(reasonOf(TILES[0]), "");

@@ -214,6 +214,27 @@ async def test_a_tile_tells_on_what_a_copy_is_stuck_and_when_somebody_last_acted
         await sync_to_async(sessions.remove)(copy.fork_id)
 
 
+async def test_a_copy_in_which_the_goal_holds_is_done_and_stays_so() -> None:
+    async with http() as client:
+        session = await opened(client, "three-nodes")
+        code, teacher = session["code"], session["token"]
+        mei = await joined(client, session, "Mei")
+        wrong = await ask(client, teacher, "POST", code, "/copies", {"until": "pod('vip'"})
+        assert (wrong.status_code, wrong.json()["details"]["causes"][0]["field"]) == (422, "until")
+        goal = {"until": "count('configmaps', '') > 0"}
+        [copy] = (await ask(client, teacher, "POST", code, "/copies", goal)).json()
+        [tile] = (await ask(client, teacher, "GET", code, "/copies")).json()
+        assert (tile["state"], "seconds" in tile) == ("working", False)
+        there = (await ask(client, mei["token"], "POST", code, f"/copies/{copy['code']}/enter")).json()
+        path = f"/clusters/{copy['code']}/api/v1/namespaces/default/configmaps"
+        assert (await client.post(path, json={"metadata": {"name": "a"}}, headers=bearer(there["token"]))).is_success
+        [tile] = (await ask(client, teacher, "GET", code, "/copies")).json()
+        assert (tile["state"], tile["seconds"] >= 0) == ("done", True)
+        assert (await client.delete(f"{path}/a", headers=bearer(there["token"]))).is_success
+        [tile] = (await ask(client, teacher, "GET", code, "/copies")).json()
+        assert tile["state"] == "done"
+
+
 async def test_who_watches_the_copies_is_told_when_one_looks_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -243,6 +264,50 @@ async def test_who_watches_the_copies_is_told_when_one_looks_otherwise(
             assert "copies" not in kinds, "what others are stuck on is the teacher's to know"
             await page.send(type="follow", copies="yes")
             assert (await page.until("close"))["code"] == 4400
+
+
+async def test_what_somebody_came_to_hangs_on_the_wall_and_nobody_is_told_whose_it_is() -> None:
+    async with http() as client:
+        session = await opened(client, "three-nodes")
+        code, teacher = session["code"], session["token"]
+        mei, ada = [await joined(client, session, name) for name in ("Mei", "Ada")]
+        viewer = (await ask(client, teacher, "POST", code, "/people", {"role": "viewer", "name": "W"})).json()
+        [copy] = (await ask(client, mei["token"], "POST", code, "/copies", {})).json()
+        there = (await ask(client, mei["token"], "POST", code, f"/copies/{copy['code']}/enter")).json()
+        path = f"/clusters/{copy['code']}/api/v1/namespaces/default/configmaps"
+        made = await client.post(path, json={"metadata": {"name": "accident"}}, headers=bearer(there["token"]))
+        assert made.json()["metadata"]["annotations"] == {"clustersim.io/created-by": "mei"}
+        assert (await ask(client, mei["token"], "POST", code, f"/copies/{copy['code']}/wall")).status_code == 403
+
+        async with Socket(code, bearer(ada["token"])) as page:
+            answer = await ask(client, teacher, "POST", code, f"/copies/{copy['code']}/wall")
+            assert answer.status_code == 201, answer.text
+            wall = answer.json()["code"]
+            while (await page.until("class"))["wall"] != wall:
+                pass
+        # Everybody goes in as who they are, again by the same seat; nobody's name is in it but who came.
+        for token, role in ((ada["token"], "student"), (ada["token"], "student"), (viewer["token"], "viewer")):
+            seat = (await ask(client, token, "POST", code, f"/copies/{wall}/enter")).json()
+            assert seat["role"] == role
+        teaches = (await ask(client, teacher, "POST", code, f"/copies/{wall}/enter")).json()
+        assert teaches["role"] == "teacher", "there the teacher asks"
+        people = (await ask(client, teaches["token"], "GET", wall, "/people")).json()
+        assert [one["name"] for one in people] == ["Teacher", "Ada", "W"]
+        path = f"/clusters/{wall}/api/v1/namespaces/default/configmaps/accident"
+        shown = (await client.get(path, headers=bearer(teaches["token"]))).json()
+        assert shown["metadata"]["annotations"] == {"clustersim.io/created-by": "somebody"}
+        row = await sync_to_async(sessions.find)(wall)
+        assert row is not None
+        events = await sync_to_async(lambda: open_store(row.id).events(row.compacted, 10_000))()
+        assert not {event.actor for event in events} & {"user:mei", "user:teacher"}
+        # It is no tile and nobody's own copy, and goes from the wall when it is taken down.
+        room = (await ask(client, teacher, "GET", code, "/copies")).json()
+        assert [tile["code"] for tile in room] == [copy["code"]]
+        async with Socket(code, bearer(ada["token"])) as page:
+            assert (await page.until("class"))["wall"] == wall
+            assert (await ask(client, teacher, "DELETE", code, f"/copies/{wall}/wall")).status_code == 204
+            while (await page.until("class"))["wall"]:
+                pass
 
 
 TAINT = "node(s) had untolerated taint {a: b, c}"

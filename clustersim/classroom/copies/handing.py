@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from django.db import transaction
 
-from clustersim.classroom import opening, people
+from clustersim.classroom import auth, opening, people
 from clustersim.classroom.auth import STUDENT, TEACHER, VIEWER, Principal
 from clustersim.classroom.models import Copy, Participant
 from clustersim.classroom.polls.sealing import LATER_COPY, refuse_all, seal_of
-from clustersim.store import SqlStore, sessions
+from clustersim.feed.hints import wake_class
+from clustersim.store import SqlStore, forking, open_store, sessions
 from clustersim.store.sessions import SessionRow
+from controllers.predicates import ExpressionError, Predicate
 from scheduler_core.api.draw import draw
-from scheduler_core.api.errors import ApiError
+from scheduler_core.api.errors import ApiError, Cause, invalid
 
 COPIES_MAX: Final = 400
 """Copies handed out at once: a full lecture hall."""
@@ -23,12 +26,13 @@ Seeds = Literal["same", "each"]
 
 
 def hand_out(
-    store: SqlStore, session: SessionRow, seats: Sequence[Participant], revision: int, seeds: Seeds
+    store: SqlStore, session: SessionRow, seats: Sequence[Participant], revision: int, seeds: Seeds, until: str = ""
 ) -> list[Copy]:
     """Make a copy of a moment for each of the seats; a seat's earlier ones are kept as such.
 
     Copies sleep until somebody goes in. With seeds `same` the engine draws the same in each; with `each` every seat has
-    its own, which another hand-out gives it again. One that cannot be made says why.
+    its own, which another hand-out gives it again. `until` is a predicate: a copy in which it holds is done. One that
+    cannot be made says why.
 
     Raises:
         ApiError: 409 while a poll seals a pod; 410 the revision is no longer kept.
@@ -45,8 +49,46 @@ def hand_out(
             if error.code == 410:
                 raise
             problem = error.message
-        made.append(_keep(session.id, row.pk, code_id, revision, problem))
+        made.append(_keep(session.id, row.pk, code_id, revision, problem, until))
+    wake_class(session.id)
     return made
+
+
+def put_on_wall(teacher: Principal, copy: Copy) -> Copy:
+    """Make a copy of a copy that tells nobody's name, for the whole class to look at and to be asked about.
+
+    It stands at the moment that the copy has come to, and sleeps until somebody goes in. It takes the place of what was
+    on the wall before.
+
+    Raises:
+        ApiError: 409 while a poll is open; 410, 503.
+    """
+    assert copy.fork_id is not None, "a copy with a code is there"
+    source = open_store(copy.fork_id)
+    check_unsealed(source)
+    made = opening.fork_asleep(replace(teacher, session_id=copy.fork_id), source, source.revision, prepare=_unname)
+    with transaction.atomic():
+        Copy.objects.filter(session_id=teacher.session_id, wall=True).update(earlier=True)
+        found = Copy.objects.create(
+            session_id=teacher.session_id,
+            participant_id=teacher.participant_id,
+            fork_id=made.id,
+            revision=source.revision,
+            made_ms=sessions.real_ms(),
+            wall=True,
+        )
+    wake_class(teacher.session_id)
+    return found
+
+
+def take_from_wall(session_id: int, copy: Copy) -> None:
+    """Let the class go on with its own session."""
+    Copy.objects.filter(pk=copy.pk, wall=True).update(earlier=True)
+    wake_class(session_id)
+
+
+def _unname(made: SqlStore) -> None:
+    forking.forget_people(made.session_id, auth.CREATED_BY)
 
 
 def note(session_id: int, participant_id: int, fork_id: int, revision: int) -> Copy:
@@ -54,7 +96,9 @@ def note(session_id: int, participant_id: int, fork_id: int, revision: int) -> C
     return _keep(session_id, participant_id, fork_id, revision, "")
 
 
-def _keep(session_id: int, participant_id: int, fork_id: int | None, revision: int, problem: str) -> Copy:
+def _keep(
+    session_id: int, participant_id: int, fork_id: int | None, revision: int, problem: str, until: str = ""
+) -> Copy:
     with transaction.atomic():
         Copy.objects.filter(session_id=session_id, participant_id=participant_id).update(earlier=True)
         return Copy.objects.create(
@@ -64,6 +108,7 @@ def _keep(session_id: int, participant_id: int, fork_id: int | None, revision: i
             revision=revision,
             made_ms=sessions.real_ms(),
             problem=problem[:300],
+            until=until,
         )
 
 
@@ -74,6 +119,20 @@ def check_unsealed(store: SqlStore) -> None:
         ApiError: 409.
     """
     refuse_all(seal_of(store), LATER_COPY)
+
+
+def checked_goal(text: str) -> str:
+    """Return a predicate as it is kept.
+
+    Raises:
+        ApiError: 422, it cannot be compiled; with what is wrong where.
+    """
+    try:
+        if text:
+            Predicate.compile(text)
+    except ExpressionError as wrong:
+        raise invalid("Request", "clustersim.io", "", [Cause("until", str(wrong))]) from wrong
+    return text
 
 
 def students(session_id: int, ids: Iterable[str] | None) -> list[Participant]:
@@ -93,13 +152,13 @@ def students(session_id: int, ids: Iterable[str] | None) -> list[Participant]:
 
 def own(session_id: int, participant_id: int) -> list[Copy]:
     """Return somebody's copies, the newest first."""
-    rows = Copy.objects.filter(session_id=session_id, participant_id=participant_id, fork__isnull=False)
+    rows = Copy.objects.filter(session_id=session_id, participant_id=participant_id, fork__isnull=False, wall=False)
     return list(rows.select_related("fork").order_by("-pk"))
 
 
 def newest(session_id: int) -> list[Copy]:
     """Return each seat's newest copy, by seat."""
-    rows = Copy.objects.filter(session_id=session_id, earlier=False, participant__left=False)
+    rows = Copy.objects.filter(session_id=session_id, earlier=False, participant__left=False, wall=False)
     return list(rows.select_related("fork", "participant").order_by("participant__color"))
 
 
@@ -121,6 +180,8 @@ def find(session_id: int, code: str) -> Copy:
 def go_in(principal: Principal, copy: Copy) -> tuple[SessionRow, Principal, str]:
     """Return (the copy, the seat there, a token for it): its student teaches it, the teacher looks.
 
+    Into what is on the wall the whole class goes, each as who they are.
+
     Raises:
         ApiError: 403, it is somebody else's.
     """
@@ -128,11 +189,23 @@ def go_in(principal: Principal, copy: Copy) -> tuple[SessionRow, Principal, str]
     session = sessions.get(copy.fork_id)
     if principal.participant_id == copy.participant_id:
         seat = people.teacher_of(session)
+    elif copy.wall and principal.role in (STUDENT, VIEWER):
+        seat = _in_class(session, principal)
     elif principal.role == TEACHER:
         seat = _looking_in(session, principal)
     else:
         raise ApiError(403, "Forbidden", "this copy is somebody else's: ask the teacher for one of your own")
     return session, seat, people.new_token(seat)
+
+
+def _in_class(session: SessionRow, principal: Principal) -> Principal:
+    """Return somebody's seat in what is on the wall: the same slug, however often they go in."""
+    row = Participant.objects.filter(session_id=session.id, slug=principal.slug, role=principal.role).first()
+    if row is not None:
+        return people.principal_for(row, session.code)
+    if principal.role == STUDENT:
+        return opening.seat_student(session, principal.name, principal.slug)[0]
+    return people.seat(session, principal.name, VIEWER, principal.slug)
 
 
 def _looking_in(session: SessionRow, teacher: Principal) -> Principal:

@@ -19,6 +19,7 @@ import msgspec
 from clustersim.classroom.copies import handing
 from clustersim.classroom.models import Copy
 from clustersim.store import SqlStore, history, open_store, sessions
+from controllers.predicates import Moment, Predicate, View
 from scheduler_core.api.document import Document, FrozenDocument
 from scheduler_core.api.quantity import milli_value
 
@@ -45,6 +46,7 @@ class Picture:
     nodes: tuple[Document, ...]
     did: Document | None
     acted_ms: int
+    done: bool
 
 
 def tiles(copies: Sequence[Copy], now_ms: int) -> list[Document]:
@@ -67,10 +69,13 @@ def _tile(copy: Copy, revisions: Mapping[int, int], now_ms: int) -> Document:
         why = copy.problem or "the copy is no longer there: hand out a new one"
         nothing: Document = {"pending": [], "nominated": [], "nodes": [], "did": None}
         return {**told, **nothing, "code": "", "state": "failed", "problem": why, "since": copy.made_ms}
-    picture = _picture(copy.fork_id, copy.revision, revision)
+    picture = _picture(copy, copy.fork_id, revision)
+    if picture.done and not copy.done_ms:
+        copy.done_ms = now_ms
+        Copy.objects.filter(pk=copy.pk, done_ms=0).update(done_ms=now_ms)
     acted = picture.acted_ms or copy.made_ms
     stuck = any(group["reason"] for group in picture.pending)
-    state = "stuck" if stuck else "idle" if now_ms - acted >= IDLE_MS else "working"
+    state = "done" if copy.done_ms else "stuck" if stuck else "idle" if now_ms - acted >= IDLE_MS else "working"
     return {
         **told,
         "code": f"{copy.fork.code[:3]}-{copy.fork.code[3:]}",
@@ -79,7 +84,8 @@ def _tile(copy: Copy, revisions: Mapping[int, int], now_ms: int) -> Document:
         "nominated": list(picture.nominated),
         "nodes": list(picture.nodes),
         "did": picture.did,
-        "since": acted,
+        "since": copy.done_ms or acted,
+        **({"seconds": max(0, copy.done_ms - copy.made_ms) // 1000} if copy.done_ms else {}),
     }
 
 
@@ -87,14 +93,14 @@ _pictures: OrderedDict[int, tuple[int, Picture]] = OrderedDict()
 _lock: Final = threading.Lock()
 
 
-def _picture(fork_id: int, forked_at: int, revision: int) -> Picture:
+def _picture(copy: Copy, fork_id: int, revision: int) -> Picture:
     with _lock:
         known = _pictures.get(fork_id)
     if known is not None and known[0] == revision:
         return known[1]
     # What somebody did last is looked for in the rows that are new.
-    since, before = (forked_at, None) if known is None else (known[0], known[1])
-    picture = _read(open_store(fork_id), since, before)
+    since, before = (copy.revision, None) if known is None else (known[0], known[1])
+    picture = _read(open_store(fork_id), since, before, copy.until)
     with _lock:
         _pictures[fork_id] = (revision, picture)
         _pictures.move_to_end(fork_id)
@@ -103,14 +109,20 @@ def _picture(fork_id: int, forked_at: int, revision: int) -> Picture:
     return picture
 
 
-def _read(store: SqlStore, since: int, before: Picture | None) -> Picture:
+def _read(store: SqlStore, since: int, before: Picture | None, until: str) -> Picture:
     pods = [stored.object for stored in store.list("pods")[0]]
     nodes = [stored.object for stored in store.list("nodes")[0]]
     act = history.last_act(store, since)
     did, acted_ms = (before.did, before.acted_ms) if before is not None else (None, 0)
     if act is not None:
         did, acted_ms = {"verb": act.verb, "resource": act.resource, "object": act.name}, act.written_ms
-    return Picture(_pending(pods), _nominated(pods), _nodes(nodes, pods), did, acted_ms)
+    done = bool(until) and _goal(until).holds(View(store, Moment(store.counters().last_ms)))
+    return Picture(_pending(pods), _nominated(pods), _nodes(nodes, pods), did, acted_ms, done)
+
+
+@lru_cache(maxsize=100)
+def _goal(until: str) -> Predicate:
+    return Predicate.compile(until)
 
 
 def _pending(pods: Iterable[FrozenDocument]) -> tuple[Document, ...]:

@@ -10,13 +10,29 @@ const HAND_OUT_TIMEOUT_MS = 120_000;
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "present" | "freeze" | "wallNames" | "renamePerson" | "mutePerson" | "undoPerson" | "handOut" | "enterCopy">}
+ * @returns {Pick<Table, "present" | "freeze" | "wallNames" | "renamePerson" | "mutePerson" | "undoPerson" | "handOut" | "enterCopy"
+ *   | "myCopy" | "copyHanded" | "goToWall" | "putOnWall">}
  */
 export function classIntents(world) {
   const { t, say, attempt } = speak(world);
   const { session } = world.actions.api;
   const person = (/** @type {string} */ id) => `${session}/people/${encodeURIComponent(id)}`;
+  const copies = `${session}/copies`;
+  /** @param {string} code */
+  const enter = async (code) => new URL((await request("POST", `${copies}/${encodeURIComponent(code)}/enter`)).url).pathname;
+  const myCopy = () => attempt(async () => {
+    const [own] = await request("GET", copies);
+    const [made] = own ? [own] : await request("POST", copies, {});
+    location.assign(await enter(made.code));
+  });
   return {
+    myCopy,
+    copyHanded: () => say(t("seats.handed"), "note", { label: t("seats.open_copy"), run: myCopy }),
+    goToWall: ({ code }) => attempt(async () => location.assign(await enter(code))),
+    putOnWall: ({ code, on }) => attempt(async () => {
+      const made = await request(on ? "POST" : "DELETE", `${copies}/${encodeURIComponent(code)}/wall`);
+      if (made) say(t("seats.on_wall"), "done", { label: t("seats.to_wall"), run: async () => location.assign(await enter(made.code)) });
+    }),
     present: ({ view }) => attempt(() => view
       ? request("PUT", `${session}/presenting`, { view }) : request("DELETE", `${session}/presenting`)),
     freeze: ({ on }) => attempt(() => request("PUT", `${session}/frozen`, { frozen: on })),
@@ -29,13 +45,10 @@ export function classIntents(world) {
       const why = left[0] ? ` ${t("seats.undo_left", { object: left[0].object, why: left[0].why })}` : "";
       say(counted(lang, "seats.undone", { count: undone.length, name }) + why, undone.length ? "done" : "note");
     }),
-    handOut: ({ people, seeds }) => attempt(async () => {
-      const made = await request("POST", `${session}/copies`, { people, seeds }, { timeoutMs: HAND_OUT_TIMEOUT_MS });
+    handOut: ({ people, seeds, until }) => attempt(async () => {
+      const made = await request("POST", copies, { people, seeds, ...(until ? { until } : {}) }, { timeoutMs: HAND_OUT_TIMEOUT_MS });
       say(counted(world.ui().lang, "seats.handed_out", { count: made.length }));
     }),
-    enterCopy: ({ code }) => attempt(async () => {
-      const { url } = await request("POST", `${session}/copies/${encodeURIComponent(code)}/enter`);
-      window.open(new URL(url).pathname, "_blank", "noopener");
-    }),
+    enterCopy: ({ code }) => attempt(async () => void window.open(await enter(code), "_blank", "noopener")),
   };
 }

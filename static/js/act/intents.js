@@ -33,7 +33,7 @@ export function createIntents(world) {
   const table = {
     ...pageIntents(world), ...clockIntents(world), ...objects, ...dialogs, ...timeIntents(world),
     present: teach, freeze: teach, wallNames: teach, renamePerson: teach, mutePerson: teach, undoPerson: teach, handOut: teach,
-    enterCopy: teach,
+    enterCopy: teach, myCopy: teach, copyHanded: teach, goToWall: teach, putOnWall: teach,
     compare: (intent) => attempt(async () => (await comparing())(world).compare(intent)),
     eras: (intent) => attempt(async () => (await comparing())(world).eras(intent)),
     askClass: (intent) => attempt(async () => (await (await asking())(world)).askClass(intent)),

@@ -9,7 +9,7 @@ const HARMLESS = new Set([
   "select", "deselect", "selectTrace", "colourBy", "tab", "lang", "theme", "dockHeight", "showCode", "showKeys", "shareLooks", "switchLooks",
   "hold", "release", "playPast", "zoomTime", "forkHere", "bookmark", "unbookmark", "copyAddress",
   "compare", "eras", "present", "freeze", "wallNames", "renamePerson",
-  "mutePerson",
+  "mutePerson", "copyHanded", "goToWall", "myCopy",
 ]);
 
 /**

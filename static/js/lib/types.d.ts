@@ -561,7 +561,7 @@ export type Frame =
   | { type: "requests" }
   | { type: "looks"; on: boolean; looks: Look[] }
   | { type: "pointed"; id: number; by: string; resource: string; namespace?: string; name: string }
-  | { type: "class"; frozen: boolean; names: boolean }
+  | { type: "class"; frozen: boolean; names: boolean; handed: number; wall: string }
   | { type: "copies" }
   | { type: "presenting"; view: Presented | null; by: string; at: number }
   | { type: "votes"; id: string; voted: number; present: number; round: number; state: string }
@@ -597,6 +597,10 @@ export interface View {
   frozen: boolean;
   /** Viewers' screens tell names. */
   wallNames: boolean;
+  /** When copies were made last, Unix milliseconds; 0: none were. */
+  handed: number;
+  /** The code of the copy that the whole class looks at; "" none. */
+  onWall: string;
   /** Newest log rows of this connection, oldest first, at most ROWS_KEPT. Empty after a fresh list. */
   rows: readonly LogRow[];
   /** Newest decisions of this connection, oldest first, at most DECISIONS_KEPT. */
@@ -710,6 +714,8 @@ export interface Ui {
   fps: number;
   /** How others join; `networkUrl` is what they open, once the server listens to more than this computer. */
   join: { url: string; reachable: boolean; networkUrl: string | null };
+  /** The session that this one is a copy of: the way back. */
+  parent: { code: string; title: string } | null;
   /** How often the server has told that there are new requests; it tells while somebody follows them. */
   requestHints: number;
   /** How often the server has told that copies of the class look otherwise; it tells while the room is open. */
@@ -929,10 +935,17 @@ export type Intent =
   | { type: "renamePerson"; id: string; name: string }
   | { type: "mutePerson"; id: string; on: boolean }
   | { type: "undoPerson"; id: string; name: string }
-  /** A copy of now for these people's seats. */
-  | { type: "handOut"; people: "all" | string[]; seeds: "same" | "each" }
+  /** A copy of now for these people's seats; done where the predicate `until` holds, if there is one. */
+  | { type: "handOut"; people: "all" | string[]; seeds: "same" | "each"; until: string }
   /** Look into a copy, in a window of its own. */
   | { type: "enterCopy"; code: string }
+  /** Go on in one's own copy, which is made where there is none. */
+  | { type: "myCopy" }
+  /** Say that a copy lies ready. */
+  | { type: "copyHanded" }
+  | { type: "goToWall"; code: string }
+  /** Show the class what somebody came to, without saying who; null: no longer. */
+  | { type: "putOnWall"; code: string; on: boolean }
   | { type: "askClass"; pod: string };
 
 export type Dispatch = (intent: Intent) => void;

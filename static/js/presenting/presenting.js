@@ -8,6 +8,7 @@ import { isProjector, sceneOf, standingOf, toldOf } from "../state/presenting.js
 import { mountBand } from "./band.js";
 import { openClass } from "./class.js";
 import { Follower, Teller } from "./leading.js";
+import { mountWays } from "./ways.js";
 
 /** What to touch means to look for oneself: everything that shows the session. Voting, bands and the bar never leave. */
 const OWN_LOOK = ".stage, .inspector, .dock, .palette, .past";
@@ -48,6 +49,7 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
   });
   const copies = element("button", { class: "button present-button", type: "button", "data-testid": "room" }, [icon("layers"), element("span")]);
   copies.addEventListener("click", () => void openRoom().catch(() => {}));
+  const ways = mountWays(bar, dispatch);
   bar.append(people, copies, button);
   const bandBar = mountBand(band, {
     dispatch, leave, back,
@@ -108,6 +110,7 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
       setAttribute(button, "title", text(ui.lang, "presenting.present_title"));
       setAttribute(button, "aria-label", label);
       setAttribute(button, "aria-pressed", String(standing === "presents"));
+      ways.render(view, ui);
       bandBar.render(view, ui, standing, scene);
     },
   };

@@ -7,18 +7,19 @@
  * @property {string} person
  * @property {number} seat
  * @property {string} name
- * @property {"stuck" | "working" | "idle" | "failed"} state
+ * @property {"stuck" | "working" | "idle" | "done" | "failed"} state
  * @property {{reason: string, n: number, pods: string[]}[]} pending
  * @property {{pod: string, node: string}[]} nominated
  * @property {{name: string, cpu: number, pods: {name: string, cpu: number, priority: number, leaving: boolean}[]}[]} nodes
  * @property {{verb: string, resource: string, object: string} | null} did
  * @property {number} since Unix milliseconds
  * @property {string} [problem]
+ * @property {number} [seconds] after which it was done
  *
  * @typedef {{state: string, reason: string, words: string, order: "reason" | "seat"}} Wish "" is all
  */
 
-export const STATES = /** @type {const} */ (["stuck", "working", "idle", "failed"]);
+export const STATES = /** @type {const} */ (["stuck", "working", "idle", "done", "failed"]);
 
 /** Tiles past which a miniature is left out: state and reason are what counts then. */
 export const MINIATURES_MAX = 40;
@@ -37,7 +38,7 @@ export function reasonOf(tile) {
  * @returns {Record<typeof STATES[number], number>}
  */
 export function counts(tiles) {
-  const found = { stuck: 0, working: 0, idle: 0, failed: 0 };
+  const found = { stuck: 0, working: 0, idle: 0, done: 0, failed: 0 };
   for (const { state } of tiles) found[state] += 1;
   return found;
 }

@@ -96,7 +96,9 @@ function listen(root, parts, own, { dispatch, close, redraw }) {
     own.names = parts.names.checked;
     redraw();
   });
-  parts.hand.addEventListener("click", () => dispatch({ type: "handOut", people: "all", seeds: parts.seeds.checked ? "each" : "same" }));
+  parts.hand.addEventListener("click", () => dispatch({
+    type: "handOut", people: "all", seeds: parts.seeds.checked ? "each" : "same", until: parts.goal.value.trim(),
+  }));
   parts.close.addEventListener("click", close);
   parts.search.addEventListener("input", () => {
     own.wish = { ...own.wish, words: parts.search.value };
@@ -105,6 +107,10 @@ function listen(root, parts, own, { dispatch, close, redraw }) {
   parts.open.addEventListener("click", () => {
     const tile = own.tiles?.find(({ seat }) => seat === own.chosen);
     if (tile?.code) dispatch({ type: "enterCopy", code: tile.code });
+  });
+  parts.wall.addEventListener("click", () => {
+    const tile = own.tiles?.find(({ seat }) => seat === own.chosen);
+    if (tile?.code) dispatch({ type: "putOnWall", code: tile.code, on: true });
   });
   root.addEventListener("click", (event) => {
     const target = /** @type {HTMLElement} */ (event.target).closest("button");
@@ -144,7 +150,8 @@ function drawFoot(parts, tile, { lang, names, nowMs }) {
   setText(parts.footTitle, `${seatOf(tile, lang, names)}: ${first ?? ""}`);
   setText(parts.footNote, more.join(" · "));
   setText(parts.openText, text(lang, "room.open"));
-  parts.open.hidden = !tile.code;
+  setText(parts.wallText, text(lang, "room.wall"));
+  parts.open.hidden = parts.wall.hidden = !tile.code;
 }
 
 /**
@@ -166,6 +173,7 @@ function build(root) {
   const note = element("p", { class: "hint" });
   const names = element("input", { type: "checkbox", "data-testid": "room-names" });
   const namesText = element("span");
+  const goal = element("input", { class: "input room-goal mono", "data-testid": "room-goal", maxlength: 400, spellcheck: "false" });
   const seeds = element("input", { type: "checkbox", "data-testid": "room-seeds" });
   const seedsText = element("span");
   const handText = element("span");
@@ -185,19 +193,21 @@ function build(root) {
   const footTitle = element("b");
   const footNote = element("p", { class: "hint" });
   const openText = element("span");
+  const wallText = element("span");
+  const wall = element("button", { class: "primary", type: "button", "data-testid": "room-wall" }, [icon("screen"), wallText]);
   const open = element("button", { class: "button", type: "button", "data-testid": "room-open" }, [icon("eye"), openText]);
-  const foot = element("footer", { class: "room-foot" }, [footMini, element("div", {}, [footTitle, footNote]), open]);
+  const foot = element("footer", { class: "room-foot" }, [footMini, element("div", {}, [footTitle, footNote]), open, wall]);
   root.append(
     element("header", { class: "room-head" }, [
-      element("div", {}, [title, note]), element("label", { class: "people-switch" }, names, namesText),
+      element("div", {}, [title, note]), goal, element("label", { class: "people-switch" }, names, namesText),
       element("label", { class: "people-switch" }, seeds, seedsText), hand, close,
     ]),
     element("aside", { class: "room-side" }, [stuck, strip, legend, reasons, hint]),
     element("div", { class: "room-main" }, [element("div", { class: "room-bar-top" }, [states, search, element("span", { class: "spacer" }), orders]), tiles, empty]),
     foot,
   );
-  return { title, note, names, namesText, seeds, seedsText, hand, handText, close, stuck, strip, legend, reasons, hint, states, search,
-    orders, tiles, empty, foot, footMini, footTitle, footNote, open, openText };
+  return { title, note, goal, names, namesText, seeds, seedsText, hand, handText, close, stuck, strip, legend, reasons, hint, states, search,
+    orders, tiles, empty, foot, footMini, footTitle, footNote, open, openText, wall, wallText };
 }
 
 /**
@@ -209,6 +219,9 @@ function build(root) {
 function drawWords(parts, all, lang, names) {
   setText(parts.note, counted(lang, "room.note", { count: all.length }));
   setText(parts.namesText, text(lang, names ? "room.names_on" : "room.names_off"));
+  setAttribute(parts.goal, "aria-label", text(lang, "room.goal"));
+  setAttribute(parts.goal, "placeholder", text(lang, "room.goal"));
+  setAttribute(parts.goal, "title", text(lang, "room.goal_title"));
   setText(parts.seedsText, text(lang, "room.seeds"));
   setText(parts.handText, text(lang, "room.hand_out"));
   setAttribute(parts.close, "aria-label", text(lang, "close"));

@@ -6,7 +6,7 @@ import { element, icon } from "../dom/dom.js";
 import { counted, text } from "../lib/text.js";
 import { ago, bars, reasonOf } from "./model.js";
 
-const SIGNS = { stuck: "ban", working: "play", idle: "clock", failed: "warn" };
+const SIGNS = { stuck: "ban", working: "play", idle: "clock", done: "check", failed: "warn" };
 /** Classes of owner hues by rank of priority, the highest first; past the last the last. */
 const HUES = [4, 2, 1, 5];
 
@@ -57,6 +57,7 @@ export function miniature(tile) {
  */
 export function linesOf(tile, lang, nowMs) {
   const lines = [];
+  if (tile.seconds !== undefined) lines.push(counted(lang, "room.done_after", { minutes: Math.floor(tile.seconds / 60), seconds: String(tile.seconds % 60).padStart(2, "0") }));
   const waits = tile.pending.find(({ reason }) => reason);
   if (tile.problem) lines.push(tile.problem);
   if (waits) lines.push(reasonOf(tile), text(lang, "room.waits", { pods: waits.pods.join(", ") }));

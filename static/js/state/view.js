@@ -31,6 +31,8 @@ export function emptyView() {
     presenting: { view: null, by: "", at: 0 },
     frozen: false,
     wallNames: false,
+    handed: 0,
+    onWall: "",
     rows: [],
     decisions: [],
     ready: false,
@@ -82,7 +84,7 @@ export function applyMessage(view, message) {
     case "presenting":
       return { ...view, presenting: { view: message.view, by: message.by, at: message.at } };
     case "class":
-      return { ...view, frozen: message.frozen, wallNames: message.names };
+      return { ...view, frozen: message.frozen, wallNames: message.names, handed: message.handed, onWall: message.wall };
     // A word to whoever looks at the page: nothing of the session changes.
     case "pointed":
       return view;

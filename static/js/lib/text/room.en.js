@@ -15,6 +15,10 @@ export const EN = {
   "room.stuck": "stuck",
   "room.working": "working",
   "room.idle": "idle",
+  "room.done": "done",
+  "room.done_after": "done after {minutes}:{seconds}",
+  "room.goal": "done when … (a predicate)",
+  "room.goal_title": "A copy in which this holds counts as done, such as pod(\"vip\").node == \"n3\"",
   "room.failed": "failed",
   "room.by_reason": "by reason",
   "room.by_seat": "by seat",
@@ -30,4 +34,5 @@ export const EN = {
   "room.ago_seconds": "{count} s ago",
   "room.ago_minutes": "{count} min ago",
   "room.open": "Open the copy",
+  "room.wall": "Put on the wall, anonymous",
 };

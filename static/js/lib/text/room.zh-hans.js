@@ -15,6 +15,10 @@ export const ZH_HANS = {
   "room.stuck": "卡住",
   "room.working": "进行中",
   "room.idle": "空闲",
+  "room.done": "完成",
+  "room.done_after": "用时 {minutes}:{seconds} 完成",
+  "room.goal": "完成条件 …（谓词）",
+  "room.goal_title": "满足它的副本算完成，例如 pod(\"vip\").node == \"n3\"",
   "room.failed": "失败",
   "room.by_reason": "按原因",
   "room.by_seat": "按座位",
@@ -30,4 +34,5 @@ export const ZH_HANS = {
   "room.ago_seconds": "{count} 秒前",
   "room.ago_minutes": "{count} 分钟前",
   "room.open": "打开副本",
+  "room.wall": "匿名放到投影上",
 };

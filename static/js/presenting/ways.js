@@ -1,0 +1,45 @@
+/** Ways between a class and its copies, in the top bar: to one's own copy, to what is on the wall, back to the class. */
+
+/** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
+import { element, icon, setAttribute, setText } from "../dom/dom.js";
+import { text } from "../lib/text.js";
+
+/**
+ * @param {HTMLElement} bar
+ * @param {Dispatch} dispatch
+ */
+export function mountWays(bar, dispatch) {
+  const home = element("a", { class: "button way", "data-testid": "to-class" });
+  const wall = element("button", { class: "button way", type: "button", "data-testid": "to-wall" }, [icon("screen"), element("span")]);
+  const mine = element("button", { class: "button way", type: "button", "data-testid": "my-copy" }, [icon("copy"), element("span")]);
+  let onWall = "";
+  /** @type {number | null} null: nothing was told yet */
+  let handed = null;
+  wall.addEventListener("click", () => onWall && dispatch({ type: "goToWall", code: onWall }));
+  mine.addEventListener("click", () => dispatch({ type: "myCopy" }));
+  bar.append(home, wall, mine);
+
+  return {
+    /**
+     * @param {View} view
+     * @param {Ui} ui
+     */
+    render(view, ui) {
+      const { lang, parent } = ui;
+      const role = view.me?.role;
+      home.hidden = !parent;
+      if (parent) setAttribute(home, "href", `/s/${parent.code}`);
+      setText(home, text(lang, "seats.to_class"));
+      wall.hidden = !view.onWall || role === "component";
+      setText(/** @type {Element} */ (wall.lastElementChild), text(lang, "seats.to_wall"));
+      mine.hidden = role !== "student" || Boolean(parent);
+      setText(/** @type {Element} */ (mine.lastElementChild), text(lang, "seats.my_copy"));
+      setAttribute(mine, "title", text(lang, "seats.my_copy_title"));
+      // Nobody touches what hangs on the wall: it goes there by itself.
+      if (role === "viewer" && view.onWall && view.onWall !== onWall) dispatch({ type: "goToWall", code: view.onWall });
+      onWall = view.onWall;
+      if (handed !== null && view.handed > handed && role === "student") dispatch({ type: "copyHanded" });
+      if (role) handed = view.handed;
+    },
+  };
+}
