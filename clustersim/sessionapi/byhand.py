@@ -125,6 +125,7 @@ def _round(past: Past) -> Document | None:
         "round": number,
         "pods": [byhand.told(info) for info in pods],
         "left": len(left),
+        "nodes": byhand.rooms(past),
         "queues": sorted({byhand.queue_of(info) for info in pods}),
     }
 

@@ -92,6 +92,7 @@ const dispatch = createIntents({
   inspector: { openTab: (tab) => inspector.openTab(tab), focus: () => inspector.focus() },
   deeds: () => deeds,
   code: START.code,
+  styles: addStyles,
 });
 
 const redraw = () => setUi({});

@@ -8,7 +8,8 @@ import { test } from "node:test";
 const ROOT = new URL("../../static/js/", import.meta.url);
 const MAY = {
   "": ["", "act", "class", "forms", "panels", "stage", "decision", "whatif", "presenting", "room", "net", "dom", "state", "lib"],
-  act: ["act", "forms", "net", "state", "lib"],
+  act: ["act", "forms", "rules", "net", "state", "lib"],
+  rules: ["rules", "dom", "state", "lib"],
   forms: ["forms", "dom", "state", "lib"],
   class: ["class", "dom", "state", "lib"],
   panels: ["panels", "streams", "election", "watches", "control", "architecture", "compare", "dom", "state", "lib"],

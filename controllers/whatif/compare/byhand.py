@@ -151,6 +151,21 @@ def told(info: PodInfo) -> Document:
     }
 
 
+def rooms(past: Past) -> list[Document]:
+    """Return of every node `name`, `cpu` and `memory`, and as `usedCpu` and `usedMemory` what its pods ask for."""
+    found: dict[str, Document] = {}
+    for node in past.nodes:
+        size = amounts(node.status.allocatable)
+        whole = {"cpu": size.get("cpu", 0), "memory": size.get("memory", 0)}
+        found[node.name] = {"name": node.name, **whole, "usedCpu": 0, "usedMemory": 0}
+    for info in past.pods:
+        room = found.get(info.pod.spec.node_name)
+        if room is not None and not info.pod.is_finished:
+            room["usedCpu"] += info.requests.get("cpu", 0)
+            room["usedMemory"] += info.requests.get("memory", 0)
+    return list(found.values())
+
+
 def refused_there(past: Past, pod: PodInfo, node: str) -> list[dict[str, Any]]:
     """Return every filter's no to a pod on a node, with its amounts, as the filters say it on this cluster.
 

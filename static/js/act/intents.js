@@ -19,6 +19,9 @@ const comparing = fetched(async () => (await import("./compare.js")).compareInte
 /** Where there is a class to ask. */
 const asking = fetched(async () => (await import("./asking.js")).askIntents);
 
+/** Where a decision is looked at under another rule, or pods are placed by hand. */
+const ruling = fetched(async () => (await import("./rules.js")).ruleIntents);
+
 /**
  * @param {World} world
  * @returns {(intent: Intent) => void | Promise<unknown>} done when what it began is done
@@ -34,6 +37,8 @@ export function createIntents(world) {
     ...pageIntents(world), ...clockIntents(world), ...objects, ...dialogs, ...timeIntents(world),
     present: teach, freeze: teach, wallNames: teach, renamePerson: teach, mutePerson: teach, undoPerson: teach, handOut: teach,
     enterCopy: teach, myCopy: teach, copyHanded: teach, goToWall: teach, putOnWall: teach,
+    openRules: (intent) => attempt(async () => (await ruling())(world).openRules(intent)),
+    openByHand: (intent) => attempt(async () => (await ruling())(world).openByHand(intent)),
     compare: (intent) => attempt(async () => (await comparing())(world).compare(intent)),
     eras: (intent) => attempt(async () => (await comparing())(world).eras(intent)),
     askClass: (intent) => attempt(async () => (await (await asking())(world)).askClass(intent)),

@@ -8,7 +8,7 @@ import { speak } from "./world.js";
 const HARMLESS = new Set([
   "select", "deselect", "selectTrace", "colourBy", "tab", "lang", "theme", "dockHeight", "showCode", "showKeys", "shareLooks", "switchLooks",
   "hold", "release", "playPast", "zoomTime", "forkHere", "bookmark", "unbookmark", "copyAddress",
-  "compare", "eras", "present", "freeze", "wallNames", "renamePerson",
+  "compare", "eras", "openRules", "present", "freeze", "wallNames", "renamePerson",
   "mutePerson", "copyHanded", "goToWall", "myCopy",
 ]);
 

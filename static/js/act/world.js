@@ -23,6 +23,7 @@ import { refusalOf } from "./actions.js";
  * @property {Pick<TimelineLoader, "zoom">} timeline
  * @property {() => Pick<Deeds, "undo"> | null} deeds null before the desk is there
  * @property {string} code of the session
+ * @property {(...names: string[]) => Promise<void>} styles adds style sheets to the page
  *
  * @typedef {"done" | "note" | "bad"} Tone done: something changed; note: nothing did, and why; bad: refused
  *

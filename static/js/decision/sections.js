@@ -39,7 +39,11 @@ export function attempts(traces, trace, lang, epochMs, dispatch) {
         onclick: () => dispatch({ type: "selectTrace", id: one.id }),
       }, icon(attemptIcon(one), 12),
       h("span", { text: text(lang, "decision.attempt", { n: one.attempt }) })))),
-    h("span", { class: "dc-hint", text: `${told(trace)} · rv ${number(lang, trace.revision)}` }));
+    h("span", { class: "dc-hint", text: `${told(trace)} · rv ${number(lang, trace.revision)}` }),
+    h("button", {
+      class: "link", type: "button", "data-testid": "decision-rules", text: text(lang, "decision.rules"),
+      onclick: () => dispatch({ type: "openRules", decision: trace.id }),
+    }));
 }
 
 /**

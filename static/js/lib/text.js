@@ -19,12 +19,14 @@ const FILES = {
   vote: { en: () => import("./text/vote.en.js"), "zh-hans": () => import("./text/vote.zh-hans.js") },
   lesson: { en: () => import("./text/lesson.en.js"), "zh-hans": () => import("./text/lesson.zh-hans.js") },
   class: { en: () => import("./text/class.en.js"), "zh-hans": () => import("./text/class.zh-hans.js") },
+  rules: { en: () => import("./text/rules.en.js"), "zh-hans": () => import("./text/rules.zh-hans.js") },
   dock: { en: () => import("./text/dock.en.js"), "zh-hans": () => import("./text/dock.zh-hans.js") },
 };
 
 /**
  * @typedef {keyof typeof FILES} Part page: everything but the stage and the Decision panel, the What if tab, what the dock
- *   fetches, what only a desk has (make), what a vote says (vote), a lesson's step (lesson) and what leading a class does (class)
+ *   fetches, what only a desk has (make), what a vote says (vote), a lesson's step (lesson), what leading a class does (class)
+ *   and what scenes of wrong rules and rounds by hand say (rules)
  */
 
 /** @type {Record<Lang, Record<string, string>>} */

@@ -909,6 +909,10 @@ export type Intent =
   | { type: "openFault"; identity: string; kind?: string }
   | { type: "openScheduler" }
   | { type: "openExpression" }
+  /** What wrong rules make of a decision, beside what the engine does. */
+  | { type: "openRules"; decision: string }
+  /** A round in which people place pods. */
+  | { type: "openByHand" }
   | { type: "judge"; uid: string; plugin: string; verdict: "allow" | "reject" }
   | { type: "lang"; lang: Lang }
   | { type: "theme"; theme: Theme }

@@ -136,6 +136,11 @@ export const TOOLS = [
   chosenFault("drop-watch", "eye"),
   { ...chosenFault("", "more"), id: "fault", label: (_view, ui) => text(ui.lang, "fault.open") },
   {
+    id: "by-hand", group: "files", icon: "users", label: (_view, ui) => text(ui.lang, "item_by_hand"),
+    reason: () => "",
+    run: (_view, _ui, dispatch) => dispatch({ type: "openByHand" }),
+  },
+  {
     id: "yaml", group: "files", icon: "file", label: (_view, ui) => text(ui.lang, "item_yaml"),
     reason: (view, ui) => {
       const refused = refusedWrite(view.me, view.me?.namespace ?? "");

@@ -237,6 +237,7 @@ export const EN = {
   "live.chosen": "{pod} goes to {node}.",
   "live.refused": "{pod} was not scheduled: {message}",
   "decision.loading": "Looking up its decisions …",
+  "decision.rules": "Under another rule",
   "decision.none": "No scheduling cycle has run for this pod yet.",
   "decision.attempts": "Attempts",
   "decision.attempt": "Attempt {n}",

@@ -237,6 +237,7 @@ export const ZH_HANS = {
   "live.chosen": "{pod} 去往 {node}。",
   "live.refused": "{pod} 未被调度：{message}",
   "decision.loading": "正在查找它的决策……",
+  "decision.rules": "换一条规则看",
   "decision.none": "这个 Pod 还没有经过调度周期。",
   "decision.attempts": "尝试",
   "decision.attempt": "第 {n} 次",

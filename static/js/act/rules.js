@@ -1,0 +1,69 @@
+/** Intents of wrong rules and of rounds by hand: what is asked, and the scenes that show it. Fetched when first used. */
+
+/** @import { Table, World } from "./world.js" */
+import { loadTexts } from "../lib/text.js";
+import { ApiError, request } from "../net/rest.js";
+import { speak } from "./world.js";
+
+/** Milliseconds that an engine's side and a solver may take. */
+const RESULT_TIMEOUT_MS = 30_000;
+
+/**
+ * @param {World} world
+ * @returns {Pick<Table, "openRules" | "openByHand">}
+ */
+export function ruleIntents(world) {
+  const { t, say, attempt } = speak(world);
+  const { session } = world.actions.api;
+  const role = () => world.view().me?.role ?? "viewer";
+
+  /**
+   * Votes by the rule that they follow, of the newest poll about a pod that is revealed; none: nobody was asked.
+   * @param {string} pod
+   * @returns {Promise<Record<string, number>>}
+   */
+  async function votesOf(pod) {
+    const polls = await request("GET", `${session}/polls`);
+    const asked = polls.filter((/** @type {any} */ poll) => poll.pod === pod && poll.state === "revealed").at(-1);
+    return asked ? (await request("GET", `${session}/polls/${encodeURIComponent(asked.id)}`)).models ?? {} : {};
+  }
+
+  return {
+    openRules: ({ decision }) => attempt(async () => {
+      const { lang } = world.ui();
+      const [{ openRules }, answers, rules] = await Promise.all([
+        import("../rules/scene.js"),
+        request("GET", `${session}/decisions/${encodeURIComponent(decision)}/rules`), request("GET", `${session}/rules`),
+        loadTexts(lang, "rules"), world.styles("rules"),
+      ]);
+      const votes = await votesOf(answers.pod.key);
+      openRules({
+        lang, answers, rules, votes,
+        play: role() !== "teacher" ? null : (rule) => attempt(async () => {
+          const { code, url } = await request("POST", `${session}/rules/${encodeURIComponent(rule)}/world`, { decision });
+          say(t("rules.opened", { code }), "done", { label: t("rules.open_copy"), run: () => void window.open(new URL(url).href, "_blank", "noopener") });
+        }),
+      });
+    }),
+    openByHand: () => attempt(async () => {
+      const { lang } = world.ui();
+      const [{ openByHand }] = await Promise.all([import("../rules/byhand.js"), loadTexts(lang, "rules"), world.styles("rules")]);
+      openByHand({
+        lang, leads: role() === "teacher", slug: role() === "student" ? (world.view().me?.slug ?? "") : null,
+        read: () => request("GET", `${session}/byhand`),
+        begin: (queues) => attempt(() => request("POST", `${session}/byhand`, { queues })),
+        result: () => request("GET", `${session}/byhand/result`, undefined, { timeoutMs: RESULT_TIMEOUT_MS }),
+        place: async (pod, node) => {
+          try {
+            await request("POST", `${session}/byhand/place`, { pod, node });
+            return {};
+          } catch (problem) {
+            if (!(problem instanceof ApiError)) throw problem;
+            const { refusals } = /** @type {any} */ (problem.status);
+            return refusals ? { refusals } : { message: problem.message };
+          }
+        },
+      });
+    }),
+  };
+}
