@@ -37,7 +37,8 @@ FIELDS: Final = ("rv", "select", "inspectorTab", "dockTab", "scene", "zoom")
 class ClassState:
     """How a session's class stands: `view` None is nobody presenting; `by` the presenter's seat, `at_ms` Unix.
 
-    `handed_ms` is when copies were made last (0: none), `wall` the code of the copy that the whole class looks at.
+    `handed_ms` is when copies were made last (0: none), `wall` the code of the copy that the whole class looks at,
+    `home` that of the class where this session hung on its wall and does no longer.
     """
 
     view: Document | None = None
@@ -47,6 +48,7 @@ class ClassState:
     names: bool = False
     handed_ms: int = 0
     wall: str = ""
+    home: str = ""
 
     def presenting(self) -> Document:
         """Return the frame `presenting` of docs/protocol.md."""
@@ -60,6 +62,7 @@ class ClassState:
             "names": self.names,
             "handed": self.handed_ms,
             "wall": self.wall,
+            "home": self.home,
         }
 
 
@@ -68,11 +71,16 @@ def state_of(session_id: int) -> ClassState:
     row = Lectern.objects.filter(session_id=session_id).first()
     copies = Copy.objects.filter(session_id=session_id, earlier=False, fork__isnull=False)
     handed_ms = copies.filter(wall=False).aggregate(newest=Max("made_ms"))["newest"] or 0
-    code = copies.filter(wall=True).values_list("fork__code", flat=True).first() or ""
-    wall = f"{code[:3]}-{code[3:]}" if code else ""
+    wall = _shown(copies.filter(wall=True).values_list("fork__code", flat=True).first())
+    taken = Copy.objects.filter(fork_id=session_id, wall=True, earlier=True)
+    home = _shown(taken.values_list("session__code", flat=True).first())
     if row is None:
-        return ClassState(handed_ms=handed_ms, wall=wall)
-    return ClassState(row.view, row.by, row.at_ms, row.frozen, row.names, handed_ms, wall)
+        return ClassState(handed_ms=handed_ms, wall=wall, home=home)
+    return ClassState(row.view, row.by, row.at_ms, row.frozen, row.names, handed_ms, wall, home)
+
+
+def _shown(code: str | None) -> str:
+    return f"{code[:3]}-{code[3:]}" if code else ""
 
 
 def present(session_id: int, by: int, view: Document) -> ClassState:

@@ -154,5 +154,7 @@ def test_a_class_and_its_wall_follow_leave_and_return(open_classroom: Callable[[
     wait_state(wall, lambda now: [one for one in now["pods"] if one["name"] == "vip"], "the accident is on the wall")
     assert copy["code"] not in wall.url
     picture(wall, "room-wall-accident")
+    classroom.session("DELETE", f"/copies/{wall.url.partition('/s/')[2][:7]}/wall")
+    wall.wait_for_url(lambda url: classroom.code in url)
     teacher.get_by_test_id("room-close").click()
     expect(teacher.get_by_test_id("stage")).to_be_visible()

@@ -303,11 +303,13 @@ async def test_what_somebody_came_to_hangs_on_the_wall_and_nobody_is_told_whose_
         # It is no tile and nobody's own copy, and goes from the wall when it is taken down.
         room = (await ask(client, teacher, "GET", code, "/copies")).json()
         assert [tile["code"] for tile in room] == [copy["code"]]
-        async with Socket(code, bearer(ada["token"])) as page:
+        async with Socket(code, bearer(ada["token"])) as page, Socket(wall, bearer(seat["token"])) as hanging:
             assert (await page.until("class"))["wall"] == wall
+            assert (await hanging.until("class"))["home"] == ""
             assert (await ask(client, teacher, "DELETE", code, f"/copies/{wall}/wall")).status_code == 204
             while (await page.until("class"))["wall"]:
                 pass
+            assert (await hanging.until("class"))["home"] == code
 
 
 TAINT = "node(s) had untolerated taint {a: b, c}"

@@ -67,8 +67,10 @@ def put_on_wall(teacher: Principal, copy: Copy) -> Copy:
     source = open_store(copy.fork_id)
     check_unsealed(source)
     made = opening.fork_asleep(replace(teacher, session_id=copy.fork_id), source, source.revision, prepare=_unname)
+    before = list(Copy.objects.filter(session_id=teacher.session_id, wall=True, earlier=False))
+    for other in before:
+        take_from_wall(teacher.session_id, other)
     with transaction.atomic():
-        Copy.objects.filter(session_id=teacher.session_id, wall=True).update(earlier=True)
         found = Copy.objects.create(
             session_id=teacher.session_id,
             participant_id=teacher.participant_id,
@@ -84,7 +86,9 @@ def put_on_wall(teacher: Principal, copy: Copy) -> Copy:
 def take_from_wall(session_id: int, copy: Copy) -> None:
     """Let the class go on with its own session."""
     Copy.objects.filter(pk=copy.pk, wall=True).update(earlier=True)
-    wake_class(session_id)
+    for told in (session_id, copy.fork_id):
+        if told is not None:
+            wake_class(told)
 
 
 def _unname(made: SqlStore) -> None:

@@ -561,7 +561,7 @@ export type Frame =
   | { type: "requests" }
   | { type: "looks"; on: boolean; looks: Look[] }
   | { type: "pointed"; id: number; by: string; resource: string; namespace?: string; name: string }
-  | { type: "class"; frozen: boolean; names: boolean; handed: number; wall: string }
+  | { type: "class"; frozen: boolean; names: boolean; handed: number; wall: string; home: string }
   | { type: "copies" }
   | { type: "presenting"; view: Presented | null; by: string; at: number }
   | { type: "votes"; id: string; voted: number; present: number; round: number; state: string }
@@ -601,6 +601,8 @@ export interface View {
   handed: number;
   /** The code of the copy that the whole class looks at; "" none. */
   onWall: string;
+  /** The class on whose wall this session hung and does no longer; "" otherwise. */
+  home: string;
   /** Newest log rows of this connection, oldest first, at most ROWS_KEPT. Empty after a fresh list. */
   rows: readonly LogRow[];
   /** Newest decisions of this connection, oldest first, at most DECISIONS_KEPT. */

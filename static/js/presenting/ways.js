@@ -27,15 +27,16 @@ export function mountWays(bar, dispatch) {
     render(view, ui) {
       const { lang, parent } = ui;
       const role = view.me?.role;
-      home.hidden = !parent;
+      // Nobody touches what hangs on the wall: it goes there and back by itself.
+      if (role === "viewer" && view.home) location.assign(`/s/${view.home}`);
+      home.hidden = !parent || role === "viewer";
       if (parent) setAttribute(home, "href", `/s/${parent.code}`);
       setText(home, text(lang, "seats.to_class"));
-      wall.hidden = !view.onWall || role === "component";
+      wall.hidden = !view.onWall || role === "viewer";
       setText(/** @type {Element} */ (wall.lastElementChild), text(lang, "seats.to_wall"));
       mine.hidden = role !== "student" || Boolean(parent);
       setText(/** @type {Element} */ (mine.lastElementChild), text(lang, "seats.my_copy"));
       setAttribute(mine, "title", text(lang, "seats.my_copy_title"));
-      // Nobody touches what hangs on the wall: it goes there by itself.
       if (role === "viewer" && view.onWall && view.onWall !== onWall) dispatch({ type: "goToWall", code: view.onWall });
       onWall = view.onWall;
       if (handed !== null && view.handed > handed && role === "student") dispatch({ type: "copyHanded" });
