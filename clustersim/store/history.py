@@ -75,6 +75,18 @@ def rows_by(store: SqlStore, actor: str, since_unix_ms: int) -> list[LogRow]:
         return [LogRow(row[0], VERBS[row[1] - 1], *row[2:]) for row in cursor.fetchall()]
 
 
+def is_touched(session_id: int, after: int, resources: Sequence[str]) -> bool:
+    """Return whether a row after a revision is of one of these resources, or a person's."""
+    marks = ", ".join(["%s"] * len(resources))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT 1 FROM store_revision WHERE session_id = %s AND revision > %s "
+            f"AND (resource IN ({marks}) OR actor LIKE 'user:%%') LIMIT 1",
+            [session_id, after, *resources],
+        )
+        return cursor.fetchone() is not None
+
+
 class Act(NamedTuple):
     """What a person wrote, without its document; `written_ms` is Unix milliseconds."""
 

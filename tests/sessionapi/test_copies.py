@@ -12,11 +12,11 @@ from clustersim.classroom import limits
 from clustersim.classroom.copies import tiles
 from clustersim.classroom.copies.tiles import IDLE_MS, reason_of
 from clustersim.classroom.models import Copy
-from clustersim.classroom.writing import writes
+from clustersim.classroom.writing import web_context, writes
 from clustersim.live import socket as socket_module
 from clustersim.store import open_store, sessions
 from controllers.kinds.table import REGISTRY
-from controllers.log.operations import Patch
+from controllers.log.operations import Create, Patch
 from controllers.registry.context import Context
 from tests.tools.application import Socket, bearer, http, joined, opened
 
@@ -212,6 +212,41 @@ async def test_a_tile_tells_on_what_a_copy_is_stuck_and_when_somebody_last_acted
         assert stuck["since"] >= copy.made_ms
         # A copy that somebody has deleted is told as one that failed.
         await sync_to_async(sessions.remove)(copy.fork_id)
+
+
+async def test_a_copy_is_read_again_only_when_something_of_it_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[int] = []
+    read = tiles._read
+    monkeypatch.setattr(tiles, "_read", lambda store, *rest: reads.append(store.session_id) or read(store, *rest))
+    async with http() as client:
+        session = await opened(client, "three-nodes")
+        code, teacher = session["code"], session["token"]
+        mei = await joined(client, session, "Mei")
+        [copy] = (await ask(client, teacher, "POST", code, "/copies", {})).json()
+        there = (await ask(client, mei["token"], "POST", code, f"/copies/{copy['code']}/enter")).json()
+        row = await sync_to_async(sessions.find)(copy["code"])
+        assert row is not None
+
+        def renew() -> None:
+            lease = {
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": {"generateName": "kube-scheduler-"},
+                "spec": {"holderIdentity": "kube-scheduler-0"},
+            }
+            store = open_store(row.id)
+            with writes(store, "kube-scheduler-0") as transaction:
+                context = web_context("kube-scheduler-0", store)
+                REGISTRY.apply(transaction, Create("leases.coordination.k8s.io", "kube-system", lease), context)
+
+        for _ in range(2):
+            await ask(client, teacher, "GET", code, "/copies")
+            await sync_to_async(renew)()
+        assert reads == [row.id]
+        path = f"/clusters/{copy['code']}/api/v1/namespaces/default/configmaps"
+        assert (await client.post(path, json={"metadata": {"name": "a"}}, headers=bearer(there["token"]))).is_success
+        [tile] = (await ask(client, teacher, "GET", code, "/copies")).json()
+        assert (tile["did"]["object"], reads) == ("a", [row.id, row.id])
 
 
 async def test_a_copy_in_which_the_goal_holds_is_done_and_stays_so() -> None:

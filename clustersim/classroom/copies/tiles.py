@@ -32,6 +32,7 @@ NAMES_SHOWN: Final = 5
 """Of a tile's nodes, of a node's pods, and of the pods that wait for one reason."""
 
 _REMEMBERED: Final = 1_000
+_SEEN: Final = ("pods", "nodes")
 _HEAD = re.compile(r"0/\d+ nodes are available: ")
 _COUNT = re.compile(r"^\d+ ")
 _PART = re.compile(r", (?=\d+ )")
@@ -98,9 +99,16 @@ def _picture(copy: Copy, fork_id: int, revision: int) -> Picture:
         known = _pictures.get(fork_id)
     if known is not None and known[0] == revision:
         return known[1]
+    if known is not None and not copy.until and not history.is_touched(fork_id, known[0], _SEEN):
+        # Leases are renewed, queues told, and nothing of it is seen on a tile.
+        return _keep(fork_id, revision, known[1])
     # What somebody did last is looked for in the rows that are new.
     since, before = (copy.revision, None) if known is None else (known[0], known[1])
     picture = _read(open_store(fork_id), since, before, copy.until)
+    return _keep(fork_id, revision, picture)
+
+
+def _keep(fork_id: int, revision: int, picture: Picture) -> Picture:
     with _lock:
         _pictures[fork_id] = (revision, picture)
         _pictures.move_to_end(fork_id)

@@ -96,9 +96,6 @@ function listen(root, parts, own, { dispatch, close, redraw }) {
     own.names = parts.names.checked;
     redraw();
   });
-  parts.hand.addEventListener("click", () => dispatch({
-    type: "handOut", people: "all", seeds: parts.seeds.checked ? "each" : "same", until: parts.goal.value.trim(),
-  }));
   parts.close.addEventListener("click", close);
   parts.search.addEventListener("input", () => {
     own.wish = { ...own.wish, words: parts.search.value };
@@ -107,6 +104,14 @@ function listen(root, parts, own, { dispatch, close, redraw }) {
   parts.open.addEventListener("click", () => {
     const tile = own.tiles?.find(({ seat }) => seat === own.chosen);
     if (tile?.code) dispatch({ type: "enterCopy", code: tile.code });
+  });
+  const handOut = (/** @type {"all" | string[]} */ people) => dispatch({
+    type: "handOut", people, seeds: parts.seeds.checked ? "each" : "same", until: parts.goal.value.trim(),
+  });
+  parts.hand.addEventListener("click", () => handOut("all"));
+  parts.again.addEventListener("click", () => {
+    const tile = own.tiles?.find(({ seat }) => seat === own.chosen);
+    if (tile) handOut([tile.person]);
   });
   parts.wall.addEventListener("click", () => {
     const tile = own.tiles?.find(({ seat }) => seat === own.chosen);
@@ -150,6 +155,7 @@ function drawFoot(parts, tile, { lang, names, nowMs }) {
   setText(parts.footTitle, `${seatOf(tile, lang, names)}: ${first ?? ""}`);
   setText(parts.footNote, more.join(" · "));
   setText(parts.openText, text(lang, "room.open"));
+  setText(parts.again, text(lang, "room.again"));
   setText(parts.wallText, text(lang, "room.wall"));
   parts.open.hidden = parts.wall.hidden = !tile.code;
 }
@@ -193,10 +199,11 @@ function build(root) {
   const footTitle = element("b");
   const footNote = element("p", { class: "hint" });
   const openText = element("span");
+  const again = element("button", { class: "button", type: "button", "data-testid": "room-again" });
   const wallText = element("span");
   const wall = element("button", { class: "primary", type: "button", "data-testid": "room-wall" }, [icon("screen"), wallText]);
   const open = element("button", { class: "button", type: "button", "data-testid": "room-open" }, [icon("eye"), openText]);
-  const foot = element("footer", { class: "room-foot" }, [footMini, element("div", {}, [footTitle, footNote]), open, wall]);
+  const foot = element("footer", { class: "room-foot" }, [footMini, element("div", {}, [footTitle, footNote]), again, open, wall]);
   root.append(
     element("header", { class: "room-head" }, [
       element("div", {}, [title, note]), goal, element("label", { class: "people-switch" }, names, namesText),
@@ -207,7 +214,7 @@ function build(root) {
     foot,
   );
   return { title, note, goal, names, namesText, seeds, seedsText, hand, handText, close, stuck, strip, legend, reasons, hint, states, search,
-    orders, tiles, empty, foot, footMini, footTitle, footNote, open, openText, wall, wallText };
+    orders, tiles, empty, foot, footMini, footTitle, footNote, open, openText, again, wall, wallText };
 }
 
 /**

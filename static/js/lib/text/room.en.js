@@ -17,7 +17,7 @@ export const EN = {
   "room.idle": "idle",
   "room.done": "done",
   "room.done_after": "done after {minutes}:{seconds}",
-  "room.goal": "done when … (a predicate)",
+  "room.goal": "done when … (predicate)",
   "room.goal_title": "A copy in which this holds counts as done, such as pod(\"vip\").node == \"n3\"",
   "room.failed": "failed",
   "room.by_reason": "by reason",
@@ -33,6 +33,7 @@ export const EN = {
   "room.did_deleted": "deleted {object}",
   "room.ago_seconds": "{count} s ago",
   "room.ago_minutes": "{count} min ago",
+  "room.again": "Give a new copy",
   "room.open": "Open the copy",
   "room.wall": "Put on the wall, anonymous",
 };

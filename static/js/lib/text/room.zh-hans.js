@@ -33,6 +33,7 @@ export const ZH_HANS = {
   "room.did_deleted": "删除了 {object}",
   "room.ago_seconds": "{count} 秒前",
   "room.ago_minutes": "{count} 分钟前",
+  "room.again": "发一份新副本",
   "room.open": "打开副本",
   "room.wall": "匿名放到投影上",
 };
