@@ -18,7 +18,7 @@ from controllers.log.transaction import OBJECT_BYTES_MAX
 from controllers.registry import metadata as metadata_rules
 from controllers.registry.context import Context
 from controllers.registry.kind import Kind, Subresource
-from controllers.registry.schema import check, is_model, too_deep
+from controllers.registry.schema import check, fill, is_model, model, too_deep
 from scheduler_core.api.document import Document, child
 from scheduler_core.api.errors import ApiError, Cause, bad_request, conflict, invalid
 
@@ -46,13 +46,21 @@ _KEPT: Final = (
 class Current:
     """What admission may look up, through the transaction that will hold the write."""
 
-    def __init__(self, transaction: Transaction, unix_ms: int, looked_up: set[str] | None = None) -> None:
+    def __init__(
+        self,
+        transaction: Transaction,
+        unix_ms: int,
+        looked_up: set[str] | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> None:
         """Look through a transaction; `looked_up` takes the resources that somebody asked about."""
         self._transaction = transaction
         self._looked_up: set[str] = set() if looked_up is None else looked_up
         self.now = wire_time(unix_ms)
         self.plugins = transaction.plugins
         self.actor = transaction.actor
+        self.dry_run = dry_run
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return another object."""
@@ -120,7 +128,7 @@ def new_document(
         metadata["managedFields"] = owned
     mutate(document, title)
     with context.step("registry", "strategy"):
-        causes = kind.admit(document, Current(transaction, unix_ms, context.looked_up))
+        causes = kind.admit(document, Current(transaction, unix_ms, context.looked_up, dry_run=context.dry_run))
         causes += metadata_rules.validate(metadata, kind.names)
         _refuse(kind, metadata["name"], causes + kind.validate(document), _still(kind, missing, document))
     return _arranged(document)
@@ -205,7 +213,8 @@ def changed_document(
         mutate(document, stored.name)
     with context.step("registry", "strategy"):
         if touched:
-            causes = kind.admit_update(document, old, Current(transaction, context.epoch_ms + transaction.now_ms))
+            current = Current(transaction, context.epoch_ms + transaction.now_ms, dry_run=context.dry_run)
+            causes = kind.admit_update(document, old, current)
         if changes:
             causes += kind.validate(document)
             causes += kind.validate_update(document, old)
@@ -452,6 +461,9 @@ def _changed_part(
     key, old = subresource.part, stored.object
     part = changed.get(key)
     decoded, _ = _decoded(kind, {key: part if part is not None else {}}, {}, context)
+    if context.field_manager:
+        # What the engine writes is whole.
+        fill(decoded[key], model(kind.schema).fields[key].model)
     metadata = {**old["metadata"], **_carried(subresource, changed, context)}
     for name in [name for name in subresource.carries if metadata.get(name) is None]:
         metadata.pop(name, None)

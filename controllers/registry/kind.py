@@ -35,6 +35,8 @@ class Lookup(Protocol):
     """Scheduler plugins beside the in-tree ones."""
     actor: str
     """Who writes."""
+    dry_run: bool
+    """Whether nothing will be stored."""
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return another object."""
@@ -104,6 +106,10 @@ class Computed(NamedTuple):
 
 
 def _nothing(document: Document) -> None:
+    return None
+
+
+def _follows_nothing(document: Mapping[str, Any], lookup: Lookup) -> Document | None:
     return None
 
 
@@ -270,6 +276,8 @@ class Kind:
     """On changes; it also carries over what the server had given the old one."""
     validate: Callable[[Document], list[Cause]] = _no_causes
     validate_update: Callable[[Document, Mapping[str, Any]], list[Cause]] = _no_change_causes
+    follow: Callable[[Mapping[str, Any], Lookup], Document | None] = _follows_nothing
+    """What the API server itself makes of an object once it is written, a write of its own; None: nothing."""
     warns: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
     """What whoever writes an accepted object is warned of."""
     explains: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
@@ -387,6 +395,11 @@ class Kind:
     def holds_itself(self) -> bool:
         """Return whether something of its own keeps a deleted object: then it has a way of its own to go."""
         return self.is_held is not _not_held
+
+    @property
+    def follows(self) -> bool:
+        """Return whether a write of one of its objects is followed by another."""
+        return self.follow is not _follows_nothing
 
     @property
     def idle(self) -> bool:

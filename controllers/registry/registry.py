@@ -209,7 +209,7 @@ class _Write:
         self._pay(kind, draft, charges)
         if self.context.repeats is not None and not charges:
             self.context.repeats.learn(document)
-        return self.put(kind.resource, draft, expected=0)
+        return self._followed(kind, self.put(kind.resource, draft, expected=0))
 
     def _admission(self, verb: Verb, kind: Kind, namespace: str, old: Stored | None, subresource: str = "") -> Passing:
         """Return the chain as it stands before one write."""
@@ -368,7 +368,16 @@ class _Write:
         if subresource is None:
             self._warn(kind, document)
         self._pay(kind, draft, charges)
-        return self.put(kind.resource, draft, expected=stored.revision)
+        return self._followed(kind, self.put(kind.resource, draft, expected=stored.revision))
+
+    def _followed(self, kind: Kind, stored: Stored) -> Stored:
+        """Return what was stored, once the server has written what follows from it; it is told as it was before."""
+        if self.context.dry_run or not kind.follows:
+            return stored
+        followed = kind.follow(stored.object, incoming.Current(self.transaction, self.context.unix_ms))
+        if followed is not None:
+            self.put(kind.resource, followed, expected=stored.revision)
+        return stored
 
     def _warn(self, kind: Kind, document: Document) -> None:
         self.context.warnings.extend(kind.warns(document))

@@ -7,6 +7,7 @@ upstream always tells, numbers given for quantities become strings, unknown fiel
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -332,6 +333,25 @@ def _check_struct(
             if name not in document:
                 where = f"{path}.{name}" if path else name
                 report.missing.append(Cause(where, "Required value", "FieldValueRequired"))
+
+
+_ZEROES: Final[Mapping[str, Any]] = {"integer": 0, "number": 0, "boolean": False, "string": ""}
+
+
+def fill(value: Any, schema: str) -> None:
+    """Put into a struct what Go always writes of it: required texts, numbers and truth values, when they are zero."""
+    if isinstance(value, list):
+        for item in value:
+            fill(item, schema)
+        return
+    if not isinstance(value, dict):
+        return
+    for name, entry in model(schema).fields.items():
+        if name in value:
+            if entry.model and entry.container != "map":
+                fill(value[name], entry.model)
+        elif entry.required and not entry.container and entry.scalar is not None and entry.scalar in _ZEROES:
+            value[name] = _ZEROES[entry.scalar]
 
 
 def _leaves_out(struct: Model, entry: FieldType) -> bool:

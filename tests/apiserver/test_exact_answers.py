@@ -270,6 +270,49 @@ def test_what_a_budgets_a_volumes_and_a_balancers_status_say(room: Room) -> None
     ]
 
 
+def test_a_status_says_what_go_always_writes(room: Room) -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": POD["spec"]}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    path = "/apis/apps/v1/namespaces/default/daemonsets"
+    body = {"metadata": {"name": "d"}, "spec": spec}
+    room.made(path, body)
+    _, told = room.ask("PUT", f"{path}/d/status", {**body, "status": {"numberReady": 1}})
+    assert told["status"] == {
+        "currentNumberScheduled": 0,
+        "desiredNumberScheduled": 0,
+        "numberMisscheduled": 0,
+        "numberReady": 1,
+    }
+
+
+def test_a_claims_and_a_quotas_status_may_say(room: Room) -> None:
+    claims, quotas = "/api/v1/namespaces/default/persistentvolumeclaims", "/api/v1/namespaces/default/resourcequotas"
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    room.made(claims, {"metadata": {"name": "c"}, "spec": spec})
+    assert causes(status_of(room, f"{claims}/c", {"capacity": {"storage": "-1"}})) == [
+        ("status.capacity[storage]", "Invalid value: -1: must be a valid resource quantity")
+    ]
+    room.made(quotas, {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "1"}}})
+    (wrong,) = causes(status_of(room, f"{quotas}/q", {"used": {"pods": "-1"}}))
+    assert wrong[0] == "status.used[pods]"
+
+
+def test_a_flow_schema_tells_soon_whether_its_level_is_there(room: Room) -> None:
+    path = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
+    for level, status, words in (
+        ("catch-all", "False", "and it exists"),
+        ("none", "True", "but there is no such object"),
+    ):
+        spec = {"priorityLevelConfiguration": {"name": level}}
+        made = room.made(path, {"metadata": {"name": f"to-{level}"}, "spec": spec})
+        assert made["status"] == {}, "whoever makes it is told what was asked for"
+        _, later = room.ask("GET", f"{path}/to-{level}")
+        (condition,) = later["status"]["conditions"]
+        assert (condition["type"], condition["status"]) == ("Dangling", status)
+        assert condition["message"].endswith(words)
+        assert later["metadata"]["resourceVersion"] != made["metadata"]["resourceVersion"]
+
+
 # -- forms ----------------------------------------------------------------------------------------------------------
 
 

@@ -30,7 +30,9 @@ def test_documents_on_their_way_in(kind: Kind, pytestconfig: pytest.Config) -> N
     assert stored == golden["stored"]
     # What was stored is itself acceptable and changes nothing.
     before = cluster.store.revision
-    assert cluster.update(kind.resource, stored) == stored
+    current = cluster.get(kind.resource, stored["metadata"]["name"])
+    assert current is not None
+    assert cluster.update(kind.resource, current) == current
     assert cluster.store.revision == before
 
 

@@ -17,9 +17,11 @@ def other(**spec: Any) -> Document:
     return {"spec": spec}
 
 
-def allocated(uid: str = "u", others: list[Document] | None = None, **spec: Any) -> tuple[Document, list[str]]:
+def allocated(
+    uid: str = "u", others: list[Document] | None = None, *, dry_run: bool = False, **spec: Any
+) -> tuple[Document, list[str]]:
     asked: Document = {"type": "ClusterIP", "ports": [{"port": 80, "protocol": "TCP"}], **spec}
-    causes = given.families(asked) or given.allocate(asked, uid, others or [])
+    causes = given.families(asked) or given.allocate(asked, uid, others or [], dry_run=dry_run)
     return asked, [f"{cause.field}: {cause.message}" for cause in causes]
 
 
@@ -110,3 +112,15 @@ def test_ports_keep_their_numbers_by_name() -> None:
     before = {"ports": [{"name": "a", "nodePort": 30001}, {"name": "b", "nodePort": 30002}]}
     given.keep_ports(spec, before)
     assert spec["ports"] == [{"name": "b", "port": 81, "nodePort": 30002}, {"name": "c", "port": 82}]
+
+
+def test_a_dry_run_asks_of_a_node_port_only_that_nobody_has_it() -> None:
+    def ports(number: int) -> list[Document]:
+        return [{"port": 80, "protocol": "TCP", "nodePort": number}]
+
+    assert allocated(type="NodePort", ports=ports(40_000), dry_run=True)[1] == []
+    (refused,) = allocated(type="NodePort", ports=ports(40_000))[1]
+    assert "provided port is not in the valid range" in refused
+    taken = [other(ports=ports(30_100))]
+    (refused,) = allocated(others=taken, type="NodePort", ports=ports(30_100), dry_run=True)[1]
+    assert "provided port is already allocated" in refused

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from controllers.kinds import counts
 from controllers.kinds.autoscaling import metrics
 from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.registry import fields
@@ -49,6 +50,9 @@ _PARTS: Final = {
 def _status(old: Any, new: Any) -> Document:
     """Return a status as the wire has it: these two stand in every one."""
     return {"desiredReplicas": 0, "currentMetrics": None, **(new or {})}
+
+
+_COUNTS: Final = counts.rules(("currentReplicas", "desiredReplicas"))
 
 
 def _prepare(document: Document) -> None:
@@ -148,7 +152,7 @@ KIND: Final = Kind(
     version="v2",
     short_names=("hpa",),
     categories=("all",),
-    subresources=(replace(STATUS, merged=_status),),
+    subresources=(replace(STATUS, merged=_status, part_rules=_COUNTS),),
     keeper="horizontal-pod-autoscaler",
     rank=60,
     prepare=_prepare,

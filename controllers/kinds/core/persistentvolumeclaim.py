@@ -6,6 +6,7 @@ Source: pkg/registry/core/persistentvolumeclaim, v1.34.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, UNSET
@@ -111,6 +112,34 @@ def _modes(document: Mapping[str, Any], age: Any) -> str:
     return storage.shortened(at(document, "status", "accessModes")) if at(document, "spec", "volumeName") else ""
 
 
+_RESIZES: Final = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizePending",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+)
+
+
+def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:
+    document["status"].setdefault("phase", "Pending")
+
+
+def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Check a status (ValidatePersistentVolumeClaimStatusUpdate)."""
+    status = document["status"]
+    causes: list[Cause] = []
+    for key in ("capacity", "allocatedResources"):
+        for name, text in (status.get(key) or {}).items():
+            amount = quantity.value(text)
+            if amount < 0:
+                causes.append(fields.bad(f"status.{key}[{name}]", amount, "must be a valid resource quantity"))
+    for name, state in (status.get("allocatedResourceStatuses") or {}).items():
+        if state not in _RESIZES:
+            causes.append(fields.unsupported("status.allocatedResourceStatuses", name, _RESIZES))
+    return causes
+
+
 def class_name(document: Mapping[str, Any], age: Any = None) -> str:
     """Return the storage class of a claim or a volume, the older annotation first."""
     annotations = document["metadata"].get("annotations") or {}
@@ -122,7 +151,7 @@ KIND: Final = Kind(
     "persistentvolumeclaims",
     component_verbs=frozenset({"update", "patch"}),
     short_names=("pvc",),
-    subresources=(STATUS,),
+    subresources=(replace(STATUS, complete=_complete_status, part_rules=_status_rules),),
     keeper="persistentvolume",
     rank=9,
     prepare=_prepare,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
@@ -103,6 +104,16 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     return causes + _scopes(spec) + _selector(spec)
 
 
+def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Check a status (ValidateResourceQuotaStatusUpdate)."""
+    status = document["status"]
+    return [
+        cause
+        for key in ("hard", "used")
+        for cause in resources.amounts(f"status.{key}", status.get(key), resources.quota_name)
+    ]
+
+
 def _used(prefix: str) -> Any:
     def cell(document: Mapping[str, Any], age: Any) -> str:
         hard = at(document, "status", "hard") or at(document, "spec", "hard") or {}
@@ -117,7 +128,7 @@ KIND: Final = Kind(
     "ResourceQuota",
     "resourcequotas",
     short_names=("quota",),
-    subresources=(STATUS,),
+    subresources=(replace(STATUS, part_rules=_status_rules),),
     keeper="resourcequota",
     rank=2,
     students=False,

@@ -53,7 +53,8 @@ def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
         return []
     _list_address(spec)
     causes = service_addresses.families(spec)
-    return causes or service_addresses.allocate(spec, document["metadata"]["uid"], lookup.list("services"))
+    uid, others = document["metadata"]["uid"], lookup.list("services")
+    return causes or service_addresses.allocate(spec, uid, others, dry_run=lookup.dry_run)
 
 
 def _drop_what_the_type_has_not(spec: dict[str, Any], before: Mapping[str, Any]) -> None:
@@ -97,7 +98,7 @@ def _admit_update(new: dict[str, Any], old: Mapping[str, Any], lookup: Lookup) -
         return causes
     uid = new["metadata"]["uid"]
     others = [other for other in lookup.list("services") if other["metadata"]["uid"] != uid]
-    return service_addresses.allocate(spec, uid, others)
+    return service_addresses.allocate(spec, uid, others, dry_run=lookup.dry_run)
 
 
 def _ports_text(document: Mapping[str, Any], age: Any) -> str:

@@ -54,13 +54,14 @@ def families(spec: Document) -> list[Cause]:
     return causes
 
 
-def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]]) -> list[Cause]:
+def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]], *, dry_run: bool) -> list[Cause]:
     """Give a Service what it lacks.
 
     Args:
         spec: is filled in.
         uid: chance is drawn from it: where the search begins.
         others: all other Services.
+        dry_run: nothing is taken: upstream then asks of a node port only that nobody has it.
 
     Raises:
         ApiError: 500, a range is used up.
@@ -71,7 +72,7 @@ def allocate(spec: Document, uid: str, others: Sequence[Mapping[str, Any]]) -> l
     spec["clusterIPs"] = [spec["clusterIP"]]
     taken = {number for other in others for number in _numbers(other.get("spec") or {})}
     if spec["type"] in _WITH_PORTS:
-        causes += _node_ports(spec, uid, taken)
+        causes += _node_ports(spec, uid, taken, dry_run=dry_run)
     checked = spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
     if checked and not spec.get("healthCheckNodePort"):
         spec["healthCheckNodePort"] = _free_port(f"{uid}/health", taken)
@@ -122,7 +123,7 @@ def _addresses(uid: str) -> Iterator[str]:
             yield str(IPv4Address(base + first + (start + step) % (last - first)))
 
 
-def _node_ports(spec: Document, uid: str, taken: set[int]) -> list[Cause]:
+def _node_ports(spec: Document, uid: str, taken: set[int], *, dry_run: bool) -> list[Cause]:
     causes: list[Cause] = []
     ports = spec.get("ports") or ()
     given: dict[int, int] = {}
@@ -132,7 +133,7 @@ def _node_ports(spec: Document, uid: str, taken: set[int]) -> list[Cause]:
     own: set[int] = set()
     for index, port in enumerate(ports):
         number = port.get("nodePort") or 0
-        if number and number not in NODE_PORTS:
+        if number and number not in NODE_PORTS and not dry_run:
             why = (
                 f"provided port is not in the valid range. The range of valid ports is {NODE_PORTS[0]}-{NODE_PORTS[-1]}"
             )

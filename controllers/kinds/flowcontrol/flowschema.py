@@ -10,15 +10,29 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, text_of
 from controllers.registry import fields
-from controllers.registry.kind import Column, Kind
+from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS_ONLY
-from scheduler_core.api.document import at, child
+from scheduler_core.api.document import Document, at, child, condition
 from scheduler_core.api.errors import Cause
 
 GROUP: Final = "flowcontrol.apiserver.k8s.io"
 PRECEDENCE_DEFAULT: Final = 1000
 PRECEDENCE_MAX: Final = 10_000
 """The last place in which a schema is looked at, as upstream."""
+
+_LEVELS: Final = frozenset(
+    {
+        "catch-all",
+        "exempt",
+        "global-default",
+        "leader-election",
+        "node-high",
+        "system",
+        "workload-high",
+        "workload-low",
+    }
+)
+"""The priority levels that every API server has."""
 
 _METHODS: Final = ("ByNamespace", "ByUser")
 _SUBJECTS: Final = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
@@ -130,10 +144,29 @@ def _resources(where: str, rule: Mapping[str, Any]) -> list[Cause]:
 
 
 def _missing_level(document: Mapping[str, Any], age: Any) -> str:
-    for condition in at(document, "status", "conditions") or ():
-        if condition.get("type") == "Dangling":
-            return str(condition.get("status", ""))
-    return "?"
+    dangling = condition(document, "Dangling")
+    return "?" if dangling is None else str(dangling.get("status", ""))
+
+
+def _follow(document: Mapping[str, Any], lookup: Lookup) -> Document | None:
+    """Say whether its level is there, as the server's own flow control does (apiserver, util/flowcontrol)."""
+    level = at(document, "spec", "priorityLevelConfiguration", "name") or ""
+    found = level in _LEVELS or lookup.get(f"prioritylevelconfigurations.{GROUP}", "", level) is not None
+    status, reason, what = ("False", "Found", "it exists") if found else ("True", "NotFound", "there is no such object")
+    told = {
+        "type": "Dangling",
+        "status": status,
+        "reason": reason,
+        "message": f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" '
+        + (f"and {what}" if found else f"but {what}"),
+    }
+    known = condition(document, "Dangling") or {}
+    if all(known.get(key) == text for key, text in told.items()):
+        return None
+    since = known.get("lastTransitionTime") if known.get("status") == status else lookup.now
+    others = [one for one in at(document, "status", "conditions") or () if one.get("type") != "Dangling"]
+    fresh = {"type": "Dangling", "status": status, "lastTransitionTime": since, **told}
+    return {**document, "status": {**(document.get("status") or {}), "conditions": [*others, fresh]}}
 
 
 _SPEC: Final = "flowcontrol_v1.FlowSchemaSpec"
@@ -147,6 +180,7 @@ KIND: Final = Kind(
     rank=9,
     generation=True,
     whole_rules=True,
+    follow=_follow,
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
