@@ -146,8 +146,10 @@ class Classroom:
 class Follower:
     """A student's page: it takes whatever comes, answers pings, and remembers which polls it saw revealed."""
 
-    def __init__(self, connection: ClientConnection) -> None:
+    def __init__(self, connection: ClientConnection, again: Callable[[], Awaitable[ClientConnection]]) -> None:
         self.connection = connection
+        self._connect = again
+        self.over = False
         self.revealed: set[str] = set()
         self.task = asyncio.create_task(self._read())
 
@@ -156,13 +158,23 @@ class Follower:
         """Open a page's socket."""
         address = f"{server.url.replace('http', 'ws', 1)}/ws/sessions/{code}"
         headers = {"Authorization": f"Bearer {token}"}
-        connection = await connect(address, additional_headers=headers, max_size=None, ping_interval=None, proxy=None)
-        await connection.send('{"type":"subscribe"}')
-        return cls(connection)
+
+        async def opened() -> ClientConnection:
+            made = await connect(address, additional_headers=headers, max_size=None, ping_interval=None, proxy=None)
+            await made.send('{"type":"subscribe"}')
+            return made
+
+        return cls(await opened(), opened)
 
     async def _read(self) -> None:
-        with contextlib.suppress(ConnectionClosed):
-            await self._take_frames()
+        while True:
+            with contextlib.suppress(ConnectionClosed):
+                await self._take_frames()
+                return
+            if self.over:
+                return
+            # As a page does that was cut off: it comes back, and lists again.
+            self.connection = await self._connect()
 
     async def _take_frames(self) -> None:
         async for text in self.connection:
@@ -210,6 +222,7 @@ async def measure(server: Server, people: int, questions: int, forks: int) -> Bo
         lost = await room.lost(polls)
         blind = await _blind(room, {poll["id"] for poll in polls})
         for follower in room.sockets:
+            follower.over = True
             await follower.connection.close()
     return {
         "bench": "class",
