@@ -18,25 +18,29 @@ export function ruleIntents(world) {
   const role = () => world.view().me?.role ?? "viewer";
 
   /**
-   * Votes by the rule that they follow, of the newest poll about a pod that is revealed; none: nobody was asked.
+   * What the class was asked about a pod and has been told: the decision, and votes by the rule that they follow.
    * @param {string} pod
-   * @returns {Promise<Record<string, number>>}
+   * @returns {Promise<{decision: string, votes: Record<string, number>}>} without a decision: nobody was asked
    */
-  async function votesOf(pod) {
+  async function askedOf(pod) {
     const polls = await request("GET", `${session}/polls`);
     const asked = polls.filter((/** @type {any} */ poll) => poll.pod === pod && poll.state === "revealed").at(-1);
-    return asked ? (await request("GET", `${session}/polls/${encodeURIComponent(asked.id)}`)).models ?? {} : {};
+    const poll = asked ? await request("GET", `${session}/polls/${encodeURIComponent(asked.id)}`) : null;
+    return { decision: poll?.answer?.explain?.decision ?? "", votes: poll?.models ?? {} };
   }
 
   return {
-    openRules: ({ decision }) => attempt(async () => {
-      const { lang } = world.ui();
+    openRules: ({ decision: chosen, pod }) => attempt(async () => {
+      const { lang, decisions } = world.ui();
+      const asked = await askedOf(pod);
+      // What the class voted on, unless another attempt was chosen.
+      const decision = decisions.pinned ? chosen : asked.decision || chosen;
+      const votes = decision === asked.decision ? asked.votes : {};
       const [{ openRules }, answers, rules] = await Promise.all([
         import("../rules/scene.js"),
         request("GET", `${session}/decisions/${encodeURIComponent(decision)}/rules`), request("GET", `${session}/rules`),
         loadTexts(lang, "rules"), world.styles("rules"),
       ]);
-      const votes = await votesOf(answers.pod.key);
       openRules({
         lang, answers, rules, votes,
         play: role() !== "teacher" ? null : (rule) => attempt(async () => {

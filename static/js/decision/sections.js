@@ -42,7 +42,7 @@ export function attempts(traces, trace, lang, epochMs, dispatch) {
     h("span", { class: "dc-hint", text: `${told(trace)} · rv ${number(lang, trace.revision)}` }),
     h("button", {
       class: "link", type: "button", "data-testid": "decision-rules", text: text(lang, "decision.rules"),
-      onclick: () => dispatch({ type: "openRules", decision: trace.id }),
+      onclick: () => dispatch({ type: "openRules", decision: trace.id, pod: trace.pod }),
     }));
 }
 

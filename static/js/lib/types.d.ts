@@ -912,7 +912,7 @@ export type Intent =
   | { type: "openScheduler" }
   | { type: "openExpression" }
   /** What wrong rules make of a decision, beside what the engine does. */
-  | { type: "openRules"; decision: string }
+  | { type: "openRules"; decision: string; pod: string }
   /** A round in which people place pods. */
   | { type: "openByHand" }
   | { type: "judge"; uid: string; plugin: string; verdict: "allow" | "reject" }
