@@ -51,6 +51,6 @@ export const EN = {
   "rules.sum.evicted": "Evicted",
   "rules.waits": "waits",
   "rules.parted_nowhere": "You and kube-scheduler put every pod on the same node.",
-  "rules.parted_at": "You parted at {pod}: you {hand}, kube-scheduler {engine}.",
+  "rules.parted_at": "You parted at {pod}: yours {hand}, kube-scheduler’s {engine}.",
   "rules.parted_points": "Its scores: {hand} for yours, {engine} for its own.",
 };

@@ -51,6 +51,6 @@ export const ZH_HANS = {
   "rules.sum.evicted": "被驱逐",
   "rules.waits": "等待",
   "rules.parted_nowhere": "你和 kube-scheduler 把每个 Pod 放在了同一个节点上。",
-  "rules.parted_at": "你们在 {pod} 处分道：你选 {hand}，kube-scheduler 选 {engine}。",
+  "rules.parted_at": "你们在 {pod} 处分道：你 {hand}，kube-scheduler {engine}。",
   "rules.parted_points": "它的打分：你的节点 {hand}，它的节点 {engine}。",
 };
