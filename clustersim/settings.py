@@ -92,7 +92,7 @@ STATIC_URL = f"/static/{RELEASE}/"
 STATIC_ROOT = DATA / "static" / RELEASE
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "clustersim.staticserver.BareStorage"},
 }
 
 # Bodies are bounded by their routes while they come in (clustersim.bodies).

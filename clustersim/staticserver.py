@@ -14,6 +14,7 @@ from django.core.files.storage import FileSystemStorage
 from django.http import HttpRequest, HttpResponse
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
+from whitenoise.storage import CompressedStaticFilesStorage
 
 PLOTLY: Final = "vendor/plotly.min.js"
 
@@ -38,6 +39,27 @@ class PlotlyFinder(BaseFinder):
     def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
         """Yield the one file."""
         yield "plotly.min.js", self.storage
+
+
+COMMENT_LINES: Final = re.compile(r"^[ \t]*(?:/\*(?:(?!\*/).)*\*/|//[^\n]*)[ \t]*\n", re.DOTALL | re.MULTILINE)
+"""Comments of a module that have their lines for themselves; one before code on its line stays."""
+
+
+def bare(module: str) -> str:
+    """Return a JavaScript module without its comments: a quarter of what a phone would fetch of it."""
+    return COMMENT_LINES.sub("", module)
+
+
+class BareStorage(CompressedStaticFilesStorage):
+    """Static files as they are served: the page's own modules without comments, everything compressed beside itself."""
+
+    def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
+        """Strip the modules that were collected, then compress."""
+        for name in paths:
+            if name.startswith("js/") and name.endswith(".js") and not dry_run:
+                file = Path(self.path(name))
+                file.write_text(bare(file.read_text(encoding="utf-8")), encoding="utf-8")
+        yield from super().post_process(paths, dry_run, **options)
 
 
 class StaticMiddleware(WhiteNoiseMiddleware):

@@ -3,13 +3,12 @@
 /** @import { Dispatch, Ui, View } from "./lib/types.d.ts" */
 /** @import { Input } from "./class/poll/ballot.js" */
 import { Classroom } from "./act/classroom.js";
-import { mountColumn, placeIn } from "./class/column.js";
+import { placeIn } from "./class/place.js";
 import { mountBallot } from "./class/poll/ballot.js";
 import { element } from "./dom/dom.js";
 import { addStyles } from "./dom/styles.js";
 import { loadTexts, text } from "./lib/text.js";
 import { ClassApi } from "./net/classroom.js";
-import { openLesson, rememberProgress } from "./net/lessons.js";
 import { leads, standingPoll } from "./state/classroom.js";
 import { isWall } from "./state/looks.js";
 
@@ -33,12 +32,13 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
     pick: (id) => classroom.pick(id),
     vote: () => classroom.vote(),
     because: (id) => classroom.because(id),
+    redraw,
     // A node that is voted for lights up on the stage.
     look: (id) => {
       if (!ui().phone && last?.objects.get("nodes")?.has(id)) dispatch({ type: "select", resource: "nodes", key: id });
     },
   });
-  const column = mountColumn({ ballot, dispatch });
+  const column = later(redraw, async () => (await import("./class/column.js")).mountColumn({ ballot, dispatch }));
   const parts = createParts({ classroom, redraw, ui, say });
   const decision = revealedDecision(dispatch);
   const phone = element("div", { class: "phone-class", tabindex: "0" });
@@ -95,7 +95,8 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       // What has just come to be told stands at the top.
       if (place !== toldAt) for (const one of [phone, document.getElementById("class-ask")]) one?.scrollTo(0, 0);
       toldAt = place;
-      column.render(current.phone ? [] : standing, current);
+      if (!current.phone) column.get()?.render(standing, current);
+      else column.there()?.render([], current);
     },
   };
 }
@@ -245,7 +246,9 @@ function rememberLesson(code, { id, of, step }) {
   const key = JSON.stringify([id, progress]);
   if (key === remembered) return;
   remembered = key;
-  rememberProgress(id, { ...progress, atMs: Date.now() });
+  void import("./net/lessons.js").then(({ rememberProgress }) => rememberProgress(id, { ...progress, atMs: Date.now() }), () => {
+    remembered = "";
+  });
 }
 
 /**
@@ -253,6 +256,7 @@ function rememberLesson(code, { id, of, step }) {
  * @param {string} lesson
  */
 async function openTicket(lesson) {
+  const { openLesson } = await import("./net/lessons.js");
   const { code } = await openLesson({ lesson, alone: true, ticket: true });
   location.assign(`/s/${code}`);
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from playwright.sync_api import expect
+
 from tests.e2e.conftest import Classroom, wait_state
 
 PHONE_BYTES_MAX = 150_000
@@ -34,6 +36,12 @@ def test_a_phone_fetches_little(open_classroom: Callable[[str], Classroom]) -> N
     network.on("Network.loadingFinished", ended)
     page.goto(f"{classroom.server.url}/s/{classroom.code}", wait_until="networkidle")
     wait_state(page, lambda now: now["connection"] == "live" and len(now["nodes"]) == 3, "the phone shows the cluster")
+    # And what a vote needs, which comes when the class is asked.
+    classroom.session("POST", "/polls", {"kind": "leader", "limit": 0})
+    page.get_by_test_id("vote-option-none").click()
+    page.get_by_test_id("vote-send").click()
+    expect(page.get_by_test_id("vote-status")).to_contain_text("Your vote is in")
+    page.wait_for_load_state("networkidle")
 
     fetched = {addresses[number]: size for number, size in sizes.items() if number in addresses}
     assert any(address.endswith("/js/main.js") for address in fetched), "the files were counted"

@@ -3,6 +3,7 @@
 /** @import { Dispatch, Ui } from "../lib/types.d.ts" */
 import { element, setAttribute, setText } from "../dom/dom.js";
 import { text } from "../lib/text.js";
+import { placeIn } from "./place.js";
 
 /** Keys that fold the class's column away for the inspector, and its scene for the palette. */
 const FOLD = "]";
@@ -57,18 +58,6 @@ export function mountColumn({ ballot, dispatch }) {
       document.body.classList.toggle("has-ask", !root.hidden);
     },
   };
-}
-
-/**
- * Have exactly these stand in a place, in this order; what stands there already is not moved, and keeps the keyboard.
- * @param {HTMLElement} root
- * @param {readonly HTMLElement[]} parts
- */
-export function placeIn(root, parts) {
-  for (const old of [...root.children]) if (!parts.includes(/** @type {HTMLElement} */ (old))) old.remove();
-  parts.forEach((part, at) => {
-    if (root.children[at] !== part) root.insertBefore(part, root.children[at] ?? null);
-  });
 }
 
 /**

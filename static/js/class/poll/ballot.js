@@ -10,11 +10,11 @@ import { objectAt, podRequests } from "../../state/selectors.js";
 import { formatCpu, formatMemory } from "../../lib/quantity.js";
 import { factsBar, factsLine, freeLines } from "./facts.js";
 import { ballotOf, SAID_SECONDS } from "./model.js";
-import { outcome } from "./outcome.js";
 
 /**
  * What tapping does.
- * @typedef {{pick: (id: string) => void, vote: () => void, because: (id: string) => void, look: (id: string) => void}} Asks
+ * @typedef {{pick: (id: string) => void, vote: () => void, because: (id: string) => void, look: (id: string) => void,
+ *   redraw: () => void}} Asks
  *
  * What the ballot is drawn from; `unixMs` by the server's clock.
  * @typedef {{view: View, ui: Ui, state: ClassState, unixMs: number, alone: boolean}} Input
@@ -32,13 +32,28 @@ export function mountBallot(asks) {
   const question = element("h2", { id: "vote-question", "data-testid": "vote-question" });
   const pod = element("p", { class: "vote-pod" });
   const options = element("div", { class: "vote-options", "aria-labelledby": "vote-question" });
-  const result = outcome();
+  // What only the reveal needs comes with it.
+  const result = element("div", { class: "vote-result" });
+  /** @type {ReturnType<typeof import("./outcome.js").outcome> | null} */
+  let told = null;
+  let asked = false;
+  const tellOutcome = async () => {
+    asked = true;
+    try {
+      const { outcome } = await import("./outcome.js");
+      told = outcome();
+      result.append(told.element);
+      asks.redraw();
+    } catch {
+      asked = false;
+    }
+  };
   const reasons = reasonList(asks);
   const foot = footOf();
   const live = element("p", { class: "sr-only", role: "status", "data-testid": "vote-said" });
   const form = element("form", { class: "vote", "data-testid": "vote" }, [
     element("div", { class: "vote-body", tabindex: "0" }, [
-      element("div", { class: "vote-head" }, [chip, clock]), question, pod, options, result.element, reasons.element,
+      element("div", { class: "vote-head" }, [chip, clock]), question, pod, options, result, reasons.element,
     ]),
     foot.element, live,
   ]);
@@ -81,7 +96,8 @@ export function mountBallot(asks) {
       setAttribute(options, "role", ballot.several ? "group" : "radiogroup");
       syncList(options, ballot.options, ({ id }) => `${poll.id} ${poll.round} ${id}`, (one) => optionRow(one, ballot, `${poll.id}-${poll.round}`, asks),
         (row, one) => tellOption(row, one, ballot, view, ui));
-      result.render(ballot.state === "revealed" ? poll : null, ui, alone);
+      if (ballot.state === "revealed" && !asked) void tellOutcome();
+      told?.render(ballot.state === "revealed" ? poll : null, ui, alone);
       reasons.render(ballot, ui);
       foot.render(ballot, ui);
       say(poll.id, ballot, ui);
