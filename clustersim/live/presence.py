@@ -143,10 +143,11 @@ class Room:
         """Tell at once what the teacher shows the class: it is one row, and everybody waits for it."""
         with hinted(hints.CLASS, self.session_id) as changed:
             while True:
-                await changed.wait()
-                changed.clear()
+                # Before the first hint, too: one may have come while nobody listened yet.
                 state = await in_thread(lambda: lectern.state_of(self.session_id))
                 self._tell_frames(self.frames | _class_frames(state), self.wall | _class_frames(state))
+                await changed.wait()
+                changed.clear()
 
     async def _count_votes(self) -> None:
         """Count a poll's votes when there are others, as long as anybody is here."""

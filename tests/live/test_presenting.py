@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -106,6 +107,28 @@ async def test_the_class_is_shown_what_the_teacher_sees_and_so_is_who_comes_late
         assert (await room.ask("GET", "/presenting", token=room.student["token"])).json() == answer.json()
         assert (await room.ask("DELETE", "/presenting")).json()["view"] is None
         await frame_where(student, "presenting", lambda frame: frame["view"] is None)
+
+
+async def test_what_is_presented_while_a_page_comes_reaches_it_at_once(
+    room: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "SETTLE_SECONDS", 3600.0)
+    monkeypatch.setattr(presence, "LOOK_SECONDS", 3600.0)
+    listening, begun = asyncio.Event(), asyncio.Event()
+    follow = presence.Room._follow_class
+
+    async def late(self: presence.Room) -> None:
+        begun.set()
+        await listening.wait()
+        await follow(self)
+
+    monkeypatch.setattr(presence.Room, "_follow_class", late)
+    async with room.socket(room.student["token"]) as student:
+        await frame_where(student, "presenting", lambda frame: frame["view"] is None)
+        await begun.wait()
+        await room.ask("PUT", "/presenting", {"view": {"zoom": 3}})
+        listening.set()
+        await frame_where(student, "presenting", lambda frame: frame["view"] == {"zoom": 3})
 
 
 async def test_a_view_that_cannot_be_shown_is_refused_field_by_field(room: Class) -> None:
