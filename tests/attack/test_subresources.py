@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from clustersim.apiserver.routes import CONNECT_VERBS
 from controllers.kinds.table import KINDS
 from controllers.registry.kind import Kind, Subresource
 from tests.tools.application import bearer, http, opened
@@ -46,7 +45,7 @@ async def test_other_verbs_are_refused_on_every_subresource() -> None:
         wrong: list[tuple[str, str, int]] = []
         for kind, subresource in SUBRESOURCES:
             for method, verb in VERBS.items():
-                if verb in (subresource.verbs or CONNECT_VERBS) or kind.group == "clustersim.io":
+                if verb in subresource.verbs or kind.group == "clustersim.io":
                     continue
                 path = path_of(kind, subresource)
                 answer = await client.request(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from clustersim.plugins import installed
 from controllers.rerun import first_difference, rerun
 from tests.bench.extender import EXAMPLE
 from tests.extender.server import Extender, Odd, extender, keep, names_in
@@ -89,7 +90,7 @@ def test_an_extender_decides_and_the_decision_shows_it(server: Server, outside: 
     session.clock(paused=True)
     log, seed, epoch_ms, fence = read_log(server.data / "clustersim.sqlite3", session.code)
     calls = len(outside.calls)
-    again = rerun(log, seed=seed, epoch_ms=epoch_ms, fence=fence)
+    again = rerun(log, seed=seed, epoch_ms=epoch_ms, fence=fence, plugins=installed().registry)
     assert first_difference(log, again.events(0, len(log) + 100)) == ""
     assert len(outside.calls) == calls
 

@@ -6,6 +6,7 @@ import contextlib
 import sqlite3
 
 from controllers.log.store import Event
+from clustersim.plugins import installed
 from controllers.rerun import first_difference, rerun
 from tests.tools.server import running, wait_for
 from tests.tools.session import Session
@@ -50,5 +51,5 @@ def test_a_live_session_run_again_from_its_log_gives_the_same_log():
     assert {row.actor for row in log} >= {"user:teacher", "kube-scheduler-0", "session"}
     engine = [row for row in log if row.read]
     assert len(engine) > 100
-    again = rerun(log, seed=seed, epoch_ms=epoch_ms, fence=fence)
+    again = rerun(log, seed=seed, epoch_ms=epoch_ms, fence=fence, plugins=installed().registry)
     assert first_difference(log, again.events(0, len(log) + 100)) == ""

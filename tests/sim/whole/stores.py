@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from controllers.log.memory import DEFAULT_EPOCH_MS, MemoryStore
+from controllers.rules.plugin import registry
 
 
 class Kept(Protocol):
@@ -17,10 +18,10 @@ class Kept(Protocol):
 
 
 class InMemory:
-    """One `MemoryStore` for everybody."""
+    """One `MemoryStore` for everybody, with the plugins of a server that has no package's."""
 
     def __init__(self, seed: int) -> None:
-        self.store = MemoryStore(seed=seed)
+        self.store = MemoryStore(seed=seed, plugins=registry())
 
     def owned(self) -> tuple[Any, int]:
         """Return the store and a new epoch."""
