@@ -114,8 +114,9 @@ def test_a_chart_leads_to_its_decision_and_the_wall_shows_it(open_classroom: Cal
         assert tabs.nth(index).evaluate("one => one.scrollWidth <= one.clientWidth"), "no word of a tab is cut"
     # The theme of the wall keeps the charts that were open, larger.
     assert read_size(page) == 12
-    while page.evaluate("() => document.documentElement.dataset.theme") != "projector":
+    for theme in ("dark", "projector"):
         page.locator(".theme-button").click()
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
     wait_state(page, lambda _: read_size(page) == 16, "the wall's letters are larger")
     picture(page, "streams-projector")
     page.get_by_test_id("streams-table-scores").locator("summary").click()
