@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Final
+
+import msgspec
 
 
 class Code(IntEnum):
@@ -45,8 +46,7 @@ _SKIP: Final = Code.SKIP
 _REJECTIONS: Final = (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING)
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(msgspec.Struct, frozen=True):
     """One answer. `plugin` is filled by the framework for answers other than success."""
 
     code: Code = Code.SUCCESS
@@ -56,7 +56,7 @@ class Status:
     @property
     def ok(self) -> bool:
         """Return whether the answer is success."""
-        return self.code == 0
+        return not self.code
 
     @property
     def skipped(self) -> bool:
@@ -75,7 +75,7 @@ class Status:
 
     def by(self, plugin: str) -> Status:
         """Return the status with the plugin named, unless one is named already."""
-        return self if self.plugin else replace(self, plugin=plugin)
+        return self if self.plugin else Status(self.code, self.reasons, plugin)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the form that traces hold: code and reasons, plugin where there is one."""

@@ -79,6 +79,7 @@ class LightTrial:
         self._state, self._pod = state, pod
         self._info = info.clone()
         self._asked, self._rivals, self._error_text = asked, rivals, error_text
+        self._refusals: dict[tuple[str, int, int], Status] = {}
 
     def add(self, pod: PodInfo) -> Status:
         """Put a pod there."""
@@ -110,7 +111,11 @@ class LightTrial:
             except Exception as raised:
                 return under_name(error(str(raised)), name, self._error_text)
             if code:
-                return under_name(Status(Code(code), explain(key)), name, self._error_text)
+                # Pods that are given back are mostly refused alike.
+                told = (name, code, key)
+                if told not in self._refusals:
+                    self._refusals[told] = under_name(Status(Code(code), explain(key)), name, self._error_text)
+                return self._refusals[told]
         return SUCCESS
 
 

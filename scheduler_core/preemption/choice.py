@@ -14,6 +14,8 @@ from scheduler_core.preemption.dry_run import CRITERIA, Candidate
 LOT: Final = "lot"
 """Named for the candidates that only the lot among equals turned away."""
 
+_PLACES: Final = {name: place for place, name in enumerate(CRITERIA)}
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -41,7 +43,7 @@ def choose(candidates: Sequence[Candidate], criteria: Sequence[str] = CRITERIA) 
     eliminated: dict[str, str] = {}
     asked: list[str] = []
     for name in criteria:
-        index = CRITERIA.index(name)
+        index = _PLACES[name]
         if len(left) < 2:
             break
         asked.append(name)
@@ -55,12 +57,20 @@ def choose(candidates: Sequence[Candidate], criteria: Sequence[str] = CRITERIA) 
     return Choice(tuple(sorted(candidate.node_name for candidate in left)), eliminated, tuple(asked))
 
 
-def cheapest(costs: NDArray[np.float64], criteria: Sequence[str] = CRITERIA) -> NDArray[np.intp]:
-    """Return which rows of a (K, CRITERIA) matrix `choose` would leave as ties, ascending."""
-    left = np.arange(len(costs), dtype=np.intp)
-    for column in map(CRITERIA.index, criteria):
+def cheapest(
+    costs: NDArray[np.float64], candidates: NDArray[np.intp], criteria: Sequence[str] = CRITERIA
+) -> NDArray[np.intp]:
+    """Return which candidates `choose` would leave as ties, in their order.
+
+    Args:
+        costs: (CRITERIA, N), what each row costs; of rows that are no candidates whatever.
+        candidates: rows.
+        criteria: of `CRITERIA`, in the order in which they are asked.
+    """
+    left = candidates
+    for name in criteria:
         if len(left) < 2:
             break
-        own = costs[left, column]
+        own = costs[_PLACES[name]].take(left)
         left = left[own == own.min()]
     return left

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+import msgspec
+
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import Status, error, unresolvable
@@ -19,8 +21,7 @@ NO_VICTIMS: Final = "No preemption victims found for incoming pod"
 _NO_VICTIMS: Final = unresolvable(NO_VICTIMS)
 
 
-@dataclass(frozen=True, slots=True)
-class Fate:
+class Fate(msgspec.Struct, frozen=True):
     """What the dry run decided about one lesser pod.
 
     Attributes:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.fit_error import fit_error
@@ -149,9 +150,9 @@ class Preemption:
         """Return the steps so far as traces hold them."""
         return [step.as_dict() for step in self.steps]
 
-    def note(self, name: StepName, **facts: Any) -> None:
+    def note(self, name: StepName, node: str = "", count: int | None = None, text: str = "") -> None:
         """Add a decision to the steps; see `Step` for the facts."""
-        self.steps.append(Step(name, **facts))
+        self.steps.append(Step(name, node, "", count, text))
 
     def give_up(self) -> None:
         """No node can be freed: the pod's own nomination goes."""
@@ -250,6 +251,17 @@ def _terminates_by_preemption(info: PodInfo) -> bool:
     return (target.status, target.reason) == ("True", "PreemptionByScheduler")
 
 
+def _rows_with(outcome: FilterOutcome, wanted: Sequence[Code]) -> NDArray[np.intp]:
+    """Return the rows whose status has one of the codes, in name order."""
+    by_name = outcome.snapshot.by_name
+    codes = outcome.codes[by_name]
+    found = codes == int(wanted[0])
+    for code in wanted[1:]:
+        found |= codes == int(code)
+    rows: NDArray[np.intp] = by_name[found]
+    return rows
+
+
 def evaluate(
     handle: Handle,
     state: CycleState,
@@ -293,7 +305,7 @@ def evaluate(
     if runs is None:
         runs = Runs(handle, budgets)
     runs.level(snapshot, pod)
-    rows = snapshot.by_name[np.isin(outcome.codes[snapshot.by_name], [int(code) for code in manner.codes])]
+    rows = _rows_with(outcome, manner.codes)
     found.note(StepName.POTENTIAL_NODES, count=len(rows))
     dry_run = manner.dry_run(handle, state, pod, snapshot, budgets)
     tried = found.tried = search(dry_run, runs, snapshot, rows, limits.wanted(len(rows)), lots, manner.criteria)

@@ -39,7 +39,7 @@ class Runs:
 
     Attributes:
         kinds: (N,) int8: UNTRIED, REFUSED, BREAKING or HARMLESS.
-        costs: (N, criteria) float64, the candidates' costs under each of `CRITERIA`.
+        costs: (CRITERIA, N) float64, the candidates' costs under each of `CRITERIA`.
         answers: by row; None where untried.
     """
 
@@ -47,7 +47,7 @@ class Runs:
         self.budgets = budgets
         self.answers: list[Candidate | Status | None] = []
         self.kinds: NDArray[np.int8] = np.zeros(0, dtype=np.int8)
-        self.costs: NDArray[np.float64] = np.zeros((0, len(CRITERIA)))
+        self.costs: NDArray[np.float64] = np.zeros((len(CRITERIA), 0))
         self._handle = handle
         self._snapshot: Snapshot | None = None
         self._mark = Mark()
@@ -66,7 +66,7 @@ class Runs:
             self._snapshot = snapshot
             self.answers = [None] * len(snapshot)
             self.kinds = np.zeros(len(snapshot), dtype=np.int8)
-            self.costs = np.zeros((len(snapshot), len(CRITERIA)))
+            self.costs = np.zeros((len(CRITERIA), len(snapshot)))
             self._rivals.clear()
         else:
             self._forget(touched.any.tolist())
@@ -101,7 +101,7 @@ class Runs:
         self.answers[row] = answer
         if isinstance(answer, Candidate):
             self.kinds[row] = BREAKING if answer.violations else HARMLESS
-            self.costs[row] = answer.costs
+            self.costs[:, row] = answer.costs
         else:
             self.kinds[row] = REFUSED
 

@@ -41,10 +41,13 @@ class Tried:
         self._rows = rows
         self._answers = runs.answers.copy()
         kinds = runs.kinds[rows]
-        breaking = kinds == BREAKING
-        found = self._found = rows[(kinds >= BREAKING) & ~(breaking & (np.cumsum(breaking) > wanted))]
-        self._tied = found[cheapest(runs.costs[found], criteria)]
-        self.count = len(found)
+        kept = kinds >= BREAKING
+        if wanted < len(rows):
+            breaking = kinds == BREAKING
+            kept &= ~(breaking & (np.cumsum(breaking) > wanted))
+        self._found = rows[kept]
+        self._tied = cheapest(runs.costs, self._found, criteria)
+        self.count = len(self._found)
 
     @cached_property
     def candidates(self) -> list[Candidate]:
@@ -130,6 +133,8 @@ def _is_enough(kinds: NDArray[np.int8], wanted: int) -> bool:
 
 def _end(kinds: NDArray[np.int8], wanted: int) -> int:
     """Return how many nodes are tried: up to the one that makes the candidates enough."""
+    if wanted >= len(kinds):
+        return len(kinds)
     enough = (np.cumsum(kinds >= BREAKING) >= wanted) & np.logical_or.accumulate(kinds == HARMLESS)
     # Before the first node nothing is found, so at least one is tried.
     return int(np.argmax(enough)) + 1 if enough.any() else len(kinds)

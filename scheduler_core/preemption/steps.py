@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
+
+import msgspec
 
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.snapshot.node_info import PodInfo
@@ -57,8 +58,7 @@ class StepName(StrEnum):
     """A call was refused, so no deletion may ever come: the pod looks again at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One step; what does not apply is empty.
 
     Attributes:
@@ -80,10 +80,10 @@ class Step:
     def as_dict(self) -> dict[str, Any]:
         """Return the form that traces hold: `step`, and what is not empty."""
         shown: dict[str, Any] = {"step": self.name.value}
-        for one in fields(self)[1:]:
-            value = getattr(self, one.name)
+        for name in self.__struct_fields__[1:]:
+            value = getattr(self, name)
             if value not in ("", None):
-                shown[one.name] = value
+                shown[name] = value
         return shown
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator
-from dataclasses import replace
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -306,7 +305,7 @@ def binding_cycle(core: Core, run: Run) -> Cycle:
     yield run.passed("PreBind")
     status = yield from _bind(run, run.assumed)
     if not status.ok:
-        yield from _undo(core, run, status if not status.skipped else replace(status, code=Code.ERROR))
+        yield from _undo(core, run, status if not status.skipped else Status(Code.ERROR, status.reasons, status.plugin))
         return
     run.bound = True
     core.cache.finish_binding(run.uid, core.now_ms)
