@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 
-from controllers.log.store import Event
 from clustersim.plugins import installed
+from controllers.log.store import Event
 from controllers.rerun import first_difference, rerun
 from tests.tools.server import running, wait_for
 from tests.tools.session import Session
