@@ -51,6 +51,8 @@ class WatchPlan:
     known: int
     """What the log held by then is told, however little time the watch has."""
     expired: bool = False
+    beyond: int = 0
+    """Nothing up to this revision is told: the watch was asked to begin after it."""
     role: str = ""
     """Whose watch it is: what an open poll seals is not for everybody."""
     content_type: str = JSON
@@ -74,12 +76,15 @@ def plan_watch(store: ReadView, request: Request, target: Target, role: str = ""
         _check_initial(request)
     wants_state = version in ("", "0") if send_initial is None else request.flag("sendInitialEvents")
     objects, revision = store.list(selection.resource, selection.namespace) if wants_state else ([], store.revision)
-    after, expired = revision, False
+    after, expired, beyond = revision, False, 0
     if version not in ("", "0"):
         asked = parse_revision(version)
-        if asked > revision:
+        if asked > revision and wants_state:
             raise too_large(asked, revision)
-        if not wants_state:
+        if asked > revision:
+            # As upstream: nothing is told before that revision is over.
+            beyond = asked
+        elif not wants_state:
             after, expired = asked, asked < store.compacted
     seconds = min(max(request.number("timeoutSeconds") or 0, 0) or TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX)
     return WatchPlan(
@@ -94,6 +99,7 @@ def plan_watch(store: ReadView, request: Request, target: Target, role: str = ""
         seconds=float(seconds),
         known=revision,
         expired=expired,
+        beyond=beyond,
         role=role,
     )
 
@@ -222,7 +228,11 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
                 yield _error_line()
                 return
             seal = feed.seal.of(plan.role)
-            told = (seal.event(event) for event in batch.events if event.resource == plan.kind.stored_resource)
+            told = (
+                seal.event(event)
+                for event in batch.events
+                if event.resource == plan.kind.stored_resource and event.revision > plan.beyond
+            )
             mine = [_shown(event, plan.kind) for event in told if event is not None]
             if mine:
                 await _set_clock(encoder, feed, plan)

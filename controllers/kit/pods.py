@@ -10,7 +10,16 @@ from controllers.log.stamps import unix_ms_of, wire_time
 from scheduler_core.api.document import Document, condition
 
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+WORKLOAD_PODS_MAX: Final = 20_000
+"""Pods that are made of one workload, whatever it asks for. A session shows 10,000 pods well; a slip of the finger must
+not make a billion."""
+
 _PHASE_ORDER: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
+
+
+def asked_pods(owner: Mapping[str, Any]) -> int:
+    """Return how many pods a workload gets: as many as it asks for, within what a session holds."""
+    return min(int(owner["spec"].get("replicas", 1)), WORKLOAD_PODS_MAX)
 
 
 def is_active(pod: Mapping[str, Any]) -> bool:

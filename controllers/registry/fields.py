@@ -13,9 +13,6 @@ from scheduler_core.api.label_names import label_value_errors, qualified_name_er
 
 LABEL_LENGTH_MAX: Final = 63
 SUBDOMAIN_LENGTH_MAX: Final = 253
-REPLICAS_MAX: Final = 20_000
-"""Pods of one workload. A session shows 10,000 pods well; a slip of the finger must not ask for a billion."""
-
 SHOWN_LETTERS_MAX: Final = 2_000
 """Letters of a wrong value that an answer repeats."""
 
@@ -294,13 +291,6 @@ def int_or_percent(field: str, value: Any) -> tuple[list[Cause], int]:
     if not isinstance(value, int):
         return [required(field)], 1
     return non_negative(field, value), value
-
-
-def replicas(field: str, value: int | None) -> list[Cause]:
-    """Check how many pods a workload asks for."""
-    if value is not None and value > REPLICAS_MAX:
-        return [bad(field, value, f"must be at most {REPLICAS_MAX}, a session holds no more pods")]
-    return non_negative(field, value)
 
 
 def labels(field: str, values: Mapping[str, str] | None) -> list[Cause]:

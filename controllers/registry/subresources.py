@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controllers.log.store import Stored, copy_object
-from controllers.registry.fields import replicas as replica_count
+from controllers.registry.fields import non_negative
 from controllers.registry.kind import Column, Subresource
 from controllers.registry.schema import check
 from scheduler_core.api.document import Document
@@ -100,7 +100,7 @@ def _scaled(stored: Stored, body: Mapping[str, Any]) -> Document:
     if name != stored.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({stored.name})")
     replicas = (read.get("spec") or {}).get("replicas", 0)
-    causes = replica_count("spec.replicas", replicas)
+    causes = non_negative("spec.replicas", replicas)
     if causes:
         raise invalid("Scale", "autoscaling", stored.name, causes)
     version = metadata.get("resourceVersion")

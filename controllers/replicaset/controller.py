@@ -16,6 +16,7 @@ from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.kit.ownership import claim, index_ownership, labels_of, requirements_of, requirements_of_labels
 from controllers.kit.podcontrol import PodControl, Step
 from controllers.kit.pods import (
+    asked_pods,
     controller_of,
     deletion_order,
     is_active,
@@ -130,7 +131,7 @@ class ReplicaController:
             work.queue.add_at(key, work.now_ms + min_ready_seconds * 1000)
 
     def _manage(self, key: str, owner: Document, active: list[Document], work: Work) -> Step:
-        wanted = owner["spec"].get("replicas", 1)
+        wanted = asked_pods(owner)
         difference = len(active) - wanted
         reason = "too few pods" if difference < 0 else "too many pods" if difference > 0 else "as many pods as asked"
         work.tell(reason, desired={"spec.replicas": wanted}, actual={"active pods": len(active)})
@@ -226,7 +227,7 @@ def _status(owner: Document, pods: Sequence[Document], failure: ApiError | None,
                 "type": "ReplicaFailure",
                 "status": "True",
                 "lastTransitionTime": wire_time(work.unix_ms),
-                "reason": "FailedDelete" if len(active) > owner["spec"].get("replicas", 1) else "FailedCreate",
+                "reason": "FailedDelete" if len(active) > asked_pods(owner) else "FailedCreate",
                 "message": failure.message,
             }
         )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kit.history import POD_HASH
-from controllers.kit.pods import is_available, pod_from_template, ready_since_ms
+from controllers.kit.pods import asked_pods, is_available, pod_from_template, ready_since_ms
 from controllers.log.store import copy_object
 from scheduler_core.api.document import Document
 
@@ -43,8 +43,7 @@ def start_of(owner: Mapping[str, Any]) -> int:
 
 def wanted_of(owner: Mapping[str, Any]) -> int:
     """Return how many pods the set asks for."""
-    wanted: int = owner["spec"].get("replicas", 1)
-    return wanted
+    return asked_pods(owner)
 
 
 def in_range(pod: Mapping[str, Any], owner: Mapping[str, Any]) -> bool:

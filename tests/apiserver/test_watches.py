@@ -148,9 +148,13 @@ def test_watch_plus_list_is_what_a_later_list_says(api: Api, namespace: str) -> 
     assert len(view) == 9
 
 
-def test_a_future_revision_is_a_timeout_and_a_watch_needs_the_right_to_read(api: Api, namespace: str) -> None:
+def test_a_future_revision_is_waited_for_and_a_watch_needs_the_right_to_read(api: Api, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/pods?watch=1"
-    assert api.request("GET", f"{path}&resourceVersion=99999999")[0] == 504
+    start = _put(api, namespace, "a1")["metadata"]["resourceVersion"]
+    configmaps = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1"
+    assert list(api.watch(f"{configmaps}&resourceVersion={int(start) + 99999999}")) == []
+    initial = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=99999999"
+    assert api.request("GET", f"{path}{initial}")[0] == 504
     assert api.request("GET", path, role="")[0] == 401
 
 

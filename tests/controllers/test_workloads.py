@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
+from controllers.kit import pods
 from controllers.kit.expectations import EXPECTATIONS_TTL_MS, Expectations
 from controllers.kit.pods import deletion_order
 from controllers.log.operations import Delete, Patch
@@ -44,6 +46,17 @@ def test_more_than_a_burst_comes_in_bursts_of_slowly_growing_batches() -> None:
     assert len({row.uid for row in rows}) == 620
     sizes = [len(group) for group in _groups([row.read for row in rows])]
     assert sizes[:4] == [1, 2, 4, 8]
+
+
+def test_a_workload_may_ask_for_more_pods_than_a_session_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pods, "WORKLOAD_PODS_MAX", 5)
+    lab = Lab([*NODES, workload("ReplicaSet", "web", 100_000), workload("StatefulSet", "db", 100_000)])
+    lab.run(15)
+    assert sorted(Counter(one["metadata"]["name"].partition("-")[0] for one in lab.list("pods")).items()) == [
+        ("db", 5),
+        ("web", 5),
+    ]
+    assert lab.get("replicasets.apps", "web")["spec"]["replicas"] == 100_000
 
 
 def _groups(values: list[int]) -> list[list[int]]:

@@ -9,20 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from controllers.kinds.admissionregistration.validatingadmissionpolicy import GROUP
+from controllers.expressions.policies import NAMES
+from controllers.kinds.admissionregistration.matching import GROUP, conditions, rule_causes, word
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.errors import Cause
 
-CONDITIONS_MAX: Final = 64
-"""Match conditions of one webhook."""
-
 TIMEOUT_MAX: Final = 30
 """Seconds that a webhook may take at most."""
 
-_OPERATIONS: Final = ("*", "CREATE", "UPDATE", "DELETE", "CONNECT")
-_SCOPES: Final = ("*", "Cluster", "Namespaced")
 _SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
 _VERSIONS: Final = ("v1", "v1beta1")
 _HTTPS: Final = "; desired format: https://host[/path]"
@@ -111,14 +107,14 @@ def _defaults(hook: dict[str, Any]) -> None:
 def _webhook(where: str, hook: Mapping[str, Any], *, mutating: bool) -> list[Cause]:
     causes = _qualified(f"{where}.name", hook.get("name") or "")
     for index, rule in enumerate(hook.get("rules") or ()):
-        causes += _rule(f"{where}.rules[{index}]", rule)
+        causes += rule_causes(f"{where}.rules[{index}]", rule)
     for key, allowed in _WORDS.items():
-        causes += _word(f"{where}.{key}", hook[key], allowed)
+        causes += word(f"{where}.{key}", hook[key], allowed)
     effects = hook.get("sideEffects")
     if effects is None:
         causes.append(fields.required(f"{where}.sideEffects", f"must specify one of {', '.join(_SIDE_EFFECTS)}"))
     else:
-        causes += _word(f"{where}.sideEffects", effects, _SIDE_EFFECTS)
+        causes += word(f"{where}.sideEffects", effects, _SIDE_EFFECTS)
     seconds = hook["timeoutSeconds"]
     if not 1 <= seconds <= TIMEOUT_MAX:
         why = f"the timeout value must be between 1 and {TIMEOUT_MAX} seconds"
@@ -126,13 +122,9 @@ def _webhook(where: str, hook: Mapping[str, Any], *, mutating: bool) -> list[Cau
     for key in ("namespaceSelector", "objectSelector"):
         causes += fields.label_selector(f"{where}.{key}", hook[key])
     if mutating:
-        causes += _word(f"{where}.reinvocationPolicy", hook["reinvocationPolicy"], ("IfNeeded", "Never"))
+        causes += word(f"{where}.reinvocationPolicy", hook["reinvocationPolicy"], ("IfNeeded", "Never"))
     causes += _client(f"{where}.clientConfig", hook.get("clientConfig") or {})
-    return causes + _conditions(f"{where}.matchConditions", hook.get("matchConditions") or ())
-
-
-def _word(where: str, value: str, allowed: Sequence[str]) -> list[Cause]:
-    return [] if value in allowed else [fields.unsupported(where, value, allowed)]
+    return causes + conditions(f"{where}.matchConditions", hook.get("matchConditions") or (), NAMES)
 
 
 def _qualified(where: str, name: str) -> list[Cause]:
@@ -143,56 +135,6 @@ def _qualified(where: str, name: str) -> list[Cause]:
     if name.count(".") < 2:
         return [fields.bad(where, name, "should be a domain with at least three segments separated by dots")]
     return []
-
-
-def _rule(where: str, rule: Mapping[str, Any]) -> list[Cause]:
-    operations = rule.get("operations") or ()
-    causes = _several(f"{where}.operations", operations, "operations")
-    for index, operation in enumerate(operations):
-        causes += _word(f"{where}.operations[{index}]", operation, _OPERATIONS)
-    causes += _several(f"{where}.apiGroups", rule.get("apiGroups") or (), "API groups")
-    versions = rule.get("apiVersions") or ()
-    causes += _several(f"{where}.apiVersions", versions, "API versions")
-    causes += [fields.required(f"{where}.apiVersions[{index}]") for index, one in enumerate(versions) if not one]
-    causes += _resources(f"{where}.resources", rule.get("resources") or ())
-    return causes + _word(f"{where}.scope", rule["scope"], _SCOPES)
-
-
-def _several(where: str, values: Sequence[str], what: str) -> list[Cause]:
-    if not values:
-        return [fields.required(where)]
-    if len(values) > 1 and "*" in values:
-        return [fields.bad(where, list(values), f"if '*' is present, must not specify other {what}")]
-    return []
-
-
-def _resources(where: str, resources: Sequence[str]) -> list[Cause]:
-    causes = [] if resources else [fields.required(where)]
-    whole, below = set(), set()
-    for index, one in enumerate(resources):
-        if not one:
-            causes.append(fields.required(f"{where}[{index}]"))
-            continue
-        resource, slash, part = one.partition("/")
-        if not slash:
-            continue
-        if resource in whole:
-            why = f"if '{resource}/*' is present, must not specify {one}"
-            causes.append(fields.bad(f"{where}[{index}]", one, why))
-        if part in below:
-            causes.append(fields.bad(f"{where}[{index}]", one, f"if '*/{part}' is present, must not specify {one}"))
-        if part == "*":
-            whole.add(resource)
-        if resource == "*":
-            below.add(part)
-    if len(resources) > 1 and "*/*" in resources:
-        causes.append(fields.bad(where, list(resources), "if '*/*' is present, must not specify other resources"))
-    # As upstream's: what counts is the last one without a part below it.
-    plain = [one for one in resources if one and "/" not in one]
-    if "*" in resources and plain and plain[-1] != "*":
-        why = "if '*' is present, must not specify other resources without subresources"
-        causes.append(fields.bad(where, list(resources), why))
-    return causes
 
 
 def _client(where: str, client: Mapping[str, Any]) -> list[Cause]:
@@ -243,21 +185,6 @@ def _service(where: str, service: Mapping[str, Any]) -> list[Cause]:
         for cause in fields.subdomain("", segment):
             why = cause.message.removeprefix(f"Invalid value: {fields.shown(segment)}: ")
             causes.append(fields.bad(where, path, f"segment[{index}]: {why}"))
-    return causes
-
-
-def _conditions(where: str, conditions: Sequence[Mapping[str, Any]]) -> list[Cause]:
-    causes = [fields.too_many(where, len(conditions), CONDITIONS_MAX)] if len(conditions) > CONDITIONS_MAX else []
-    seen: set[str] = set()
-    for index, condition in enumerate(conditions):
-        one, name = f"{where}[{index}]", condition.get("name") or ""
-        if not (condition.get("expression") or "").strip():
-            causes.append(fields.required(f"{one}.expression"))
-        causes += fields.qualified_name(f"{one}.name", name) if name else [fields.required(f"{one}.name")]
-        if name in seen:
-            causes.append(fields.duplicate(f"{one}.name", name))
-        elif name:
-            seen.add(name)
     return causes
 
 

@@ -62,7 +62,7 @@ def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
-    causes = fields.replicas("spec.replicas", spec.get("replicas"))
+    causes = fields.non_negative("spec.replicas", spec.get("replicas"))
     causes += pod.selector(document, "deployment", unread="invalid label selector")
     causes += pod.template("spec.template", spec.get("template"))
     causes += _strategy(spec)

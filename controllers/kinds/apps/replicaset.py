@@ -30,7 +30,7 @@ def _defaults(document: dict[str, Any]) -> None:
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
-    causes = fields.replicas("spec.replicas", spec.get("replicas"))
+    causes = fields.non_negative("spec.replicas", spec.get("replicas"))
     causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
     causes += pod.selector(document, "deployment", unread="invalid label selector")
     return causes + pod.template("spec.template", spec.get("template"))

@@ -94,7 +94,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
             causes.append(fields.unsupported(where, retention.get(key), _WORDS, ordered=False))
     for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
         causes += storage.claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.get("spec") or {})
-    causes += fields.replicas("spec.replicas", spec.get("replicas"))
+    causes += fields.non_negative("spec.replicas", spec.get("replicas"))
     causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
     causes += fields.non_negative("spec.ordinals.start", at(spec, "ordinals", "start"))
     if spec.get("serviceName"):

@@ -42,7 +42,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     causes = fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
     selector = spec.get("selector")
     causes += [] if selector else [fields.required("spec.selector")]
-    causes += fields.replicas("spec.replicas", spec.get("replicas"))
+    causes += fields.non_negative("spec.replicas", spec.get("replicas"))
     if spec.get("template") is None:
         return [*causes, fields.required("spec.template")]
     labels = at(spec, "template", "metadata", "labels")

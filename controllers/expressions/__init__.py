@@ -1,0 +1,1 @@
+"""Expressions of API objects (CEL): compiled with upstream's messages, priced before they run, evaluated."""

@@ -1,0 +1,309 @@
+"""Compiles expressions of API objects as upstream's API server does, and evaluates them.
+
+The language is CEL as its makers' own runtime has it (package `cel-expr-python`), with the libraries of
+k8s.io/apiserver/pkg/cel/environment (base.go) that `library` lists. What is wrong with an expression is said in the
+words of cel-go: the two runtimes' parsers share a grammar, and where their sentences differ they are turned here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from cel_expr_python import cel
+from cel_expr_python.ext import ext_math, ext_optional, ext_strings
+
+from controllers.expressions.library import FUNCTIONS
+from controllers.expressions.pricing import COST_MAX, price
+from controllers.expressions.shapes import DYN, Object, Shape
+from scheduler_core.cel.syntax import Expr, Form, Tree, read_tree
+
+EXPRESSION_CHARS_MAX: Final = 10_000
+"""Characters of one expression; upstream takes 100,000."""
+
+OUT_OF_BUDGET: Final = "validation failed due to running out of cost budget, no further validation rules will be run"
+
+Names = tuple[tuple[str, Shape], ...]
+"""Variables that an expression may name, with their shapes."""
+
+_PLACED: Final = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
+_UNDECLARED: Final = re.compile(r"undeclared reference to '([^']+)' \(in container ''\)")
+_FRAME: Final = re.compile(r"^[A-Z_]+: | \[[A-Z_]+\]$")
+_KEY: Final = re.compile(r'Key not found in map : "?([^"]*)"?$')
+_INDEX: Final = re.compile(r"Index error: index=(-?\d+)")
+_OFTEN: Final = "teration budget exceeded"
+_AUTHORIZER: Final = "the variable authorizer is not to be had: who may do what follows from the role in the session"
+
+
+class CompileError(ValueError):
+    """An expression that cannot be compiled; the text is upstream's, without what it says before it."""
+
+
+class Failed(Exception):
+    """An expression that has no value; the text is upstream's."""
+
+
+class OutOfBudget(Failed):
+    """An evaluation that may cost too much."""
+
+
+class Expression:
+    """A compiled expression.
+
+    Attributes:
+        source: its text.
+        type: what it comes to, as upstream writes types.
+        shape: the same, to be named by other expressions.
+        roots: the variables that it names.
+    """
+
+    def __init__(self, source: str, shape: Shape, program: cel.Expression, tree: Tree, roots: frozenset[str]) -> None:
+        self.source = source
+        self.shape = shape
+        self.type = written(shape.cel)
+        self.roots = roots
+        self._program = program
+        self._tree = tree
+
+    def reads(self, root: str) -> frozenset[str]:
+        """Return the members of a variable that it selects by name."""
+        return frozenset(chain[0].name for name, chain in _chains(self._tree.root) if name == root and chain)
+
+    def cost(self, variables: Mapping[str, Any]) -> int:
+        """Return the units of work that an evaluation takes at most."""
+        return price(self._tree.root, variables)
+
+    def evaluate(self, variables: Mapping[str, Any]) -> Any:
+        """Return the value: JSON values, times and durations.
+
+        Raises:
+            OutOfBudget: it may cost too much.
+            Failed: there is no value.
+        """
+        if self.cost(variables) > COST_MAX:
+            raise OutOfBudget(OUT_OF_BUDGET)
+        try:
+            found = self._program.eval(data={root: variables.get(root) for root in self.roots})
+            if found.type().name() != "ERROR":
+                return found.plain_value()
+            text = str(found.value())
+        except (RuntimeError, ValueError, TypeError) as wrong:
+            text = str(wrong)
+        if _OFTEN in text:
+            raise OutOfBudget(OUT_OF_BUDGET)
+        raise Failed(_ran(text))
+
+
+def _ran(text: str) -> str:
+    """Return what went wrong in an evaluation in upstream's words."""
+    text = _FRAME.sub("", text.partition("\n")[0])
+    if key := _KEY.search(text):
+        return f"no such key: {key[1]}"
+    if index := _INDEX.search(text):
+        return f"index out of bounds: {index[1]}"
+    if text.startswith("No matching overloads found"):
+        return "no such overload"
+    if text.startswith("Applying SELECT"):
+        return "no such overload"
+    return {"divide by zero": "division by zero"}.get(text, text)
+
+
+_EXTENSIONS: Final = (ext_math.ExtMath(), ext_optional.ExtOptional(), ext_strings.ExtStrings())
+
+
+@lru_cache(maxsize=64)
+def _untyped(names: tuple[str, ...]) -> cel.Env:
+    return cel.NewEnv(variables=dict.fromkeys(names, cel.Type.DYN), extensions=_EXTENSIONS, functions=list(FUNCTIONS))
+
+
+def _typed(shapes: Mapping[str, str]) -> cel.Env:
+    variables = {name: cel.Type(shape) for name, shape in shapes.items()}
+    return cel.NewEnv(variables=variables, extensions=_EXTENSIONS, functions=list(FUNCTIONS))
+
+
+def compiled(source: str, names: Mapping[str, Shape]) -> Expression:
+    """Return a compiled expression.
+
+    Args:
+        source: its text.
+        names: the variables that there are.
+
+    Raises:
+        CompileError: it is no CEL, or names what there is not.
+    """
+    return _compiled(source, tuple(sorted(names.items(), key=lambda one: one[0])))
+
+
+@lru_cache(maxsize=512)
+def _compiled(source: str, names: Names) -> Expression:
+    if len(source) > EXPRESSION_CHARS_MAX:
+        text = f"expression code point size exceeds limit: size: {len(source)}, limit {EXPRESSION_CHARS_MAX}"
+        raise CompileError(f"ERROR: <input>:-1:0: {text}")
+    shapes = dict(names)
+    program = _checked(source, _untyped(tuple(shapes)))
+    tree = read_tree(program.serialize())
+    types: dict[str, str] = {name: _declarable(shape) for name, shape in names}
+    asked: set[str] = set()
+    for root, chain in _chains(tree.root):
+        if root in shapes:
+            _declare(source, tree, root, shapes[root], chain, types, asked)
+    roots = frozenset(one.name for one in _all(tree.root) if one.form is Form.NAME and one.name in shapes)
+    for name in asked:
+        # A declared name would hide that only its presence is asked for.
+        types.pop(name, None)
+    typed = _checked(source, _typed(types))
+    signature = _signature(typed.return_type().name())
+    return Expression(source, Shape(signature), program, tree, roots)
+
+
+def _declare(
+    source: str,
+    tree: Tree,
+    root: str,
+    shape: Shape,
+    chain: tuple[Expr, ...],
+    types: dict[str, str],
+    asked: set[str],
+) -> None:
+    """Note the types of what is selected out of a variable, each under its qualified name."""
+    path = root
+    for one in chain:
+        if not isinstance(shape, Object):
+            return
+        found = shape.fields.get(one.name)
+        if found is None:
+            offset = tree.offsets.get(one.id, 0)
+            raise CompileError(_pointed(source, *_place(source, offset), f"undefined field '{one.name}'"))
+        shape = found
+        path = f"{path}.{one.name}"
+        types[path] = _declarable(shape)
+        if one.test:
+            asked.add(path)
+
+
+def _declarable(shape: Shape) -> str:
+    """Return the type of a variable; what only expressions themselves hold (optionals, types) is not told apart."""
+    return "dyn" if shape.cel.startswith(("optional_type", "type")) else shape.cel
+
+
+def _checked(source: str, environment: cel.Env) -> cel.Expression:
+    try:
+        return environment.compile(source)
+    except (RuntimeError, ValueError, TypeError) as wrong:
+        raise CompileError(_told(source, str(wrong))) from wrong
+
+
+def _told(source: str, text: str) -> str:
+    """Return the compiler's complaints as upstream lists them."""
+    told = []
+    for line, column, message in _PLACED.findall(text):
+        message = _FRAME.sub("", message.strip())
+        row, place = int(line), int(column)
+        if (unknown := _UNDECLARED.fullmatch(message)) and "." in unknown[1] and 1 <= row <= source.count("\n") + 1:
+            # It points behind the first of several names, and tells all of them.
+            first = unknown[1].partition(".")[0]
+            start = source.split("\n")[row - 1].rfind(first, 0, place - 1 + len(first))
+            place = start + 1 if start >= 0 else place
+            message = f"undeclared reference to '{first}' (in container '')"
+        if message == "undeclared reference to 'authorizer' (in container '')":
+            return _pointed(source, row, place, _AUTHORIZER)
+        told.append(_pointed(source, row, place, message))
+    return "\n".join(dict.fromkeys(told)) or _FRAME.sub("", text.partition("\n")[0])
+
+
+def _pointed(source: str, line: int, column: int, message: str) -> str:
+    lines = source.split("\n")
+    text = f"ERROR: <input>:{line}:{column}: {message}"
+    if not 1 <= line <= len(lines):
+        return text
+    # Upstream puts wide dots below wide letters.
+    dots = "".join("\uff0e" if ord(one) > 127 else "." for one in lines[line - 1][: column - 1])
+    return f"{text}\n | {lines[line - 1]}\n | {dots}^"
+
+
+def _place(source: str, offset: int) -> tuple[int, int]:
+    before = source[:offset]
+    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+
+def _all(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    for part in expr.parts:
+        yield from _all(part)
+
+
+def _chains(expr: Expr, bound: frozenset[str] = frozenset()) -> Iterator[tuple[str, tuple[Expr, ...]]]:
+    """Yield (variable, the selects on it, the first one first) of what an expression selects out of variables."""
+    selects: list[Expr] = []
+    at = expr
+    while at.form is Form.SELECT:
+        selects.append(at)
+        at = at.parts[0]
+    if at.form is Form.NAME:
+        if at.name not in bound:
+            yield at.name, tuple(reversed(selects))
+        return
+    inner = bound | {at.name, at.other} if at.form is Form.MACRO else bound
+    for index, part in enumerate(at.parts):
+        yield from _chains(part, bound if at.form is Form.MACRO and index < 2 else inner)
+
+
+_WRITTEN: Final[Mapping[str, str]] = {
+    "NULL": "null_type",
+    "TIMESTAMP": "timestamp",
+    "DURATION": "duration",
+}
+
+
+def _signature(name: str) -> str:
+    """Return a type as the language takes it, from how the library names it."""
+    if "<" in name:
+        head, _, rest = name.partition("<")
+        parts = ", ".join(_signature(one) for one in _split(rest.removesuffix(">")))
+        return f"{head.lower()}<{parts}>"
+    return _WRITTEN.get(name, name.lower() if name.isupper() else name)
+
+
+def _split(text: str) -> Iterable[str]:
+    depth, begun = 0, 0
+    for index, letter in enumerate(text):
+        depth += (letter == "<") - (letter == ">")
+        if letter == "," and not depth:
+            yield text[begun:index].strip()
+            begun = index + 1
+    yield text[begun:].strip()
+
+
+_UPSTREAM: Final[Mapping[str, str]] = {
+    "timestamp": "google.protobuf.Timestamp",
+    "duration": "google.protobuf.Duration",
+}
+
+
+def written(signature: str) -> str:
+    """Return a type as upstream writes it: `list(string)`."""
+    if "<" in signature:
+        head, _, rest = signature.partition("<")
+        return f"{head}({', '.join(map(written, _split(rest.removesuffix('>'))))})"
+    return _UPSTREAM.get(signature, signature)
+
+
+def expression(source: str, names: Mapping[str, Shape], wanted: tuple[str, ...]) -> Expression:
+    """Return a compiled expression that comes to one of these types; `any` takes every one.
+
+    Raises:
+        CompileError: it does not; the text is the whole of upstream's detail.
+    """
+    try:
+        found = compiled(source, names)
+    except CompileError as wrong:
+        raise CompileError(f"compilation failed: {wrong}") from wrong
+    if found.type not in wanted and "any" not in wanted:
+        types = wanted[0] if len(wanted) == 1 else f"one of [{' '.join(wanted)}]"
+        raise CompileError(f"must evaluate to {types} but got {found.type}")
+    return found
+
+
+__all__ = ["DYN", "CompileError", "Expression", "Failed", "OutOfBudget", "compiled", "expression", "written"]
