@@ -15,7 +15,7 @@ from clustersim.apiserver.impersonating import acting
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
 from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
-from clustersim.apiserver.negotiation import check_acceptable, formed, wanted
+from clustersim.apiserver.negotiation import check_acceptable, formed, wanted_of
 from clustersim.apiserver.noting import Noted
 from clustersim.apiserver.routes import Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
@@ -165,7 +165,7 @@ def _resource(request: Request, target: Target, principal: Principal, noted: Not
     _check_path_name(target.name)
     if not target.simulated:
         # Nothing is written for whoever could not read the answer.
-        wanted(request)
+        wanted_of(request, target.kind)
     store: SqlStore = open_store(principal.session_id)
     view = ReadView(store, _seal(principal, store, target, verb))
     _check_unsealed(view.seal, target, verb)

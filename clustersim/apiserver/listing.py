@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from clustersim.apiserver import continuing
+from clustersim.apiserver import continuing, protobuf
 from clustersim.apiserver.continuing import ANY_REVISION, Token
-from clustersim.apiserver.messages import Request, Response, json_response
-from clustersim.apiserver.negotiation import Wanted, wanted
+from clustersim.apiserver.messages import PROTOBUF, Request, Response, json_response
+from clustersim.apiserver.negotiation import Wanted, wanted_of
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.selection import Selection, selection_of
 from clustersim.apiserver.tables import age_by, partial, table
@@ -69,7 +69,7 @@ def list_objects(store: ReadView, request: Request, target: Target) -> Response:
         ApiError: 400, 410 (a revision that is compacted), 422, 504 (one that is not there yet).
     """
     page = page_of(store, request, target)
-    return _rendered(store, target.kind, page, list_head(page), wanted(request))
+    return _rendered(store, target.kind, page, list_head(page), wanted_of(request, target.kind))
 
 
 def list_head(page: Page) -> dict[str, Any]:
@@ -97,6 +97,9 @@ def _rendered(store: ReadView, kind: Kind, page: Page, metadata: dict[str, Any],
                 "items": items,
             }
         )
+    if want.media == PROTOBUF:
+        data = (stored.data for stored in page.items)
+        return Response(200, protobuf.encode_list(kind.api_version, kind.kind, metadata, data), PROTOBUF)
     # The documents are JSON already: joining bytes costs a tenth of decoding and encoding thousands of pods.
     # Items of a typed list do not repeat what the list says of them.
     head = msgspec.json.encode({"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": metadata})

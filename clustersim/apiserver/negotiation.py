@@ -1,4 +1,4 @@
-"""What form of an answer a client accepts: JSON or YAML, whole objects, tables, or metadata alone.
+"""What form of an answer a client accepts: JSON, YAML or protobuf, whole objects, tables, or metadata alone.
 
 Source: apiserver's endpoints/handlers/negotiation/negotiate.go and rest.go (AllowsMediaTypeTransform); what is refused
 before a handler sees it, go-restful's route.go (matchesAccept).
@@ -12,17 +12,19 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from clustersim.apiserver import protobuf
 from clustersim.apiserver.messages import JSON, PROTOBUF, YAML, Request, Response
 from clustersim.documents import kubernetes_yaml
+from controllers.registry.kind import Kind
 from scheduler_core.api.errors import ApiError
 
 Form = Literal["objects", "table", "metadata"]
 
 ACCEPTED: Final = (JSON, YAML, PROTOBUF)
-"""What upstream writes, in its order. Here protobuf is asked for and JSON answered: every client that asks for it takes
-both."""
+"""What upstream writes, in its order."""
 
-_STREAMS: Final = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
+STREAMED: Final = "stream=watch"
+_STREAMS: Final = (f"{JSON};{STREAMED}", f"{PROTOBUF};{STREAMED}")
 _META: Final = "meta.k8s.io"
 _VERSIONS: Final = ("v1", "v1beta1")
 
@@ -64,8 +66,10 @@ def check_acceptable(request: Request, *, lists: bool) -> None:
     raise ApiError(406, "NotAcceptable", why, extra={"details": {}})
 
 
-def wanted(request: Request, *, tables: bool = True) -> Wanted:
+def wanted(request: Request, *, tables: bool = True, binary: bool = True) -> Wanted:
     """Return the form that the Accept header prefers among those that are served.
+
+    `binary`: whether whole objects have a protobuf; those of custom resources have none, their metadata has.
 
     Raises:
         ApiError: 406.
@@ -77,9 +81,30 @@ def wanted(request: Request, *, tables: bool = True) -> Wanted:
     for clause in _clauses(header):
         for media in filter(clause.takes, ACCEPTED):
             form = _form(clause, media, tables=tables)
-            if form is not None:
+            if form is not None and (binary or media != PROTOBUF or form != "objects"):
                 return Wanted(form, include, media, clause.parameters.get("v", "v1"))
     raise _not_acceptable()
+
+
+def wanted_of(request: Request, kind: Kind, *, tables: bool = True) -> Wanted:
+    """Return the form that the Accept header prefers among those in which objects of a kind are served.
+
+    Raises:
+        ApiError: 406.
+    """
+    return wanted(request, tables=tables, binary=protobuf.is_known(kind.api_version, kind.kind))
+
+
+def wanted_stream(request: Request, kind: Kind) -> Wanted:
+    """Return the form in which a watch is preferred: what would be YAML is not sent at all.
+
+    Raises:
+        ApiError: 406.
+    """
+    want = wanted_of(request, kind)
+    if want.media == YAML:
+        raise _not_acceptable(_STREAMS)
+    return want
 
 
 def _form(clause: _Clause, media: str, *, tables: bool) -> Form | None:
@@ -97,8 +122,8 @@ def _form(clause: _Clause, media: str, *, tables: bool) -> Form | None:
             return None
 
 
-def _not_acceptable() -> ApiError:
-    why = f"only the following media types are accepted: {', '.join(ACCEPTED)}"
+def _not_acceptable(served: Sequence[str] = ACCEPTED) -> ApiError:
+    why = f"only the following media types are accepted: {', '.join(served)}"
     return ApiError(406, "NotAcceptable", why)
 
 
@@ -112,30 +137,40 @@ def aggregated_version(request: Request) -> str:
     Raises:
         ApiError: 406.
     """
+    return _aggregated(request)[0]
+
+
+def _aggregated(request: Request) -> tuple[str, str]:
+    """Return the version of aggregated discovery and the media type that are preferred."""
     header = request.headers.get("accept", "").strip()
     for clause in _clauses(header):
         for media in filter(clause.takes, ACCEPTED):
             if not clause.converts:
-                return ""
+                return "", media
             asked = tuple(clause.parameters.get(key) for key in ("g", "v", "as"))
             if asked == ("apidiscovery.k8s.io", AGGREGATED, "APIGroupDiscoveryList") and media != YAML:
-                return AGGREGATED
+                return AGGREGATED, media
     if header:
         raise _not_acceptable()
-    return ""
+    return "", JSON
 
 
 def formed(request: Request, response: Response) -> Response:
     """Return an answer in the media type that the client prefers, a refusal too."""
-    if response.content_type != JSON or "yaml" not in request.headers.get("accept", ""):
+    of, separator, parameters = response.content_type.partition(";")
+    accept = request.headers.get("accept", "")
+    if of != JSON or ("yaml" not in accept and "protobuf" not in accept):
         return response
     try:
-        media = wanted(request).media
+        media = _aggregated(request)[1] if separator else wanted(request).media
     except ApiError:
         return response
     if media == YAML:
         response.body = kubernetes_yaml(msgspec.json.decode(response.body)).encode()
         response.content_type = YAML
+    elif media == PROTOBUF and (body := protobuf.encode_json(response.body)) is not None:
+        response.body = body
+        response.content_type = PROTOBUF + separator + parameters
     return response
 
 

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
+from clustersim.apiserver import protobuf
 from clustersim.apiserver.listing import parse_revision, too_large
-from clustersim.apiserver.messages import JSON, Request
-from clustersim.apiserver.negotiation import Wanted, wanted
+from clustersim.apiserver.messages import JSON, PROTOBUF, Request
+from clustersim.apiserver.negotiation import STREAMED, Wanted, wanted_stream
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.selection import Selection, selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
@@ -55,7 +56,11 @@ class WatchPlan:
     """Nothing up to this revision is told: the watch was asked to begin after it."""
     role: str = ""
     """Whose watch it is: what an open poll seals is not for everybody."""
-    content_type: str = JSON
+
+    @property
+    def content_type(self) -> str:
+        """Return the media type of the stream."""
+        return JSON if self.want.media == JSON else f"{self.want.media};{STREAMED}"
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
         """Return the lines of the watch, until its time is over."""
@@ -91,7 +96,7 @@ def plan_watch(store: ReadView, request: Request, target: Target, role: str = ""
         session_id=store.session_id,
         kind=target.kind,
         selection=selection,
-        want=wanted(request),
+        want=wanted_stream(request, target.kind),
         after=after,
         initial=[stored for stored in objects if selection.matches(stored)],
         send_initial_end=bool(send_initial) and wants_state and bookmarks,
@@ -112,7 +117,7 @@ def _check_initial(request: Request) -> None:
 
 
 class Encoder:
-    """Turns what a watch selects into lines of JSON."""
+    """Turns what a watch selects into lines of JSON, or frames of protobuf."""
 
     def __init__(self, kind: Kind, want: Wanted, now_unix_ms: int) -> None:
         self._kind = kind
@@ -122,11 +127,13 @@ class Encoder:
 
     def line(self, verb: str, data: bytes, document: Mapping[str, Any] | None = None) -> bytes:
         """Return one event; `data` is the object's JSON, `document` the same decoded, if it is at hand."""
-        if self._want.form == "objects":
+        if self._want.form == "objects" and self._want.media == JSON:
             return b'{"type":"%b","object":%b}\n' % (verb.encode(), data)
         decoded: Mapping[str, Any] = msgspec.json.decode(data) if document is None else document
+        if self._want.form == "objects":
+            return self._event(verb, decoded)
         if self._want.form == "metadata":
-            return _encode({"type": verb, "object": partial(decoded, self._want.version, self._kind.converted)}) + b"\n"
+            return self._event(verb, partial(decoded, self._want.version, self._kind.converted))
         return self._table_line(verb, [decoded], decoded["metadata"].get("resourceVersion", ""))
 
     def _table_line(self, verb: str, documents: list[Mapping[str, Any]], version: str) -> bytes:
@@ -134,7 +141,16 @@ class Encoder:
         age = age_by(self.now_unix_ms)
         shown = table(self._kind, documents, metadata, age, self._want, columns=self._columns)
         self._columns = False
-        return _encode({"type": verb, "object": shown}) + b"\n"
+        return self._event(verb, shown)
+
+    def _event(self, verb: str, document: Mapping[str, Any]) -> bytes:
+        if self._want.media == PROTOBUF:
+            return protobuf.watch_frame(verb, document)
+        return _encode({"type": verb, "object": document}) + b"\n"
+
+    def expired(self) -> bytes:
+        """Return what ends a watch whose place in the log is gone."""
+        return self._event("ERROR", gone("too old resource version: list again").status())
 
     def bookmark(self, revision: int, *, initial_end: bool = False) -> bytes:
         """Return a bookmark: nothing for you up to here."""
@@ -146,7 +162,7 @@ class Encoder:
         document = {"kind": self._kind.kind, "apiVersion": self._kind.api_version, "metadata": metadata}
         if self._want.form == "metadata":
             document = partial(document, self._want.version)
-        return _encode({"type": "BOOKMARK", "object": document}) + b"\n"
+        return self._event("BOOKMARK", document)
 
 
 def event_line(event: Event, selection: Selection, encoder: Encoder) -> bytes:
@@ -202,7 +218,7 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + plan.seconds
     if plan.expired:
-        yield _error_line()
+        yield encoder.expired()
         return
     with feed.subscribe(plan.after) as subscription:
         await _set_clock(encoder, feed, plan)
@@ -225,7 +241,7 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
                     return
                 continue
             if isinstance(batch, Gone):
-                yield _error_line()
+                yield encoder.expired()
                 return
             seal = feed.seal.of(plan.role)
             told = (
@@ -245,7 +261,3 @@ async def _set_clock(encoder: Encoder, feed: Feed, plan: WatchPlan) -> None:
     """Tell a table the session's time: its rows show ages."""
     if plan.want.form == "table":
         encoder.now_unix_ms = await in_thread(lambda: session_unix_ms(feed.store))
-
-
-def _error_line() -> bytes:
-    return _encode({"type": "ERROR", "object": gone("too old resource version: list again").status()}) + b"\n"

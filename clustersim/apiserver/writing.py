@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, cast
 
 import msgspec
 
+from clustersim.apiserver import protobuf
 from clustersim.apiserver.listing import too_large
 from clustersim.apiserver.messages import (
     WARNINGS_MAX,
@@ -163,7 +164,8 @@ def shown(
     view: ReadView, request: Request, printed: Printed, document: Mapping[str, Any], data: bytes, status: int
 ) -> Response:
     """Return a document in the form that the client accepts; `data` is it as JSON."""
-    want = wanted(request, tables=bool(printed.columns))
+    binary = protobuf.is_known(document.get("apiVersion", ""), document.get("kind", ""))
+    want = wanted(request, tables=bool(printed.columns), binary=binary)
     match want.form:
         case "table":
             metadata = {"resourceVersion": document["metadata"].get("resourceVersion", "")}

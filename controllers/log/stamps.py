@@ -39,10 +39,19 @@ def unix_ms_of(text: str) -> int:
     Raises:
         ValueError: the text is no time.
     """
+    return unix_us_of(text) // 1_000
+
+
+def unix_us_of(text: str) -> int:
+    """Return Unix microseconds of an RFC 3339 time.
+
+    Raises:
+        ValueError: the text is no time.
+    """
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
+    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def human_duration(seconds: int) -> str:

@@ -41,7 +41,7 @@ def named(folder: str) -> set[tuple[str, str]]:
     return found
 
 
-OF_WIRE: Final = ("controllers/registry/models/", "clustersim/apiserver/protobuf.py")
+OF_WIRE: Final = ("controllers/registry/models/", "clustersim/apiserver/protobuf/")
 """What documents look like as they are sent: fields that are called as a kind's resource is, and numbers of fields."""
 
 GENERIC: Final = (

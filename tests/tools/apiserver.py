@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clustersim.apiserver import protobuf
+from clustersim.apiserver.messages import PROTOBUF
 from clustersim.runtime import certificates
+from tests.tools.messages import parts_of
 from tests.tools.patience import PATIENCE_SECONDS
 from tests.tools.server import ROOT, free_port, wait_for
 
@@ -56,7 +59,15 @@ def _decoded(answer: Any) -> Any:
     text = answer.read()
     if "json" in answer.headers.get("Content-Type", ""):
         return json.loads(text) if text else None
+    if PROTOBUF in answer.headers.get("Content-Type", ""):
+        return protobuf.decode(text)
     return text.decode()
+
+
+def watch_event(frame: bytes) -> dict[str, Any]:
+    """Return what one frame of a watch in protobuf says, its length taken off."""
+    event = dict(parts_of(frame))
+    return {"type": event[1].decode(), "object": protobuf.decode(dict(parts_of(event[2]))[1])}
 
 
 @dataclass
@@ -110,6 +121,9 @@ class Api:
         request.add_header("Authorization", f"Bearer {self.made[role]}")
         request.add_header("Accept", accept)
         with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+            if PROTOBUF in answer.headers["Content-Type"]:
+                while head := answer.read(4):
+                    yield watch_event(answer.read(int.from_bytes(head, "big")))
             for line in answer:
                 yield json.loads(line)
 

@@ -1,66 +1,25 @@
-"""Kubernetes' protobuf, decoded by field tables: typed clients send it and do not fall back to JSON.
-
-What a field holds is told by the schema, which number it has by `protobuf_fields.txt`. A field that is in no table is
-refused with 415, never dropped.
-"""
+"""Protobuf bodies as documents. A field that is in no table is refused with 415, never dropped."""
 
 from __future__ import annotations
 
+import struct
 from base64 import b64encode
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
-from controllers.registry.schema import model
+from clustersim.apiserver.protobuf.fields import MAGIC, Field, fields_of, message_of
 from scheduler_core.api.errors import ApiError, bad_request
 
-MAGIC: Final = b"k8s\x00"
-
 _MAX_DEPTH: Final = 24
-
-_FIELDS: Final = Path(__file__).with_name("protobuf_fields.txt")
-
-
-class _Field(NamedTuple):
-    """One field.
-
-    `form` is a scalar of the schema or a message's name, `meant` that zero is told, `inline` that its parts stand in
-    the parent.
-    """
-
-    name: str
-    form: str
-    container: str
-    meant: bool
-    inline: bool
+_SCHEMA: Final = "apiextensions_v1.JSONSchemaProps"
 
 
 @cache
-def messages() -> dict[str, str]:
-    """Return the fields of each message that is read, as the file has them, by `core_v1.PodSpec`."""
-    lines = _FIELDS.read_text(encoding="utf-8").splitlines()
-    return dict(line.split(": ", 1) for line in lines if not line.startswith("#"))
-
-
-@cache
-def _table(message: str, owner: str) -> dict[int, _Field]:
-    """Return a message's fields by number; `owner` is the struct of the schema that says what they hold."""
-    fields = model(owner).fields
-    table: dict[int, _Field] = {}
-    for entry in messages()[message].split(", "):
-        number, _, name = entry.partition(" ")
-        if name.startswith("+"):
-            table[int(number)] = _Field("", name[1:], "", False, True)
-            continue
-        name, _, value = name.partition("%")
-        known = fields[name.removesuffix("?")]
-        form = value or known.scalar or known.model
-        container = "map" if value else known.container
-        table[int(number)] = _Field(known.name, form, container, name.endswith("?") or known.required, False)
-    return table
+def _table(message: str) -> dict[int, Field]:
+    return {field.number: field for field in fields_of(message)}
 
 
 def decode(body: bytes) -> dict[str, Any]:
@@ -79,17 +38,10 @@ def decode(body: bytes) -> dict[str, Any]:
             api_version, kind = envelope.get(1, ""), envelope.get(2, "")
         elif number == 2 and isinstance(value, bytes):
             raw = value
-    message = _message_of(api_version, kind)
-    if message not in messages():
+    message = message_of(api_version, kind)
+    if not message:
         raise _unsupported(f"{kind[:80] or 'a body without a kind'}")
-    return {"apiVersion": api_version, "kind": kind, **_message(raw, message, message, 0)}
-
-
-def _message_of(api_version: str, kind: str) -> str:
-    """Return a message's name; the options of requests are sent in the version of what they are about."""
-    group, _, version = api_version.rpartition("/")
-    message = f"{group.partition('.')[0] or 'core'}_{version}.{kind}"
-    return message if message in messages() else f"meta_v1.{kind}"
+    return {"apiVersion": api_version, "kind": kind, **_message(raw, message, 0)}
 
 
 def _unsupported(what: str) -> ApiError:
@@ -97,56 +49,76 @@ def _unsupported(what: str) -> ApiError:
     return ApiError(415, "UnsupportedMediaType", message)
 
 
-def _message(data: bytes, message: str, owner: str, depth: int) -> dict[str, Any]:
+def _message(data: bytes, message: str, depth: int) -> dict[str, Any]:
     if depth > _MAX_DEPTH:
         raise bad_request("the protobuf body is nested too deeply")
-    table = _table(message, owner)
+    table = _table(message)
     document: dict[str, Any] = {}
     for number, value in _fields(data):
         field = table.get(number)
         if field is None:
             raise _unsupported(f"field {number} of {message.partition('.')[2]}")
-        if field.inline:
-            document.update(_message(_bytes(value), field.form, owner, depth + 1))
-        elif field.container == "list":
+        if not field.name:
+            document.update(_message(_bytes(value), field.form, depth + 1))
+        elif field.container == "[]":
             document.setdefault(field.name, []).append(_value(value, field.form, depth))
-        elif field.container == "map":
+        elif field.container == "{}":
             pair = dict(_fields(_bytes(value)))
             item = _value(pair.get(2, b""), field.form, depth)
             document.setdefault(field.name, {})[_text(pair.get(1, b""))] = item
         else:
             decoded = _value(value, field.form, depth)
-            if field.meant or decoded not in ("", 0, False, None):
+            if decoded is not None and (field.pointer or field.told or decoded not in ("", 0, False)):
                 document[field.name] = decoded
     return document
 
 
 def _value(value: int | bytes, form: str, depth: int) -> Any:
     match form:
-        case "string":
+        case "s":
             return _text(value)
-        case "integer":
+        case "i":
             number = _integer(value)
             return number - 2**64 if number >= 2**63 else number
-        case "boolean":
+        case "b":
             return bool(_integer(value))
-        case "bytes":
+        case "d":
+            return _double(_bytes(value))
+        case "y":
             return b64encode(_bytes(value)).decode()
-        case "time" | "micro-time":
-            return _time(dict(_fields(_bytes(value))), micro=form == "micro-time")
-        case "quantity":
+        case "t" | "m":
+            return _time(dict(_fields(_bytes(value))), micro=form == "m")
+        case "D":
+            nanoseconds = _value(dict(_fields(_bytes(value))).get(1, 0), "i", depth)
+            return f"{nanoseconds / 1e9:g}s"
+        case "q":
             return _text(dict(_fields(_bytes(value))).get(1, b"0"))
-        case "int-or-string":
+        case "o":
             parts = dict(_fields(_bytes(value)))
             if _integer(parts.get(1, 0)):
                 return _text(parts.get(3, b""))
-            return _value(parts.get(2, 0), "integer", depth)
-        case "list":
+            return _value(parts.get(2, 0), "i", depth)
+        case "L":
             return [_text(item) for _, item in _fields(_bytes(value))]
-        case "any":
-            return _json(_bytes(dict(_fields(_bytes(value))).get(1, b"null")))
+        case "j":
+            raw = dict(_fields(_bytes(value))).get(1)
+            return None if raw is None else _json(_bytes(raw))
+        case "A" | "B" | "S":
+            return _either(_fields(_bytes(value)), form, depth)
         case _:
-            return _message(_bytes(value), form, form, depth + 1)
+            return _message(_bytes(value), form, depth + 1)
+
+
+def _either(parts: list[tuple[int, int | bytes]], form: str, depth: int) -> Any:
+    """Return what is a schema or something else."""
+    schema = {"A": 1, "B": 2, "S": 1}[form]
+    found = dict(parts)
+    if schema in found:
+        return _message(_bytes(found[schema]), _SCHEMA, depth + 1)
+    if form == "B":
+        return bool(_integer(found.get(1, 0)))
+    others = [value for number, value in parts if number == 2]
+    return [_text(one) if form == "S" else _message(_bytes(one), _SCHEMA, depth + 1) for one in others]
 
 
 def _time(parts: dict[int, int | bytes], *, micro: bool) -> str | None:
@@ -156,6 +128,13 @@ def _time(parts: dict[int, int | bytes], *, micro: bool) -> str | None:
         return None
     text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{text}.{nanos // 1000:06}Z" if micro else f"{text}Z"
+
+
+def _double(data: bytes) -> float:
+    if len(data) != 8:
+        raise bad_request("the protobuf body has a number of a wrong size")
+    number: float = struct.unpack("<d", data)[0]
+    return number
 
 
 def _json(data: bytes) -> Any:
@@ -185,7 +164,7 @@ def _text(value: int | bytes) -> str:
 
 
 def _fields(data: bytes) -> list[tuple[int, int | bytes]]:
-    """Return the fields of one message: varints as numbers, length-delimited ones as bytes."""
+    """Return the fields of one message: varints as numbers, length-delimited ones and doubles as bytes."""
     found: list[tuple[int, int | bytes]] = []
     position = 0
     while position < len(data):
@@ -194,6 +173,11 @@ def _fields(data: bytes) -> list[tuple[int, int | bytes]]:
         match tag & 7:
             case 0:
                 value, position = _varint(data, position)
+            case 1:
+                value = data[position : position + 8]
+                position += 8
+                if len(value) != 8:
+                    raise bad_request("the protobuf body ends early")
             case 2:
                 length, position = _varint(data, position)
                 value = data[position : position + length]
