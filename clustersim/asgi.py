@@ -19,6 +19,7 @@ from clustersim import bodies, hosts  # noqa: E402
 from clustersim.apiserver.asgi import REFUSED  # noqa: E402
 from clustersim.apiserver.asgi import application as apiserver  # noqa: E402
 from clustersim.apiserver.asgi import websocket as commands  # noqa: E402
+from clustersim.apiserver.roots import rooted  # noqa: E402
 from clustersim.live.routing import websocket_urlpatterns  # noqa: E402
 
 Scope = dict[str, Any]
@@ -46,7 +47,8 @@ def body_bytes_max(path: str) -> int:
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Route by protocol and path.
 
-    `/clusters/…` bypasses Django's handler: a watch inside it would hold one operating-system thread each.
+    `/clusters/…` bypasses Django's handler: a watch inside it would hold one operating-system thread each. So does the
+    Kubernetes API at the root, where the token says whose session is meant (`apiserver/roots`).
     """
     if scope["type"] == "websocket":
         if not hosts.is_allowed(_host(scope)):
@@ -62,6 +64,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def _http(scope: Scope, receive: Receive, send: Send) -> None:
+    scope = await rooted(scope)
     path = scope["path"]
     most = body_bytes_max(path)
     if bodies.is_declared_too_large(scope["headers"], most):

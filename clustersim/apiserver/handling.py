@@ -9,12 +9,12 @@ from typing import Final
 
 from django.db import close_old_connections
 
-from clustersim.apiserver import containers, deleting, discovery, openapi, reviews, tokens, writing
+from clustersim.apiserver import containers, deleting, discovery, fairness, health, openapi, reviews, tokens, writing
 from clustersim.apiserver.containers import ExecPlan, LogPlan
 from clustersim.apiserver.impersonating import acting
 from clustersim.apiserver.limits import Watches
 from clustersim.apiserver.listing import list_objects
-from clustersim.apiserver.messages import Request, Response, error_response, json_response, warning
+from clustersim.apiserver.messages import Request, Response, check_timeout, error_response, json_response, warning
 from clustersim.apiserver.negotiation import check_acceptable, formed, wanted_of
 from clustersim.apiserver.noting import Noted
 from clustersim.apiserver.routes import Target, parse, unknown_path
@@ -27,6 +27,7 @@ from clustersim.classroom.polls import sealing
 from clustersim.feed import hints
 from clustersim.feed.seal import CUT, NO_SEAL, PODS, Seal
 from clustersim.store import SqlStore, open_store, sessions
+from controllers.kinds.flowcontrol.flowschema import GROUP as FLOW_GROUP
 from controllers.registry import fields
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, unauthorized
 
@@ -58,7 +59,21 @@ def handle(request: Request) -> Response | Watch:
         noted.refused(error)
         raise
     noted.answered(answer.status if isinstance(answer, Response) else 200)
-    return formed(request, answer) if isinstance(answer, Response) else answer
+    if not isinstance(answer, Response):
+        return answer
+    answer.headers += _flow(noted)
+    return formed(request, answer)
+
+
+def _flow(noted: Noted) -> list[tuple[str, str]]:
+    """Return what tells which flow a request belongs to; what changes flows is seen at once."""
+    principal, request = noted.principal, noted.request
+    if principal is None:
+        return []
+    if noted.target is not None and noted.target.kind.group == FLOW_GROUP and request.method != "GET":
+        fairness.forget(principal.session_id)
+    verb = noted.verb or request.method.lower()
+    return fairness.headers(principal.session_id, reviews.user_of(principal), request.path, verb, noted.target)
 
 
 def _handle(request: Request, noted: Noted) -> Response | Watch:
@@ -74,6 +89,7 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
     if request.method != "GET":
         person_limits.check_write(principal)
     hints.touch(principal.session_id)
+    check_timeout(request)
     path = request.path.rstrip("/")
     if request.method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
         raise method_not_allowed()
@@ -95,7 +111,11 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
             _only_get(request)
             return openapi.answer(request)
         case "livez" | "readyz" | "healthz":
-            return Response(200, b"ok", "text/plain; charset=utf-8")
+            return health.answer(request, parts)
+        case "metrics" if len(parts) == 1:
+            _only_get(request)
+            roles.check_path(principal, "get", path)
+            return fairness.metrics(principal.session_id)
         case "api" | "apis":
             return _with_deprecation(request, parse(path), principal, noted)
         case _:

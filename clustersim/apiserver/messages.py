@@ -15,6 +15,7 @@ from clustersim import documents
 from clustersim.apiserver import protobuf
 from clustersim.apiserver.repeated import repeated_in_json, repeated_in_yaml
 from clustersim.apiserver.routes import PageNotFound
+from controllers.flags.flag import parse_duration
 from controllers.registry.context import Repeated
 from controllers.registry.gojson import syntax_error
 from controllers.registry.gotext import json_name
@@ -119,6 +120,21 @@ def parse_values(text: str) -> dict[str, list[str]]:
     except ValueError as error:
         raise bad_request(f"the query has more than {MAX_QUERY_FIELDS} parameters") from error
     return {name: [value for key, value in pairs if key == name] for name in REPEATED}
+
+
+def check_timeout(request: Request) -> None:
+    """Refuse a `timeout` that is no duration; every other one is the server's own (apiserver, request_deadline.go).
+
+    Raises:
+        ApiError: 400.
+    """
+    text = request.query.get("timeout", "")
+    if not text or request.flag("watch"):
+        return
+    try:
+        parse_duration(text)
+    except ValueError as error:
+        raise bad_request(f"invalid timeout specified in the request URL - {error}") from error
 
 
 def json_response(document: Any, status: int = 200) -> Response:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from clustersim.apiserver import impersonating
 from clustersim.apiserver.messages import Request, Response, decode_body, json_response
+from clustersim.apiserver.negotiation import check_acceptable, wanted
 from clustersim.apiserver.routes import unknown_path
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.classroom import rbac, roles
@@ -54,7 +55,7 @@ def answer(request: Request, principal: Principal) -> Response:
     """Answer a review.
 
     Raises:
-        ApiError: 400, 403, 405, 422.
+        ApiError: 400, 403, 405, 406, 422.
     """
     found = review_of(request.path)
     if found is None:
@@ -65,6 +66,8 @@ def answer(request: Request, principal: Principal) -> Response:
     if review.about_others and principal.role != COMPONENT:
         # Upstream's roles of components may ask: they have others' requests to their own servers reviewed.
         roles.check(principal, "create", f"{review.plural}.{review.group}", namespace)
+    check_acceptable(request, lists=False)
+    wanted(request, tables=False)
     document = decode_body(request, review.kind)
     if document.get("kind") not in (None, review.kind):
         raise bad_request(f"the kind in the data does not match the expected kind {review.kind}")
@@ -175,10 +178,11 @@ def _rules(spec: Mapping[str, Any], principal: Principal, request: Request, name
 
 def _who(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
     now = wire_time(session_unix_ms(open_store(principal.session_id)))
-    return {"metadata": {"creationTimestamp": now}, "status": {"userInfo": _user(principal)}}
+    return {"metadata": {"creationTimestamp": now}, "status": {"userInfo": user_of(principal)}}
 
 
-def _user(principal: Principal) -> dict[str, Any]:
+def user_of(principal: Principal) -> dict[str, Any]:
+    """Return the UserInfo of whoever asks."""
     if principal.user is not None:
         return dict(principal.user)
     return {
@@ -202,7 +206,7 @@ def _whose(spec: Mapping[str, Any], principal: Principal, request: Request, name
     if bearer is not None:
         user, audiences = bearer.user, bearer.audiences
     elif found is not None and (not asked or ISSUER in asked):
-        user, audiences = _user(found), (ISSUER,)
+        user, audiences = user_of(found), (ISSUER,)
     else:
         return {"spec": spec, "status": {"user": {}, "error": "invalid bearer token"}}
     return {"spec": spec, "status": {"authenticated": True, "user": user, "audiences": list(audiences)}}

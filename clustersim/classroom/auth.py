@@ -212,3 +212,9 @@ def principal_of(code: str, token: str) -> Principal | None:
     principal = Principal(session_id, session_code, participant_id, slug, name, cast(Role, role), namespace, color)
     _memory.put(key, principal)
     return principal
+
+
+def session_of_token(token: str) -> str:
+    """Return the code of the session in which somebody has a seat with this token, empty where nobody has."""
+    found = Token.objects.filter(digest=digest(token), participant__left=False)
+    return str(found.values_list("participant__session__code", flat=True).first() or "")

@@ -47,6 +47,17 @@ def check(
         raise _denied(principal, verb, resource, namespace or "", name, subresource)
 
 
+def check_path(principal: Principal, verb: str, path: str) -> None:
+    """Refuse an account a path that is no resource, unless a role of its lets it; people read all of them.
+
+    Raises:
+        ApiError: 403.
+    """
+    if principal.role == ACCOUNT and not rbac.allows_path(principal, verb, path):
+        why = f'forbidden: User "{principal.slug}" cannot {verb} path "{path}"'
+        raise ApiError(403, "Forbidden", why, extra={"details": {}})
+
+
 def _may(principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str) -> bool:
     if principal.role == TEACHER:
         return True

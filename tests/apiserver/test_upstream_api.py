@@ -5,48 +5,14 @@ Same objects, same changes in the same order, same things expected; docs/e2e-api
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
 
 from tests.tools.room import RBAC, REVIEWS, Room
+from tests.tools.upstreamapi import CONDITION, CORE, DONE, changed, does, pod
 
-DONE: Final[dict[str, str]] = {}
-"""Name of one of upstream's tests → the test here that does it again."""
-
-CORE = "/api/v1/namespaces/default"
 SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
-MERGE = "application/merge-patch+json"
-CONDITION = {
-    "type": "StatusUpdate",
-    "status": "True",
-    "reason": "E2E",
-    "message": "Set from e2e test",
-    "lastTransitionTime": "2026-01-01T00:00:00Z",
-}
-
-
-def does(*names: str) -> Callable[[Any], Any]:
-    """Say which of upstream's tests a test does again."""
-
-    def note(test: Any) -> Any:
-        DONE.update(dict.fromkeys(names, test.__name__))
-        return test
-
-    return note
-
-
-def changed(room: Room, path: str, patch: Any) -> Any:
-    answer = room.answer("PATCH", path, patch, **{"content-type": MERGE})
-    assert answer.status == 200, answer.body
-    return room.ask("GET", path.removesuffix("/status"))[1]
-
-
-def pod(name: str, labels: dict[str, str] | None = None, **spec: Any) -> Any:
-    container = {"name": "c", "image": "agnhost:2", "ports": [{"name": "http", "containerPort": 80}]}
-    return {"metadata": {"name": name, "labels": labels or {}}, "spec": {"containers": [container], **spec}}
-
 
 # -- [sig-auth] -----------------------------------------------------------------------------------------------------
 
@@ -335,7 +301,7 @@ def test_api_operations(room: Room, name: str) -> None:
     assert room.ask("GET", path, labelSelector="special-label=e2e")[1]["items"] == []
 
 
-DONE.update(dict.fromkeys(OPERATIONS, "test_api_operations"))
+DONE.update(dict.fromkeys(OPERATIONS, "test_upstream_api.test_api_operations"))
 
 
 # -- [sig-api-machinery] --------------------------------------------------------------------------------------------
@@ -385,7 +351,7 @@ def test_a_quota_captures_a_life(room: Room, name: str) -> None:
 DONE.update(
     {
         f"[sig-api-machinery] ResourceQuota should create a ResourceQuota and capture the life of a {told}": (
-            "test_a_quota_captures_a_life"
+            "test_upstream_api.test_a_quota_captures_a_life"
         )
         for told, *_ in LIVES.values()
     }

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.apiserver.test_upstream_api import DONE
+from tests.tools.upstreamapi import DONE
 
-FILE: Final = Path(__file__).parents[2] / "docs" / "e2e-api.md"
+ROOT: Final = Path(__file__).parents[2]
+FILE: Final = ROOT / "docs" / "e2e-api.md"
 HEAD: Final = """# Upstream's end-to-end tests of the API
 
-Kubernetes' own end-to-end tests (`test/e2e/auth`, `network`, `apimachinery`, v1.34) of what needs no real container,
-and the test of ours that does the same to a session in one process: same objects, same changes in the same order, same
+Kubernetes' own end-to-end tests (`test/e2e`, v1.34) of what asks for the API alone and needs no real container, and
+the test of ours that does the same to a session in one process: same objects, same changes in the same order, same
 things expected. All of them hold. `pytest tests/docs/test_e2e_api.py --update-golden` writes this page.
 
-| upstream | ours, in `tests/apiserver/test_upstream_api.py` |
+| upstream | ours, in `tests/apiserver/` |
 |---|---|
 """
 
 
 def test_the_page_is_what_the_tests_say(pytestconfig: pytest.Config) -> None:
+    for file in sorted((ROOT / "tests" / "apiserver").glob("test_upstream_*.py")):
+        import_module(f"tests.apiserver.{file.stem}")
     page = HEAD + "".join(f"| `{name}` | `{test}` |\n" for name, test in sorted(DONE.items()))
     if pytestconfig.getoption("--update-golden"):
         FILE.write_text(page)

@@ -1,0 +1,90 @@
+"""Priority and fairness: which FlowSchema a request falls under is told in its answer; nothing waits for it.
+
+Sources: k8s.io/apiserver's `util/flowcontrol` (rule.go, apf_controller.go) and its filter, v1.34. The schema and the
+level that take what no other takes are there without being stored.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import NAMESPACE_OID, uuid5
+
+from clustersim.apiserver.messages import Response
+from clustersim.apiserver.routes import Target
+from clustersim.store import open_store
+from controllers.kinds.flowcontrol.flowschema import GROUP
+from controllers.kinds.flowcontrol.matching import Asked, schema_of, seats_of
+
+REMEMBER_SECONDS: Final = 1.0
+"""How long a session's schemas are believed without asking the database: every request is told its own."""
+
+REMEMBERED_MAX: Final = 1_000
+"""Sessions whose schemas are remembered at once."""
+
+_SCHEMAS: Final = f"flowschemas.{GROUP}"
+_LEVELS: Final = f"prioritylevelconfigurations.{GROUP}"
+Flow = tuple[Sequence[Mapping[str, Any]], Mapping[str, str]]
+"""The schemas; each level's uid."""
+
+_lock: Final = threading.Lock()
+_known: Final[dict[int, tuple[float, Flow]]] = {}
+
+
+def forget(session_id: int) -> None:
+    """Ask the database again for a session's schemas."""
+    with _lock:
+        _known.pop(session_id, None)
+
+
+def headers(
+    session_id: int, user: Mapping[str, Any], path: str, verb: str, target: Target | None
+) -> list[tuple[str, str]]:
+    """Return what an answer tells of the schema and the level of its request."""
+    schemas, levels = _flow(session_id)
+    asked = Asked(verb, path)
+    if target is not None:
+        resource = f"{target.kind.plural}/{target.subresource}" if target.subresource else target.kind.plural
+        asked = Asked(verb, path, target.kind.group, resource, target.namespace or "")
+    found = schema_of(schemas, user, asked)
+    schema, level = _last(session_id, "schema"), _last(session_id, "level")
+    if found is not None:
+        schema = found["metadata"]["uid"]
+        level = levels.get(found["spec"]["priorityLevelConfiguration"]["name"], level)
+    return [("x-kubernetes-pf-flowschema-uid", schema), ("x-kubernetes-pf-prioritylevel-uid", level)]
+
+
+def metrics(session_id: int) -> Response:
+    """Answer `/metrics`: how many of the server's seats each level has (apf_controller.go, updateLocked)."""
+    seats = seats_of(one.object for one in open_store(session_id).list(_LEVELS)[0])
+    name = "apiserver_flowcontrol_nominal_limit_seats"
+    lines = [
+        f"# HELP {name} [BETA] Nominal number of execution seats configured for each priority level",
+        f"# TYPE {name} gauge",
+        *(f'{name}{{priority_level="{level}"}} {count}' for level, count in seats.items()),
+    ]
+    return Response(200, "".join(f"{line}\n" for line in lines).encode(), "text/plain; version=0.0.4; charset=utf-8")
+
+
+def _flow(session_id: int) -> Flow:
+    now = time.monotonic()
+    with _lock:
+        known = _known.get(session_id)
+    if known is not None and known[0] > now:
+        return known[1]
+    store = open_store(session_id)
+    schemas = [one.object for one in store.list(_SCHEMAS)[0]]
+    levels = {one.name: one.uid for one in store.list(_LEVELS)[0]} if schemas else {}
+    flow: Flow = (schemas, levels)
+    with _lock:
+        if len(_known) >= REMEMBERED_MAX:
+            _known.clear()
+        _known[session_id] = (now + REMEMBER_SECONDS, flow)
+    return flow
+
+
+def _last(session_id: int, what: str) -> str:
+    """Return the uid of what takes everything that is left, the same in every answer of a session."""
+    return str(uuid5(NAMESPACE_OID, f"{session_id}/flow/{what}"))

@@ -1,0 +1,143 @@
+"""What upstream's end-to-end tests of the server itself do: time limits, health, flows, discovery (test/e2e, v1.34)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clustersim.apiserver.health import CHECKS
+from tests.tools.room import Room
+from tests.tools.upstreamapi import CORE, does
+
+FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1"
+TIMEOUT = "[sig-api-machinery] Server request timeout"
+TABLES = "[sig-api-machinery] Servers with support for Table transformation should"
+
+
+@does(
+    f"{TIMEOUT} should return HTTP status code 400 if the user specifies an invalid timeout in the request URL",
+    f"{TIMEOUT} the request should be served with a default timeout if the specified timeout in the request URL "
+    "exceeds maximum allowed",
+    f"{TIMEOUT} default timeout should be used if the specified timeout in the request URL is 0s",
+)
+def test_how_long_a_request_may_take(room: Room) -> None:
+    answer = room.answer("GET", "/version", query={"timeout": "invalid"})
+    assert answer.status == 400
+    assert json.loads(answer.body)["message"] == (
+        'invalid timeout specified in the request URL - time: invalid duration "invalid"'
+    )
+    for timeout in ("3m", "0s", "34s"):
+        assert room.answer("GET", "/version", query={"timeout": timeout}).status == 200
+
+
+@pytest.mark.parametrize("endpoint", ["healthz", "livez", "readyz"])
+@does("[sig-api-machinery] health handlers should contain necessary checks")
+def test_health_is_told_check_by_check(room: Room, endpoint: str) -> None:
+    lines = room.answer("GET", f"/{endpoint}", query={"verbose": "1"}).body.decode().split("\n")
+    assert lines[-2:] == [f"{endpoint} check passed", ""]
+    assert lines[:-2] == [f"[+]{check} ok" for check in CHECKS[endpoint]]
+    hooks = ("crd-informer-synced", "start-system-namespaces-controller", "apiservice-openapi-controller")
+    told = ["ping", "log", "informer-sync" if endpoint == "readyz" else "etcd", "autoregister-completion"]
+    assert {*told, *(f"poststarthook/{hook}" for hook in hooks)} <= set(CHECKS[endpoint])
+    assert room.answer("GET", f"/{endpoint}").body == b"ok"
+
+
+def test_one_check_is_asked_for_or_left_out(room: Room) -> None:
+    assert room.answer("GET", "/livez/etcd").body == b"ok"
+    assert room.sent("GET", "/livez/poststarthook/crd-informer-synced", b"").status == 200
+    assert room.answer("GET", "/livez/no-such-check").status == 404
+    assert room.answer("POST", "/livez", {}).status == 405
+    told = room.answer("GET", "/livez", query={"verbose": "", "exclude": "etcd"}).body.decode()
+    assert "[+]etcd excluded: ok\n" in told
+    told = room.answer("GET", "/livez", query={"verbose": "", "exclude": "nothing"}).body.decode()
+    assert 'no matches for "nothing"' in told
+
+
+@does(f"{TABLES} return a 406 for a backend which does not implement metadata [Conformance]")
+def test_a_review_has_no_table(room: Room) -> None:
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    body = {"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}
+    accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    assert room.answer("POST", path, body, accept=accept).status == 406
+    assert room.answer("POST", path, body, accept=f"{accept},application/json").status == 201
+
+
+LEVEL = {"type": "Limited", "limited": {"nominalConcurrencyShares": 1, "limitResponse": {"type": "Reject"}}}
+
+
+def flow_of(room: Room, path: str, user: str = "", **headers: str) -> tuple[str, str]:
+    """Return the uids of the schema and of the level under which a request is answered."""
+    if user:
+        headers |= {"impersonate-user": user, "impersonate-group": "system:authenticated"}
+    told = dict(room.answer("GET", path, **headers).headers)
+    return told["x-kubernetes-pf-flowschema-uid"], told["x-kubernetes-pf-prioritylevel-uid"]
+
+
+def schema(name: str, subject: Any, precedence: int = 1000, **rules: Any) -> Any:
+    return {
+        "metadata": {"name": name},
+        "spec": {
+            "matchingPrecedence": precedence,
+            "priorityLevelConfiguration": {"name": "e2e"},
+            "distinguisherMethod": {"type": "ByUser"},
+            "rules": [{"subjects": [subject], **rules}],
+        },
+    }
+
+
+EVERY_PATH = {"nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}]}
+EVERY_RESOURCE = {
+    "resourceRules": [
+        {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "clusterScope": True, "namespaces": ["*"]}
+    ]
+}
+
+
+@does(
+    "[sig-api-machinery] API priority and fairness should ensure that requests can be classified by adding FlowSchema "
+    "and PriorityLevelConfiguration"
+)
+def test_requests_are_told_their_flow(room: Room) -> None:
+    before = flow_of(room, "/version")
+    level = room.made(f"{FLOWS}/prioritylevelconfigurations", {"metadata": {"name": "e2e"}, "spec": LEVEL})
+    made = room.made(f"{FLOWS}/flowschemas", schema("e2e", {"kind": "User", "user": {"name": "noxu"}}, **EVERY_PATH))
+    (dangling,) = room.ask("GET", f"{FLOWS}/flowschemas/e2e")[1]["status"]["conditions"]
+    assert (dangling["type"], dangling["status"]) == ("Dangling", "False")
+    seats = room.answer("GET", "/metrics").body.decode()
+    assert 'apiserver_flowcontrol_nominal_limit_seats{priority_level="e2e"} 3\n' in seats
+    assert flow_of(room, "/version", "noxu") == (made["metadata"]["uid"], level["metadata"]["uid"])
+    assert flow_of(room, "/version", "foo") == before
+    assert all(before)
+
+
+def test_flows_follow_groups_accounts_and_resources(room: Room) -> None:
+    room.made(f"{FLOWS}/prioritylevelconfigurations", {"metadata": {"name": "e2e"}, "spec": LEVEL})
+    room.account("e2e")
+    token = room.token("e2e")
+    last = flow_of(room, f"{CORE}/pods")[0]
+    group = schema("group", {"kind": "Group", "group": {"name": "system:serviceaccounts"}}, 20, **EVERY_RESOURCE)
+    subject = {"kind": "ServiceAccount", "serviceAccount": {"namespace": "default", "name": "*"}}
+    by_group = room.made(f"{FLOWS}/flowschemas", group)["metadata"]["uid"]
+    account = {"authorization": f"Bearer {token}"}
+    assert flow_of(room, f"{CORE}/pods")[0] == flow_of(room, "/version", **account)[0] == last
+    room.bind("e2e", "e2e")
+    rule = {"verbs": ["*"], "apiGroups": ["", "apps"], "resources": ["*"]}
+    room.made("/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+              {"metadata": {"name": "e2e"}, "rules": [rule]})  # fmt: skip
+    assert flow_of(room, f"{CORE}/pods", **account)[0] == by_group
+    narrow = schema("account", subject, 10, resourceRules=[{**rule, "namespaces": ["default"]}])
+    by_account = room.made(f"{FLOWS}/flowschemas", narrow)["metadata"]["uid"]
+    assert flow_of(room, f"{CORE}/pods", **account)[0] == by_account
+    assert room.ask("DELETE", f"{FLOWS}/flowschemas/account")[0] == 200
+    assert flow_of(room, f"{CORE}/pods", **account)[0] == by_group
+
+
+def test_an_account_reads_metrics_by_a_role_alone(room: Room) -> None:
+    room.account("e2e")
+    answer = room.answer("GET", "/metrics", token=room.token("e2e"))
+    assert answer.status == 403
+    assert json.loads(answer.body)["message"] == (
+        'forbidden: User "system:serviceaccount:default:e2e" cannot get path "/metrics"'
+    )
