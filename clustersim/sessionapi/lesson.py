@@ -66,6 +66,7 @@ def told(call: Call, now: Standing) -> dict[str, Any]:
         "id": package.id,
         "number": package.number,
         "title": text(package.title, language),
+        "titles": {name: text(package.title, name) for name in LANGUAGES},
         "of": len(course.steps),
         "step": None if now.step is None else _step(call, now, now.step, language),
         "steps": [
@@ -175,7 +176,8 @@ def _wait(call: Call, now: Standing, step: Step) -> dict[str, Any] | None:
     if now.script.state == FAILED and not now.is_playing:
         state = run.state if run is not None and run.state in ("timeout", "failed") else "failed"
     return {
-        "until": until_of(step),
+        # Whoever has not been told the answer yet could read it here.
+        "until": until_of(step) if call.principal.role == TEACHER and not now.spec.alone else None,
         "seconds": step.wait.seconds if step.wait is not None else None,
         "state": state,
         "message": now.script.message,

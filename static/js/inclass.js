@@ -1,6 +1,7 @@
 /** The class on the session page: what a poll or a lesson needs is fetched when there is one, for the role that it is for. */
 
 /** @import { Dispatch, Ui, View } from "./lib/types.d.ts" */
+/** @import { Lesson, Poll } from "./lib/class.d.ts" */
 /** @import { Input } from "./class/poll/ballot.js" */
 import { Classroom } from "./act/classroom.js";
 import { placeIn } from "./class/place.js";
@@ -10,6 +11,7 @@ import { addStyles } from "./dom/styles.js";
 import { loadTexts, text } from "./lib/text.js";
 import { ClassApi } from "./net/classroom.js";
 import { leads, standingPoll } from "./state/classroom.js";
+import { Guide, partOf } from "./state/guide.js";
 import { isWall } from "./state/looks.js";
 
 /**
@@ -22,8 +24,10 @@ import { isWall } from "./state/looks.js";
  * @param {(message: string) => void} world.say
  * @param {(name: string, page: {element: HTMLElement, render: (view: View, ui: Ui) => void} | null) => void} world.offer
  *   a page of the phone
+ * @param {(title: string) => void} world.entitle what the session is called here; "" as it is
+ * @param {ConstructorParameters<typeof Guide>[0] & {free: () => boolean}} world.page what it shows; free: nobody else says what
  */
-export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say, offer }) {
+export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say, offer, entitle, page }) {
   await Promise.all([loadTexts(ui().lang, "vote"), addStyles("class-vote")]);
   const classroom = new Classroom(new ClassApi(code), redraw, (ms, act) => void setTimeout(act, ms));
   /** @type {View | null} */
@@ -39,7 +43,8 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
     },
   });
   const column = later(redraw, async () => (await import("./class/column.js")).mountColumn({ ballot, dispatch }));
-  const parts = createParts({ classroom, redraw, ui, say });
+  const parts = createParts({ classroom, redraw, ui, say, dispatch });
+  const guide = new Guide(page);
   const decision = revealedDecision(dispatch);
   const phone = element("div", { class: "phone-class", tabindex: "0" });
   let offered = "";
@@ -50,6 +55,8 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
   return {
     /** @param {{id: string, voted: number, present: number}} frame */
     counted: (frame) => classroom.counted(frame),
+    /** @param {string} resource @param {string} key touched on the stage */
+    touched: (resource, key) => leads(last?.me ?? null) && !classroom.state.lesson?.alone ? undefined : classroom.touched(resource, key),
     /**
      * @param {View} view
      * @param {number} unixMs by the server's clock
@@ -77,10 +84,14 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       const input = { view, ui: current, state: classroom.state, unixMs, alone };
       const onWall = isWall(view, current) && !current.phone;
       const teaching = leads(view.me) && !alone;
+      const board = onWall && lesson && (lesson.step?.phase === "so" || !lesson.step || view.presenting.view?.scene === "lesson");
       if (lesson?.alone) rememberLesson(code, lesson);
-      if (!current.phone && !onWall) decision.follow(poll, current);
+      entitle(titleOf(view, lesson));
+      if (!current.phone && !onWall) decision.follow(poll, current, lesson);
+      if (!current.phone) guide.follow(lesson, page.free() && !onWall);
       if (lesson && lesson.id !== lessonSeen && (current.phone || makeRoom())) lessonSeen = lesson.id;
-      parts.wall(onWall ? input : null);
+      parts.board(board ? input : null);
+      parts.wall(onWall && !board ? input : null);
       const told = parts.lesson(onWall ? null : input);
       const panel = teaching && !onWall && (poll || lesson) ? parts.panel(input) : null;
       const voting = poll && !teaching && !onWall;
@@ -112,10 +123,16 @@ function revealedDecision(dispatch) {
   let shown = "";
   return {
     /**
-     * @param {import("./lib/class.d.ts").Poll | null} poll
+     * @param {Poll | null} poll
      * @param {Ui} ui
+     * @param {Lesson | null} lesson
      */
-    follow(poll, ui) {
+    follow(poll, ui, lesson) {
+      const asks = lesson && poll && lesson.poll === poll.id ? lesson : null;
+      // A lesson says at its reveal what is to be looked at; until it does, nothing is.
+      if (asks && poll?.state === "revealed" && !partOf(asks).endsWith(" told")) return;
+      const select = asks?.step?.view?.["select"];
+      if (poll && select && select !== `pods ${poll.pod}`) under = "";
       const id = poll?.state === "revealed" ? (poll.answer?.explain?.decision ?? "") : "";
       // Whoever opens the page after the reveal is not taken anywhere.
       if (poll && poll.state !== "revealed") under = poll.id;
@@ -136,10 +153,19 @@ function revealedDecision(dispatch) {
 }
 
 /**
- * What not every page of a class shows, fetched when it is first asked for.
- * @param {{classroom: Classroom, redraw: () => void, ui: () => Ui, say: (message: string) => void}} world
+ * A session that is called after its lesson is called so in the page's language.
+ * @param {View} view
+ * @param {Lesson | null} lesson
  */
-function createParts({ classroom, redraw, ui, say }) {
+function titleOf({ session }, lesson) {
+  return session && Object.values(lesson?.titles ?? {}).includes(session.title) ? (lesson?.title ?? "") : "";
+}
+
+/**
+ * What not every page of a class shows, fetched when it is first asked for.
+ * @param {{classroom: Classroom, redraw: () => void, ui: () => Ui, say: (message: string) => void, dispatch: Dispatch}} world
+ */
+function createParts({ classroom, redraw, ui, say, dispatch }) {
   /** @param {string} id @param {Record<string, number>} [counts] */
   const act = (id, counts) => void lead(classroom, id, counts);
   const panel = later(redraw, async () => {
@@ -154,16 +180,32 @@ function createParts({ classroom, redraw, ui, say }) {
     document.getElementById("stage")?.after(made.element);
     return made;
   });
+  const board = later(redraw, async () => {
+    const [{ mountBoard }] = await Promise.all([
+      import("./class/lesson/board.js"), loadTexts(ui().lang, "lesson"), addStyles("class-wall", "class-lesson"),
+    ]);
+    const made = mountBoard();
+    document.getElementById("stage")?.after(made.element);
+    return made;
+  });
   const lesson = later(redraw, async () => {
     const [{ mountLesson }] = await Promise.all([
       import("./class/lesson/page.js"), loadTexts(ui().lang, "lesson"), loadTexts(ui().lang, "class"), addStyles("class-lesson", "class-lead"),
     ]);
     return mountLesson({
       act,
+      look: (id) => void classroom.look(id),
+      play: () => dispatch({ type: "myCopy" }),
+      handout: () => classroom.api.handout(ui().lang),
       copy: (words) => void navigator.clipboard?.writeText(words).then(() => say(text(ui().lang, "lesson.copied"))),
     });
   });
   return {
+    /** @param {Input | null} input null: something else is shown */
+    board(input) {
+      if (input) board.get();
+      board.there()?.render(input);
+    },
     /** @param {Input | null} input null: this is no wall */
     wall(input) {
       if (input?.state.poll) wall.get();
@@ -173,7 +215,7 @@ function createParts({ classroom, redraw, ui, say }) {
     },
     /** @param {Input | null} input null: nothing is told here */
     lesson(input) {
-      if (input?.state.lesson) lesson.get();
+      if (input?.state.lesson || input?.state.unread) lesson.get();
       return (input && lesson.there()?.render(input)) ?? { above: [], below: [] };
     },
     /** @param {Input} input */
@@ -229,6 +271,8 @@ function lead(classroom, id, counts) {
     if (poll && id === "done") return api.cancel(poll.id);
     if (poll && (id === "close" || id === "reopen")) return api.turn(poll.id, id);
     if (poll && id === "reveal" && !inLesson) return api.turn(poll.id, "reveal");
+    // What takes longer than the answer is revealed when it has come about.
+    if (lesson?.step && (id === "reveal" || (id === "next" && lesson.step.phase === "ask"))) classroom.revealing = lesson.step.id;
     if (id.startsWith("start:")) return api.lead({ do: "start", step: id.slice("start:".length) });
     return api.lead({ do: id });
   });

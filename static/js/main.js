@@ -133,7 +133,10 @@ async function loadDesktop() {
       socket?.follow("requests", followers.size > 0);
     },
   });
-  stage ??= mountStage(region("stage"), dispatch);
+  stage ??= mountStage(region("stage"), (intent) => {
+    if (intent.type === "select") inClass?.touched(intent.resource, intent.key);
+    dispatch(intent);
+  });
   presenting ??= mountPresenting({
     band: region("presenting"), bar: topbar.slot, dispatch, shown: presentable, take: takeStep,
     tell: (shows) => dispatch({ type: "present", view: shows }),
@@ -188,7 +191,8 @@ async function loadClass() {
   try {
     const { createInClass } = await import("./inclass.js");
     inClass = await createInClass({ code: START.code, dispatch, ui: () => ui, redraw, offer: phone.offer, makeRoom: () => desktop?.foldDock() ?? false,
-      say: (message) => toast.show(message, "done", text(ui.lang, "close")) });
+      say: (message) => toast.show(message, "done", text(ui.lang, "close")), entitle: topbar.entitle,
+      page: { shown: presentable, take: takeStep, scene: (scene) => presenting?.setScene(scene), free: () => presenting?.free ?? false } });
     redraw();
   } catch {
     // Without the network it is not there; what comes next asks again.

@@ -37,8 +37,9 @@ expect.set_options(timeout=PATIENCE_SECONDS * 1000)
 class Classroom:
     """One session and the people in it, each in a browser of their own."""
 
-    def __init__(self, server: Server, browser: Browser, template: str, lesson: str = "") -> None:
-        wish = {"lesson": lesson} if lesson else {"title": "Proof", "template": template, "seed": 42}
+    def __init__(self, server: Server, browser: Browser, template: str, lesson: str = "", alone: bool = False) -> None:
+        course = {"lesson": lesson, "alone": alone}
+        wish = course if lesson else {"title": "Proof", "template": template, "seed": 42}
         status, created = server.request("POST", "/api/sessions", wish)
         assert status == 201, created
         self.server = server
@@ -160,8 +161,8 @@ def open_classroom(live_server_up: Server, chromium: Browser) -> Iterator[Callab
     """Yield a function that opens a session from a template, or of a lesson; no page of it may have raised."""
     opened: list[Classroom] = []
 
-    def make(template: str, lesson: str = "") -> Classroom:
-        opened.append(Classroom(live_server_up, chromium, template, lesson))
+    def make(template: str, lesson: str = "", alone: bool = False) -> Classroom:
+        opened.append(Classroom(live_server_up, chromium, template, lesson, alone))
         return opened[-1]
 
     yield make

@@ -1,4 +1,4 @@
-"""A class in five browsers: a teacher's laptop and phone, the projector, two students' phones, one step of a lesson."""
+"""A class in five browsers: a teacher's laptop and phone, a projector, two phones; and a lesson alone, by keys."""
 
 from __future__ import annotations
 
@@ -22,16 +22,48 @@ def teacher_page(classroom: Classroom, theme: str = "light", **options: Any) -> 
     return page
 
 
+def wall_page(classroom: Classroom) -> Page:
+    """Open the session as the screen on the wall does: as a viewer, who may do nothing."""
+    seat = classroom.session("POST", "/people", {"role": "viewer", "name": "Wall"})
+    context = classroom.context(viewport=WALL)
+    dress(context, classroom.server, "projector", "en")
+    page = classroom.watch(context.new_page())
+    page.goto(seat["url"])
+    wait_state(page, lambda now: now["revision"], "the wall hangs")
+    return page
+
+
 def says(page: Page, words: str) -> None:
     expect(page.get_by_test_id("vote-status")).to_contain_text(words)
 
 
 def look(judge: Judge, pages: dict[str, Page], phase: str) -> None:
-    """Keep a picture of every screen, and have axe look at it."""
+    """Keep a picture of every screen in both languages, and have axe look at it."""
     for who, page in pages.items():
         drawn(page)
         picture(page, f"class-{phase}-{who}")
         judge.look(page, f"{phase} {who}")
+        speak(page, "zh-Hans")
+        expect(page.locator("h1")).to_have_text("抢占")
+        picture(page, f"class-{phase}-{who}-zh")
+        speak(page, "en")
+        expect(page.locator("h1")).to_have_text("Preemption")
+
+
+def speak(page: Page, lang: str) -> None:
+    """Turn the page to a language, by its button."""
+    page.locator(f".languages button[lang={lang}]").click()
+    page.locator(f"html[lang={lang}]").wait_for(state="attached")
+    drawn(page)
+
+
+def tab_to(page: Page, test_id: str) -> None:
+    """Go by the Tab key alone to a control, which says that it has the keyboard."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement?.dataset.testid ?? ''") == test_id:
+            return
+    raise AssertionError(f"{test_id} is not reached by the Tab key")
 
 
 def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
@@ -41,7 +73,7 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     judge = Judge()
     teacher = teacher_page(classroom)
     remote = teacher_page(classroom, **PHONE)
-    wall = teacher_page(classroom, "projector", viewport=WALL)
+    wall = wall_page(classroom)
     mei = classroom.student("Mei K.", **PHONE)
     lin = classroom.student("Lin W.", **PHONE)
     pages = {"teacher": teacher, "remote": remote, "wall": wall, "mei": mei, "lin": lin}
@@ -101,5 +133,72 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     expect(mei.get_by_test_id("vote-answer")).to_have_text("It chose n2")
     expect(mei.get_by_test_id("vote-changed")).to_have_text("1 changed, 1 to a right answer")
     expect(teacher.get_by_test_id("rail-sealed")).to_be_hidden()
+    # Everybody's page shows what the step is about: its author wants the decision to be looked at.
+    wait_state(teacher, lambda now: now["selected"] == {"resource": "pods", "key": "default/vip"}, "the lesson's view")
     look(judge, pages, "reveal")
+    main.click()
+    expect(wall.get_by_test_id("board-so")).to_contain_text("fourth")
+    expect(mei.get_by_test_id("lesson-so")).to_contain_text("fourth")
+    expect(mei.get_by_test_id("lesson-copy")).to_have_text("Play on in my copy")
+    expect(lin.get_by_test_id("lesson-handout")).to_have_attribute("href", f"{session_path(classroom)}/handout?lang=en")
+    look(judge, pages, "so")
+    judge.rule()
+
+
+def session_path(classroom: Classroom) -> str:
+    return f"/api/sessions/{classroom.code}"
+
+
+HEARS = """
+  window.heard = [];
+  new MutationObserver((changes) => {
+    for (const { target } of changes) {
+      const live = (target.nodeType === 1 ? target : target.parentElement)?.closest("[data-testid=vote-said]");
+      if (live && window.heard.at(-1) !== live.textContent) window.heard.push(live.textContent);
+    }
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+"""
+"""Keeps what a screen reader would read out of the poll."""
+
+
+def test_somebody_learns_alone_by_keys_and_hears_what_happens(open_classroom: Callable[..., Classroom]) -> None:
+    classroom = open_classroom("", lesson="preemption", alone=True)
+    page = teacher_page(classroom)
+    judge = Judge()
+    page.evaluate(HEARS)
+    following = page.get_by_test_id("lesson-next")
+    expect(page.get_by_test_id("lesson-title")).to_have_text("Does it help?")
+    tab_to(page, "lesson-next")
+    page.keyboard.press("Enter")
+    # Nothing is revealed to who has not answered, and said why.
+    expect(page.get_by_test_id("lesson-missing")).to_have_text("Choose an answer first.")
+    expect(following).to_be_hidden()
+    page.locator("body").press("2")
+    page.keyboard.press("Enter")
+    says(page, "Your vote is in")
+    expect(page.get_by_test_id("lesson-missing")).to_have_text("Now say why: one tap.")
+    page.keyboard.press("b")
+    page.keyboard.press("Enter")
+    expect(following).to_have_text("Reveal")
+    judge.look(page, "alone: a vote")
+    tab_to(page, "lesson-next")
+    page.keyboard.press("Enter")
+    says(page, "The engine chose otherwise.")
+    heard = page.evaluate("window.heard")
+    for words in ("How many pods die for it?", "Your vote is in", "What came true: None"):
+        assert any(words in one for one in heard), (words, heard)
+    expect(following).to_have_text("What to write down")
+    following.press("Enter")
+    expect(page.get_by_test_id("lesson-so")).to_contain_text("A high priority is served first.")
+    judge.look(page, "alone: the line to write down")
+    following.press("Enter")
+    expect(page.get_by_test_id("lesson-title")).to_have_text("Who dies on one node?")
+    # What is done is read again, and left again.
+    tab_to(page, "lesson-step-does-it-help")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("lesson-again")).to_have_text("Does it help?")
+    judge.look(page, "alone: a step read again")
+    tab_to(page, "lesson-again-back")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("lesson-title")).to_be_visible()
     judge.rule()

@@ -13,7 +13,7 @@ export const RETRY_MS = 3_000;
 /** @typedef {{code: number, message: string}} Refusal */
 
 /** @type {ClassState} */
-const NOTHING = { poll: null, kept: null, lesson: null, busy: "", problem: "", frozen: false };
+const NOTHING = { poll: null, kept: null, lesson: null, looked: null, unread: "", busy: "", problem: "", frozen: false };
 
 export class Classroom {
   /**
@@ -53,7 +53,7 @@ export class Classroom {
     if (live && !this.live && this.state.kept?.state === "waiting") void this.send();
     this.live = live;
     if (!poll && this.state.poll) this.set({ poll: null, kept: null });
-    if (!lesson && this.state.lesson) this.set({ lesson: null });
+    if (!lesson && (this.state.lesson || this.state.unread)) this.set({ lesson: null, looked: null, unread: "" });
     if (poll) void this.load("poll", () => this.api.poll(poll.metadata.name));
     if (lesson) void this.load("lesson", () => this.api.lesson(this.lang));
   }
@@ -70,12 +70,14 @@ export class Classroom {
     try {
       const answer = await ask();
       this.have[what] = wanted;
-      if (what === "lesson") this.set({ lesson: answer });
+      if (what === "lesson") this.tell(answer);
       else this.hold(answer);
     } catch (problem) {
       if (!(problem instanceof ApiError)) throw problem;
       // Without an answer it is asked again when the connection is back or the log goes on; one that is gone is not.
       this.have[what] = wanted;
+      // The package may have been taken away or broken meanwhile.
+      if (what === "lesson" && problem.status.code) this.set({ lesson: null, looked: null, unread: problem.message });
       if (problem.status.code === 0) this.after(RETRY_MS, () => {
         if (this.have[what] === wanted) this.have[what] = "";
         this.changed();
@@ -84,6 +86,38 @@ export class Classroom {
       this.loading[what] = false;
     }
     this.changed();
+  }
+
+  /** @param {import("../lib/class.d.ts").Lesson} lesson as the server tells it */
+  tell(lesson) {
+    const { step } = lesson;
+    // The class goes on: what somebody reads again is closed, and what was waited for is revealed.
+    const goes = step?.id !== this.state.lesson?.step?.id;
+    this.set({ lesson, unread: "", ...(goes ? { looked: null } : {}) });
+    if (!step || step.phase !== "wait" || step.id !== this.revealing) {
+      if (step?.id !== this.revealing || step.phase === "reveal" || step.phase === "so") this.revealing = "";
+      return;
+    }
+    if (lesson.wait?.state !== "reached" || this.state.busy) return;
+    this.revealing = "";
+    void this.command("next", (api) => api.lead({ do: "next" }));
+  }
+
+  /** The step that whoever leads from this page has asked to be revealed. */
+  revealing = "";
+
+  /**
+   * Read a step again that is done.
+   * @param {string} id "": back to the present one
+   */
+  async look(id) {
+    if (!id) return this.set({ looked: null });
+    try {
+      this.set({ looked: (await this.api.lesson(this.lang, id)).shown ?? null });
+    } catch (problem) {
+      if (!(problem instanceof ApiError)) throw problem;
+      this.set({ problem: problem.status.code === 0 ? "unreachable" : problem.message });
+    }
   }
 
   /** @param {import("../lib/class.d.ts").Poll} poll as the server tells it */
@@ -101,6 +135,17 @@ export class Classroom {
     const { poll } = this.state;
     this.heard += 1;
     if (poll?.id === id) this.set({ poll: { ...poll, voted, present } });
+  }
+
+  /**
+   * What a poll asks about was touched on the stage: its answer is chosen, while one has not voted.
+   * @param {string} resource
+   * @param {string} key
+   */
+  touched(resource, key) {
+    const { poll, kept } = this.state;
+    if (poll?.state !== "open" || kept?.state || { node: "nodes", victims: "pods" }[/** @type {string} */ (poll.kind)] !== resource) return;
+    if (poll.options.some(({ id }) => id === key)) this.pick(key);
   }
 
   /** @param {string} id of an option */

@@ -113,6 +113,10 @@ export interface ClassState {
   poll: Poll | null;
   kept: PollKept | null;
   lesson: Lesson | null;
+  /** A step that is done, read again; null: the present one is shown. */
+  looked: Looked | null;
+  /** Why the lesson cannot be read. */
+  unread: string;
   /** A command of the teacher is on its way. */
   busy: string;
   problem: string;
@@ -131,10 +135,23 @@ export interface Block {
 
 export type Phase = "scene" | "ask" | "wait" | "reveal" | "so";
 
+/** A step that is done, to be read again. */
+export interface Looked {
+  id: string;
+  title: string;
+  scene?: Block[];
+  ask?: Block[];
+  hint?: Block[];
+  reveal?: Block[];
+  so?: Block[];
+}
+
 /** `GET …/lesson`. */
 export interface Lesson {
   id: string;
   title: string;
+  /** In every language. */
+  titles?: Record<string, string>;
   number: number;
   of: number;
   /** null: the lesson is over. */
@@ -156,7 +173,9 @@ export interface Lesson {
   } | null;
   steps: { id: string; title: string; minutes: number; minimum: boolean; done: boolean; current: boolean }[];
   poll: string | null;
-  wait: { until: string; seconds: number | null; state: string; message?: string; makeItSo: boolean } | null;
+  /** All texts of a step that is done, which somebody looks at again. */
+  shown?: Looked | null;
+  wait: { until: string | null; seconds: number | null; state: string; message?: string; makeItSo: boolean } | null;
   /** What is being played: a scene, or what is waited for. */
   script?: { state: string; done: number; of: number; message: string };
   next: { do: string; label: string } | null;

@@ -61,10 +61,16 @@ export class ClassApi {
 
   /**
    * @param {Lang} lang
+   * @param {string} [step] one that is done, to be told too
    * @returns {Promise<Lesson>}
    */
-  lesson(lang) {
-    return request("GET", `${this.session}/lesson?lang=${lang === "zh-hans" ? "zh" : "en"}`);
+  lesson(lang, step = "") {
+    return request("GET", `${this.session}/lesson?lang=${lang === "zh-hans" ? "zh" : "en"}${step ? `&step=${encodeURIComponent(step)}` : ""}`);
+  }
+
+  /** @param {Lang} lang */
+  handout(lang) {
+    return `${this.session}/handout?lang=${lang === "zh-hans" ? "zh" : "en"}`;
   }
 
   /** @param {object} body `{do, …}` */

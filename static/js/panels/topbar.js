@@ -48,12 +48,19 @@ export function mount(root, dispatch, session) {
     element("span", { class: "spacer" }),
     slot, languages, theme,
   ]);
+  let entitled = "";
+  let called = session.title;
   const people = mountPeople(peopleRoot, dispatch);
   const clock = mountClock(clockRoot, dispatch);
 
   return {
     /** For what only a desk has. */
     slot,
+    /** @param {string} name of the session in the page's language; "": as it was called */
+    entitle(name) {
+      entitled = name;
+      setText(title, entitled || called);
+    },
     /**
      * @param {View} view
      * @param {Ui} ui
@@ -61,7 +68,8 @@ export function mount(root, dispatch, session) {
     render(view, ui) {
       const { lang } = ui;
       if (view.session) {
-        setText(title, view.session.title);
+        called = view.session.title;
+        setText(title, entitled || called);
         setText(subtitle, subtitleOf(view, ui));
       }
       setAttribute(code, "aria-label", `${session.code}: ${text(lang, ui.join.reachable ? "show_code" : "join_closed")}`);

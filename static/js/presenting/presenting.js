@@ -51,13 +51,12 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
   copies.addEventListener("click", () => void openRoom().catch(() => {}));
   const ways = mountWays(bar, dispatch);
   bar.append(people, copies, button);
-  const bandBar = mountBand(band, {
-    dispatch, leave, back,
-    setScene(next) {
-      scene = next;
-      dispatch({ type: "tab", tab: "scene" });
-    },
-  });
+  const setScene = (/** @type {string} */ next) => {
+    if (scene === next) return;
+    scene = next;
+    dispatch({ type: "tab", tab: "scene" });
+  };
+  const bandBar = mountBand(band, { dispatch, leave, back, setScene });
 
   function leave() {
     if (!last || standingOf(last, follower.left) !== "follows" || last.me?.role === "viewer") return false;
@@ -83,6 +82,11 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
   return {
     leave,
     back,
+    setScene,
+    /** Whether nobody else says what this page shows. */
+    get free() {
+      return !last || standingOf(last, follower.left) === "free" || standingOf(last, follower.left) === "presents";
+    },
     /**
      * @param {View} view what is there now, also while the page is held at a moment of the past
      * @param {Ui} ui

@@ -5,7 +5,7 @@ import { Classroom, RETRY_MS } from "../../../static/js/act/classroom.js";
 import { ApiError } from "../../../static/js/net/rest.js";
 import { emptyView } from "../../../static/js/state/view.js";
 import { hasClass, sealedPod, standingPoll } from "../../../static/js/state/classroom.js";
-import { openPoll } from "./fixtures.js";
+import { lessonAt, openPoll } from "./fixtures.js";
 
 const unreachable = () => { throw new ApiError({ kind: "Status", code: 0, reason: "Unreachable", message: "" }); };
 const object = (name, state, change = {}) => ({
@@ -136,4 +136,79 @@ test("a pod is sealed from everybody but whoever leads, and from a learner alone
   assert.equal(sealedPod(viewOf([object("a", "open")], "teacher")), "");
   assert.equal(sealedPod(viewOf([object("a", "open", { spec: { pod: "default/vip", alone: true } })], "teacher")), "default/vip");
   assert.equal(sealedPod(viewOf([object("a", "revealed")])), "");
+});
+
+const lessonObject = (version = "1") => ({ resource: "lessons.clustersim.io", metadata: { name: "lesson", resourceVersion: version }, spec: {} });
+const inLesson = (version) => ({ ...viewOf([], "teacher"), objects: new Map([["lessons.clustersim.io", new Map([["lesson", lessonObject(version)]])]]) });
+
+/** A classroom in a lesson that stands where `now` says; what was led. */
+function led(now) {
+  const deeds = [];
+  const { made } = classroom({});
+  made.api.lesson = async (_lang, step) => ({ ...now.lesson, shown: step ? { id: step, title: step } : null });
+  made.api.lead = async (body) => void deeds.push(body);
+  return { made, deeds };
+}
+
+test("what took longer than the answer is revealed when it has come about, by the page that asked for it alone", async () => {
+  const now = { lesson: lessonAt("wait") };
+  const { made, deeds } = led(now);
+  const other = led(now);
+  made.revealing = "which-node";
+  for (const [version, state] of [["1", "running"], ["2", "reached"]]) {
+    now.lesson = lessonAt("wait", { wait: { until: null, seconds: 20, state, makeItSo: true } });
+    made.follow(inLesson(version), "en", true);
+    other.made.follow(inLesson(version), "en", true);
+    await settled();
+  }
+  assert.deepEqual(deeds, [{ do: "next" }]);
+  assert.deepEqual(other.deeds, []);
+  now.lesson = lessonAt("reveal");
+  made.follow(inLesson("3"), "en", true);
+  await settled();
+  assert.equal(made.revealing, "");
+});
+
+test("a step that is done is read again until the class goes on", async () => {
+  const now = { lesson: lessonAt("ask") };
+  const { made } = led(now);
+  made.follow(inLesson("1"), "en", true);
+  await settled();
+  await made.look("step-1");
+  assert.equal(made.state.looked.id, "step-1");
+  made.follow(inLesson("2"), "en", true);
+  await settled();
+  assert.equal(made.state.looked.id, "step-1", "another phase of the same step leaves it open");
+  now.lesson = { ...lessonAt("scene"), step: { ...lessonAt("scene").step, id: "pdb" } };
+  made.follow(inLesson("3"), "en", true);
+  await settled();
+  assert.equal(made.state.looked, null);
+});
+
+test("a lesson that cannot be read is said, and read again when the log goes on", async () => {
+  const now = { lesson: lessonAt("ask") };
+  const { made } = led(now);
+  const read = made.api.lesson;
+  made.api.lesson = async () => { throw new ApiError({ kind: "Status", code: 410, reason: "Gone", message: "not installed any more" }); };
+  made.follow(inLesson("1"), "en", true);
+  await settled();
+  assert.deepEqual([made.state.lesson, made.state.unread], [null, "not installed any more"]);
+  made.api.lesson = read;
+  made.follow(inLesson("2"), "en", true);
+  await settled();
+  assert.deepEqual([made.state.lesson.id, made.state.unread], ["preemption", ""]);
+});
+
+test("touching what the question is about chooses it, until one has voted", async () => {
+  const { made } = classroom({ poll: () => openPoll() });
+  made.follow(viewOf([object("poll-3", "open")]), "en", true);
+  await settled();
+  made.touched("pods", "default/vip");
+  made.touched("nodes", "n9");
+  assert.deepEqual(made.state.kept.picked, []);
+  made.touched("nodes", "n2");
+  assert.deepEqual(made.state.kept.picked, ["n2"]);
+  made.set({ kept: { ...made.state.kept, state: "sent" } });
+  made.touched("nodes", "n1");
+  assert.deepEqual(made.state.kept.picked, ["n2"]);
 });

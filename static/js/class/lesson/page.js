@@ -9,10 +9,13 @@ import { mountStrip } from "./strip.js";
  * @param {object} world
  * @param {(id: string) => void} world.act
  * @param {(words: string) => void} world.copy
+ * @param {(step: string) => void} world.look reads a step again; "": no longer
+ * @param {() => void} world.play goes on in one's own copy
+ * @param {() => string} world.handout its address
  */
-export function mountLesson({ act, copy }) {
-  const strip = mountStrip();
-  const scene = mountScene(copy);
+export function mountLesson({ act, copy, look, play, handout }) {
+  const strip = mountStrip(look);
+  const scene = mountScene({ copy, look, play, handout });
   const nav = mountNav(act);
   /** As wide as the look has room for three columns. */
   const wide = window.matchMedia("(min-width: 1366px)");
@@ -22,16 +25,17 @@ export function mountLesson({ act, copy }) {
      * @returns {{above: HTMLElement[], below: HTMLElement[]}} what stands above the ask and below it, where it is not beside
      */
     render(input) {
-      const { lesson } = input.state;
+      const { lesson, looked, unread } = input.state;
       const desk = !input.ui.phone && wide.matches;
-      strip.render(desk ? lesson : null, input.ui);
+      strip.render(desk ? lesson : null, input.ui, looked?.id ?? "");
       scene.render(input);
       nav.render(input);
-      document.body.classList.toggle("has-lesson", Boolean(lesson) && desk);
+      const stands = Boolean(lesson || unread);
+      document.body.classList.toggle("has-lesson", stands && desk);
       if (!strip.element.isConnected) document.getElementById("top-bar")?.after(strip.element);
-      if (!lesson) scene.element.remove();
+      if (!stands) scene.element.remove();
       else if (desk && scene.element.nextElementSibling?.id !== "stage") document.getElementById("stage")?.before(scene.element);
-      return { above: lesson && !desk ? [scene.element] : [], below: lesson?.alone ? [nav.element] : [] };
+      return { above: stands && !desk ? [scene.element] : [], below: lesson?.alone ? [nav.element] : [] };
     },
   };
 }

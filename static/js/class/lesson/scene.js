@@ -13,9 +13,13 @@ import { stepOf } from "./model.js";
 import { tellProse } from "./prose.js";
 
 /**
- * @param {(words: string) => void} copy one's notes
+ * @param {object} world
+ * @param {(words: string) => void} world.copy one's notes
+ * @param {(step: string) => void} world.look reads a step again; "": no longer
+ * @param {() => void} world.play goes on in one's own copy
+ * @param {() => string} world.handout its address
  */
-export function mountScene(copy) {
+export function mountScene({ copy, look, play, handout }) {
   const where = element("p", { class: "lesson-where" });
   const title = element("h2", { "data-testid": "lesson-title", tabindex: "-1" });
   const phases = element("ol", { class: "lesson-phases", "data-testid": "lesson-phases" });
@@ -26,13 +30,17 @@ export function mountScene(copy) {
   const conclusion = element("div", { class: "lesson-so", "data-testid": "lesson-so" }, [
     so, element("button", { class: "link", type: "button", onclick: () => copy(so.textContent ?? "") }, [icon("copy"), copyWords]),
   ]);
+  const paper = element("a", { class: "link lesson-handout", target: "_blank", rel: "noopener", "data-testid": "lesson-handout" }, [icon("file"), element("span")]);
   const wait = waitCard();
   const pod = podCard();
-  const meanwhile = meanwhileCard();
+  const meanwhile = meanwhileCard(play);
+  const again = againCard(look);
+  const unread = element("p", { class: "lesson-hint", role: "alert", "data-testid": "lesson-unread" });
   const live = element("p", { class: "sr-only", role: "status" });
   const root = element("section", { class: "class-scene", tabindex: "0", "data-testid": "lesson-scene" }, [
     element("div", { class: "lesson-head" }, [where, title, phases]), wait.element, prose, hint, conclusion, pod.element, meanwhile.element, live,
   ]);
+  root.append(again.element, unread, paper);
   const over = element("h2", { class: "lesson-over" });
   const playing = element("p", { class: "lesson-hint", role: "status" });
   root.prepend(over);
@@ -41,13 +49,19 @@ export function mountScene(copy) {
   return {
     element: root,
     /** @param {Input} input */
-    render({ view, ui, state: { lesson, poll } }) {
-      root.hidden = !lesson;
+    render({ view, ui, state: { lesson, poll, looked, unread: problem } }) {
+      root.hidden = !lesson && !problem;
+      unread.hidden = !problem;
+      setText(unread, problem ? text(ui.lang, "lesson.unread", { problem }) : "");
+      const step = lesson && !looked ? stepOf(lesson) : null;
+      over.hidden = !lesson?.id || Boolean(lesson.step || looked);
+      paper.hidden = !lesson || (Boolean(lesson.step) && !looked && lesson.step?.phase !== "so");
+      setAttribute(paper, "href", handout());
+      setText(/** @type {Element} */ (paper.lastElementChild), text(ui.lang, "lesson.handout"));
+      again.render(looked, ui);
+      for (const part of [...root.children]) if (![over, live, again.element, unread, paper].includes(/** @type {any} */ (part))) part.classList.toggle("gone", !step);
       if (!lesson) return;
       setAttribute(root, "aria-label", lesson.title);
-      const step = stepOf(lesson);
-      over.hidden = Boolean(step);
-      for (const part of [...root.children]) if (part !== over && part !== live) part.classList.toggle("gone", !step);
       setText(over, step ? "" : text(ui.lang, "lesson.over"));
       if (!step || !lesson.step) return;
       setText(where, text(ui.lang, "lesson.where", { n: lesson.step.index + 1, of: lesson.of, minutes: lesson.step.minutes }));
@@ -141,14 +155,18 @@ function podCard() {
   };
 }
 
-/** While time stands: what one does now is taken, and tried when time runs; one's own copy opens at the reveal. */
-function meanwhileCard() {
+/**
+ * While time stands: what one does now is taken, and tried when time runs; one's own copy opens at the reveal.
+ * @param {() => void} play
+ */
+function meanwhileCard(play) {
   const first = element("b");
   const rest = element("span");
   const words = element("span");
-  const root = element("div", { class: "lesson-meanwhile" }, [
-    element("p", {}, [first, " ", rest]), element("p", { class: "lesson-locked" }, [icon("lock"), words]),
-  ]);
+  const can = element("p", {}, [first, " ", rest]);
+  const locked = element("p", { class: "lesson-locked" }, [icon("lock"), words]);
+  const opens = element("button", { class: "button", type: "button", "data-testid": "lesson-copy", onclick: play }, [icon("copy"), element("span")]);
+  const root = element("div", { class: "lesson-meanwhile" }, [can, locked, opens]);
   return {
     element: root,
     /**
@@ -157,10 +175,44 @@ function meanwhileCard() {
      * @param {Ui} ui
      */
     render(lesson, view, ui) {
-      root.hidden = lesson.alone || view.me?.role !== "student" || !sealedPod(view);
+      const sealed = Boolean(sealedPod(view));
+      const told = lesson.step?.phase === "reveal" || lesson.step?.phase === "so";
+      root.hidden = lesson.alone || view.me?.role !== "student" || !(sealed || told);
+      can.hidden = locked.hidden = !sealed;
+      opens.hidden = sealed || !told;
+      setText(/** @type {Element} */ (opens.lastElementChild), text(ui.lang, "lesson.play_on"));
       setText(first, text(ui.lang, "lesson.can_act"));
       setText(rest, text(ui.lang, "lesson.can_act_hint"));
       setText(words, text(ui.lang, "lesson.copy_later"));
+    },
+  };
+}
+
+/**
+ * A step that is done, to be read again: what was asked and told, and nothing to be done there.
+ * @param {(step: string) => void} look
+ */
+function againCard(look) {
+  const title = element("h2", { "data-testid": "lesson-again" });
+  const prose = element("div", { class: "lesson-prose" });
+  const so = element("div", { class: "lesson-prose" });
+  const conclusion = element("div", { class: "lesson-so" }, so);
+  const back = element("button", { class: "button", type: "button", "data-testid": "lesson-again-back", onclick: () => look("") });
+  const root = element("div", { class: "lesson-again" }, [element("div", { class: "lesson-head" }, title), prose, conclusion, back]);
+  return {
+    element: root,
+    /**
+     * @param {import("../../lib/class.d.ts").Looked | null} looked
+     * @param {Ui} ui
+     */
+    render(looked, ui) {
+      root.hidden = !looked;
+      if (!looked) return;
+      setText(title, looked.title);
+      tellProse(prose, [...(looked.scene ?? []), ...(looked.ask ?? []), ...(looked.reveal ?? [])]);
+      tellProse(so, looked.so ?? []);
+      conclusion.hidden = !looked.so?.length;
+      setText(back, text(ui.lang, "lesson.again_back"));
     },
   };
 }

@@ -9,7 +9,8 @@ import { number, text } from "../../lib/text.js";
 import { objectAt, podRequests } from "../../state/selectors.js";
 import { formatCpu, formatMemory } from "../../lib/quantity.js";
 import { factsBar, factsLine, freeLines } from "./facts.js";
-import { ballotOf, SAID_SECONDS } from "./model.js";
+import { ballotOf } from "./model.js";
+import { Speaker } from "./spoken.js";
 
 /**
  * What tapping does.
@@ -50,12 +51,14 @@ export function mountBallot(asks) {
   };
   const reasons = reasonList(asks);
   const foot = footOf();
+  // It stands in the page before it has words: what comes with its words already there is not read out.
   const live = element("p", { class: "sr-only", role: "status", "data-testid": "vote-said" });
+  document.body.append(live);
   const form = element("form", { class: "vote", "data-testid": "vote" }, [
     element("div", { class: "vote-body", tabindex: "0" }, [
       element("div", { class: "vote-head" }, [chip, clock]), question, pod, options, result, reasons.element,
     ]),
-    foot.element, live,
+    foot.element,
   ]);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -67,7 +70,7 @@ export function mountBallot(asks) {
     event.preventDefault();
     asks.vote();
   });
-  const say = speaker(live);
+  const speaker = new Speaker();
   /** @type {Ballot | null} */
   let shown = null;
 
@@ -100,7 +103,8 @@ export function mountBallot(asks) {
       told?.render(ballot.state === "revealed" ? poll : null, ui, alone);
       reasons.render(ballot, ui);
       foot.render(ballot, ui);
-      say(poll.id, ballot, ui);
+      const words = speaker.next(poll.id, ballot, lang);
+      if (words) requestAnimationFrame(() => setText(live, words));
     },
   };
 }
@@ -261,24 +265,5 @@ function footOf() {
       if (ballot.button) setText(button, line(ui, ballot.button));
       button.disabled = !ballot.ready;
     },
-  };
-}
-
-/**
- * Says which vote begins or ends, that one's own is in, and how little time is left.
- * @param {HTMLElement} live
- */
-function speaker(live) {
-  let told = "";
-  let left = Infinity;
-  return (/** @type {string} */ poll, /** @type {Ballot} */ ballot, /** @type {Ui} */ ui) => {
-    const words = [line(ui, ballot.chip), ballot.state === "open" && !ballot.status.length ? ballot.question : "",
-      ...ballot.status.slice(0, 1).map((one) => line(ui, one))].filter(Boolean).join(". ");
-    const next = `${poll} ${words}`;
-    const due = SAID_SECONDS.find((mark) => ballot.seconds !== null && ballot.seconds <= mark && left > mark);
-    left = ballot.seconds ?? Infinity;
-    if (next !== told) setText(live, words);
-    else if (due !== undefined && ballot.seconds) setText(live, text(ui.lang, "vote.left", { seconds: ballot.seconds }));
-    told = next;
   };
 }
