@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Any
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "clustersim.settings")
-django_application = get_asgi_application()
+django.setup(set_prefix=False)
 
 # These import models, so they come after Django's start.
 from channels.routing import URLRouter  # noqa: E402
 from django.urls import Resolver404, resolve  # noqa: E402
 
 from clustersim import bodies, hosts  # noqa: E402
+from clustersim.answering import Answering  # noqa: E402
 from clustersim.apiserver.asgi import REFUSED  # noqa: E402
 from clustersim.apiserver.asgi import application as apiserver  # noqa: E402
 from clustersim.apiserver.asgi import websocket as commands  # noqa: E402
@@ -37,11 +39,24 @@ def body_bytes_max(path: str) -> int:
     """Return how many bytes the body of a request to this path may have: the route says it, else BODY_BYTES_MAX."""
     if path.startswith(bodies.CLUSTERS):
         return bodies.CLUSTER_BODY_BYTES_MAX
+    return _told_by_route(path)[0]
+
+
+def is_crowd(path: str) -> bool:
+    """Return whether a whole class asks for this path at once: the route says it."""
+    return _told_by_route(path)[1]
+
+
+@lru_cache(maxsize=256)
+def _told_by_route(path: str) -> tuple[int, bool]:
     try:
         view = resolve(path).func
     except Resolver404:
-        return bodies.BODY_BYTES_MAX
-    return int(getattr(view, "body_bytes_max", bodies.BODY_BYTES_MAX))
+        view = None
+    return int(getattr(view, "body_bytes_max", bodies.BODY_BYTES_MAX)), bool(getattr(view, "crowd", False))
+
+
+_pages = Answering(is_crowd)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,7 +75,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     elif scope["type"] == "http":
         await _http(scope, receive, send)
     else:
-        await django_application(scope, receive, send)
+        raise ValueError(f"only HTTP and websockets are served, not {scope['type']}")
 
 
 async def _http(scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,7 +87,7 @@ async def _http(scope: Scope, receive: Receive, send: Send) -> None:
         return
     is_cluster = path.startswith(bodies.CLUSTERS) and hosts.is_allowed(_host(scope))
     try:
-        await (apiserver if is_cluster else django_application)(scope, bodies.bounded(receive, most), send)
+        await (apiserver if is_cluster else _pages)(scope, bodies.bounded(receive, most), send)
     except bodies.BodyTooLarge:
         # Both read a body whole before they begin to answer.
         await bodies.refuse(send, bodies.too_large(path, most))

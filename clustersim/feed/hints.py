@@ -60,11 +60,17 @@ RETRY_SECONDS: Final = 1.0
 SEND_SECONDS: Final = 0.5
 """How long one message may take on its way into Redis."""
 
+UNHURRIED_SECONDS: Final = 0.1
+"""How long hints that nobody waits for stay for others to go out with: two hundred votes a second are ten messages."""
+
 REJOIN_SECONDS: Final = 300.0
 """How often a process says that its channel still belongs to the group: those of dead ones are forgotten
 (`group_expiry` in the settings is twice as long)."""
 
 _KINDS: Final = (LOG, PEOPLE, CLASS, METRICS, PANELS, INSIDES, REQUESTS, VOTES, WATCHES, OWNER, READ, ALL)
+_UNHURRIED: Final = (PEOPLE, REQUESTS, VOTES)
+"""Kinds that their listeners let settle, so that a class which votes is not told of each vote one by one."""
+
 _QUESTIONS: Final = (METRICS, PANELS, INSIDES, WATCHES)
 """Each of these is one question; hints of other kinds are told once for many."""
 
@@ -86,6 +92,7 @@ class _Relay:
         self.name = f"{MESSAGE}.{uuid.uuid4().hex}"
         self._lock = threading.Lock()
         self._outbox: dict[tuple[str, int, int], int] = {}
+        self._hurried = False  # whether one in the outbox may not wait
         self._filled = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.sends = True
@@ -104,11 +111,15 @@ class _Relay:
         """Have a hint told to the other processes; of one session's log only the newest revision counts."""
         loop = self.start()
         key = (kind, session_id, number if kind in _QUESTIONS else 0)
+        hurried = kind not in _UNHURRIED
         with self._lock:
-            waiting = bool(self._outbox)
+            waiting, hurries = bool(self._outbox), hurried and not self._hurried
             self._outbox[key] = max(number, self._outbox.get(key, 0))
-        if not waiting:
+            self._hurried = self._hurried or hurried
+        if hurries:
             loop.call_soon_threadsafe(self._filled.set)
+        elif not waiting:
+            loop.call_soon_threadsafe(loop.call_later, UNHURRIED_SECONDS, self._filled.set)
 
     async def _run(self) -> None:
         await asyncio.gather(self._send(), self._receive())
@@ -118,7 +129,9 @@ class _Relay:
             await self._filled.wait()
             self._filled.clear()
             with self._lock:
-                posted, self._outbox = self._outbox, {}
+                posted, self._outbox, self._hurried = self._outbox, {}, False
+            if not posted and self.sends:
+                continue  # all of it has gone out with one that could not wait
             told = [[kind, session_id, number] for (kind, session_id, _), number in posted.items()]
             message = {"type": MESSAGE, "from": self.name, "hints": told}
             try:

@@ -191,10 +191,11 @@ def refusal(error: ApiError) -> HttpResponse:
     return response
 
 
-def route(*, body_bytes_max: int = BODY_BYTES_MAX, **methods: View) -> Callable[..., HttpResponse]:
+def route(*, body_bytes_max: int = BODY_BYTES_MAX, crowd: bool = False, **methods: View) -> Callable[..., HttpResponse]:
     """Return the Django view of one path, a function for each method it has.
 
     `body_bytes_max` bounds the body of a request; `clustersim.asgi` refuses more of it while it comes in.
+    `crowd`: a whole class asks for it at once, and waits in a line of its own (`clustersim.answering`).
     """
     allowed = ", ".join(methods)
 
@@ -223,6 +224,7 @@ def route(*, body_bytes_max: int = BODY_BYTES_MAX, **methods: View) -> Callable[
 
     view.methods = tuple(methods)  # type: ignore[attr-defined]
     view.body_bytes_max = body_bytes_max  # type: ignore[attr-defined]
+    view.crowd = crowd  # type: ignore[attr-defined]
     return view
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -47,13 +46,6 @@ ID_LENGTH_MAX: Final = 40
 """Characters of an option's id; a longer one is refused with 422."""
 
 
-AT_ONCE: Final = 2
-"""Votes, and looks of a class at its poll, that one process answers at once: others wait for their turn, so that a
-class that votes leaves the teacher's controls their room."""
-
-_turns: Final = threading.BoundedSemaphore(AT_ONCE)
-
-
 def show(call: Call) -> HttpResponse:
     """Answer `GET …/polls`: what was asked, in order."""
     session_id = call.principal.session_id
@@ -63,13 +55,6 @@ def show(call: Call) -> HttpResponse:
 
 def one(call: Call, poll: str) -> HttpResponse:
     """Answer `GET …/polls/<id>`."""
-    if call.principal.role == TEACHER:
-        return _one(call, poll)
-    with _turns:
-        return _one(call, poll)
-
-
-def _one(call: Call, poll: str) -> HttpResponse:
     stored, row = _found(call, poll)
     if row is not None and row.state in votes.DONE and row.answer is None and not stored.object["spec"].get("lesson"):
         # A lesson says itself when what is waited for has come.
@@ -100,11 +85,6 @@ def create(call: Call) -> HttpResponse:
 
 def vote(call: Call, poll: str) -> HttpResponse:
     """Answer `POST …/polls/<id>/votes {"choice", "because"?}`: one seat, one vote; again is a change of mind."""
-    with _turns:
-        return _vote(call, poll)
-
-
-def _vote(call: Call, poll: str) -> HttpResponse:
     principal = call.require(STUDENT, TEACHER)
     stored = call.store.get(POLLS, "", poll)
     if stored is None:

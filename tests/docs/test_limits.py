@@ -18,6 +18,7 @@ ROOT = Path(__file__).parent.parent.parent
 PACKAGES = {
     "clustersim.documents": "YAML",
     "clustersim.bodies": "Bodies of requests",
+    "clustersim.answering": "Threads that answer",
     "clustersim.classroom": "People, files, templates",
     "clustersim.sessionapi": "The session API",
     "clustersim.live": "Websockets",

@@ -220,3 +220,38 @@ def test_questions_that_are_asked_at_once_are_all_asked(kind: str, monkeypatch: 
             relay.post(hints.LOG, 7, number)
     told = {(kind, session, number) for (kind, session, _), number in relay._outbox.items()}
     assert told == {(kind, 7, 3), (kind, 7, 5), (kind, 7, 9), (hints.LOG, 7, 9)}
+
+
+class _Recorder:
+    """A channel layer that keeps what goes out."""
+
+    def __init__(self) -> None:
+        self.sent: asyncio.Queue[list[Any]] = asyncio.Queue()
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        await self.sent.put(sorted(message["hints"]))
+
+
+async def test_votes_wait_for_a_hint_that_cannot_and_go_out_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, relay, loop = _Recorder(), hints._Relay(), asyncio.get_running_loop()
+    monkeypatch.setitem(channel_layers.backends, "default", layer)
+    monkeypatch.setattr(relay, "start", lambda: loop)
+    relay.sends = True
+    sending = asyncio.create_task(relay._send())
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            # Alone they would wait for an hour.
+            monkeypatch.setattr(hints, "UNHURRIED_SECONDS", 3_600.0)
+            for _ in range(50):
+                relay.post(hints.VOTES, 7, 0)
+            relay.post(hints.LOG, 7, 12)
+            assert await layer.sent.get() == [[hints.LOG, 7, 12], [hints.VOTES, 7, 0]]
+            monkeypatch.setattr(hints, "UNHURRIED_SECONDS", 0.0)
+            relay.post(hints.VOTES, 8, 0)
+            assert await layer.sent.get() == [[hints.VOTES, 8, 0]]
+            # The message that went out with the hurried one comes no second time.
+            relay.post(hints.LOG, 7, 13)
+            assert await layer.sent.get() == [[hints.LOG, 7, 13]]
+            assert layer.sent.empty()
+    finally:
+        sending.cancel()

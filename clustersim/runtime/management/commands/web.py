@@ -13,6 +13,12 @@ SWITCH_SECONDS: Final = 0.001
 BACKLOG: Final = 1024
 """Connections that may wait to be accepted: a class that joins at once would meet Twisted's 50 and retry after 1 s."""
 
+PING_INTERVAL_SECONDS: Final = 1_000_000_000
+"""How often Daphne pings a websocket by itself: never, the protocol does (docs/protocol.md) and measures the answer.
+
+0 would be at each of Daphne's looks, every 2 s; and each ping whose answer comes after the next one has gone out cuts
+the connection 30 s later, however alive it is."""
+
 
 def endpoints(host: str, port: int, tls_port: int, key: str, certificate: str) -> list[str]:
     """Return Twisted's endpoint descriptions."""
@@ -59,7 +65,6 @@ class Command(BaseCommand):
             http_timeout=None,
             application_close_timeout=5,
             websocket_timeout=-1,
-            # Browsers are pinged by the protocol itself (docs/protocol.md), which measures the answer.
-            ping_interval=0,
+            ping_interval=PING_INTERVAL_SECONDS,
             verbosity=0,
         ).run()
