@@ -25,7 +25,7 @@ _IDENTITY: Final = ("name", "namespace", "uid", "resourceVersion", "creationTime
 _encode: Final = msgspec.json.Encoder().encode
 
 OWN_ANNOTATIONS: Final = "clustersim.io/"
-"""Only annotations under this prefix travel: others can hold whole manifests."""
+"""Annotations under this prefix travel, and those that the kind names: others can hold whole manifests."""
 
 _METADATA: Final = {
     "name": True,
@@ -59,13 +59,15 @@ def slim(resource: str, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the object as the page reads it."""
     metadata = document["metadata"]
     short = cut(metadata, _METADATA)
+    kind = kind_of(resource)
     annotations = metadata.get("annotations")
     if annotations:
-        own = {name: text for name, text in annotations.items() if name.startswith(OWN_ANNOTATIONS)}
+        told = kind.page_annotations
+        own = {name: text for name, text in annotations.items() if name.startswith(OWN_ANNOTATIONS) or name in told}
         if own:
             short["annotations"] = own
     taken: dict[str, Any] = {"resource": resource, "metadata": short}
-    taken.update(cut(document, kind_of(resource).page))
+    taken.update(cut(document, kind.page))
     return taken
 
 

@@ -6,5 +6,8 @@ from typing import Final
 
 from controllers.registry.kind import Mask
 
+REVISION: Final = "deployment.kubernetes.io/revision"
+"""The annotation that tells which template of a Deployment is the newest."""
+
 CONDITIONS: Final[Mask] = {"type": True, "status": True, "reason": True, "message": True, "lastTransitionTime": True}
 CONTAINERS: Final[Mask] = {"name": True, "image": True, "restartPolicy": True, "resources": {"requests": True}}

@@ -324,6 +324,8 @@ class Kind:
     """Field selectors besides metadata.name and metadata.namespace."""
     page: Mask = field(default_factory=dict)
     """What the page gets of it besides the metadata (docs/protocol.md)."""
+    page_annotations: frozenset[str] = frozenset()
+    """Annotations that the page gets beside those under `clustersim.io/`."""
     kept_as: str = ""
     """The version in which upstream stores it, which discovery tells by a hash; empty: the one that it is served in."""
     key: str = ""

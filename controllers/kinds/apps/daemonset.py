@@ -179,4 +179,6 @@ KIND: Final = Kind(
             1,
         ),
     ),
+    page={"status": {"desiredNumberScheduled": True, "numberReady": True}},
+    page_annotations=frozenset({TEMPLATE_GENERATION}),
 )

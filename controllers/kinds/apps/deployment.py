@@ -10,7 +10,7 @@ from controllers.kinds import counts
 from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
-from controllers.kinds.masks import CONDITIONS
+from controllers.kinds.masks import CONDITIONS, REVISION
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import SCALE, STATUS, replicas_of, selector_text
@@ -153,4 +153,5 @@ KIND: Final = Kind(
             "conditions": CONDITIONS,
         },
     },
+    page_annotations=frozenset({REVISION}),
 )

@@ -10,6 +10,7 @@ from controllers.kinds import counts
 from controllers.kinds.columns import AGE, NAME, TEMPLATE, replicas_columns
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
+from controllers.kinds.masks import REVISION
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import SCALE, STATUS, replicas_of, selector_text
@@ -82,4 +83,5 @@ KIND: Final = Kind(
         "spec": {"replicas": True, "selector": True},
         "status": {"replicas": True, "readyReplicas": True, "availableReplicas": True, "observedGeneration": True},
     },
+    page_annotations=frozenset({REVISION}),
 )

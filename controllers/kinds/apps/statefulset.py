@@ -161,4 +161,5 @@ KIND: Final = Kind(
         AGE,
         *TEMPLATE,
     ),
+    page={"spec": {"replicas": True}, "status": {"replicas": True, "readyReplicas": True, "updateRevision": True}},
 )

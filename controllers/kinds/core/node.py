@@ -213,7 +213,7 @@ KIND: Final = Kind(
         "spec.unschedulable": lambda doc: "true" if at(doc, "spec", "unschedulable") else "false",
     },
     page={
-        "spec": {"unschedulable": True, "taints": {"key": True, "value": True, "effect": True}},
+        "spec": {"unschedulable": True, "taints": True},
         "status": {"capacity": True, "allocatable": True, "conditions": CONDITIONS},
     },
 )

@@ -45,6 +45,7 @@ export interface Taint {
   key: string;
   value?: string;
   effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";
+  timeAdded?: string;
 }
 
 export interface Condition {

@@ -4,6 +4,7 @@
 /** @import { Glyph, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tile-parts.js" */
+import { endReason } from "../state/eviction.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
@@ -12,6 +13,7 @@ import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, scoreBar, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
+import { troubleFate, troubleHead } from "./trouble.js";
 import { OVER_ALPHA, footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
 
 const PAD = 12;
@@ -49,7 +51,10 @@ export function drawCard(pen, box, node, state) {
   pods(pen, node, podsArea(box, node, state), state);
   pen.context.save();
   if (state.cycle?.over && scene && scene.feasible !== null) pen.context.globalAlpha = OVER_ALPHA;
-  if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, tileSentence(scene.details, pen.lang));
+  const { trouble } = node;
+  if (trouble && !scene) {
+    footer(pen, box, troubleHead(trouble, pen.nowMs, pen.lang), 1, troubleFate(trouble, pen.nowMs, 0, pen.lang), "warn");
+  } else if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, tileSentence(scene.details, pen.lang));
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && scene.segments.length > 0) scoreTable(pen, box, state);
   else if (scene?.winner) {
@@ -95,7 +100,7 @@ function resourceRows(node) {
  * @returns {number} y below
  */
 function conditions(pen, node, x, y, w) {
-  const words = [node.ready ? "Ready" : "NotReady", ...(node.zone ? [node.zone] : [])];
+  const words = [node.ready ? "Ready" : node.trouble?.ready === "Unknown" ? "Unknown" : "NotReady", ...(node.zone ? [node.zone] : [])];
   for (const condition of node.node.status?.conditions ?? [])
     if (condition.type !== "Ready" && condition.status === "True") words.push(condition.type);
   if (node.unschedulable) words.push("SchedulingDisabled");
@@ -119,7 +124,7 @@ export function podsArea(box, node, state) {
   const top = box.y + 42 + 16 * resourceRows(node).length + 17;
   const { scene } = state;
   const below = scene && scene.segments.length > 0 ? 50 + TABLE_ROW * tableRows(state).length
-    : scene && scene.feasible !== null ? 44 : 10;
+    : (scene && scene.feasible !== null) || node.trouble ? 44 : 10;
   const height = box.y + box.h - below - top;
   const area = { x: box.x + PAD, y: top, w: box.w - 2 * PAD };
   const rows = Math.floor(height / POD_ROW);
@@ -175,10 +180,13 @@ function pods(pen, node, area, state) {
  * @param {Glyph} glyph
  */
 function requestsOf(pen, glyph) {
+  const reason = glyph.pod ? endReason(glyph.pod) : "";
+  if (glyph.state === "failed" && reason) return reason;
   if (glyph.state === "terminating" && glyph.endsAtMs !== null) {
     return `${text(pen.lang, "state.terminating")} ${Math.max(0, Math.ceil((glyph.endsAtMs - pen.nowMs) / 1000))} s`;
   }
   if (glyph.state !== "running") return text(pen.lang, `state.${glyph.state}`);
+  if (glyph.old) return text(pen.lang, "pod.old");
   if (glyph.cpuMilli === 0 && glyph.memoryBytes === 0) return text(pen.lang, "stage.noRequests");
   return `${formatCpu(glyph.cpuMilli)} · ${formatMemory(glyph.memoryBytes)}`;
 }

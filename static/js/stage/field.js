@@ -185,7 +185,7 @@ function podAt(input, box, node, x, y) {
   if (input.layout.wide) return null;
   if (input.layout.level === 1) return podRowAt(node.glyphs, podsArea(box, node, state), x, y);
   const said = state.scene !== null && state.scene.feasible !== null;
-  if (input.layout.level === 2) return glyphAt(node.glyphs, glyphArea(box, node, said || !node.ready), x, y);
+  if (input.layout.level === 2) return glyphAt(node.glyphs, glyphArea(box, node, said || node.trouble !== null), x, y);
   if (input.layout.level === 3) return glyphAt(node.glyphs, smallArea(box), x, y);
   return null;
 }
@@ -216,7 +216,8 @@ export function stateOf(input, node) {
 function lookOf(input, node, state) {
   const { scene } = state;
   const ending = node.glyphs.some((glyph) => glyph.endsAtMs !== null) ? Math.ceil(input.nowMs / 1000) : 0;
-  const own = [node, state.selected, state.focused, state.hovered, state.selectedPod, ending];
+  const pressed = node.trouble ? Math.ceil(input.nowMs / 1000) : 0;
+  const own = [node, state.selected, state.focused, state.hovered, state.selectedPod, ending, pressed];
   if (!scene) return own;
   const grown = scene.settled ? -1 : scene.segments.reduce((sum, segment) => sum + segment.value, 0);
   return [...own, scene.feasible, scene.dim, scene.reason, scene.details, scene.total, scene.delta, grown, scene.glow, scene.winner, scene.role,

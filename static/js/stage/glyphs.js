@@ -3,7 +3,7 @@
 /** @import { Colours } from "../dom/colours.js" */
 import { devicePixels } from "../dom/dom.js";
 
-/** @typedef {{state: string, hue: number, ring: boolean}} Look */
+/** @typedef {{state: string, hue: number, ring: boolean, old?: boolean}} Look `old`: of a template that has been replaced */
 
 /** Most pictures kept; a theme change or a zoom through many sizes would otherwise gather them for ever. */
 const SPRITES_MAX = 600;
@@ -22,7 +22,7 @@ const sprites = new Map();
  * @param {number} dpr device pixels per CSS pixel
  */
 export function drawGlyph(context, look, x, y, size, colours, dpr) {
-  const key = `${colours.key}|${look.state}|${look.hue}|${look.ring}|${size}|${dpr}`;
+  const key = `${colours.key}|${look.state}|${look.hue}|${look.ring}|${look.old ? "old" : ""}|${size}|${dpr}`;
   let sprite = sprites.get(key);
   if (!sprite) {
     if (sprites.size >= SPRITES_MAX) sprites.clear();
@@ -71,6 +71,32 @@ function paintGlyph(context, look, size, colours) {
     roundRect(context, size * 0.24, size * 0.24, size * 0.52, size * 0.52, radius * 0.6);
     context.stroke();
   }
+  if (look.old) foldCorner(context, size, hue);
+}
+
+/**
+ * A pod of an older template lacks a corner, as a page that has been turned down.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} size
+ * @param {string} hue
+ */
+function foldCorner(context, size, hue) {
+  const from = size * 0.5;
+  context.save();
+  context.globalCompositeOperation = "destination-out";
+  context.beginPath();
+  context.moveTo(from, -1);
+  context.lineTo(size + 1, -1);
+  context.lineTo(size + 1, size - from);
+  context.closePath();
+  context.fill();
+  context.restore();
+  context.strokeStyle = hue;
+  context.lineWidth = Math.max(1, size * 0.11);
+  context.beginPath();
+  context.moveTo(from, size * 0.05);
+  context.lineTo(size * 0.95, size - from);
+  context.stroke();
 }
 
 /**

@@ -41,21 +41,24 @@ export function mountLegend(element, dispatch) {
     h("div", { class: "st-legend-row" }, colourTitle, groups, detail, by), more);
   let look = "";
 
-  /** @param {{groups: readonly Group[], pods: ReadonlyMap<string, Glyph>, layout: Layout, ui: Ui, colours: Colours, scene: Scene | null}} input */
-  function render({ groups: used, pods, layout, ui, colours, scene }) {
+  /** @param {{groups: readonly Group[], aged: boolean, pods: ReadonlyMap<string, Glyph>, layout: Layout, ui: Ui, colours: Colours, scene: Scene | null}} input */
+  function render({ groups: used, aged, pods, layout, ui, colours, scene }) {
     const { lang } = ui;
     const present = statesOf(pods);
     const plugins = scoring(scene);
     const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} ${[...present].join()} `
-      + `${plugins.map(({ plugin }) => plugin).join()} `
+      + `${plugins.map(({ plugin }) => plugin).join()} ${aged} `
       + used.map((group) => `${group.key}:${group.label}:${group.number}`).join(" ");
     if (next === look) return;
     look = next;
     setText(stateTitle, text(lang, plugins.length ? "legend.plugins" : "legend.state"));
     setText(colourTitle, text(lang, "legend.colour"));
-    states.replaceChildren(...(plugins.length ? plugins.map(pluginItem) : STATES.map((state) =>
-      h("li", { "data-present": String(present.has(state)) }, glyphElement({ state, hue: 0, ring: false }, 13, colours),
-        h("span", { text: text(lang, `state.${state}`) })))));
+    const sign = (/** @type {string} */ state, /** @type {string} */ said, /** @type {boolean} */ there, old = false) =>
+      h("li", { "data-present": String(there) }, glyphElement({ state, hue: 0, ring: false, old }, 13, colours), h("span", { text: said }));
+    states.replaceChildren(...(plugins.length ? plugins.map(pluginItem) : [
+      ...(aged ? [sign("running", text(lang, "pod.old"), true, true)] : []),
+      ...STATES.map((state) => sign(state, text(lang, `state.${state}`), present.has(state))),
+    ]));
     setText(more, text(lang, "legend.all"));
     const named = used.slice(0, GROUPS_SHOWN);
     syncList(groups, named, (group) => group.key, () => h("li"), (item, group) => {

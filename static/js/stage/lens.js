@@ -1,9 +1,11 @@
 /** What appears beside the pointer: a pod or node in words, and from level 4 a lens of six nodes in finer detail. */
 
+/** @import { Lang } from "../lib/types.d.ts" */
 /** @import { FieldInput } from "./field.js" */
 /** @import { TileBox } from "./levels.js" */
 /** @import { Glyph, NodeModel } from "./model.js" */
 import { devicePixels, setText } from "../dom/dom.js";
+import { endReason } from "../state/eviction.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
@@ -97,7 +99,7 @@ export function mountLens(host) {
   function showTip(input, { node, glyph }, at) {
     lens.hidden = true;
     const lines = glyph
-      ? [glyph.key, `${text(input.lang, `state.${glyph.state}`)} · ${formatCpu(glyph.cpuMilli)} cpu · `
+      ? [glyph.key, `${stateWords(glyph, input.lang)} · ${formatCpu(glyph.cpuMilli)} cpu · `
         + `${formatMemory(glyph.memoryBytes)} · ${text(input.lang, "hand.priority", { n: glyph.priority })}`]
       : [node.name, describe(input, node)];
     tip.replaceChildren(h("b", { text: lines[0] }), h("span", { text: lines[1] }));
@@ -105,6 +107,16 @@ export function mountLens(host) {
   }
 
   return { show, hide };
+}
+
+/**
+ * The state of a pod in words: an older template and why it ends, too.
+ * @param {Glyph} glyph
+ * @param {Lang} lang
+ */
+function stateWords(glyph, lang) {
+  const reason = glyph.pod ? endReason(glyph.pod) : "";
+  return [text(lang, `state.${glyph.state}`), reason, glyph.old ? text(lang, "pod.old") : ""].filter(Boolean).join(" · ");
 }
 
 /**

@@ -4,7 +4,11 @@
  */
 
 /** @import { NodeSlim, PodSlim, PodState, QueueStatus, Taint, Ui, View } from "../lib/types.d.ts" */
+/** @import { Trouble } from "../state/eviction.js" */
+/** @import { Rollout, Templates } from "../state/rollouts.js" */
 /** @import { Group } from "./groups.js" */
+import { troubleOf } from "../state/eviction.js";
+import { isOld, rolloutsOf, templatesMaker } from "../state/rollouts.js";
 import {
   GPU_RESOURCE, compareNames, conditionOf, cycleUnderWay, isTerminal, leader, objectAt, objectsOf,
   podRequests, podState, queueOfLeader, remembered, resourcesOf, zoneOf,
@@ -29,6 +33,7 @@ import { unseenPods } from "./lanes-model.js";
  * @property {string} node where it is drawn: bound or assumed; "" in a lane
  * @property {number | null} endsAtMs simulated time at which a terminating pod is gone
  * @property {boolean} ghost a nominated pod, drawn on a node that it is not on and takes nothing of
+ * @property {boolean} old made of a template that has been replaced since
  * @property {PodSlim | null} pod
  */
 
@@ -55,6 +60,7 @@ import { unseenPods } from "./lanes-model.js";
  * @property {number} memoryUsed bytes
  * @property {readonly Glyph[]} glyphs its pods, then the ghosts of those nominated to it
  * @property {number} podCount without the ghosts
+ * @property {Trouble | null} trouble null: it is well
  * @property {NodeSlim} node
  */
 
@@ -65,6 +71,7 @@ import { unseenPods } from "./lanes-model.js";
  * @property {ReadonlyMap<string, Glyph>} pods by key
  * @property {readonly Group[]} groups
  * @property {QueueStatus} queue
+ * @property {readonly Rollout[]} rollouts workloads with pods of two templates
  * @property {readonly PodSlim[]} unseen pending pods that no queue has taken in yet
  */
 
@@ -73,23 +80,25 @@ import { unseenPods } from "./lanes-model.js";
  * @returns {(view: View, ui: Ui) => Model}
  */
 export function modelMaker() {
+  const readTemplates = templatesMaker();
   /** @type {Map<string, Group>} */
   let groups = new Map();
   let colourBy = "";
   let known = "";
   /** @type {Map<string, NodeModel>} */
   let lastNodes = new Map();
-  /** @type {WeakMap<PodSlim, {state: string, glyph: Glyph}>} */
+  /** @type {WeakMap<PodSlim, {state: string, glyph: Glyph, templates: Templates}>} */
   let glyphs = new WeakMap();
   /** @type {{inputs: unknown[], model: Model} | null} */
   let last = null;
 
   return (view, ui) => {
     const queue = queueOfLeader(view);
+    const templates = readTemplates(view);
     const inputs = [
       objectsOf(view, "pods"), objectsOf(view, "nodes"),
       objectsOf(view, "queues.clustersim.io"), objectsOf(view, "replicas.clustersim.io"), ui.colourBy,
-      whoIs(view.people, NOTHING),
+      whoIs(view.people, NOTHING), templates,
     ];
     if (last && inputs.every((input, index) => input === last?.inputs[index])) return last.model;
     const who = whoIs(view.people, NOTHING);
@@ -104,14 +113,17 @@ export function modelMaker() {
     const fates = fatesOf(view);
     const byNode = groupPods(view, assumed);
     const podMap = new Map();
+    let aged = false;
     const glyphOf = (/** @type {PodSlim} */ pod) => {
       const drawn = glyphs.get(pod);
       const key = drawn?.glyph.key ?? `${pod.metadata.namespace}/${pod.metadata.name}`;
       const state = fates.get(key) ?? stateOf(pod, assumed.has(key));
       const node = pod.spec?.nodeName || assumed.get(key) || "";
-      const glyph = drawn?.state === state && drawn.glyph.node === node ? drawn.glyph
-        : makeGlyph(view, pod, { key, state, node }, ui.colourBy, groups);
-      if (glyph !== drawn?.glyph) glyphs.set(pod, { state, glyph });
+      const old = drawn?.templates === templates ? drawn.glyph.old : isOld(templates, pod);
+      aged ||= old;
+      const glyph = drawn?.state === state && drawn.glyph.node === node && drawn.glyph.old === old ? drawn.glyph
+        : makeGlyph(view, pod, { key, state, node, old }, ui.colourBy, groups);
+      if (glyph !== drawn?.glyph || drawn.templates !== templates) glyphs.set(pod, { state, glyph, templates });
       podMap.set(key, glyph);
       return glyph;
     };
@@ -123,11 +135,13 @@ export function modelMaker() {
     for (const node of nodeList) {
       const name = node.metadata.name;
       const own = (byNode.get(name) ?? []).map(glyphOf);
-      nodes.set(name, nodeModel(node, own, ghosts.get(name) ?? [], lastNodes.get(name)));
+      nodes.set(name, nodeModel(node, own, ghosts.get(name) ?? [], lastNodes.get(name), view.epochMs));
     }
     const unseen = unseenPods(waiting.filter((pod) => !isTerminal(pod)), queue, taken, queueRevision(view));
     lastNodes = nodes;
-    const model = { nodes, zones: zonesOf(nodes), pods: podMap, groups: sortedGroups(groups, podMap), queue, unseen };
+    const model = { nodes, zones: zonesOf(nodes), pods: podMap, groups: sortedGroups(groups, podMap), queue, unseen,
+      // Most of the time no pod is of an older template, and there is nothing to count.
+      rollouts: aged ? rolloutsOf(templates, /** @type {Iterable<PodSlim>} */ (objectsOf(view, "pods").values())) : [] };
     last = { inputs, model };
     return model;
   };
@@ -247,12 +261,12 @@ function stateOf(pod, isAssumed) {
 /**
  * @param {View} view
  * @param {PodSlim} pod
- * @param {{key: string, state: PodState | Fate, node: string}} place
+ * @param {{key: string, state: PodState | Fate, node: string, old: boolean}} place
  * @param {Ui["colourBy"]} colourBy
  * @param {Map<string, Group>} groups
  * @returns {Glyph}
  */
-function makeGlyph(view, pod, { key, state, node }, colourBy, groups) {
+function makeGlyph(view, pod, { key, state, node, old }, colourBy, groups) {
   const requests = podRequests(pod);
   const group = groupOf(view, pod, colourBy, groups);
   const deleted = pod.metadata.deletionTimestamp;
@@ -270,6 +284,7 @@ function makeGlyph(view, pod, { key, state, node }, colourBy, groups) {
     cpuMilli: requests.cpuMilli,
     memoryBytes: requests.memoryBytes,
     ghost: false,
+    old,
     endsAtMs: deleted ? Date.parse(deleted) - view.epochMs : null,
     pod,
   };
@@ -289,9 +304,10 @@ export function shortName(pod) {
  * @param {Glyph[]} own
  * @param {readonly Glyph[]} ghosts
  * @param {NodeModel | undefined} before
+ * @param {number} epochMs
  * @returns {NodeModel}
  */
-function nodeModel(node, own, ghosts, before) {
+function nodeModel(node, own, ghosts, before, epochMs) {
   own.sort((a, b) => compareNames(a.pod?.metadata.creationTimestamp ?? "", b.pod?.metadata.creationTimestamp ?? "")
     || compareNames(a.name, b.name));
   const glyphs = [...own, ...ghosts];
@@ -317,6 +333,7 @@ function nodeModel(node, own, ghosts, before) {
     memoryUsed: sum((glyph) => glyph.memoryBytes),
     glyphs,
     podCount: own.length,
+    trouble: troubleOf(node, own.flatMap(({ pod }) => pod ?? []), epochMs),
     node,
   };
 }

@@ -8,11 +8,13 @@
 /** @import { Layout } from "./levels.js" */
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
 import { setText, syncList } from "../dom/dom.js";
+import { endReason } from "../state/eviction.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { number, text } from "../lib/text.js";
 import { h } from "../dom/h.js";
 import { neighbour } from "./levels.js";
+import { troubleFate, troubleHead } from "./trouble.js";
 
 /** Real milliseconds between updates of a large table: a reader cannot follow more, and layout costs frames. */
 const SLOW_UPDATE_MS = 1_000;
@@ -28,6 +30,7 @@ const PODS_IN_ALL_ROWS_NODES_MAX = 60;
  * @property {Scene | null} scene
  * @property {string} selectedNode
  * @property {Lang} lang
+ * @property {number} epochMs
  */
 
 const ARROWS = /** @type {const} */ ({ ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" });
@@ -112,7 +115,7 @@ export function mountOutline(element, dispatch, onFocus) {
     syncList(body, nodes, (node) => node.name, createRow, (row, node) => {
       const told = scene?.nodes.get(node.name) ?? null;
       const options = {
-        lang, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode,
+        lang, epochMs: now.epochMs, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode,
       };
       const look = [node, told?.feasible, told?.reason, told?.details, told?.segments.length, told?.total, told?.tied, told?.winner, ...Object.values(options)];
       const before = looks.get(node.name);
@@ -168,9 +171,9 @@ function createRow(node) {
  * @param {HTMLElement} row
  * @param {NodeModel} node
  * @param {NodeScene | null} scene
- * @param {{lang: Lang, reachable: boolean, pods: boolean, selected: boolean}} options
+ * @param {{lang: Lang, epochMs: number, reachable: boolean, pods: boolean, selected: boolean}} options
  */
-function updateRow(row, node, scene, { lang, reachable, pods, selected }) {
+function updateRow(row, node, scene, { lang, epochMs, reachable, pods, selected }) {
   const [name, zone, cpu, memory, verdict, list] = /** @type {HTMLElement[]} */ ([...row.children]);
   if (!name || !zone || !cpu || !memory || !verdict || !list) return;
   const button = /** @type {HTMLElement} */ (name.firstElementChild);
@@ -180,7 +183,7 @@ function updateRow(row, node, scene, { lang, reachable, pods, selected }) {
   setText(zone, node.zone);
   setText(cpu, `${formatCpu(node.cpuUsed)} / ${formatCpu(node.cpuMilli)}`);
   setText(memory, `${formatMemory(node.memoryUsed)} / ${formatMemory(node.memoryBytes)}`);
-  setText(verdict, verdictText(node, scene, lang));
+  setText(verdict, verdictText(node, scene, lang, epochMs));
   const shown = pods ? node.glyphs : [];
   syncList(/** @type {HTMLElement} */ (list.firstElementChild), shown, (glyph) => glyph.key, () =>
     h("li", {}, h("button", { type: "button" })), (item, glyph) => updatePod(item, glyph, tabIndex, lang));
@@ -197,17 +200,21 @@ function updatePod(item, glyph, tabIndex, lang) {
   const button = /** @type {HTMLElement} */ (item.firstElementChild);
   button.dataset["pod"] = glyph.key;
   if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
-  setText(button, `${glyph.key}, ${text(lang, `state.${glyph.state}`)}`);
+  const reason = glyph.pod ? endReason(glyph.pod) : "";
+  setText(button, [glyph.key, text(lang, `state.${glyph.state}`), glyph.old ? text(lang, "pod.old") : "", reason].filter(Boolean).join(", "));
 }
 
 /**
  * @param {NodeModel} node
  * @param {NodeScene | null} scene
  * @param {Lang} lang
+ * @param {number} epochMs
  */
-function verdictText(node, scene, lang) {
+function verdictText(node, scene, lang, epochMs) {
   const words = [];
-  if (!node.ready) words.push(text(lang, "stage.notReady"));
+  const { trouble } = node;
+  // Not what is left until then: a table that counts seconds cannot be listened to.
+  if (trouble) words.push(troubleHead({ ...trouble, sinceMs: null }, 0, lang), troubleFate(trouble, null, epochMs, lang));
   if (node.unschedulable) words.push("SchedulingDisabled");
   for (const taint of node.taints) words.push(`${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`);
   if (scene?.feasible === false) words.push(...[scene.reason, refusalSentence(scene.details, lang)].filter(Boolean));
@@ -216,5 +223,5 @@ function verdictText(node, scene, lang) {
     if (scene.winner) words.push(text(lang, "stage.winner"));
     else if (scene.tied) words.push(text(lang, "stage.tie"));
   }
-  return words.join("; ");
+  return words.filter(Boolean).join("; ");
 }

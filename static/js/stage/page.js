@@ -22,6 +22,7 @@ import { mountLegend } from "./legend.js";
 import { mountLooks } from "./looks.js";
 import { mountOutline } from "./outline.js";
 import { mountRail } from "./rail.js";
+import { mountRollouts } from "./rollouts.js";
 import { mountSeal } from "./seal.js";
 import { mountSchedulers } from "./schedulers.js";
 import { backoffOf, isComplete, profileOf } from "./told.js";
@@ -43,6 +44,7 @@ export function mountPage(element, dispatch, on) {
   const lanes = mountLanes(parts.lanes, dispatch);
   const looks = mountLooks(parts.spacer, parts.lanes);
   const schedulers = mountSchedulers(parts.schedulers, dispatch);
+  const rollouts = mountRollouts(parts.schedulers, dispatch);
   const clients = mountClients(parts.schedulers);
   const legend = mountLegend(parts.legend, dispatch);
   const edges = mountEdges(parts.nodes, parts.scroller, on.reveal);
@@ -77,8 +79,9 @@ export function mountPage(element, dispatch, on) {
       scene: told === live ? scene : null, cycleReplica: under?.replica ?? "", colours, lang,
     });
     looks.render(view, ui, layout);
+    rollouts.render(model.rollouts, lang);
     clients.render(view, lang);
-    legend.render({ groups: model.groups, pods: model.pods, layout, ui, colours, scene });
+    legend.render({ groups: model.groups, aged: model.rollouts.length > 0, pods: model.pods, layout, ui, colours, scene });
     const eviction = layout.wide && told && scene?.eviction;
     evict.render(eviction ? {
       eviction, cycle: told.cycle, glyph: model.pods.get(told.cycle.pod) ?? null, colours, lang,
@@ -86,7 +89,7 @@ export function mountPage(element, dispatch, on) {
     element.dataset["scene"] = eviction ? "eviction" : "";
     edges.render({ scene, layout, lang });
     outline.render({
-      model, layout, scene, selectedNode: selected?.resource === "nodes" ? selected.key : "", lang,
+      model, layout, scene, selectedNode: selected?.resource === "nodes" ? selected.key : "", lang, epochMs: view.epochMs,
     }, timeMs);
     parts.empty.hidden = model.nodes.size > 0 || !view.ready;
     setText(parts.empty, text(lang, "stage.empty"));

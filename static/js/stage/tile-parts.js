@@ -224,8 +224,9 @@ export function glyphAt(glyphs, { x, y, w, rows, size, pitch }, px, py) {
  * @param {string} reason
  * @param {number} dim
  * @param {string} [amounts]
+ * @param {string} [mark] icon
  */
-export function footer(pen, box, reason, dim, amounts = "") {
+export function footer(pen, box, reason, dim, amounts = "", mark = "ban") {
   const { context, colours } = pen;
   context.font = `500 11px ${colours.font}`;
   const room = box.w - PAD - 15 - 4;
@@ -243,7 +244,7 @@ export function footer(pen, box, reason, dim, amounts = "") {
   context.fillRect(box.x + 1, top, box.w - 2, 8);
   context.fillStyle = colours.line;
   context.fillRect(box.x + 1, top, box.w - 2, 1);
-  drawIcon(context, "ban", box.x + PAD - 1, top + 6, 11, colours.t2);
+  drawIcon(context, mark, box.x + PAD - 1, top + 6, 11, colours.t2);
   lines.forEach((line, index) =>
     write(pen, line, box.x + PAD + 15, top + 12 + index * pitch, index < reasons.length
       ? { weight: 500, colour: colours.t1 } : { colour: colours.t2 }));

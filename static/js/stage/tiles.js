@@ -13,6 +13,7 @@ import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, fit, scoreBar, widthOf, write } from "./pen.js";
 import { shortReason } from "./reasons.js";
+import { troubleFate, troubleHead } from "./trouble.js";
 import { OVER_ALPHA, PAD, footer, frame, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
 
 export const GLYPH_SIZE = 14;
@@ -84,12 +85,14 @@ export function drawTile(pen, box, node, state) {
   const scored = scene !== null && scene.feasible !== null;
   const refused = isOut(scene);
   const dim = refused ? scene?.dim ?? 0 : node.ready ? 0 : 1;
-  const reason = refused ? scene?.reason ?? "" : node.ready ? "" : text(pen.lang, "stage.notReady");
+  const { trouble } = node;
+  const reason = refused ? scene?.reason ?? "" : trouble && !scored ? troubleHead(trouble, pen.nowMs, pen.lang) : "";
   glyphRows(pen, node.glyphs, { ...glyphArea(box, node, scored || reason !== ""), dim, selectedPod: state.selectedPod });
   const ghost = waitingGhost(node);
   pen.context.save();
   if (cycle?.over && (scored || refused)) pen.context.globalAlpha = OVER_ALPHA;
-  if (reason) footer(pen, box, reason, dim, refused ? tileSentence(scene?.details ?? [], pen.lang) : "");
+  if (reason) footer(pen, box, reason, refused ? dim : 1, refused ? tileSentence(scene?.details ?? [], pen.lang)
+    : trouble ? troubleFate(trouble, pen.nowMs, 0, pen.lang) : "", refused ? "ban" : "warn");
   else if (!scored && ghost) ghostLine(pen, box, ghost);
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);
@@ -209,7 +212,7 @@ export function drawSmallTile(pen, box, node, state) {
   const refused = scene?.feasible === false;
   const amber = scene?.tied || scene?.winner;
   const said = refused ? shortReason(scene.reason, scene.plugin) : scene && scene.segments.length > 0
-    ? String(scene.total) : node.unschedulable ? "cordon" : node.ready ? "" : "NotReady";
+    ? String(scene.total) : node.unschedulable ? "cordon" : node.trouble?.ready === "Unknown" ? "Unknown" : node.ready ? "" : "NotReady";
   const taken = said ? write(pen, said, x + w - 7, y + 12, {
     weight: amber ? 600 : 400, colour: amber ? colours.ambt : colours.t2, align: "right",
   }) + 4 : 0;
