@@ -172,6 +172,15 @@ class RefusalDetails(Plugin, Protocol):
 
 
 @runtime_checkable
+class PreFilterDetails(Plugin, Protocol):
+    """What stands behind a PreFilter's no to a pod, wherever it would go. Asked when a trace is made."""
+
+    def pre_filter_details(self, pod: PodInfo) -> Sequence[Detail]:
+        """Return what this plugin lacks of a pod that it has turned away."""
+        ...
+
+
+@runtime_checkable
 class PostFilterPlugin(Plugin, Protocol):
     """No node fits: make one fit later (preemption)."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scheduler_core.api.node import Taint
+from scheduler_core.api.selectors import CompiledTerm
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.interface import Detail, RefusalDetails
 from scheduler_core.framework.status import Status
@@ -36,6 +37,46 @@ class Refusal:
 def taint_detail(taint: Taint) -> Detail:
     """Return a taint as a refusal tells of it."""
     return {"kind": "taint", "key": taint.key, "value": taint.value, "effect": taint.effect}
+
+
+def unmet(source: str, terms: Sequence[CompiledTerm], name: str, labels: Mapping[str, str]) -> list[Detail]:
+    """Return the conditions of terms that a node does not meet; `value` None: it has no such label.
+
+    Args:
+        source: whose terms they are, as docs/trace.md names it.
+        terms: of a node selector.
+        name: the node's.
+        labels: the node's.
+    """
+    found: list[Detail] = []
+    for index, term in enumerate(terms):
+        where: Detail = {"kind": "label", "source": source, "term": index}
+        if term.empty or term.errors:
+            found.append({**where, "key": "", "operator": "", "values": [], "value": None, "error": term.error})
+            continue
+        found += (
+            {
+                **where,
+                "key": one.key,
+                "operator": one.operator,
+                "values": sorted(one.values),
+                "value": labels.get(one.key),
+            }
+            for one in term.labels
+            if not one.matches(labels)
+        )
+        found += (
+            {
+                **where,
+                "key": "metadata.name",
+                "operator": "In" if equal else "NotIn",
+                "values": [wanted],
+                "value": name,
+            }
+            for equal, wanted in term.names
+            if (name == wanted) is not equal
+        )
+    return found
 
 
 def refusals(
@@ -78,10 +119,13 @@ def refusals(
 def _details(
     teller: RefusalDetails | None, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int
 ) -> Sequence[Detail]:
-    if teller is None:
-        return ()
+    return () if teller is None else amounts(teller.refusal_details, state, pod, snapshot, row)
+
+
+def amounts(tell: Callable[..., Sequence[Detail]], *about: Any) -> Sequence[Detail]:
+    """Return what a plugin tells of a no of its own; nothing where it breaks."""
     try:
-        return teller.refusal_details(state, pod, snapshot, row)
+        return tell(*about)
     except Exception:
         # Whatever an installed plugin does wrong here, the decision is taken and can be told.
         return ()

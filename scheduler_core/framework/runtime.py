@@ -17,6 +17,7 @@ from scheduler_core.framework.filtering import Filtering
 from scheduler_core.framework.guarded import asked, asked_pair, post_filtered, told, waited
 from scheduler_core.framework.interface import (
     BindPlugin,
+    Detail,
     EnqueueExtensions,
     Listers,
     NoListers,
@@ -31,6 +32,7 @@ from scheduler_core.framework.interface import (
     PostFilterSteps,
     PreBindPlugin,
     PreEnqueuePlugin,
+    PreFilterDetails,
     PreFilterPlugin,
     PreFilterResult,
     PreScorePlugin,
@@ -44,7 +46,7 @@ from scheduler_core.framework.interface import (
 )
 from scheduler_core.framework.metrics import Metrics
 from scheduler_core.framework.profile import ProfileConfiguration, ProfileError, resolve
-from scheduler_core.framework.refusing import Refusal, refusals
+from scheduler_core.framework.refusing import Refusal, amounts, refusals
 from scheduler_core.framework.registry import PluginRegistry
 from scheduler_core.framework.reuse import Reuse
 from scheduler_core.framework.scores import Scores
@@ -263,6 +265,12 @@ class Framework:
     def refusals(self, state: CycleState, pod: PodInfo, outcome: FilterOutcome, row: int) -> list[Refusal]:
         """Return every filter's no to a row of an outcome, with the amounts behind it; see `refusing.refusals`."""
         return refusals(self._tellers, self._filtering, state, pod, outcome, row)
+
+    def pre_filter_details(self, status: Status, pod: PodInfo) -> Sequence[Detail]:
+        """Return the amounts behind PreFilter's no to a pod; none where the plugin knows none."""
+        plugins = (one for one in self._at("preFilter") if one.name == status.plugin)
+        teller = next(plugins, None) if status.rejected else None
+        return amounts(teller.pre_filter_details, pod) if isinstance(teller, PreFilterDetails) else ()
 
     def run_post_filter(self, state: CycleState, pod: PodInfo, outcome: FilterOutcome) -> PostFilterSteps:
         """Run PostFilter, yielding what the loop must do; the first success or error ends it, refusals add up."""

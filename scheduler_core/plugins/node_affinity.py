@@ -13,11 +13,12 @@ from scheduler_core.api.selectors import CompiledTerm, NodeSelectorTerm, aggrega
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
+from scheduler_core.framework.refusing import unmet
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.kernels.resources import default_normalize
 from scheduler_core.snapshot.label_columns import LabelColumns
-from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
+from scheduler_core.snapshot.node_info import PodInfo
 from scheduler_core.snapshot.preferred_affinity import Preferred, PreferredTermError, preferred_of
 from scheduler_core.snapshot.required_affinity import Required, Terms, demands_of, required_of
 from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
@@ -52,39 +53,6 @@ def pinned_names(terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
 def _affinity_of(pod: PodInfo) -> NodeAffinitySpec | None:
     affinity = pod.pod.spec.affinity
     return affinity.node_affinity if affinity is not None else None
-
-
-def _unmet(source: str, terms: Sequence[CompiledTerm], info: NodeInfo) -> list[Detail]:
-    """Return the conditions of terms that a node does not meet; `value` None: it has no such label."""
-    found: list[Detail] = []
-    for index, term in enumerate(terms):
-        where: Detail = {"kind": "label", "source": source, "term": index}
-        if term.empty or term.errors:
-            found.append({**where, "key": "", "operator": "", "values": [], "value": None, "error": term.error})
-            continue
-        found += (
-            {
-                **where,
-                "key": one.key,
-                "operator": one.operator,
-                "values": sorted(one.values),
-                "value": info.labels.get(one.key),
-            }
-            for one in term.labels
-            if not one.matches(info.labels)
-        )
-        found += (
-            {
-                **where,
-                "key": "metadata.name",
-                "operator": "In" if equal else "NotIn",
-                "values": [wanted],
-                "value": info.name,
-            }
-            for equal, wanted in term.names
-            if (info.name == wanted) is not equal
-        )
-    return found
 
 
 class NodeAffinity:
@@ -171,13 +139,13 @@ class NodeAffinity:
         info = snapshot.infos[row]
         added = self._added_required
         if added is not None and not any(term.matches(info.name, info.labels) for term in added):
-            return _unmet("addedAffinity", added, info)
+            return unmet("addedAffinity", added, info.name, info.labels)
         required = required_of(pod)
-        own = _unmet("nodeSelector", (CompiledTerm(required.selector),), info)
+        own = unmet("nodeSelector", (CompiledTerm(required.selector),), info.name, info.labels)
         terms = required.terms
         if terms is None or any(term.matches(info.name, info.labels) for term in terms):
             return own
-        return [*own, *_unmet("nodeAffinity", terms, info)]
+        return [*own, *unmet("nodeAffinity", terms, info.name, info.labels)]
 
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Return Skip when neither pod nor profile prefers anything; Error when a preferred term cannot be read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -12,7 +12,7 @@ from scheduler_core.api.pod import Pod, Volume
 from scheduler_core.api.storage import CSINode, PersistentVolumeClaim
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
@@ -80,11 +80,21 @@ class NodeVolumeLimits:
         return Verdicts(codes, keys, lambda key: (missing if key else REASON,))
 
     def _exceeds(self, pod: Pod, info: NodeInfo, attachments: Iterable[tuple[str, str]]) -> bool:
+        return any(there + more > limit for _, limit, there, more in self._counted(pod, info, attachments))
+
+    def _counted(
+        self, pod: Pod, info: NodeInfo, attachments: Iterable[tuple[str, str]]
+    ) -> Iterator[tuple[str, int, int, int]]:
+        """Yield (driver, its limit on the node, volumes there, volumes that the pod would add).
+
+        Raises:
+            MissingError: a claim of the pod is not there.
+        """
         csi_node = self._objects.csi_node(info.name)
         wanted = self._volumes(pod, csi_node, is_new=True)
         limits = _limits(csi_node)
         if not wanted or not limits:
-            return False
+            return
         attached: Attached = {}
         for other in info.pods:
             if other.pod.spec.volumes:
@@ -93,7 +103,26 @@ class NodeVolumeLimits:
         # As upstream, a volume of the new pod's counts twice where it is attached and no pod on the node uses it.
         attached |= dict.fromkeys(attachments)
         there = Counter(driver for driver, _ in attached)
-        return any(driver in limits and there[driver] + more > limits[driver] for driver, more in coming.items())
+        yield from (
+            (driver, limits[driver], there[driver], more) for driver, more in coming.items() if driver in limits
+        )
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return each driver that would have to attach too many, as the resource that upstream names after it."""
+        info = snapshot.infos[row]
+        counted = self._counted(pod.pod, info, self._attachments().get(info.name, ()))
+        return [
+            {
+                "kind": "resource",
+                "resource": f"attachable-volumes-csi-{driver}",
+                "asked": more,
+                "free": limit - there,
+                "missing": there + more - limit,
+                "size": limit,
+            }
+            for driver, limit, there, more in counted
+            if there + more > limit
+        ]
 
     def _volumes(self, pod: Pod, csi_node: CSINode | None, *, is_new: bool) -> Attached:
         """Return what drivers attach for a pod on a node.

@@ -21,7 +21,8 @@ from scheduler_core.api.storage import (
 )
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PreFilterResult, Reads, Steps
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads, Steps
+from scheduler_core.framework.refusing import unmet
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
@@ -30,7 +31,7 @@ from scheduler_core.snapshot.snapshot import Ints, Rows, Snapshot
 from scheduler_core.snapshot.traits import HAS_VOLUMES, NOBODY
 from scheduler_core.volumes.assumed import CLAIMS, VOLUMES, AssumedVolumes, Place, version_of
 from scheduler_core.volumes.binder import BindingError, Choice, assume, bind, revert
-from scheduler_core.volumes.match import can_provision, find_volume, has_room
+from scheduler_core.volumes.match import can_provision, find_volume, has_room, reaches
 from scheduler_core.volumes.migration import translated_affinity
 from scheduler_core.volumes.objects import MissingError, StorageObjects, check_owner, claim_names, names_claim
 
@@ -213,6 +214,48 @@ class VolumeBinding:
                 return _AFFINITY
         return 0
 
+    def pre_filter_details(self, pod: PodInfo) -> Sequence[Detail]:
+        """Return the claims that should have a volume by now and have none."""
+        found = (self._usable(pod.pod, name, ephemeral) for name, ephemeral in claim_names(pod.pod))
+        return [
+            _wanted(claim, None)
+            for claim in found
+            if not claim.is_bound and (not self._is_delayed(claim) or claim.spec.volume_name)
+        ]
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return what the node lacks: labels for a volume, or a volume for a claim, with the largest free one there."""
+        claims: Claims = state.expect(NAME, "not found")
+        info = snapshot.infos[row]
+        csi_node = self._objects.csi_node(info.name) if claims.bound else None
+        found: list[Detail] = []
+        for claim in claims.bound:
+            try:
+                volume = self._objects.volume(claim.spec.volume_name)
+            except MissingError:
+                found.append(_wanted(claim, None))
+                continue
+            required = translated_affinity(volume, csi_node)
+            terms = compile_selector(required) if required is not None else ()
+            if terms and not any(term.matches("", info.labels) for term in terms):
+                found += unmet(f"PersistentVolume {volume.metadata.name}", terms, info.name, info.labels)
+        for claim in claims.delayed:
+            there = claims.volumes.get(claim.class_name, ())
+            if not find_volume(claim, there, info.labels, ()) and not self._makes(claim, info):
+                free = (one for one in there if one.status.phase == "Available" and reaches(one, info.labels))
+                sizes = [value(one.spec.capacity.get("storage", 0)) for one in free]
+                found.append(_wanted(claim, max(sizes, default=None)))
+        return found
+
+    def _makes(self, claim: PersistentVolumeClaim, info: NodeInfo) -> bool:
+        """Return whether a volume would be made for the claim on the node."""
+        storage_class = self._objects.storage_class(claim.class_name)
+        if not can_provision(storage_class, info.labels):
+            return False
+        driver = self._objects.csi_driver(storage_class.provisioner)
+        tells_room = driver is not None and driver.spec.storage_capacity
+        return not tells_room or has_room(claim, self._objects.capacities(), info.labels)
+
     def pre_score(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Status:
         """Return Skip: scoring by capacity is off."""
         return SKIP
@@ -261,6 +304,18 @@ class VolumeBinding:
             EventRegistration(ClusterEvent(EventResource.CSI_DRIVER, ActionType.UPDATE), _after_csi_driver),
             EventRegistration(ClusterEvent(EventResource.CSI_STORAGE_CAPACITY, grown), _after_capacity),
         )
+
+
+def _wanted(claim: PersistentVolumeClaim, largest: int | None) -> Detail:
+    """Return a claim that has no volume, and the largest free one of its class that the node reaches."""
+    return {
+        "kind": "volume",
+        "claim": claim.metadata.name,
+        "class": claim.class_name,
+        "volume": claim.spec.volume_name,
+        "asked": value(claim.requested),
+        "largest": largest,
+    }
 
 
 def _explain(key: int) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from scheduler_core.api.pod import Pod, Volume
 from scheduler_core.api.storage import READ_WRITE_ONCE_POD
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresolvable
 from scheduler_core.framework.verdicts import Verdicts
@@ -143,6 +143,27 @@ class VolumeRestrictions:
             return Verdicts(codes, taken.astype(np.int64), lambda key: (DISK if key else _NOT_KEPT,))
         codes = np.where(taken | (exclusive.uses > 0), np.int8(Code.UNSCHEDULABLE), np.int8(0))
         return Verdicts(codes, taken.astype(np.int64), lambda key: (DISK if key else IN_USE,))
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return each disk taken on the node, or else each claim in use on any, and the pod that has it."""
+        restricted = [volume for volume in pod.pod.spec.volumes if is_restricted(volume)]
+        disks = [
+            {"kind": "held", "source": "disk", "name": volume.name, "holder": other.pod.key}
+            for other in snapshot.infos[row].pods
+            for volume in restricted
+            if _conflicting((volume,), other.pod)
+        ]
+        if disks:
+            return disks
+        names = self._exclusive(pod.pod)
+        return [
+            {"kind": "held", "source": "claim", "name": name, "holder": other.pod.key}
+            for info in snapshot.infos
+            for other in info.pods
+            if other.pod.spec.volumes and other.pod.namespace == pod.pod.namespace
+            for name in _claim_names(other.pod)
+            if name in names
+        ]
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return pods that go and leave a disk or a claim, new nodes, and the pod's missing claims."""

@@ -11,7 +11,7 @@ from scheduler_core.api.pod import Pod
 from scheduler_core.api.storage import WAIT_FOR_FIRST_CONSUMER
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, unresolvable
 from scheduler_core.framework.verdicts import Verdicts, single_reason
@@ -105,6 +105,17 @@ class VolumeZone:
         failed = np.fromiter((_elsewhere(places, info.labels) for info in infos), dtype=np.bool_, count=len(infos))
         return single_reason(failed, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, REASON)
 
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return the places of the pod's volumes that are not the node's, with the node's own."""
+        labels = snapshot.infos[row].labels
+        kept: list[Place] | None = state.get(NAME)
+        where = {"kind": "label", "source": "volume", "term": 0, "operator": "In"}
+        return [
+            {**where, "key": key, "values": sorted(values), "value": _value(key, labels)}
+            for key, values in (self._places(pod.pod) if kept is None else kept)
+            if _value(key, labels) not in values
+        ]
+
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Return what may give a volume a place, or the place a node."""
         return (
@@ -123,7 +134,12 @@ def _elsewhere(places: Sequence[Place], labels: Mapping[str, str]) -> bool:
     if not any(key in labels for key in _LABELS):
         # A cluster without zones.
         return False
-    return any(labels.get(key, labels.get(_STABLE.get(key, key))) not in values for key, values in places)
+    return any(_value(key, labels) not in values for key, values in places)
+
+
+def _value(key: str, labels: Mapping[str, str]) -> str | None:
+    """Return a node's label, by its later name where it does not have the earlier one."""
+    return labels.get(key, labels.get(_STABLE.get(key, key)))
 
 
 def _after_class(pod: PodInfo, old: Any, new: Any) -> QueueingHint:

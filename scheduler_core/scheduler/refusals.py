@@ -19,7 +19,8 @@ def refusals_account(run: Run) -> dict[str, Any]:
     """Return what stands behind the refusals that a trace shows, as `explanation` holds it; empty without any."""
     outcome = run.outcome
     if outcome is None:
-        return {}
+        asked = run.framework.pre_filter_details(run.pre_filter_status, run.info)
+        return {"preFilter": list(asked)} if asked else {}
     told: dict[str, Any] = {}
     for row in _told(run, np.flatnonzero((outcome.first >= 0) | (outcome.first == ABSENT)).tolist()):
         found = run.framework.refusals(run.state, run.info, outcome, row)

@@ -26,6 +26,7 @@ test("every kind of detail has its sentence in both languages", () => {
     domains: 2, minDomains: 1,
   };
   const near = { kind: "podAffinity", rule: "affinity", topologyKey: "zone", value: "east", matching: 0 };
+  const wanted = { kind: "volume", claim: "data", class: "local", volume: "", asked: 10 * 2 ** 30, largest: 2 * 2 ** 30 };
   const said = [
     [cpu, "cpu: needs 900m, 250m free"],
     [{ kind: "taint", key: "gpu", value: "yes", effect: "NoSchedule" }, "does not tolerate gpu=yes:NoSchedule"],
@@ -39,6 +40,13 @@ test("every kind of detail has its sentence in both languages", () => {
     [near, "0 of the wanted pods in zone=east"],
     [{ ...near, rule: "antiAffinity", matching: 1 }, "1 unwanted pod in zone=east"],
     [{ ...near, rule: "existing", matching: 2 }, "2 pods in zone=east keep it away"],
+    [{ ...cpu, resource: "attachable-volumes-csi-ebs.csi.aws.com", asked: 1, free: 0 }, "volumes of ebs.csi.aws.com: needs 1, 0 free"],
+    [{ kind: "held", source: "disk", name: "d", holder: "default/web" }, "the disk of volume d is held by default/web"],
+    [{ kind: "held", source: "claim", name: "data", holder: "default/web" },
+      "claim data is in use by default/web, and one pod at a time may use it"],
+    [wanted, "claim data needs 10 Gi of class local, the largest free volume has 2 Gi"],
+    [{ ...wanted, largest: null }, "claim data needs 10 Gi of class local: no free volume is reached, and none is made"],
+    [{ ...wanted, volume: "pv-1" }, "claim data asks for volume pv-1, which it does not have"],
   ];
   for (const [detail, words] of said) {
     assert.equal(refusalWords(detail, "en"), words);

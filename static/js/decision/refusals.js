@@ -41,18 +41,19 @@ export function makeRefusals(ask, redraw) {
    * @param {Lang} lang
    */
   function section(trace, lang) {
-    const known = (trace.explanation ?? trace.result.explanation)?.refusals ?? {};
+    const { refusals: known = {}, preFilter = [] } = trace.explanation ?? trace.result.explanation ?? {};
     const names = Object.keys(known).sort(compareNames);
-    if (names.length === 0) return null;
+    if (names.length === 0 && preFilter.length === 0) return null;
     const asked = others.id === trace.id ? others : null;
-    const more = Object.keys(trace.result.firstFail ?? {}).length - Math.min(names.length, NODES_MAX);
+    const more = names.length ? Object.keys(trace.result.firstFail ?? {}).length - Math.min(names.length, NODES_MAX) : 0;
     return h("section", { class: "dc-section dc-missing", "data-testid": "decision-missing" },
       h("header", { class: "dc-head" }, h("h3", { text: text(lang, "refusal.amounts") }),
-        asked?.state === "told" ? null : h("button", {
+        asked?.state === "told" || names.length === 0 ? null : h("button", {
           type: "button", class: "dc-push", "data-others": "ask", disabled: asked?.state === "asking",
           text: text(lang, "refusal.others"), onclick: () => void question(trace.id),
         })),
-      h("ul", { class: "dc-amounts" }, ...names.slice(0, NODES_MAX).map((name) =>
+      h("ul", { class: "dc-amounts" }, ...(preFilter.length ? [h("li", {}, h("b", { text: text(lang, "refusal.everywhere") }),
+        h("div", {}, ...preFilter.map((detail) => line(detail, lang))))] : []), ...names.slice(0, NODES_MAX).map((name) =>
         h("li", {}, h("b", { text: name }), h("div", {}, ...(known[name] ?? []).map((detail) => line(detail, lang)),
           asked?.state === "told" ? after(asked.nodes[name] ?? [], trace, name, lang) : null)))),
       more > 0 ? h("p", { class: "dc-hint", text: text(lang, "refusal.more", { n: more }) }) : null,

@@ -28,7 +28,7 @@ export function refusalWords(detail, lang) {
   switch (detail.kind) {
     case "resource":
       return text(lang, "refusal.resource", {
-        resource: detail.resource, asked: amountOf(detail.resource, detail.asked, lang),
+        resource: detail.resource.replace(/^attachable-volumes-csi-/, text(lang, "refusal.attachable")), asked: amountOf(detail.resource, detail.asked, lang),
         free: amountOf(detail.resource, detail.free, lang),
       });
     case "taint":
@@ -49,6 +49,13 @@ export function refusalWords(detail, lang) {
         : text(lang, "refusal.spread", {
           place: placeOf(detail), matching: detail.matching, fewest: detail.fewest, skew: detail.skew, most: detail.maxSkew,
         });
+    case "held":
+      return text(lang, `refusal.held.${detail.source}`, { name: detail.name, holder: detail.holder });
+    case "volume":
+      return text(lang, detail.volume ? "refusal.volumeGone" : detail.largest === null ? "refusal.noVolume" : "refusal.volume", {
+        claim: detail.claim, class: detail.class || '""', volume: detail.volume, asked: formatMemory(detail.asked),
+        largest: formatMemory(detail.largest ?? 0),
+      });
     default:
       return detail.value === null ? text(lang, "refusal.noPlace", { key: detail.topologyKey })
         : text(lang, `refusal.${detail.rule}`, { place: placeOf(detail), n: detail.matching });

@@ -169,6 +169,8 @@ export interface TraceResult {
 export interface Explanation {
   /** Node → the amounts behind its refusal. */
   refusals?: Record<string, RefusalDetail[]>;
+  /** Behind a no of PreFilter, which is for every node. */
+  preFilter?: RefusalDetail[];
   nominated?: { node: string; pods: string[]; with: CodeReasons; without: CodeReasons }[];
   preemption?: Account;
   /** What plugins kept from one extension point to the next, in order of writing; values in short. */
@@ -194,7 +196,9 @@ export type RefusalDetail =
   | {
     kind: "podAffinity"; rule: "affinity" | "antiAffinity" | "existing"; topologyKey: string; value: string | null;
     matching: number;
-  };
+  }
+  | { kind: "volume"; claim: string; class: string; volume: string; asked: number; largest: number | null }
+  | { kind: "held"; source: "disk" | "claim"; name: string; holder: string };
 
 /** One filter's no to a node, of all filters asked. */
 export interface Refusal extends CodeReasons {

@@ -135,6 +135,101 @@ def test_the_holder_of_a_port_is_named(plane: Plane) -> None:
     assert amounts(plane, uid) == {"a": [port]}
 
 
+def claim(plane: Plane, name: str, size: str, class_name: str, **spec: Any) -> dict[str, Any]:
+    """Make a claim; return the pod's volume that is it."""
+    asks = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": class_name,
+        "resources": {"requests": {"storage": size}},
+    }
+    plane.write(Create("persistentvolumeclaims", "default", {"metadata": {"name": name}, "spec": {**asks, **spec}}))
+    return {"name": name, "persistentVolumeClaim": {"claimName": name}}
+
+
+def disk(plane: Plane, name: str, size: str, class_name: str, zone: str, **labels: str) -> None:
+    """Make a volume that only nodes of a zone reach."""
+    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
+    spec = {
+        "capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"], "storageClassName": class_name,
+        "hostPath": {"path": "/d"}, "nodeAffinity": {"required": {"nodeSelectorTerms": terms}},
+    }  # fmt: skip
+    plane.write(Create("persistentvolumes", "", {"metadata": {"name": name, "labels": labels}, "spec": spec}))
+    plane.write(Patch("persistentvolumes", "", name, {"status": {"phase": "Available"}}, "merge", "status"))
+
+
+def storage(plane: Plane, name: str, mode: str, provisioner: str = "kubernetes.io/no-provisioner") -> None:
+    kind = {"metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode}
+    plane.write(Create("storageclasses.storage.k8s.io", "", kind))
+
+
+def test_a_claim_that_finds_no_volume_says_how_large_the_largest_is(plane: Plane) -> None:
+    for name, zone in (("a", "east"), ("b", "west")):
+        plane.node(name)
+        label(plane, name, zone=zone)
+    storage(plane, "local", "WaitForFirstConsumer")
+    disk(plane, "small", "2Gi", "local", "east")
+    uid = plane.pod("p", "100m", volumes=[claim(plane, "data", "10Gi", "local")])
+    wanted = {"kind": "volume", "claim": "data", "class": "local", "volume": "", "asked": 10 << 30}
+    assert amounts(plane, uid) == {"a": [{**wanted, "largest": 2 << 30}], "b": [{**wanted, "largest": None}]}
+
+
+def test_a_claim_that_should_be_bound_by_now_is_named_for_all_nodes_at_once(plane: Plane) -> None:
+    plane.node("a")
+    storage(plane, "now", "Immediate")
+    uid = plane.pod("p", "100m", volumes=[claim(plane, "data", "10Gi", "now")])
+    told = trace(plane, uid)
+    assert told["result"]["preFilter"]["plugin"] == "VolumeBinding"
+    assert told["explanation"]["preFilter"] == [
+        {"kind": "volume", "claim": "data", "class": "now", "volume": "", "asked": 10 << 30, "largest": None}
+    ]
+
+
+def test_a_volume_that_is_elsewhere_says_where_and_where_the_node_is(plane: Plane) -> None:
+    plane.node("a")
+    label(plane, "a", zone="east")
+    storage(plane, "local", "WaitForFirstConsumer")
+    disk(plane, "far", "10Gi", "local", "west", **{ZONE: "west"})
+    plane.pod("first", "100m", volumes=[claim(plane, "data", "10Gi", "local", volumeName="far")])
+    bound = {"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}}
+    plane.write(Patch("persistentvolumeclaims", "default", "data", bound))
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    uid = plane.pod("p", "100m", volumes=volumes)
+    told = trace(plane, uid)
+    where = {"kind": "label", "term": 0, "key": ZONE, "operator": "In", "values": ["west"], "value": "east"}
+    assert told["explanation"]["refusals"]["a"] == [{**where, "source": "PersistentVolume far"}]
+    assert after(plane, uid) == {"a": ["VolumeBinding", "VolumeZone"]}
+    (envelope, _), *_ = plane.store.traces(uid, 1)
+    of_zone = [one for one in refusals(Past(plane.store), envelope, ["a"])["a"] if one["plugin"] == "VolumeZone"]
+    assert of_zone[0]["details"] == [{**where, "source": "volume"}]
+
+
+def test_the_holder_of_a_disk_and_of_a_claim_that_one_pod_may_use_is_named(plane: Plane) -> None:
+    plane.node("a")
+    volumes = [{"name": "d", "awsElasticBlockStore": {"volumeID": "vol-1"}}]
+    plane.pod("holder", "100m", nodeName="a", volumes=volumes)
+    held = {"kind": "held", "source": "disk", "name": "d", "holder": "default/holder"}
+    assert amounts(plane, plane.pod("p", "100m", volumes=volumes)) == {"a": [held]}
+    storage(plane, "local", "WaitForFirstConsumer")
+    disk(plane, "one", "1Gi", "local", "east")
+    label(plane, "a", zone="east")
+    own = [claim(plane, "mine", "1Gi", "local", accessModes=["ReadWriteOncePod"], volumeName="one")]
+    bound = {"metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}}
+    plane.write(Patch("persistentvolumeclaims", "default", "mine", bound))
+    plane.pod("user", "100m", nodeName="a", volumes=own)
+    used = {"kind": "held", "source": "claim", "name": "mine", "holder": "default/user"}
+    assert amounts(plane, plane.pod("q", "100m", volumes=own)) == {"a": [used]}
+
+
+def test_how_many_volumes_a_driver_may_attach_is_told_as_an_amount(plane: Plane) -> None:
+    plane.node("a")
+    driver = {"name": "ebs.csi.aws.com", "nodeID": "a", "topologyKeys": None, "allocatable": {"count": 1}}
+    plane.write(Create("csinodes.storage.k8s.io", "", {"metadata": {"name": "a"}, "spec": {"drivers": [driver]}}))
+    storage(plane, "ebs", "WaitForFirstConsumer", "ebs.csi.aws.com")
+    plane.pod("holder", "100m", nodeName="a", volumes=[claim(plane, "first", "1Gi", "ebs")])
+    uid = plane.pod("p", "100m", volumes=[claim(plane, "second", "1Gi", "ebs")])
+    assert amounts(plane, uid) == {"a": [resource("attachable-volumes-csi-ebs.csi.aws.com", 1, 0, 1)]}
+
+
 def test_the_skew_that_a_node_would_make_is_told_with_the_places_it_comes_of(plane: Plane) -> None:
     for name, zone in (("a", "east"), ("b", "west"), ("c", "")):
         plane.node(name)
