@@ -104,9 +104,10 @@ def page() -> str:
             TAIL,
             *map(columns, SERVED),
             REST,
-            "## Protobuf\n\nTyped clients send bodies in protobuf and ask for answers in it; both are served for every kind above that ",
-            "is not the session's own: objects, lists, watches, metadata alone, refusals and discovery. Tables are JSON, as upstream.",
-            "\n\n## Lists that merge by a key in strategic merge patches\n\n",
+            "## Protobuf\n\nTyped clients send bodies in protobuf and ask for answers in it; both are served for ",
+            "every kind above that is not the session's own: objects, lists, watches, metadata alone, refusals and ",
+            "discovery. Tables are JSON, as upstream.\n\n",
+            "## Lists that merge by a key in strategic merge patches\n\n",
             merging,
             "\n",
         ]
