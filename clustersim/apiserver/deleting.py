@@ -102,7 +102,7 @@ def delete_collection(store: SqlStore, request: Request, target: Target, princip
     page = page_of(ReadView(store), request, target)
     for start in range(0, len(page.items), DELETE_BATCH_MAX):
         _remove_some(store, target, page.items[start : start + DELETE_BATCH_MAX], options, context)
-    listed = {"kind": f"{target.kind.kind}List", "apiVersion": target.kind.api_version, "metadata": list_head(page)}
+    listed = {"kind": target.kind.list_kind, "apiVersion": target.kind.api_version, "metadata": list_head(page)}
     items = [
         {key: value for key, value in stored.object.items() if key not in ("kind", "apiVersion")}
         for stored in page.items

@@ -28,6 +28,7 @@ from clustersim.feed import hints
 from clustersim.feed.seal import CUT, NO_SEAL, PODS, Seal
 from clustersim.store import SqlStore, open_store, sessions
 from controllers.kinds.flowcontrol.flowschema import GROUP as FLOW_GROUP
+from controllers.kinds.table import TABLE
 from controllers.registry import fields
 from scheduler_core.api.errors import ApiError, bad_request, method_not_allowed, unauthorized
 
@@ -102,14 +103,14 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
         if parts != ["apis"]:
             # The handler of this one list asks for no method, upstream too.
             _only_get(request)
-        return discovery.answer(request)
+        return discovery.answer(request, TABLE.of(open_store(principal.session_id)))
     match parts[0]:
         case "version" if len(parts) == 1:
             _only_get(request)
             return json_response(discovery.VERSION)
         case "openapi":
             _only_get(request)
-            return openapi.answer(request)
+            return openapi.answer(request, TABLE.of(open_store(principal.session_id)))
         case "livez" | "readyz" | "healthz":
             return health.answer(request, parts)
         case "metrics" if len(parts) == 1:
@@ -117,7 +118,8 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
             roles.check_path(principal, "get", path)
             return fairness.metrics(principal.session_id)
         case "api" | "apis":
-            return _with_deprecation(request, parse(path), principal, noted)
+            kinds = TABLE.of(open_store(principal.session_id))
+            return _with_deprecation(request, parse(path, kinds), principal, noted)
         case _:
             raise unknown_path(request.path)
 

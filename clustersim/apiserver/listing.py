@@ -102,7 +102,7 @@ def _rendered(store: ReadView, kind: Kind, page: Page, metadata: dict[str, Any],
         return Response(200, protobuf.encode_list(kind.api_version, kind.kind, metadata, data), PROTOBUF)
     # The documents are JSON already: joining bytes costs a tenth of decoding and encoding thousands of pods.
     # Items of a typed list do not repeat what the list says of them.
-    head = msgspec.json.encode({"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": metadata})
+    head = msgspec.json.encode({"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": metadata})
     body = b'%b,"items":[%b]}\n' % (head[:-1], b",".join(_untyped(stored.data) for stored in page.items))
     return Response(200, body)
 

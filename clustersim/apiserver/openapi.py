@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
-from clustersim.apiserver import openapiv2
-from clustersim.apiserver.discovery import group_versions
+from clustersim.apiserver import customopenapi, openapiv2
+from clustersim.apiserver.discovery import served_of
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.reviews import REVIEWS
 from clustersim.apiserver.routes import unknown_path
-from controllers.kinds.table import COMPUTED, SERVED
+from controllers.kinds.table import TABLE
 from controllers.registry.kind import Kind
 from controllers.registry.merging import MERGE_KEYS
 from controllers.registry.schema import FieldType, Model, is_model, model
+from controllers.registry.table import Kinds
+
+DOCUMENTS_KEPT: Final = 512
+"""Documents of groups and versions that a process remembers; those of our own kinds are some thirty."""
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _RAW: Final = "io.k8s.apimachinery.pkg.runtime.RawExtension"
@@ -63,32 +67,36 @@ _INFO: Final = {"title": "Kubernetes", "version": "1.34"}
 """What upstream's documents are called."""
 
 
-def answer(request: Request) -> Response:
-    """Answer /openapi/v2, /openapi/v3 and the document of one group and version.
+def answer(request: Request, kinds: Kinds = TABLE) -> Response:
+    """Answer /openapi/v2, /openapi/v3 and the document of one group and version, with the kinds of a session.
 
     Raises:
         ApiError: 404.
     """
+    served = served_of(kinds)
+    parts = {one: tuple(served.of(*one)) for one in served.group_versions}
     if request.path.rstrip("/") == "/openapi/v2":
         as_protobuf = openapiv2.wants_protobuf(request.headers.get("accept", ""))
-        return Response(200, _v2(as_protobuf), openapiv2.PROTOBUF if as_protobuf else "application/json")
+        return Response(
+            200, _v2(as_protobuf, tuple(parts.items())), openapiv2.PROTOBUF if as_protobuf else "application/json"
+        )
     rest = request.path.removeprefix("/openapi/v3").strip("/")
     if not request.path.startswith("/openapi/v3"):
-        raise unknown_path(request.path)
+        raise unknown_path(request.path, kinds)
     if not rest:
         prefix = f"/clusters/{request.code}/openapi/v3"
         paths = {
             _name(group, version): {
-                "serverRelativeURL": f"{prefix}/{_name(group, version)}?hash={_hash(group, version)}"
+                "serverRelativeURL": f"{prefix}/{_name(group, version)}?hash={_hash(group, version, of)}"
             }
-            for group, version in group_versions()
+            for (group, version), of in parts.items()
         }
         return json_response({"paths": paths})
-    for group, version in group_versions():
+    for (group, version), of in parts.items():
         if rest == _name(group, version):
-            response = Response(200, _document(group, version))
+            response = Response(200, _document(group, version, of))
             response.headers.append(("cache-control", "public, immutable"))
-            response.headers.append(("etag", f'"{_hash(group, version)}"'))
+            response.headers.append(("etag", f'"{_hash(group, version, of)}"'))
             return response
     raise unknown_path(request.path)
 
@@ -97,19 +105,25 @@ def _name(group: str, version: str) -> str:
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
-@cache
-def _hash(group: str, version: str) -> str:
-    return hashlib.sha256(_document(group, version)).hexdigest().upper()
+@lru_cache(DOCUMENTS_KEPT)
+def _hash(group: str, version: str, kinds: tuple[Kind, ...]) -> str:
+    return hashlib.sha256(_document(group, version, kinds)).hexdigest().upper()
 
 
-@cache
-def _document(group: str, version: str) -> bytes:
+@lru_cache(DOCUMENTS_KEPT)
+def _document(group: str, version: str, kinds: tuple[Kind, ...]) -> bytes:
     """Return what is served of one group and version: paths in upstream's names, and every struct that they use."""
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {f"/{_name(group, version)}/": {"get": _operation("get", None)}}
     _add_schema("meta_v1.APIResourceList", schemas)
-    for kind in (*SERVED, *COMPUTED):
-        if (kind.group, kind.version) == (group, version) and is_model(kind.schema):
+    for kind in kinds:
+        if kind.published is not None:
+            customopenapi.add_schemas(kind, schemas)
+            _add_schema("meta_v1.ObjectMeta", schemas)
+            _add_schema("meta_v1.ListMeta", schemas)
+            _add_bodies(kind, schemas)
+            paths |= _paths(kind)
+        elif is_model(kind.schema):
             _add_schema(kind.schema, schemas)
             schemas[_schema_name(kind.schema)]["x-kubernetes-group-version-kind"] = [_gvk(kind)]
             _add_schema(f"{kind.schema}List", schemas)
@@ -132,9 +146,10 @@ def _document(group: str, version: str) -> bytes:
     return msgspec.json.encode(told)
 
 
-@cache
-def _v2(as_protobuf: bool) -> bytes:
-    told = openapiv2.document(_INFO, (msgspec.json.decode(_document(*one)) for one in group_versions()))
+@lru_cache(8)
+def _v2(as_protobuf: bool, parts: tuple[tuple[tuple[str, str], tuple[Kind, ...]], ...]) -> bytes:
+    documents = (msgspec.json.decode(_document(group, version, kinds)) for (group, version), kinds in parts)
+    told = openapiv2.document(_INFO, documents)
     return openapiv2.encode(told) if as_protobuf else msgspec.json.encode(told)
 
 
@@ -157,7 +172,7 @@ def _operation(action: str, gvk: dict[str, str] | None, body: str = "") -> dict[
     if gvk is not None:
         told["x-kubernetes-group-version-kind"] = gvk
     if body:
-        schema = {"$ref": f"#/components/schemas/{_schema_name(body)}"}
+        schema = {"$ref": f"#/components/schemas/{body if body.count('.') > 1 else _schema_name(body)}"}
         told["parameters"] = _PARAMETERS
         told["requestBody"] = {"content": {"application/json": {"schema": schema}}}
     return told
@@ -170,7 +185,7 @@ def _paths(kind: Kind) -> dict[str, Any]:
     collection, one, gvk = f"{home}/{kind.plural}", f"{home}/{kind.plural}/{{name}}", _gvk(kind)
     told: dict[str, Any] = {collection: {}, one: {}}
     for verb in kind.verbs:
-        writes = kind.schema if verb in ("create", "update", "patch") else ""
+        writes = _body(kind) if verb in ("create", "update", "patch") else ""
         if verb in _COLLECTION:
             told[collection][_COLLECTION[verb]] = _operation("list" if verb == "list" else verb, gvk, writes)
         elif verb in _METHODS:
@@ -187,7 +202,7 @@ def _paths(kind: Kind) -> dict[str, Any]:
         told |= {path: {"get": _operation("watch", gvk)} for path in watched}
     for subresource in kind.subresources:
         group, version, name = subresource.body or (kind.group, kind.version, kind.kind)
-        body = _model_of(group, version, name) if subresource.body else kind.schema
+        body = _model_of(group, version, name) if subresource.body else _body(kind)
         methods = {
             _METHODS[verb]: _operation(
                 "connect" if subresource.simulated else _METHODS[verb],
@@ -202,6 +217,11 @@ def _paths(kind: Kind) -> dict[str, Any]:
         if subresource.collection:
             told[f"{home}/{subresource.collection}"] = {"post": methods["post"]}
     return told
+
+
+def _body(kind: Kind) -> str:
+    """Return the struct that writes of a kind take."""
+    return kind.schema if kind.published is None else customopenapi.name_of(kind)
 
 
 def _add_bodies(kind: Kind, schemas: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from clustersim.classroom import rbac, roles
 from clustersim.classroom.accounttokens import ISSUER, NotGood, bearer_of
 from clustersim.classroom.auth import ACCOUNT, COMPONENT, TEACHER, Principal, principal_of
 from clustersim.store import open_store
-from controllers.kinds.table import SERVED, find_resource
+from controllers.kinds.table import TABLE, find_resource
 from controllers.log.stamps import wire_time
 from controllers.registry import fields
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, method_not_allowed
@@ -134,11 +134,15 @@ def _access(spec: Mapping[str, Any], principal: Principal) -> dict[str, Any]:
     return decide(principal, values["verb"], resource, values["namespace"], values["name"], subresource)
 
 
+def _is_defined(principal: Principal, resource: str) -> bool:
+    return TABLE.of(open_store(principal.session_id)).find_resource(resource) is not None
+
+
 def decide(
     principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str
 ) -> dict[str, Any]:
     """Return the status of an access review."""
-    if resource != "*" and find_resource(resource) is None:
+    if resource != "*" and find_resource(resource) is None and not _is_defined(principal, resource):
         return {"allowed": False, "reason": f"no resource {resource!r} is served here"}
     if principal.role == ACCOUNT:
         reason = rbac.allows(principal, verb, resource, namespace, name, subresource)
@@ -167,7 +171,7 @@ def _rules(spec: Mapping[str, Any], principal: Principal, request: Request, name
     if principal.role == TEACHER:
         rules.append({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})
     else:
-        for kind in SERVED:
+        for kind in TABLE.of(open_store(principal.session_id)).served:
             home = namespace if kind.namespaced else ""
             verbs = [verb for verb in kind.verbs if decide(principal, verb, kind.resource, home, "", "")["allowed"]]
             if verbs:

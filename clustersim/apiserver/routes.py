@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from controllers.admission.namespacelifecycle import NAMESPACES as HOMES
-from controllers.kinds.table import COMPUTED, SERVED, kind_of
+from controllers.kinds.table import COMPUTED, SERVED, TABLE, kind_of
 from controllers.registry.kind import Kind
+from controllers.registry.table import Kinds
 from scheduler_core.api.errors import ApiError, unknown_resource
-
-_BY_PATH: Final = {(kind.group, kind.version, kind.plural): kind for kind in (*SERVED, *COMPUTED)}
 
 _REVIEW_GROUPS: Final = ("authentication.k8s.io", "authorization.k8s.io")
 _GROUPS: Final = frozenset({*(kind.group for kind in (*SERVED, *COMPUTED)), *_REVIEW_GROUPS})
@@ -52,15 +51,19 @@ class PageNotFound(ApiError):
         super().__init__(404, "NotFound", "404 page not found")
 
 
-def unknown_path(path: str) -> ApiError:
+def unknown_path(path: str, kinds: Kinds = TABLE) -> ApiError:
     """Return the 404 of a path that names nothing: a Status below the groups that are served, else a line of text."""
     parts = [part for part in path.split("/") if part]
-    served = parts[:1] == ["api"] or (parts[:1] == ["apis"] and (len(parts) == 1 or parts[1] in _GROUPS))
+    served = parts[:1] == ["api"] or (parts[:1] == ["apis"] and (len(parts) == 1 or _is_group(parts[1], kinds)))
     return unknown_resource() if served else PageNotFound()
 
 
-def parse(path: str) -> Target:
-    """Return what `/api/v1/…` or `/apis/<group>/<version>/…` names.
+def _is_group(name: str, kinds: Kinds) -> bool:
+    return name in _GROUPS or any(kind.group == name for kind in kinds.served)
+
+
+def parse(path: str, kinds: Kinds = TABLE) -> Target:
+    """Return what `/api/v1/…` or `/apis/<group>/<version>/…` names among the kinds of a session.
 
     Raises:
         ApiError: 404.
@@ -83,17 +86,17 @@ def parse(path: str) -> Target:
     if namespace is not None and len(rest) == 1 and (group, version, rest[0]) in _COLLECTIONS:
         owner, posted = _COLLECTIONS[group, version, rest[0]]
         return Target(owner, namespace, "", posted)
-    kind = _BY_PATH.get((group, version, rest[0]))
+    kind = kinds.find_plural(group, version, rest[0])
     if kind is None:
-        raise unknown_path(path)
+        raise unknown_path(path, kinds)
     homeless = kind.namespaced and namespace is None and len(rest) > 1
     if homeless or (namespace is not None and not kind.namespaced):
-        raise unknown_path(path)
+        raise unknown_path(path, kinds)
     name = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 else ""
     found = kind.subresource(subresource) if subresource else None
     if (subresource and found is None) or (len(rest) > 3 and not (found and found.below)):
-        raise unknown_path(path)
+        raise unknown_path(path, kinds)
     return Target(kind, namespace, name, subresource)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from clustersim.apiserver.messages import Request
 from clustersim.apiserver.routes import Target
-from controllers.kinds.table import kind_of
 from controllers.log.store import Stored
 from scheduler_core.api.errors import bad_request
 from scheduler_core.api.selector_text import FieldRequirement, parse_field_selector, parse_label_selector
@@ -26,6 +25,8 @@ class Selection:
     labels: tuple[Requirement, ...]
     place: tuple[FieldRequirement, ...]
     fields: tuple[FieldRequirement, ...]
+    selectable: Mapping[str, Callable[[Mapping[str, Any]], str]]
+    """What the kind's objects are selected by."""
 
     @property
     def everything(self) -> bool:
@@ -45,9 +46,8 @@ class Selection:
         state = stored.object if document is None else document
         if self.labels and not matches_all(self.labels, state["metadata"].get("labels") or {}):
             return False
-        selectable = kind_of(self.resource).selectable
         return all(
-            (selectable[requirement.field](state) == requirement.value) is requirement.equal
+            (self.selectable[requirement.field](state) == requirement.value) is requirement.equal
             for requirement in self.fields
         )
 
@@ -72,6 +72,7 @@ def selection_of(request: Request, target: Target) -> Selection:
         labels,
         tuple(requirement for requirement in fields if requirement.field in _PLACE),
         tuple(requirement for requirement in fields if requirement.field not in _PLACE),
+        known,
     )
 
 

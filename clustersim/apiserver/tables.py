@@ -50,7 +50,7 @@ def definitions(kind: Printed) -> list[dict[str, Any]]:
         {
             "name": column.name,
             "type": column.type,
-            "format": "name" if column.names else "",
+            "format": "name" if column.names else column.form,
             "description": _description(column),
             "priority": column.priority,
         }

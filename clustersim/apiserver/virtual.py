@@ -13,15 +13,18 @@ import msgspec
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.feed.seal import NO_SEAL, Seal
 from clustersim.store import SqlStore
-from controllers.kinds.table import kind_of
+from controllers.custom.kinds import RESOURCE
+from controllers.kinds.table import TABLE
 from controllers.log.store import Stored
 from controllers.registry.kind import Facts, Kind
-from scheduler_core.api.errors import ApiError
+from controllers.registry.table import Kinds
+from scheduler_core.api.errors import ApiError, not_found
 
 
 def in_version(kind: Kind, stored: Stored) -> Stored:
     """Return a stored object in a further version of its kind."""
-    data = msgspec.json.encode(kind.outward(stored.object))
+    document = kind.outward(stored.object)
+    data = stored.data if document is stored.object else msgspec.json.encode(document)
     return Stored(kind.resource, stored.namespace, stored.name, stored.uid, stored.revision, data)
 
 
@@ -36,6 +39,17 @@ class ReadView:
         self.epoch_ms = store.epoch_ms
 
     @property
+    def kinds(self) -> Kinds:
+        """Return the kinds that the session has."""
+        return TABLE.of(self.store)
+
+    def _kind_of(self, resource: str) -> Kind:
+        kind = self.kinds.find_resource(resource)
+        if kind is None:
+            raise not_found(RESOURCE, resource)
+        return kind
+
+    @property
     def revision(self) -> int:
         """Return the newest committed revision."""
         return self.store.revision
@@ -47,26 +61,26 @@ class ReadView:
 
     def get(self, resource: str, namespace: str, name: str) -> Stored | None:
         """Return the current object."""
-        kind = kind_of(resource)
+        kind = self._kind_of(resource)
         stored = self.store.get(kind.stored_resource, namespace, name)
         if stored is not None:
             stored = self.seal.stored(stored)
-        if kind.stored_as is not None:
+        if kind.converts:
             return stored and in_version(kind, stored)
         return stored or _computed_one(self, kind, namespace, name)
 
     def list(self, resource: str, namespace: str | None = None) -> tuple[Sequence[Stored], int]:
         """Return (objects in order of (namespace, name), the revision at which they were read)."""
-        kind = kind_of(resource)
+        kind = self._kind_of(resource)
         objects, revision = self.store.list(kind.stored_resource, namespace)
         objects = self.seal.all_stored(objects)
-        if kind.stored_as is not None:
+        if kind.converts:
             return [in_version(kind, stored) for stored in objects], revision
         return _with_computed(self, kind, namespace, objects), revision
 
     def stored(self, resource: str) -> Sequence[Stored]:
         """Return the objects that are stored, without those that are computed."""
-        return self.seal.all_stored(self.store.list(kind_of(resource).stored_resource)[0])
+        return self.seal.all_stored(self.store.list(self._kind_of(resource).stored_resource)[0])
 
     def list_at(self, resource: str, revision: int, namespace: str | None = None) -> Sequence[Stored]:
         """Return the objects as of a kept revision.
@@ -74,9 +88,9 @@ class ReadView:
         Raises:
             Gone: that revision is compacted.
         """
-        kind = kind_of(resource)
+        kind = self._kind_of(resource)
         objects = self.seal.all_stored(self.store.list_at(kind.stored_resource, revision, namespace))
-        if kind.stored_as is not None:
+        if kind.converts:
             return [in_version(kind, stored) for stored in objects]
         return _with_computed(PastView(self.store, revision, self.seal), kind, namespace, objects)
 
@@ -91,6 +105,15 @@ class PastView(ReadView):
     def __init__(self, store: SqlStore, revision: int, seal: Seal = NO_SEAL) -> None:
         super().__init__(store, seal)
         self._revision = revision
+
+    @property
+    def kinds(self) -> Kinds:
+        """Return the kinds that the session had.
+
+        Raises:
+            Gone: that revision is compacted.
+        """
+        return TABLE.of_objects(self.store.list_at(RESOURCE, self._revision))
 
     @property
     def revision(self) -> int:
@@ -119,7 +142,7 @@ class PastView(ReadView):
         Raises:
             Gone: that revision is compacted.
         """
-        return self.seal.all_stored(self.store.list_at(kind_of(resource).stored_resource, self._revision))
+        return self.seal.all_stored(self.store.list_at(self._kind_of(resource).stored_resource, self._revision))
 
     def unix_ms(self) -> int:
         """Return what time it was.

@@ -191,7 +191,7 @@ def event_line(event: Event, selection: Selection, encoder: Encoder) -> bytes:
 
 def _shown(event: Event, kind: Kind) -> Event:
     """Return an event in the version that is watched."""
-    if kind.stored_as is None:
+    if not kind.converts:
         return event
     before = event.previous
     return Event(

@@ -17,7 +17,7 @@ from clustersim.classroom import limits
 from clustersim.classroom.auth import Principal
 from clustersim.store import SqlStore
 from controllers.kinds.core.pod.kind import KIND as POD
-from controllers.kinds.table import find_resource, kind_of
+from controllers.kinds.table import TABLE, find_resource
 from controllers.log.draft import Draft
 from controllers.log.store import Stored
 from controllers.registry.kind import Kind
@@ -90,7 +90,7 @@ def _counted(store: SqlStore, namespace: str) -> _Kept:
     kept = _kept.get(key)
     if kept is None or now - kept.at > COUNTED_SECONDS:
         usage = store.usage(namespace)
-        kinds = {resource: find_resource(resource) for resource in usage}
+        kinds = {resource: TABLE.of(store).find_resource(resource) for resource in usage}
         asked = sum(_asked_in(store, kind, namespace) for kind in kinds.values() if kind is not None)
         passing = {resource for resource, kind in kinds.items() if kind is not None and kind.passing}
         pods = usage.get(POD.resource, (0, 0))[0]
@@ -114,5 +114,6 @@ def _asked_in(store: SqlStore, kind: Kind, namespace: str) -> int:
 
 
 def _asked_for(resource: str, document: FrozenDocument) -> int:
-    replicas = kind_of(resource).replicas
+    kind = find_resource(resource)
+    replicas = kind.replicas if kind is not None else None
     return 1 + (replicas(document) if replicas is not None else 0)

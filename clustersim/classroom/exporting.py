@@ -12,7 +12,8 @@ from clustersim.classroom import roles
 from clustersim.classroom.auth import Principal
 from clustersim.classroom.manifests import OBJECTS_MAX
 from clustersim.store import SqlStore
-from controllers.kinds.table import KINDS
+from controllers.custom.kinds import RESOURCE
+from controllers.kinds.table import TABLE
 from controllers.log.store import Stored
 from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
 from scheduler_core.api.document import Document
@@ -20,13 +21,6 @@ from scheduler_core.api.errors import ApiError
 
 _LEFT_OUT: Final = ("resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 """What an importing server sets itself. Uids stay: by them owners are found again."""
-
-_KINDS: Final = tuple(
-    sorted(
-        (kind for kind in KINDS if kind.exported and not kind.passing and kind.group != CLUSTERSIM_GROUP),
-        key=lambda kind: kind.rank,
-    )
-)
 
 
 def objects(store: SqlStore, principal: Principal, revision: int) -> list[bytes]:
@@ -38,7 +32,9 @@ def objects(store: SqlStore, principal: Principal, revision: int) -> list[bytes]
         Gone: that revision is compacted.
     """
     found: list[bytes] = []
-    for kind in _KINDS:
+    kinds = TABLE.of_objects(store.list_at(RESOURCE, revision)).kinds
+    exported = (kind for kind in kinds if kind.exported and not kind.passing and kind.group != CLUSTERSIM_GROUP)
+    for kind in sorted(exported, key=lambda kind: kind.rank):
         for stored in _readable(store, principal, kind, revision):
             document = _without_server_fields(stored)
             if document is not None:

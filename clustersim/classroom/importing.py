@@ -14,11 +14,12 @@ from clustersim.classroom import manifests
 from clustersim.classroom.auth import STUDENT, Principal
 from clustersim.classroom.writing import GROUP, context_for, writes
 from clustersim.store import SqlStore
-from controllers.kinds.table import KINDS, REGISTRY, find_kind
-from controllers.log.operations import Create, Operation, Patch
+from controllers.kinds.table import KINDS, REGISTRY, TABLE, find_kind
+from controllers.log.operations import Create, Operation, Patch, PatchType
 from controllers.log.store import Transaction
 from controllers.registry.context import Context
 from controllers.registry.kind import CLUSTERSIM_GROUP, Kind
+from controllers.registry.table import Kinds
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, Cause, bad_request, forbidden
 
@@ -33,6 +34,9 @@ TURN_SECONDS: Final = 30.0
 
 RETRY_SECONDS: Final = 5
 """When whoever was sent away should come again."""
+
+DEFINED_RANK: Final = 60
+"""The rank of what the session may define itself, or the file: after what defines it."""
 
 _turns: Final = threading.BoundedSemaphore(IMPORTS_AT_ONCE_MAX)
 _waiting: Final = threading.BoundedSemaphore(IMPORTS_WAITING_MAX)
@@ -184,7 +188,7 @@ def _text(document: Document, field: str) -> str:
 def _rank(entry: Entry) -> int:
     """Owners before what they own, and what others refer to first."""
     kind = find_kind(entry.api_version, entry.kind)
-    return kind.rank if kind is not None else 0
+    return kind.rank if kind is not None else DEFINED_RANK
 
 
 def _missing_namespaces(store: SqlStore, entries: Sequence[Entry], options: Options) -> Iterator[Entry]:
@@ -194,7 +198,9 @@ def _missing_namespaces(store: SqlStore, entries: Sequence[Entry], options: Opti
     for entry in entries:
         kind = find_kind(entry.api_version, entry.kind)
         namespace = entry.namespace or options.namespace
-        if kind is not None and kind.namespaced and namespace not in known:
+        # Of what the session defines only those that say where they live: the file may define the kind itself.
+        homed = bool(entry.namespace) if kind is None else kind.namespaced
+        if homed and namespace not in known:
             known.add(namespace)
             yield Entry.of(-1, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
 
@@ -210,7 +216,7 @@ def _apply(
     """Write one object and note what became of it."""
     document: Document = msgspec.json.decode(entry.data)
     try:
-        kind = _kind(document)
+        kind = _kind(document, TABLE.within(transaction))
         entry.namespace = (entry.namespace or options.namespace) if kind.namespaced else ""
         operation, before = _operation(transaction, kind, entry, document, new_uids)
     except ApiError as error:
@@ -234,7 +240,7 @@ def _apply(
         entry.action = "unchanged" if same or result.object == before else "configured"
 
 
-def _kind(document: Document) -> Kind:
+def _kind(document: Document, kinds: Kinds) -> Kind:
     api_version, name = _text(document, "apiVersion"), _text(document, "kind")
     if not api_version or not name:
         missing = [field for field in ("apiVersion", "kind") if not _text(document, field)]
@@ -242,7 +248,7 @@ def _kind(document: Document) -> Kind:
             f"the object has no {' and no '.join(missing)}; write what it is",
             [Cause(field, "Required value", "FieldValueRequired") for field in missing],
         )
-    kind = find_kind(api_version, name)
+    kind = kinds.find_kind(api_version, name)
     if kind is None:
         raise ApiError(
             404,
@@ -273,12 +279,13 @@ def _operation(
 ) -> tuple[Operation, Document | None]:
     """Return what to ask of the registry, and the object as it is now."""
     document = _cleaned(given, entry.namespace if kind.namespaced else "", new_uids)
-    stored = transaction.get(kind.resource, entry.namespace, entry.name) if entry.name else None
+    stored = transaction.get(kind.stored_resource, entry.namespace, entry.name) if entry.name else None
     if stored is None:
         return Create(kind.resource, entry.namespace, document), None
     if kind.subresource("status") is not None:
         document.pop("status", None)
-    return Patch(kind.resource, entry.namespace, entry.name, document, "strategic"), stored.object
+    way: PatchType = "strategic" if kind.strategic else "merge"
+    return Patch(kind.resource, entry.namespace, entry.name, document, way), stored.object
 
 
 def _cleaned(document: Document, namespace: str, new_uids: dict[str, str]) -> Document:

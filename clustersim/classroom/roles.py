@@ -12,8 +12,8 @@ from typing import Any, Final
 from clustersim.classroom import allowance, escalation, lectern, rbac
 from clustersim.classroom.auth import ACCOUNT, COMPONENT, CREATED_BY, STUDENT, TEACHER, Principal
 from clustersim.extenders import refusals
-from clustersim.store import SqlStore
-from controllers.kinds.table import find_resource, kind_of
+from clustersim.store import SqlStore, open_store
+from controllers.kinds.table import TABLE, find_resource
 from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete, Operation
 from controllers.log.store import Stored
@@ -63,7 +63,7 @@ def _may(principal: Principal, verb: str, resource: str, namespace: str, name: s
         return True
     if principal.role == ACCOUNT:
         return bool(rbac.allows(principal, verb, resource, namespace, name, subresource))
-    kind = find_resource(resource)
+    kind = _kind_of(principal, resource)
     at_home = principal.role == STUDENT and namespace == principal.namespace
     if verb in READ_VERBS:
         return at_home or kind is None or not kind.secret
@@ -79,6 +79,11 @@ def _may(principal: Principal, verb: str, resource: str, namespace: str, name: s
     if subresource:
         return kind.components or (part is not None and part.components)
     return kind.components or verb in kind.component_verbs
+
+
+def _kind_of(principal: Principal, resource: str) -> Kind | None:
+    """Return a kind of the session, which may have defined it itself."""
+    return find_resource(resource) or TABLE.of(open_store(principal.session_id)).find_resource(resource)
 
 
 def _denied(principal: Principal, verb: str, resource: str, namespace: str, name: str, subresource: str) -> ApiError:
@@ -108,7 +113,7 @@ def guard_for(
     def guard(operation: Operation, old: Stored | None, new: Draft | None) -> None:
         resource, namespace, name, subresource = place_of(operation)
         if new is not None:
-            _check_calls(kind_of(resource), name, new.object)
+            _check_calls(find_resource(resource), name, new.object)
         if principal.role == TEACHER and commands:
             return
         if principal.role != ACCOUNT:
@@ -129,8 +134,10 @@ def guard_for(
     return guard
 
 
-def _check_calls(kind: Kind, name: str, new: FrozenDocument) -> None:
+def _check_calls(kind: Kind | None, name: str, new: FrozenDocument) -> None:
     """What the server calls is the operator's affair: not even a teacher may send it elsewhere."""
+    if kind is None:
+        return
     causes = refusals(kind.calls(new))
     if causes:
         raise invalid(kind.kind, kind.group, name, causes)
@@ -168,7 +175,8 @@ def _annotations(document: FrozenDocument) -> Mapping[str, str]:
 
 def _check_student_object(resource: str, name: str, old: FrozenDocument | None, new: FrozenDocument) -> None:
     """The rules on pods hold for the pods of templates too: a controller would make them in the student's name."""
-    for place in places_of(POD_SPEC, kind_of(resource).schema):
+    kind = find_resource(resource)
+    for place in places_of(POD_SPEC, kind.schema) if kind is not None else ():
         path, spec, before = ".".join(place), _inner(new, place), _inner(old, place)
         node_name, old_name = spec.get("nodeName") or "", before.get("nodeName") or ""
         if node_name and node_name != old_name:

@@ -14,7 +14,7 @@ from clustersim.classroom.auth import STUDENT, TEACHER, Principal
 from clustersim.classroom.models import Participant, Together
 from clustersim.feed.hints import wake_people
 from clustersim.store.sessions import real_ms
-from controllers.kinds.table import kind_of
+from controllers.kinds.table import page_of
 
 LOOKERS: Final = (TEACHER, STUDENT)
 """Roles whose looks are told: one viewer's link may be on many walls."""
@@ -53,11 +53,7 @@ def look_of(resource: object, key: object) -> str:
     """Return what somebody looks at as it is kept; "" where it is nothing that a page shows more of than its name."""
     if not isinstance(resource, str) or not isinstance(key, str) or not 0 < len(key) <= KEY_LENGTH_MAX:
         return ""
-    try:
-        shown = kind_of(resource).page
-    except KeyError:
-        return ""
-    return f"{resource} {key}" if shown and key.isprintable() and " " not in key else ""
+    return f"{resource} {key}" if page_of(resource) and key.isprintable() and " " not in key else ""
 
 
 def mark_looking(session_id: int, looks: Mapping[int, str]) -> None:

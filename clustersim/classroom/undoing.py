@@ -18,9 +18,10 @@ from clustersim.classroom.writing import context_for, writes
 from clustersim.store import SqlStore, history
 from clustersim.store.history import Key, LogRow
 from clustersim.store.sessions import real_ms
-from controllers.kinds.table import REGISTRY, kind_of
+from controllers.kinds.table import REGISTRY, TABLE
 from controllers.log.operations import Create, Delete, Operation, Update
 from controllers.log.store import ADDED, DELETED, Stored, copy_object
+from controllers.registry.table import Kinds
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
 
@@ -57,6 +58,10 @@ class _Left(Exception):
     """It stays as it is: why."""
 
 
+LAST: Final = 99
+"""The rank of what nobody defines any more."""
+
+
 def undo(store: SqlStore, teacher: Principal, person: Participant, minutes: float) -> Document:
     """Take back what a person wrote in the last so many real minutes; return what was done and what was left."""
     actor = f"user:{person.slug}"[:ACTOR_LENGTH]
@@ -68,7 +73,8 @@ def undo(store: SqlStore, teacher: Principal, person: Participant, minutes: floa
     undone: list[Document] = []
     left: list[Document] = []
     # Owners are made before what refers to them; what was touched last goes first otherwise.
-    for key in sorted(list(by_key)[:OBJECTS_MAX], key=lambda key: kind_of(key[0]).rank):
+    kinds = TABLE.of(store)
+    for key in sorted(list(by_key)[:OBJECTS_MAX], key=lambda key: _rank(kinds, key[0])):
         told = {"resource": key[0], "object": f"{key[1]}/{key[2]}" if key[1] else key[2]}
         try:
             if seal.concerns(*key) and seal.hides_pod(f"{key[1]}/{key[2]}"):
@@ -82,6 +88,11 @@ def undo(store: SqlStore, teacher: Principal, person: Participant, minutes: floa
             if did:
                 undone.append({**told, "did": did})
     return {"minutes": minutes, "undone": undone, "left": left}
+
+
+def _rank(kinds: Kinds, resource: str) -> int:
+    kind = kinds.find_resource(resource)
+    return LAST if kind is None else kind.rank
 
 
 def _undo_one(store: SqlStore, teacher: Principal, key: Key, rows: Sequence[LogRow]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controllers.kinds.table import kind_of
+from controllers.kinds.table import find_resource
 from controllers.registry.kind import Mask
 
 OBJECT_BYTES_MAX: Final = 384 * 1024
@@ -59,15 +59,16 @@ def slim(resource: str, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the object as the page reads it."""
     metadata = document["metadata"]
     short = cut(metadata, _METADATA)
-    kind = kind_of(resource)
+    kind = find_resource(resource)
     annotations = metadata.get("annotations")
     if annotations:
-        told = kind.page_annotations
+        told = () if kind is None else kind.page_annotations
         own = {name: text for name, text in annotations.items() if name.startswith(OWN_ANNOTATIONS) or name in told}
         if own:
             short["annotations"] = own
     taken: dict[str, Any] = {"resource": resource, "metadata": short}
-    taken.update(cut(document, kind.page))
+    if kind is not None:
+        taken.update(cut(document, kind.page))
     return taken
 
 

@@ -13,7 +13,7 @@ import msgspec
 from clustersim.feed.batch import Batch, encode
 from clustersim.feed.palette import Palette
 from clustersim.feed.seal import NO_SEAL, Seal
-from controllers.kinds.table import KINDS
+from controllers.kinds.table import KINDS, TABLE
 from controllers.log.store import DELETED, Store, Stored
 
 CHUNK_BYTES: Final = 256 * 1024
@@ -64,7 +64,7 @@ class SlimView:
         start = -1
         listed_at: dict[str, int] = {}
         objects: dict[Key, bytes] = {}
-        for kind in KINDS:
+        for kind in TABLE.of(store).kinds:
             stored_objects, revision = store.list(kind.resource)
             listed_at[kind.resource] = revision
             start = revision if start < 0 else start

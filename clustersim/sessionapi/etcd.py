@@ -10,7 +10,7 @@ from clustersim.classroom import roles
 from clustersim.sessionapi.http import Call, answer, refuse
 from controllers.flags.apiserver import ETCD_PREFIX
 from controllers.flags.table import NAME, RESOURCE, read_flags
-from controllers.kinds.table import COMPUTED, KINDS
+from controllers.kinds.table import COMPUTED, TABLE
 from controllers.log.store import Stored
 from controllers.registry.kind import Kind
 from scheduler_core.api.document import Document
@@ -33,7 +33,7 @@ def show(call: Call) -> HttpResponse:
     if not text.isdecimal() or not 1 <= int(text) <= KEYS_MAX:
         raise refuse(Cause("limit", f"give a whole number from 1 to {KEYS_MAX}"))
     found: list[tuple[str, Stored]] = []
-    for kind in KINDS:
+    for kind in TABLE.of(call.store).kinds:
         if kind in COMPUTED or kind.stored_as is not None or not _overlap(_root(kind, root), prefix):
             continue
         try:

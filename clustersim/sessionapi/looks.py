@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from clustersim.classroom import limits, together
 from clustersim.classroom.auth import TEACHER
 from clustersim.sessionapi.http import Call, answer, refuse, text_field
-from controllers.kinds.table import kind_of
+from controllers.kinds.table import find_resource, page_of
 from scheduler_core.api.errors import ApiError, Cause
 
 
@@ -32,11 +32,9 @@ def point(call: Call) -> HttpResponse:
     body = call.body(("resource", "namespace", "name"))
     resource, name = text_field(body, "resource", 120), text_field(body, "name", 253)
     namespace = text_field(body, "namespace", 63) if body.get("namespace") else ""
-    try:
-        shown = kind_of(resource).page
-    except KeyError as error:
-        raise refuse(Cause("resource", "give a resource that pages show, such as pods")) from error
-    if not shown:
+    if find_resource(resource) is None:
+        raise refuse(Cause("resource", "give a resource that pages show, such as pods"))
+    if not page_of(resource):
         raise refuse(Cause("resource", "pages show no more than the names of these; point at something else"))
     if call.store.get(resource, namespace, name) is None:
         raise ApiError(404, "NotFound", f"there is no {name!r} among the {resource} to point at", name=name)

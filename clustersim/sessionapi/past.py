@@ -12,6 +12,7 @@ from clustersim.classroom import opening, roles
 from clustersim.sessionapi.http import Call, refuse
 from controllers.kinds.table import COMPUTED
 from controllers.log.store import Gone
+from controllers.registry.table import Kinds
 from scheduler_core.api.errors import ApiError, Cause
 
 REVISION_DIGITS_MAX = 18
@@ -31,10 +32,13 @@ def revision_of(text: str, newest: int, field: str = "revision") -> int:
 def show(call: Call, revision: str, resource: str) -> HttpResponse:
     """Answer `GET …/at/<rv>/<resource-path>`: a list, or an object, as the Kubernetes API would have answered then."""
     principal = call.principal
-    target = _target(resource)
-    roles.check(principal, "get" if target.name else "list", target.kind.resource, target.namespace, target.name, "")
     number = revision_of(revision, call.store.revision)
     view = PastView(call.store, number, call.seal)
+    try:
+        target = _target(resource, view.kinds)
+    except Gone as error:
+        raise opening.past_gone(number, call.store.compacted) from error
+    roles.check(principal, "get" if target.name else "list", target.kind.resource, target.namespace, target.name, "")
     request = Request("GET", call.code, f"/{resource}", _query(call), call.headers)
     try:
         read = writing.read if target.name else listing.list_objects
@@ -46,12 +50,12 @@ def show(call: Call, revision: str, resource: str) -> HttpResponse:
     return response
 
 
-def _target(resource: str) -> Target:
+def _target(resource: str, kinds: Kinds) -> Target:
     """Return what a path names; of the core group's resources the path may be given without `api/v1`."""
     parts = [part for part in resource.split("/") if part]
     path = "/".join(parts if parts[:1] in (["api"], ["apis"]) else ["api", "v1", *parts])
     try:
-        target = parse(f"/{path}")
+        target = parse(f"/{path}", kinds)
     except ApiError as error:
         message = (
             f"no resource has the path {resource[:200]!r}: write it as for the Kubernetes API, such as api/v1/pods"

@@ -18,7 +18,8 @@ from clustersim.sessionapi.http import Call, refuse
 from clustersim.sessionapi.timeline import marks_between, shown, told
 from clustersim.timeline.marks import thinned
 from clustersim.timeline.words import LANGUAGES
-from controllers.kinds.table import KINDS
+from controllers.custom.kinds import RESOURCE
+from controllers.kinds.table import TABLE
 from controllers.log.store import Event, Gone, Stored
 from controllers.scheduler.decisions import whole
 from scheduler_core.api.errors import Cause
@@ -144,7 +145,8 @@ def _no_network() -> dict[str, Any]:
 
 
 def _objects_at(call: Call, revision: int) -> Iterator[Stored]:
-    resources = [kind.resource for kind in KINDS if not kind.passing]
+    kinds = TABLE.of_objects(call.store.list_at(RESOURCE, revision)).kinds
+    resources = [kind.resource for kind in kinds if not kind.passing]
     for stored in call.store.lists_at(resources, revision).values():
         yield from stored
 

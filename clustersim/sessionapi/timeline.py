@@ -22,7 +22,7 @@ from clustersim.store import SqlStore, history
 from clustersim.store.history import Key
 from clustersim.timeline.marks import LANES, Mark, counted, marks, thinned
 from clustersim.timeline.words import LANGUAGES, text_of
-from controllers.kinds.table import kind_of
+from controllers.kinds.table import find_resource
 from controllers.log.store import Gone, Stored
 from scheduler_core.api.errors import ApiError, Cause
 
@@ -158,6 +158,7 @@ def _may_list(principal: Principal, resource: str, namespace: str) -> bool:
 
 def _told(mark: Mark, documents: Mapping[int, tuple[str, bytes]], language: str) -> dict[str, Any]:
     row = mark.row
+    known = find_resource(row.resource)
     name = f"{row.namespace}/{row.name}" if row.namespace else row.name
     now, before = documents.get(row.revision), documents.get(row.previous_revision)
     text = text_of(language, row.verb, row.resource, name, _document(now), _document(before) if before else None)
@@ -165,7 +166,7 @@ def _told(mark: Mark, documents: Mapping[int, tuple[str, bytes]], language: str)
         "rv": row.revision,
         "simTime": row.now_ms / 1000,
         "lane": mark.lane,
-        "kind": kind_of(row.resource).kind,
+        "kind": known.kind if known is not None else (_document(now or before) or {}).get("kind", ""),
         "verb": row.verb,
         "object": name,
         "actor": row.actor,

@@ -18,7 +18,7 @@ QUOTAS: Final = "resourcequotas"
 
 
 def _watches(verb: Verb, kind: Kind, subresource: str) -> bool:
-    charged = kind.namespaced and (verb, subresource) in evaluator_of(kind.resource).charged
+    charged = kind.namespaced and (verb, subresource) in evaluator_of(kind.stored_resource).charged
     return charged or _is_count(verb, kind, subresource)
 
 
@@ -55,7 +55,7 @@ def _charge(attempt: Attempt) -> Sequence[Charge]:
     quotas = attempt.lookup.list(QUOTAS, attempt.namespace)
     if not quotas:
         return ()
-    evaluator = evaluator_of(attempt.kind.resource)
+    evaluator = evaluator_of(attempt.kind.stored_resource)
     concerned = [quota for quota in quotas if evaluator.concerns(quota, attempt.document)]
     for quota in concerned:
         _check_counted(attempt, evaluator, quota)
@@ -108,7 +108,9 @@ def _pay(attempt: Attempt, evaluator: Evaluator, quota: Mapping[str, Any], delta
         # What was given back may not have been recounted yet: upstream's controller does it within milliseconds.
         total = {
             **total,
-            **add(_counted(attempt, evaluator, quota, attempt.kind.resource, exceeded), only(requested, exceeded)),
+            **add(
+                _counted(attempt, evaluator, quota, attempt.kind.stored_resource, exceeded), only(requested, exceeded)
+            ),
         }
         exceeded = _beyond(total, hard, requested)
     if exceeded and attempt.subresource != "status":

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.admission.table import CHAIN
+from controllers.custom.kinds import Definitions
 from controllers.kinds.admissionregistration import (
     mutatingwebhookconfiguration,
     validatingadmissionpolicy,
     validatingadmissionpolicybinding,
     validatingwebhookconfiguration,
 )
+from controllers.kinds.apiextensions import customresourcedefinition
 from controllers.kinds.apiregistration import apiservice
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
 from controllers.kinds.autoscaling import horizontalpodautoscaler, horizontalpodautoscaler_v1
@@ -64,6 +66,7 @@ from controllers.kinds.storage import (
     volumeattachment,
     volumeattributesclass,
 )
+from controllers.registry.kind import Mask
 from controllers.registry.registry import Registry
 from controllers.registry.table import Table
 
@@ -122,6 +125,7 @@ TABLE: Final = Table(
         priorityclass.KIND,
         lease.KIND,
         apiservice.KIND,
+        customresourcedefinition.KIND,
         clock.KIND,
         replica.KIND,
         queue.KIND,
@@ -135,6 +139,7 @@ TABLE: Final = Table(
     ),
     versions=(events_event.KIND, horizontalpodautoscaler_v1.KIND),
     computed=(componentstatus.KIND, nodemetrics.KIND, podmetrics.KIND),
+    definer=Definitions(),
 )
 
 KINDS: Final = TABLE.kinds
@@ -151,3 +156,9 @@ kind_of = TABLE.kind_of
 by_kind = TABLE.by_kind
 find_resource = TABLE.find_resource
 find_kind = TABLE.find_kind
+
+
+def page_of(resource: str) -> Mask:
+    """Return what the page gets of a resource's objects beside the metadata; nothing of what a session defines."""
+    kind = find_resource(resource)
+    return {} if kind is None else kind.page

@@ -57,7 +57,7 @@ class Attempt:
 
     def refuse(self, why: str) -> ApiError:
         """Return the 403 with which admission refuses."""
-        return forbidden(self.kind.resource, self.title, why)
+        return forbidden(self.kind.stored_resource, self.title, why)
 
 
 class Charge(NamedTuple):
@@ -110,16 +110,19 @@ class Chain:
     def of(self, flags: Flags, verb: Verb, kind: Kind, subresource: str) -> tuple[Plugin, ...]:
         """Return the plugins that look at such a write and are on."""
         on, off = flags[ENABLE_ADMISSION_PLUGINS], flags[DISABLE_ADMISSION_PLUGINS]
-        key = (on, off, verb, kind.resource, subresource)
-        chosen = self._chosen.get(key)
+        # What a session defines may be another kind in the next.
+        key = (on, off, verb, kind.resource, subresource) if not kind.kept_in else None
+        chosen = self._chosen.get(key) if key is not None else None
         if chosen is None:
-            chosen = self._chosen[key] = tuple(
+            chosen = tuple(
                 plugin
                 for plugin in self.plugins
                 if (plugin.by_default or plugin.name in on)
                 and plugin.name not in off
                 and plugin.watches(verb, kind, subresource)
             )
+            if key is not None:
+                self._chosen[key] = chosen
         return chosen
 
 

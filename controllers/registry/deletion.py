@@ -25,7 +25,7 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
     if operation.uid and operation.uid != stored.uid:
         if kind.holds_itself:
             why = f"Precondition failed: UID in precondition: {operation.uid}, UID in object meta: {stored.uid}"
-            raise conflict(kind.resource, stored.name, why)
+            raise conflict(kind.stored_resource, stored.name, why)
         why = (
             f"the UID in the precondition ({operation.uid}) does not match the UID in record ({stored.uid}). "
             "The object might have been deleted and then recreated"

@@ -129,7 +129,7 @@ def new_document(
     mutate(document, title)
     with context.step("registry", "strategy"):
         causes = kind.admit(document, Current(transaction, unix_ms, context.looked_up, dry_run=context.dry_run))
-        causes += metadata_rules.validate(metadata, kind.names)
+        causes += metadata_rules.validate(metadata, kind.names, any_finalizers=kind.any_finalizers)
         _refuse(kind, metadata["name"], causes + kind.validate(document), _still(kind, missing, document))
     return _arranged(document)
 
@@ -216,7 +216,8 @@ def changed_document(
             current = Current(transaction, context.epoch_ms + transaction.now_ms, dry_run=context.dry_run)
             causes = kind.admit_update(document, old, current)
         if changes:
-            causes += kind.validate(document)
+            if not kind.ratchets:
+                causes += kind.validate(document)
             causes += kind.validate_update(document, old)
             missing = _still(kind, missing, document)
         if metadata != old["metadata"]:
@@ -317,7 +318,7 @@ def _decoded(kind: Kind, given: Any, old: Mapping[str, Any], context: Context) -
     except (TypeError, msgspec.MsgspecError) as error:
         # Uploaded YAML can hold what JSON cannot, such as a mapping whose key is null.
         raise bad_request(f"the body cannot be written as JSON: {error}") from error
-    report = check(fresh, kind.schema)
+    report = check(fresh, kind.schema) if kind.check is None else kind.check(fresh)
     if report.wrong:
         # Upstream stops at what it cannot read, and tells the first of it.
         raise Unreadable(400, "BadRequest", f"{_title(kind)}: {report.wrong[0].message}", report.wrong)
@@ -409,7 +410,7 @@ def _free_name(kind: Kind, prefix: str, namespace: str, context: Context, transa
     name = ""
     for _ in range(GENERATE_ATTEMPTS):
         name = prefix[:GENERATE_NAME_MAX] + context.new_suffix()
-        if transaction.get(kind.resource, home, name) is None:
+        if transaction.get(kind.stored_resource, home, name) is None:
             break
     return name
 
@@ -436,7 +437,7 @@ def _check_preconditions(
             raise invalid(kind.plural, kind.group, stored.name, [cause])
     elif version != str(stored.revision):
         _check_version(version)
-        raise conflict(kind.resource, stored.name)
+        raise conflict(kind.stored_resource, stored.name)
     uid = metadata.get("uid")
     if uid not in (None, "", stored.uid):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {stored.uid}"
@@ -444,7 +445,7 @@ def _check_preconditions(
         prefix = read_flags(None if flags is None else flags.object.get("spec"))[ETCD_PREFIX]
         key = kind.key_of(prefix, stored.namespace, stored.name)
         failed = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
-        raise conflict(kind.resource, stored.name, failed)
+        raise conflict(kind.stored_resource, stored.name, failed)
 
 
 def _check_version(version: Any) -> None:
@@ -460,14 +461,20 @@ def _changed_part(
     """Return the object with the part that a subresource writes, and the metadata that it takes along."""
     key, old = subresource.part, stored.object
     part = changed.get(key)
-    decoded, _ = _decoded(kind, {key: part if part is not None else {}}, {}, context)
-    if context.field_manager:
+    if part is None and not kind.kept_in:
+        part = {}
+    decoded, _ = _decoded(kind, {key: part} if part is not None else {}, {}, context)
+    if context.field_manager and not kind.kept_in:
         # What the engine writes is whole.
         fill(decoded[key], model(kind.schema).fields[key].model)
     metadata = {**old["metadata"], **_carried(subresource, changed, context)}
     for name in [name for name in subresource.carries if metadata.get(name) is None]:
         metadata.pop(name, None)
-    document = {**old, "metadata": metadata, key: subresource.merged(old.get(key, {}), decoded[key])}
+    document = {**old, "metadata": metadata}
+    if key in decoded:
+        document[key] = subresource.merged(old.get(key, {}), decoded[key])
+    else:
+        document.pop(key, None)
     subresource.complete(document, old, wire_time(context.unix_ms))
     causes: list[Cause] = []
     if any(metadata.get(name) != old["metadata"].get(name) for name in subresource.carries):
@@ -523,7 +530,7 @@ def _restore(document: Document, old: Mapping[str, Any], key: str) -> None:
 def _bump_generation(kind: Kind, document: Document, old: Mapping[str, Any]) -> None:
     if not kind.generation:
         return
-    parts = (document.keys() | old.keys()) - {"metadata", "status"}
+    parts = (document.keys() | old.keys()) - {"metadata", *(one.part for one in kind.subresources)}
     counts = any(document.get(key) != old.get(key) for key in parts)
     if kind.generation_counts_annotations:
         counts = counts or document["metadata"].get("annotations") != old["metadata"].get("annotations")

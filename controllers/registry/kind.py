@@ -9,11 +9,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
+import msgspec
+
 from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create, Delete
 from controllers.log.store import Stored, Transaction
 from controllers.registry.context import Context
+from controllers.registry.fieldowners.types import Type
 from controllers.registry.metadata import Names
+from controllers.registry.schema import Report
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import Cause
 from scheduler_core.framework.registry import PluginRegistry
@@ -173,7 +177,7 @@ class Column(NamedTuple):
 
     name: str
     """Empty: a cell that no header stands above, as a printer of upstream has one."""
-    type: Literal["string", "integer", "boolean", "date"]
+    type: Literal["string", "integer", "number", "boolean", "date"]
     description: str
     cell: Callable[[Mapping[str, Any], Callable[[str | None], str]], Any]
     priority: int = 0
@@ -181,6 +185,8 @@ class Column(NamedTuple):
     """`<struct>#<field>` whose description in the schema describes the column; empty: `description` does."""
     names: bool = False
     """Its cells name an object, as those of the column `NAME` do."""
+    form: str = ""
+    """How clients may print its cells; empty: as its type is printed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,6 +257,8 @@ class Kind:
     version: str = "v1"
     singular: str = ""
     """Empty: the kind in small letters."""
+    list_kind: str = ""
+    """What lists of it are called; empty: the kind and `List`."""
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     namespaced: bool = True
@@ -260,10 +268,21 @@ class Kind:
     inward: Callable[[Document], Document] = _as_it_is
     """A document of this version → the same as it is stored."""
     outward: Callable[[Mapping[str, Any]], Document] = _copied
-    """A stored document → the same in this version."""
+    """A stored document → the same in this version; itself where there is nothing to change."""
+    kept_in: str = ""
+    """The group resource under which the objects of all versions are stored, where each version has rules of its own
+    (custom resources); `inward` and `outward` lead there and back. Empty: they are stored as they are."""
     schema: str = ""
     """`<module>.<class>` in the generated models (`core_v1.Pod`) or in our own (`clustersim_v1.Clock`); empty:
     the class of the kind's name in the module of its group."""
+    check: Callable[[Document], Report] | None = None
+    """Normalises a document, or some members of one, and reports what it does not know; None: `schema` says it."""
+    owned: Type | None = None
+    """What of its objects may be owned (managed fields); None: `schema` says it."""
+    strategic: bool = True
+    """Whether strategic merge patches are taken."""
+    published: Mapping[str, Any] | None = None
+    """Its schema as OpenAPI tells it (JSONSchemaProps); None: `schema` does."""
     subresources: tuple[Subresource, ...] = ()
 
     prepare: Callable[[Document], None] = _nothing
@@ -276,6 +295,8 @@ class Kind:
     """On changes; it also carries over what the server had given the old one."""
     validate: Callable[[Document], list[Cause]] = _no_causes
     validate_update: Callable[[Document, Mapping[str, Any]], list[Cause]] = _no_change_causes
+    ratchets: bool = False
+    """Whether changes are asked about by `validate_update` alone: what was good enough once stays so."""
     follow: Callable[[Mapping[str, Any], Lookup], Document | None] = _follows_nothing
     """What the API server itself makes of an object once it is written, a write of its own; None: nothing."""
     warns: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
@@ -288,6 +309,8 @@ class Kind:
     """Whether `validate` itself says what has to be there, as upstream does; otherwise what the schema requires has."""
     names: Names = "subdomain"
     """Which names its objects may have."""
+    any_finalizers: bool = False
+    """Whether finalizers may have short names that nobody knows."""
     metadata_checks: tuple[int, int] = (1, 1)
     """How often the kind's own rules look at changed metadata, by the rules of creates and by those of changes:
     upstream tells a cause as often (what its ValidateUpdate calls)."""
@@ -327,7 +350,7 @@ class Kind:
     page_annotations: frozenset[str] = frozenset()
     """Annotations that the page gets beside those under `clustersim.io/`."""
     kept_as: str = ""
-    """The version in which upstream stores it, which discovery tells by a hash; empty: the one that it is served in."""
+    """The version in which it is stored, which discovery tells by a hash; empty: the one that it is served in."""
     key: str = ""
     """Under which name its objects stand in etcd, after the prefix: `minions`; empty: the plural."""
     rank: int = 50
@@ -370,13 +393,19 @@ class Kind:
         module = f"{self.group.partition('.')[0] or 'core'}_{self.version}"
         derived = {
             "singular": self.singular or self.kind.lower(),
+            "list_kind": self.list_kind or f"{self.kind}List",
             "schema": self.schema or f"{module}.{self.kind}",
-            "resource": ".".join(filter(None, (self.plural, self._told_version, self.group))),
+            "resource": ".".join(filter(None, (self._told_plural, self._told_version, self.group))),
             "key": self.key or (f"{self.group}/{self.plural}" if self.group == CLUSTERSIM_GROUP else self.plural),
             "api_version": f"{self.group}/{self.version}" if self.group else self.version,
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def _told_plural(self) -> str:
+        """Return the plural, with the version where the objects are kept in another (`widgets@v2`)."""
+        return f"{self.plural}@{self.version}" if self.kept_in and self.kept_as != self.version else self.plural
 
     @property
     def _told_version(self) -> str:
@@ -386,7 +415,19 @@ class Kind:
     @property
     def stored_resource(self) -> str:
         """Return the group resource as which its objects are stored."""
-        return self.stored_as.resource if self.stored_as is not None else self.resource
+        return self.stored_as.resource if self.stored_as is not None else self.kept_in or self.resource
+
+    @property
+    def converts(self) -> bool:
+        """Return whether what is stored may be another version than this."""
+        return self.stored_as is not None or bool(self.kept_in)
+
+    def shown(self, stored: Stored) -> Stored:
+        """Return a stored object in this version."""
+        if not self.converts:
+            return stored
+        document = self.outward(stored.object)
+        return stored if document is stored.object else stored.shown_as(msgspec.json.encode(document))
 
     @property
     def graceful(self) -> bool:

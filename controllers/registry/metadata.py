@@ -53,8 +53,13 @@ Names = Literal["subdomain", "label", "service", "path", "address"]
 _STANDARD_FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
 
 
-def validate(metadata: Mapping[str, Any], names: Names) -> list[Cause]:
-    """Check metadata by the rules of upstream's own kinds (apis/core/validation, ValidateObjectMeta)."""
+def validate(metadata: Mapping[str, Any], names: Names, *, any_finalizers: bool = False) -> list[Cause]:
+    """Check metadata by the rules of upstream's own kinds (apis/core/validation, ValidateObjectMeta).
+
+    `any_finalizers`: by those of custom resources (apimachinery's own).
+    """
+    if any_finalizers:
+        return _common(metadata, names)
     return _common(metadata, names) + _kubernetes_finalizers(metadata.get("finalizers") or ())
 
 

@@ -33,8 +33,9 @@ def scope_of(kind: Kind, subresource: Subresource | None) -> Scope:
     """Return what one way of writing objects of a kind may own."""
     if subresource is None:
         parts = frozenset(one.part for one in kind.subresources if one.part and one.reset)
-        return Scope(kind.schema, kind.api_version, parts=parts)
-    return Scope(kind.schema, kind.api_version, subresource.name, subresource.part, tuple(subresource.carries))
+        return Scope(kind.schema, kind.api_version, parts=parts, owned=kind.owned)
+    carried = tuple(subresource.carries)
+    return Scope(kind.schema, kind.api_version, subresource.name, subresource.part, carried, owned=kind.owned)
 
 
 def application(
@@ -47,9 +48,9 @@ def application(
             422, it is of another object of the name; 500, it does not fit the schema.
     """
     stored_as = kind.stored_as or kind
-    stored = transaction.get(stored_as.resource, operation.namespace, operation.name)
+    stored = transaction.get(stored_as.stored_resource, operation.namespace, operation.name)
     if stored is None and subresource is not None:
-        raise not_found(kind.resource, operation.name)
+        raise not_found(kind.stored_resource, operation.name)
     config = _configuration(operation.patch)
     scope = scope_of(kind, subresource)
     if subresource is not None and subresource.body is not None:
@@ -100,6 +101,6 @@ def _check_identity(kind: Kind, stored: Stored | None, config: Mapping[str, Any]
         return
     if stored is None:
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
-        raise conflict(kind.resource, name, why)
+        raise conflict(kind.stored_resource, name, why)
     if uid != stored.uid:
         raise other_object(kind, stored, uid)

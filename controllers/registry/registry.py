@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 import msgspec
 
@@ -27,9 +27,14 @@ from controllers.registry.metadata import without_creator
 from controllers.registry.patch import json_patch, merge, undecodable, unreadable
 from controllers.registry.schema import too_deep
 from controllers.registry.strategic import strategic_merge
-from controllers.registry.table import Table
+from controllers.registry.table import Kinds, Table
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, already_exists, bad_request, conflict, not_found
+
+UNSUPPORTED_PATCH: Final = (
+    "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "
+    "application/merge-patch+json, application/apply-patch+yaml"
+)
 
 
 class Registry:
@@ -47,15 +52,15 @@ class Registry:
         """
         context.now_ms = transaction.now_ms
         transaction.actor = context.actor
-        write = _Write(self._kinds, self._chain, transaction, context)
+        write = _Write(self._kinds.within(transaction), self._chain, transaction, context)
         if context.marks is None:
             return write.apply(operation)
-        before = _there(transaction, operation)
+        before = _there(transaction, operation, write.place_of(operation))
         context.marks.before = before
         context.marks.asked = _asked(operation)
         stored = write.apply(operation)
         context.marks.name = stored.name
-        context.marks.stored = _there(transaction, operation, stored.name)
+        context.marks.stored = _there(transaction, operation, write.place_of(operation), stored.name)
         return stored
 
     def attempt(self, transaction: Transaction, operation: Operation, context: Context) -> Result:
@@ -88,7 +93,7 @@ class Registry:
 class _Write:
     """One operation under way (`kind.Writing`)."""
 
-    def __init__(self, kinds: Table, chain: Chain, transaction: Transaction, context: Context) -> None:
+    def __init__(self, kinds: Kinds, chain: Chain, transaction: Transaction, context: Context) -> None:
         self._kinds = kinds
         self._chain = chain
         self.transaction = transaction
@@ -141,21 +146,32 @@ class _Write:
                 return operation
 
     def existing(self, resource: str, namespace: str, name: str) -> Stored:
-        stored = self.transaction.get(resource, namespace, name)
+        kind = self.kind_of(resource)
+        stored = self.transaction.get(kind.stored_resource, namespace, name)
         if stored is None:
-            raise not_found(resource, name)
-        return stored
+            raise not_found(kind.stored_resource, name)
+        return kind.shown(stored) if kind.kept_in else stored
+
+    def place_of(self, operation: Operation) -> str:
+        """Return the group resource under which what an operation writes is stored."""
+        kind = self._kinds.find_resource(operation.resource)
+        return kind.kept_in or operation.resource if kind is not None else operation.resource
 
     def put(self, resource: str, document: Document | Draft, *, expected: int) -> Stored:
         kind = self.kind_of(resource)
         draft = document if isinstance(document, Draft) else Draft(document)
+        if kind.kept_in:
+            draft = Draft(kind.inward(draft.object))
+            resource = kind.kept_in
         metadata = draft.object["metadata"]
         place = (resource, metadata.get("namespace", ""), metadata["name"])
         with self.context.step("store"):
             try:
                 if self.context.dry_run:
-                    return _tried(place, draft, expected)
-                return self.transaction.put(*place, draft, expected=expected)
+                    stored = _tried(place, draft, expected)
+                else:
+                    stored = self.transaction.put(*place, draft, expected=expected)
+                return kind.shown(stored) if kind.kept_in else stored
             except RevisionConflict as error:
                 raise conflict(resource, metadata["name"]) from error
             except ObjectTooLarge as error:
@@ -197,7 +213,7 @@ class _Write:
         own = self._own(kind, None)
         document = incoming.new_document(kind, operation, self.context, self.transaction, passing.mutate, own)
         name = document["metadata"]["name"]
-        there = self.transaction.get(kind.resource, operation.namespace, name)
+        there = self.transaction.get(kind.stored_resource, operation.namespace, name)
         draft = Draft(document)
         if there is None:
             self.context.check(operation, None, draft)
@@ -205,7 +221,9 @@ class _Write:
         charges = passing.validate(document, name)
         if there is not None:
             with self.context.step("store"):
-                raise already_exists(kind.resource, name, leaving="deletionTimestamp" in there.object["metadata"])
+                raise already_exists(
+                    kind.stored_resource, name, leaving="deletionTimestamp" in there.object["metadata"]
+                )
         self._pay(kind, draft, charges)
         if self.context.repeats is not None and not charges:
             self.context.repeats.learn(document)
@@ -265,6 +283,8 @@ class _Write:
         stored = self.existing(kind.resource, operation.namespace, operation.name)
         subresource = _written(kind, operation.subresource)
         view = subresource.view if subresource is not None else None
+        if operation.patch_type == "strategic" and not kind.strategic:
+            raise ApiError(415, "UnsupportedMediaType", UNSUPPORTED_PATCH)
         schema = (subresource.schema if subresource is not None else "") or kind.schema
         changed = _patched(view(stored.object) if view is not None else stored.object, operation, schema)
         try:
@@ -415,7 +435,7 @@ def _tried(place: tuple[str, str, str], draft: Draft, expected: int) -> Stored:
     return Stored(*place, draft.object["metadata"].get("uid", ""), expected, data)
 
 
-def _there(transaction: Transaction, operation: Operation, name: str = "") -> str:
+def _there(transaction: Transaction, operation: Operation, resource: str, name: str = "") -> str:
     """Return the resourceVersion of the object that an operation writes; empty: it is not there."""
     if isinstance(operation, Create):
         # What it says of itself is checked later; here it may be anything.
@@ -423,7 +443,7 @@ def _there(transaction: Transaction, operation: Operation, name: str = "") -> st
         name = name or (str(metadata.get("name", "")) if isinstance(metadata, Mapping) else "")
     else:
         name = operation.name
-    stored = transaction.get(operation.resource, operation.namespace, name) if name else None
+    stored = transaction.get(resource, operation.namespace, name) if name else None
     return "" if stored is None else str(stored.revision)
 
 

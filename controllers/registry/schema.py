@@ -48,6 +48,11 @@ _SCALARS: Final[dict[str, Scalar]] = {
     "meta_v1.MicroTime": "micro-time",
     "FieldsV1": "any",
     "runtime.RawExtension": "any",
+    "JSON": "any",
+    "CustomResourceSubresourceStatus": "any",
+    "JSONSchemaPropsOrArray": "any",
+    "JSONSchemaPropsOrBool": "any",
+    "JSONSchemaPropsOrStringArray": "any",
 }
 
 _TERSE: Final = frozenset({"str", "int", "float", "bool"})

@@ -21,7 +21,7 @@ STATUS_ONLY: Final = Subresource("status", part="status", components=True)
 """Of the kinds whose strategies restore the metadata too (ResetObjectMetaForStatus)."""
 
 
-_SCALE_COLUMNS: Final = (
+SCALE_COLUMNS: Final = (
     Column("Name", "string", "", lambda scale, age: scale["metadata"]["name"], source="meta_v1.ObjectMeta#name"),
     Column(
         "Desired",
@@ -71,12 +71,17 @@ def scale(labels_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Subres
         view=view,
         change=_scaled,
         students=True,
-        columns=_SCALE_COLUMNS,
+        columns=SCALE_COLUMNS,
     )
 
 
 def _scaled(stored: Stored, body: Mapping[str, Any]) -> Document:
-    """Return the object with the replicas that a Scale asks for.
+    """Return the object with the replicas that a Scale asks for; raises as `replicas_asked`."""
+    return {**stored.object, "spec": {**stored.object["spec"], "replicas": replicas_asked(stored, body)}}
+
+
+def replicas_asked(stored: Stored, body: Mapping[str, Any]) -> int:
+    """Return the replicas that a Scale asks for.
 
     Raises:
         ApiError: 400, the Scale is of another object; 422, no number of replicas; 409, it was read from another
@@ -106,7 +111,7 @@ def _scaled(stored: Stored, body: Mapping[str, Any]) -> Document:
     version = metadata.get("resourceVersion")
     if version not in (None, "", str(stored.revision)):
         raise conflict(stored.resource, stored.name)
-    return {**stored.object, "spec": {**stored.object["spec"], "replicas": replicas}}
+    return int(replicas)
 
 
 def selector_text(selector: Mapping[str, Any]) -> str:

@@ -76,9 +76,11 @@ class ApiError(Exception):
 def split_resource(resource: str) -> tuple[str, str]:
     """Return (plural, group) of a group resource such as `deployments.apps`; the core group is empty.
 
-    A version between them (`horizontalpodautoscalers.v1.autoscaling`) is passed over.
+    A version between them (`horizontalpodautoscalers.v1.autoscaling`, `widgets@v2.example.com`) is passed over.
     """
     plural, _, group = resource.partition(".")
+    if "@" in plural:
+        return plural.partition("@")[0], group
     if _VERSION.match(group):
         group = group.partition(".")[2]
     return plural, group

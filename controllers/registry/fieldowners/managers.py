@@ -94,11 +94,13 @@ class Scope:
     part: str = ""
     carried: tuple[str, ...] = ()
     parts: frozenset[str] = frozenset()
+    owned: Type | None = None
+    """What the object is, where `struct` does not say it."""
 
     @property
     def type(self) -> Type:
         """Return what the object is."""
-        return type_of(self.struct)
+        return type_of(self.struct) if self.owned is None else self.owned
 
     def kept(self, fields: Fields) -> Fields:
         """Return what of a set may be owned here (GetResetFields)."""

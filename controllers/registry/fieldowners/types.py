@@ -116,27 +116,37 @@ class Type:
     struct: str = ""
     element: Type | None = None
     keys: tuple[str, ...] = ()
+    members: Mapping[str, Type] | None = None
+    """The fields of a struct that is none of the models."""
+    rest: Type | None = None
+    """What the fields are that `members` has not; None: there are none."""
+    key_defaults: Mapping[str, Any] | None = None
+    """What stands for the fields of such a struct where they are keys of a list."""
 
     def field(self, name: str) -> Type | None:
         """Return what a field of a struct or a value of a map is; None: the struct has no such field."""
+        if self.members is not None:
+            return self.members.get(name) or self.rest
         if self.form == "struct":
             return struct_fields(self.struct).get(name)
         return self if self.form == "any" else self.element
 
     def names(self, name: str) -> bool:
         """Return whether this is a struct that declares a field, not a map that may hold anything."""
+        if self.members is not None:
+            return name in self.members
         return self.form == "struct" and name in struct_fields(self.struct)
 
 
-_SCALAR_TYPES: Final = {name: Type("scalar", scalar=name) for name in ("string", "numeric", "boolean", "untyped")}
-_ANY: Final = Type("any", True)
+SCALARS: Final = {name: Type("scalar", scalar=name) for name in ("string", "numeric", "boolean", "untyped")}
+ANY: Final = Type("any", True)
 
 
 @cache
 def type_of(struct: str) -> Type:
     """Return what a struct of the schema is (`core_v1.Pod`)."""
     known = model(struct)
-    return _ANY if known.open and not known.fields else Type("struct", struct in ATOMIC_STRUCTS, struct=struct)
+    return ANY if known.open and not known.fields else Type("struct", struct in ATOMIC_STRUCTS, struct=struct)
 
 
 @cache
@@ -151,6 +161,8 @@ def blank_fields(struct: str) -> Mapping[str, Any]:
 
     A struct that is held by value is an empty one, a list or map that is never left out null, a scalar its zero.
     """
+    if not struct:
+        return {}
     known: Model = model(struct)
     found: dict[str, Any] = dict.fromkeys(ZERO_TIMES.get(struct, ()))
     for name, entry in known.fields.items():
@@ -174,6 +186,8 @@ def key_default(element: Type, name: str) -> Any:
     """Return what stands for a key that an item of a list leaves out; None: nothing does."""
     if element.form != "struct":
         return None
+    if element.members is not None:
+        return (element.key_defaults or {}).get(name)
     found = _KEY_DEFAULTS.get((element.struct, name))
     if found is not None:
         return found
@@ -196,4 +210,4 @@ def _field(struct: str, entry: FieldType) -> Type:
 
 
 def _inner(entry: FieldType) -> Type:
-    return _ANY if entry.scalar == "any" else _SCALAR_TYPES[_SCALARS.get(entry.scalar or "", "untyped")]
+    return ANY if entry.scalar == "any" else SCALARS[_SCALARS.get(entry.scalar or "", "untyped")]

@@ -1,0 +1,1 @@
+"""Kinds that a session's CustomResourceDefinitions define: their schemas, and what follows from them."""

@@ -1,0 +1,67 @@
+"""Reading a definition: the schemas in it are structs within structs, which the generated models do not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from controllers.registry.schema import Report, check
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import Cause
+
+_DEFINITION: Final = "apiextensions_v1.CustomResourceDefinition"
+_SCHEMA: Final = "apiextensions_v1.JSONSchemaProps"
+_MAPS: Final = ("properties", "patternProperties", "definitions", "dependencies")
+_EITHER: Final = {"additionalProperties": bool, "additionalItems": bool, "items": list}
+"""Fields that hold a schema, or something else."""
+
+
+def checked(document: Document) -> Report:
+    """Normalise a definition, or some members of one, and report what was unknown or of a wrong type."""
+    report = check(document, _DEFINITION)
+    if report.wrong:
+        return report
+    for index, version in enumerate((document.get("spec") or {}).get("versions") or ()):
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if schema is not None:
+            _below(schema, f"spec.versions[{index}].schema.openAPIV3Schema", report)
+    return report
+
+
+def _below(schema: Document, path: str, report: Report) -> None:
+    """Check what lies inside a schema whose own fields are checked."""
+    for where, one in _inner(schema, path, report):
+        found = check(one, _SCHEMA, where)
+        report.wrong += found.wrong
+        report.unknown += found.unknown
+        if not found.wrong:
+            _below(one, where, report)
+    for key in ("allOf", "anyOf", "oneOf"):
+        for index, one in enumerate(schema.get(key) or ()):
+            _below(one, f"{path}.{key}[{index}]", report)
+    if schema.get("not") is not None:
+        _below(schema["not"], f"{path}.not", report)
+
+
+def _inner(schema: Document, path: str, report: Report) -> Iterator[tuple[str, Document]]:
+    for key in _MAPS:
+        for name, one in list((schema.get(key) or {}).items()):
+            if isinstance(one, dict):
+                yield f"{path}.{key}[{name}]", one
+            elif key != "dependencies" or not isinstance(one, list):
+                report.wrong.append(_mistyped(one, f"{path}.{key}", "v1.JSONSchemaProps"))
+    for key, other in _EITHER.items():
+        said: Any = schema.get(key)
+        if isinstance(said, dict):
+            yield f"{path}.{key}", said
+        elif isinstance(said, list) and other is list:
+            yield from ((f"{path}.{key}[{index}]", item) for index, item in enumerate(said) if isinstance(item, dict))
+        elif said is not None and not isinstance(said, other):
+            why = "boolean or JSON schema expected" if other is bool else "JSON schema or JSON schema array expected"
+            report.wrong.append(Cause(f"{path}.{key}", why))
+
+
+def _mistyped(value: Any, path: str, wanted: str) -> Cause:
+    given = {bool: "bool", int: "number", float: "number", str: "string", list: "array"}.get(type(value), "null")
+    why = f"json: cannot unmarshal {given} into Go struct field {path} of type {wanted}"
+    return Cause(path, why, "FieldValueTypeInvalid")

@@ -1,0 +1,495 @@
+"""What is wrong with a schema: whether it is structural, and what may stand in it.
+
+Source: k8s.io/apiextensions-apiserver (pkg/apiserver/schema/validation.go, convert.go, complete.go, defaulting/
+validation.go; pkg/apis/apiextensions/validation/validation.go, ValidateCustomResourceDefinitionOpenAPISchema), v1.34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+
+from controllers.custom import shaping
+from controllers.custom.formats import FORMATS, pattern_error, plain
+from controllers.custom.node import META, read
+from controllers.custom.values import validate as value_causes
+from controllers.registry import fields
+from scheduler_core.api.errors import Cause
+
+Schema = Mapping[str, Any]
+
+TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
+NODES_MAX: Final = 20_000
+"""Parts of the schema of one version; a larger one is refused: each costs some kilobytes of memory."""
+
+PATTERN_CHARS_MAX: Final = 4_096
+"""Letters of one pattern; a longer one is refused."""
+
+_REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+_INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
+_AT_ROOT: Final = {
+    "description": "Description",
+    "type": "Type",
+    "format": "Format",
+    "title": "Title",
+    "maximum": "Maximum",
+    "exclusiveMaximum": "ExclusiveMaximum",
+    "minimum": "Minimum",
+    "exclusiveMinimum": "ExclusiveMinimum",
+    "maxLength": "MaxLength",
+    "minLength": "MinLength",
+    "pattern": "Pattern",
+    "maxItems": "MaxItems",
+    "minItems": "MinItems",
+    "uniqueItems": "UniqueItems",
+    "multipleOf": "MultipleOf",
+    "required": "Required",
+    "items": "Items",
+    "properties": "Properties",
+    "externalDocs": "ExternalDocs",
+    "example": "Example",
+    "x-kubernetes-preserve-unknown-fields": "XPreserveUnknownFields",
+    "x-kubernetes-validations": "XValidations",
+}
+"""What may stand at the root where the status is a part of its own, and what Go calls it."""
+
+_UNSUPPORTED: Final = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
+_NESTED_EMPTY: Final = (
+    ("type", "must be empty to be structural"),
+    ("additionalProperties", "must be undefined to be structural"),
+    ("default", "must be undefined to be structural"),
+    ("title", "must be empty to be structural"),
+    ("description", "must be empty to be structural"),
+    ("nullable", "must be false to be structural"),
+    ("x-kubernetes-preserve-unknown-fields", "must be false to be structural"),
+    ("x-kubernetes-embedded-resource", "must be false to be structural"),
+    ("x-kubernetes-int-or-string", "must be false to be structural"),
+    ("x-kubernetes-list-map-keys", "must be empty to be structural"),
+    ("x-kubernetes-list-type", "must be undefined to be structural"),
+    ("x-kubernetes-map-type", "must be undefined to be structural"),
+    ("x-kubernetes-validations", "must be empty to be structural"),
+)
+
+
+def children(schema: Schema) -> Iterator[tuple[str, Schema]]:
+    """Yield (path below, schema) of the schemas inside one."""
+    for key in ("items", "additionalProperties", "not", "additionalItems"):
+        if isinstance(schema.get(key), Mapping):
+            yield key, schema[key]
+    for key in ("properties", "patternProperties", "definitions", "dependencies"):
+        for name, one in (schema.get(key) or {}).items():
+            if isinstance(one, Mapping):
+                yield f"{key}[{name}]", one
+    for key in ("allOf", "anyOf", "oneOf"):
+        for index, one in enumerate(schema.get(key) or ()):
+            yield f"{key}[{index}]", one
+    if isinstance(schema.get("items"), list):
+        for index, one in enumerate(schema["items"]):
+            yield f"items[{index}]", one
+
+
+def has(schema: Schema | None, wanted: Callable[[Schema], bool]) -> bool:
+    """Return whether something is so in a schema or in one inside."""
+    if schema is None:
+        return False
+    return wanted(schema) or any(has(one, wanted) for _, one in children(schema))
+
+
+def count(schema: Schema) -> int:
+    """Return how many parts a schema has."""
+    return 1 + sum(count(one) for _, one in children(schema))
+
+
+def unknown_formats(schema: Schema) -> list[str]:
+    """Return the formats of texts that nobody looks at."""
+    own = schema.get("format") or ""
+    found = [own] if own and schema.get("type") == "string" and plain(own) not in FORMATS else []
+    return found + [name for _, one in children(schema) for name in unknown_formats(one)]
+
+
+def schema_causes(schema: Schema, path: str, *, status: bool) -> list[Cause]:
+    """Return what is wrong with the schema of a version; `status`: its status is a part of its own."""
+    if count(schema) > NODES_MAX:
+        return [fields.not_allowed(path, f"must have at most {NODES_MAX} parts")]
+    causes = _root(schema, path) if status else []
+    if schema.get("nullable"):
+        causes.append(fields.not_allowed(f"{path}.nullable", "nullable cannot be true at the root"))
+    structural = sorted(
+        _invariants(schema, path, "root") + _complete(schema, path), key=lambda one: (one.field, one.message)
+    )
+    if not structural:
+        structural = _defaults(schema, path, "", root=True)
+    causes += structural
+    return causes + _allowed(schema, path, _Place(root=True))
+
+
+def _root(schema: Schema, path: str) -> list[Cause]:
+    told = " ".join(_AT_ROOT.values())
+    for key in schema:
+        if key == "type" and schema["type"] != "object":
+            why = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+            return [fields.bad(f"{path}.type", schema["type"], why)]
+        if key not in _AT_ROOT and schema[key] not in (None, False, [], {}, ""):
+            why = f"only [{told}] fields are allowed at the root of the schema if the status subresource is enabled"
+            return [fields.bad(path, schema, why)]
+    return []
+
+
+# Whether it is structural.
+
+
+def _invariants(schema: Schema, path: str, level: str) -> list[Cause]:
+    kind = schema.get("type") or ""
+    items, more, properties = schema.get("items"), schema.get("additionalProperties"), schema.get("properties") or {}
+    causes: list[Cause] = []
+    if kind == "array" and not isinstance(items, Mapping):
+        causes.append(fields.required(f"{path}.items", "must be specified"))
+    if isinstance(items, Mapping):
+        causes += _invariants(items, f"{path}.items", "item")
+    for name, one in properties.items():
+        causes += _invariants(one, f"{path}.properties[{name}]", "field")
+    if more is not None:
+        if level == "root":
+            causes.append(fields.not_allowed(f"{path}.additionalProperties", "must not be used at the root"))
+        if isinstance(more, Mapping):
+            causes += _invariants(more, f"{path}.additionalProperties", "field")
+    either, keeps = (
+        bool(schema.get("x-kubernetes-int-or-string")),
+        bool(schema.get("x-kubernetes-preserve-unknown-fields")),
+    )
+    embedded = bool(schema.get("x-kubernetes-embedded-resource"))
+    for said, key in ((keeps, "x-kubernetes-preserve-unknown-fields"), (embedded, "x-kubernetes-embedded-resource")):
+        if either and said:
+            why = "must be false if x-kubernetes-int-or-string is true"
+            causes.append(fields.bad(f"{path}.{key}", True, why))
+    causes += _junctors(schema, path, level)
+    causes += _typed(schema, path, level, kind, free=either or keeps, embedded=embedded)
+    if level == "root" or embedded:
+        for name in ("kind", "apiVersion"):
+            if name in properties and properties[name].get("type") != "string":
+                found = properties[name].get("type") or ""
+                causes.append(fields.bad(f"{path}.properties[{name}].type", found, "must be string"))
+    if "metadata" in properties:
+        causes += _metadata(properties["metadata"], f"{path}.properties[metadata]", level, embedded)
+    if embedded and not keeps and not properties:
+        why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
+        causes.append(fields.required(f"{path}.properties", why))
+    return causes
+
+
+def _typed(schema: Schema, path: str, level: str, kind: str, *, free: bool, embedded: bool) -> list[Cause]:
+    causes: list[Cause] = []
+    if embedded and kind != "object":
+        why = "must be object if x-kubernetes-embedded-resource is true"
+        causes.append(fields.bad(f"{path}.type", kind, why) if kind else fields.required(f"{path}.type", why))
+    elif not kind and not free:
+        where = {"root": "at the root", "item": "for specified array items", "field": "for specified object fields"}
+        causes.append(fields.required(f"{path}.type", f"must not be empty {where[level]}"))
+    if embedded and schema.get("additionalProperties") is not None:
+        why = "must not be used if x-kubernetes-embedded-resource is set"
+        causes.append(fields.not_allowed(f"{path}.additionalProperties", why))
+    if level == "root" and kind and kind != "object":
+        causes.append(fields.bad(f"{path}.type", kind, "must be object at the root"))
+    return causes
+
+
+def _metadata(schema: Schema, path: str, level: str, embedded: bool) -> list[Cause]:
+    causes: list[Cause] = []
+    if (level == "root" or embedded) and schema.get("type") != "object":
+        causes.append(fields.bad(f"{path}.type", schema.get("type") or "", "must be object"))
+    if level == "root":
+        names = set(schema.get("properties") or ())
+        rest = {key for key, value in schema.items() if value not in (None, False, "")} - {"type", "default"}
+        if names <= {"name", "generateName"}:
+            rest -= {"properties"}
+        if rest:
+            why = "must not specify anything other than name and generateName, but metadata is implicitly specified"
+            causes.append(fields.not_allowed(path, why))
+    return causes
+
+
+def _is_either(schemas: Any) -> bool:
+    return isinstance(schemas, list) and schemas == _INT_OR_STRING
+
+
+def _junctors(schema: Schema, path: str, level: str, *, nested: bool = False) -> list[Cause]:
+    causes: list[Cause] = []
+    all_of: Sequence[Schema] = schema.get("allOf") or ()
+    if not _is_either(schema.get("anyOf")) or nested:
+        for index, one in enumerate(schema.get("anyOf") or ()):
+            causes += _nested(one, f"{path}.anyOf[{index}]")
+    for index, one in enumerate(all_of):
+        excused = index == 0 and not nested and _is_either(one.get("anyOf"))
+        causes += _nested(one, f"{path}.allOf[{index}]", excused=excused)
+    for index, one in enumerate(schema.get("oneOf") or ()):
+        causes += _nested(one, f"{path}.oneOf[{index}]")
+    if schema.get("not") is not None:
+        causes += _nested(schema["not"], f"{path}.not")
+    pattern = schema.get("pattern")
+    if pattern:
+        if len(pattern) > PATTERN_CHARS_MAX:
+            causes.append(fields.too_long(f"{path}.pattern", PATTERN_CHARS_MAX))
+        elif wrong := pattern_error(pattern):
+            why = f"must be a valid regular expression, but isn't: {wrong}"
+            causes.append(fields.bad(f"{path}.pattern", pattern, why))
+    return causes
+
+
+def _nested(schema: Schema, path: str, *, excused: bool = False) -> list[Cause]:
+    """Check a schema that only judges values."""
+    causes = _junctors({**schema, "anyOf": None} if excused else schema, path, "", nested=True)
+    if isinstance(schema.get("items"), Mapping):
+        causes += _nested(schema["items"], f"{path}.items")
+    for name, one in (schema.get("properties") or {}).items():
+        causes += _nested(one, f"{path}.properties[{name}]")
+    for key, why in _NESTED_EMPTY:
+        if schema.get(key) not in (None, False, "", []):
+            causes.append(fields.not_allowed(f"{path}.{key}", why))
+    if "metadata" in (schema.get("properties") or {}):
+        causes.append(fields.not_allowed(f"{path}.properties[metadata]", "must not be specified in a nested context"))
+    return causes
+
+
+def _complete(schema: Schema, path: str) -> list[Cause]:
+    """Return which fields and items are judged and stand nowhere outside of that."""
+    causes: list[Cause] = []
+    for key in ("allOf", "anyOf", "oneOf"):
+        for index, one in enumerate(schema.get(key) or ()):
+            causes += _stands(one, schema, f"{path}.{key}[{index}]", path)
+    if schema.get("not") is not None:
+        causes += _stands(schema["not"], schema, f"{path}.not", path)
+    if isinstance(schema.get("items"), Mapping):
+        causes += _complete(schema["items"], f"{path}.items")
+    for name, one in (schema.get("properties") or {}).items():
+        causes += _complete(one, f"{path}.properties[{name}]")
+    if isinstance(schema.get("additionalProperties"), Mapping):
+        causes += _complete(schema["additionalProperties"], f"{path}.additionalProperties")
+    return causes
+
+
+def _stands(judged: Schema, schema: Schema | None, where: str, path: str) -> list[Cause]:
+    if schema is None:
+        return [fields.required(path, f"because it is defined in {where}")]
+    causes: list[Cause] = []
+    if isinstance(judged.get("items"), Mapping):
+        inner = schema.get("items") if isinstance(schema.get("items"), Mapping) else None
+        causes += _stands(judged["items"], inner, f"{where}.items", f"{path}.items")
+    for name, one in (judged.get("properties") or {}).items():
+        found = (schema.get("properties") or {}).get(name)
+        if found is None and isinstance(schema.get("additionalProperties"), Mapping):
+            found = None
+        causes += _stands(one, found, f"{where}.properties[{name}]", f"{path}.properties[{name}]")
+    for key in ("allOf", "anyOf", "oneOf"):
+        for index, one in enumerate(judged.get(key) or ()):
+            causes += _stands(one, schema, f"{where}.{key}[{index}]", path)
+    if judged.get("not") is not None:
+        causes += _stands(judged["not"], schema, f"{where}.not", path)
+    return causes
+
+
+# Defaults have to be good values themselves.
+
+
+def _defaults(schema: Schema, path: str, holder: str, *, root: bool = False) -> list[Cause]:
+    causes: list[Cause] = []
+    if schema.get("default") is not None and not root:
+        causes += _default(schema, f"{path}.default")
+    for below, one in children(schema):
+        if below.startswith(("items", "additionalProperties", "properties[")):
+            causes += _defaults(one, f"{path}.{below}", holder)
+    return causes
+
+
+def _default(schema: Schema, path: str) -> list[Cause]:
+    default = schema["default"]
+    node = read(schema)
+    if isinstance(default, dict | list):
+        holder = {"value": msgspec.json.decode(msgspec.json.encode(default))}
+        unknown: list[str] = []
+        shaping.prune(holder["value"], node, "", unknown)
+        if unknown:
+            return [fields.bad(path, default, f"must not have unknown fields: {','.join(unknown)}")]
+        shaping.fill(holder["value"], node)
+        default = holder["value"]
+    return [
+        replace(one, field=path if one.field == "<nil>" else one.field) for one in value_causes(default, schema, path)
+    ]
+
+
+# What may stand in it.
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in a schema something stands."""
+
+    root: bool = False
+    inside_metadata: bool = False
+    no_defaults: str | None = None
+    """Why there may be no defaults; None: there may."""
+
+
+def _allowed(schema: Schema, path: str, place: _Place) -> list[Cause]:
+    causes = _plain(schema, path, place)
+    more, properties = schema.get("additionalProperties"), schema.get("properties") or {}
+    if more is not None:
+        if properties and more is not True:
+            why = "additionalProperties and properties are mutual exclusive"
+            causes.append(fields.not_allowed(f"{path}.additionalProperties", why))
+        if isinstance(more, Mapping):
+            why = "inside additionalProperties applying to object metadata"
+            inner = replace(place, root=False, no_defaults=why if place.inside_metadata else place.no_defaults)
+            causes += _allowed(more, f"{path}.additionalProperties", inner)
+    for name, one in properties.items():
+        inner = replace(place, root=False)
+        if (place.root or schema.get("x-kubernetes-embedded-resource")) and name in META:
+            inner = replace(inner, inside_metadata=True)
+            if place.root:
+                inner = replace(inner, no_defaults=f"in top-level {name}")
+        causes += _allowed(one, f"{path}.properties[{name}]", inner)
+    for below, one in children(schema):
+        if not below.startswith(("properties[", "additionalProperties", "additionalItems", "patternProperties")):
+            causes += _allowed(one, f"{path}.{below}", replace(place, root=False))
+    return causes + _extensions(schema, path) + _rules(schema, path)
+
+
+def _plain(schema: Schema, path: str, place: _Place) -> list[Cause]:
+    kind = schema.get("type") or ""
+    causes: list[Cause] = []
+    if kind and kind not in TYPES:
+        causes.append(fields.unsupported(f"{path}.type", kind, TYPES))
+    if schema.get("default") is not None and place.no_defaults is not None:
+        causes.append(fields.not_allowed(f"{path}.default", f"must not be set {place.no_defaults}"))
+    causes += [
+        fields.not_allowed(f"{path}.{key}", f"{key} is not supported") for key in _UNSUPPORTED if schema.get(key)
+    ]
+    if kind == "null":
+        why = "type cannot be set to null, use nullable as an alternative"
+        causes.append(fields.not_allowed(f"{path}.type", why))
+    if isinstance(schema.get("items"), list) and schema["items"]:
+        causes.append(fields.not_allowed(f"{path}.items", "items must be a schema object and not an array"))
+    if place.inside_metadata and schema.get("x-kubernetes-embedded-resource"):
+        why = "must not be used inside of resource meta"
+        causes.append(fields.not_allowed(f"{path}.x-kubernetes-embedded-resource", why))
+    if schema.get("uniqueItems"):
+        why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+        causes.append(fields.not_allowed(f"{path}.uniqueItems", why))
+    if schema.get("x-kubernetes-preserve-unknown-fields") is False:
+        causes.append(fields.bad(f"{path}.x-kubernetes-preserve-unknown-fields", False, "must be true or undefined"))
+    return causes
+
+
+def _extensions(schema: Schema, path: str) -> list[Cause]:
+    causes: list[Cause] = []
+    kind = schema.get("type") or ""
+    map_type, list_type = schema.get("x-kubernetes-map-type"), schema.get("x-kubernetes-list-type")
+    for said, wanted, key in ((map_type, "object", "map"), (list_type, "array", "list")):
+        if said is not None and kind != wanted:
+            why = f"must be {wanted} if x-kubernetes-{key}-type is specified"
+            causes.append(fields.bad(f"{path}.type", kind, why) if kind else fields.required(f"{path}.type", why))
+    if map_type not in (None, "atomic", "granular"):
+        causes.append(
+            fields.unsupported(f"{path}.x-kubernetes-map-type", map_type, ("atomic", "granular"), ordered=False)
+        )
+    items = schema.get("items") if isinstance(schema.get("items"), Mapping) else None
+    if list_type == "set" and kind == "array" and items is not None:
+        why = "must be atomic as item of a list with x-kubernetes-list-type=set"
+        inner = items.get("x-kubernetes-list-type")
+        if items.get("type") == "array" and inner not in (None, "atomic"):
+            causes.append(fields.bad(f"{path}.items.x-kubernetes-list-type", inner, why))
+        if items.get("type") == "object" and items.get("x-kubernetes-map-type") != "atomic":
+            causes.append(fields.bad(f"{path}.items.x-kubernetes-map-type", inner, why))
+    if list_type not in (None, "atomic", "set", "map"):
+        types = ("atomic", "set", "map")
+        causes.append(fields.unsupported(f"{path}.x-kubernetes-list-type", list_type, types, ordered=False))
+    return causes + _list_map(schema, path, list_type, items)
+
+
+def _list_map(schema: Schema, path: str, list_type: str | None, items: Schema | None) -> list[Cause]:
+    keys: Sequence[str] = schema.get("x-kubernetes-list-map-keys") or ()
+    causes: list[Cause] = []
+    where = f"{path}.x-kubernetes-list-map-keys"
+    if keys and list_type != "map":
+        why, field = "must be map if x-kubernetes-list-map-keys is non-empty", f"{path}.x-kubernetes-list-type"
+        causes.append(fields.required(field, why) if list_type is None else fields.bad(field, list_type, why))
+    if list_type == "map":
+        if not keys:
+            causes.append(fields.required(where, "must not be empty if x-kubernetes-list-type is map"))
+        if items is None:
+            why = "must have a schema if x-kubernetes-list-type is map"
+            causes.append(fields.required(f"{path}.items", why))
+        elif items.get("type") != "object":
+            why = "must be object if parent array's x-kubernetes-list-type is map"
+            causes.append(fields.bad(f"{path}.items.type", items.get("type") or "", why))
+        else:
+            causes += _keys(keys, items, path, where)
+    if items is not None and list_type in ("set", "map"):
+        if items.get("nullable"):
+            why = f"cannot be nullable when x-kubernetes-list-type is {list_type}"
+            causes.append(fields.not_allowed(f"{path}.items.nullable", why))
+        causes += _needed_keys(keys, items, f"{path}.items") if list_type == "map" else []
+    return causes
+
+
+def _keys(keys: Sequence[str], items: Schema, path: str, where: str) -> list[Cause]:
+    causes: list[Cause] = []
+    for index, key in enumerate(keys):
+        found = (items.get("properties") or {}).get(key)
+        if found is None:
+            causes.append(fields.bad(where, list(keys), "entries must all be names of item properties"))
+        elif found.get("type") in ("array", "object"):
+            why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
+            causes.append(fields.bad(f"{path}.items.properties[{key}].type", items.get("type"), why))
+        if key in keys[:index]:
+            causes.append(fields.bad(where, list(keys), "must not contain duplicate entries"))
+    return causes
+
+
+def _needed_keys(keys: Sequence[str], items: Schema, path: str) -> list[Cause]:
+    causes: list[Cause] = []
+    for key in keys:
+        found = (items.get("properties") or {}).get(key)
+        if found is None:
+            continue
+        if key not in (items.get("required") or ()) and found.get("default") is None:
+            why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
+            causes.append(fields.required(f"{path}.properties[{key}].default", why))
+        if found.get("nullable"):
+            why = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
+            causes.append(fields.not_allowed(f"{path}.properties[{key}].nullable", why))
+    return causes
+
+
+def _rules(schema: Schema, path: str) -> list[Cause]:
+    causes: list[Cause] = []
+    for index, rule in enumerate(schema.get("x-kubernetes-validations") or ()):
+        where = f"{path}.x-kubernetes-validations[{index}]"
+        text, message = (rule.get("rule") or "").strip(), rule.get("message") or ""
+        if not text:
+            causes.append(fields.required(f"{where}.rule", "rule is not specified"))
+        elif message and not message.strip():
+            causes.append(fields.bad(f"{where}.message", message, "must be non-empty if specified"))
+        elif _has_breaks(message.strip()):
+            causes.append(fields.bad(f"{where}.message", message, "must not contain line breaks"))
+        elif _has_breaks(text) and not message.strip():
+            why = "message must be specified if rule contains line breaks"
+            causes.append(fields.required(f"{where}.message", why))
+        expression, place = rule.get("messageExpression") or "", rule.get("fieldPath") or ""
+        if expression and not expression.strip():
+            why = "messageExpression must be non-empty if specified"
+            causes.append(fields.required(f"{where}.messageExpression", why))
+        reason = rule.get("reason")
+        if reason is not None and reason not in _REASONS:
+            causes.append(fields.unsupported(f"{where}.reason", reason, _REASONS))
+        if place and not place.strip():
+            causes.append(fields.bad(f"{where}.fieldPath", place, "must be non-empty if specified"))
+        if _has_breaks(place):
+            causes.append(fields.bad(f"{where}.fieldPath", place, "must not contain line breaks"))
+    return causes
+
+
+def _has_breaks(text: str) -> bool:
+    return "\n" in text or "\r" in text
