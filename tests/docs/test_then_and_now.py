@@ -1,4 +1,4 @@
-"""docs/lessons.md, Then and now: what it names is there, and the scenarios of it do what their comments say."""
+"""docs/lessons.md: the rows of the documents and Then and now name what is there; its scenarios do what they say."""
 
 from __future__ import annotations
 
@@ -9,13 +9,49 @@ from typing import Any
 import pytest
 import yaml
 
+from clustersim.classroom.templates import TEMPLATES
 from controllers import scenario
 from controllers.log.memory import MemoryStore
 from tests.controllers.test_elections import SCENARIOS, STARTS
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "lessons.md").read_text(encoding="utf-8").partition("## Then and now")[2]
-ROWS = [line.split("|")[1:-1] for line in PAGE.splitlines() if line.startswith("| ")][1:]
+GUIDE = (ROOT / "docs" / "lessons.md").read_text(encoding="utf-8")
+
+
+def rows(page: str) -> list[list[str]]:
+    """Return the cells of a page's table, without its head."""
+    return [line.split("|")[1:-1] for line in page.splitlines() if line.startswith("| ")][1:]
+
+
+ASKED, _, CHANGED = GUIDE.partition("## From the documents")[2].partition("## Then and now")
+ROWS = rows(ASKED) + rows(CHANGED)
+
+TEACHES = {
+    "0.2": {"life-of-a-pod/who-writes": ("five things", "五件事")},
+    "0.7": {"life-of-a-pod/two-writers": ("`409 Conflict`", "`409 Conflict`")},
+    "0.8": {"life-of-a-pod/who-writes": ("something else for kube-proxy", "kube-proxy")},
+    "0.11": {"filters-and-scores/round-robin": ("conflicts", "冲突")},
+    "0.18": {"filters-and-scores/hard-or-soft": ("scheduler.alpha.kubernetes.io/affinity",) * 2},
+    "1.2": {"preemption/does-it-help": ("`high-priority` and the pod nginx", "nginx")},
+    "1.7": {"preemption/reserved": ("n4", "n4"), "preemption/more-important": ("boss", "boss")},
+    "2.8": {"leader-election/ticket": ("Endpoints and ConfigMaps could serve as locks", "ConfigMap")},
+    "2.10": {"leader-election/heartbeat": ("kubectl get endpoints -n kube-system",) * 2},
+    "3.6": {"formal-model/repairs": ("`NoSchedule`", "`NoSchedule`")},
+    "3.7": {"formal-model/counterexample": ("departs from the model", "模型")},
+    "4.9": {"scheduling-framework/my-filter": ("extender", "extender")},
+}
+"""What the documents ask to be taught: row → step → what it says of it, in English and in 简体中文."""
+
+
+def texts_of(place: str) -> list[str]:
+    """Return the text of a step in each language."""
+    lesson, _, step = place.partition("/")
+    found = []
+    for language in ("en", "zh"):
+        text = (ROOT / "lessons" / lesson / f"{language}.md").read_text(encoding="utf-8")
+        assert f"# {step}\n" in text, place
+        found.append(re.split(r"(?m)^# ", text.partition(f"# {step}\n")[2])[0])
+    return found
 
 
 def played(name: str) -> MemoryStore:
@@ -32,10 +68,18 @@ def test_a_row_names_steps_and_scenarios_that_are_there(row: list[str]) -> None:
         if place.endswith(".yaml"):
             assert (SCENARIOS / place).is_file(), place
             continue
-        lesson, _, step = place.partition("/")
-        for language in ("en", "zh"):
-            text = (ROOT / "lessons" / lesson / f"{language}.md").read_text(encoding="utf-8")
-            assert f"# {step}\n" in text, place
+        if place not in TEMPLATES:
+            assert all(texts_of(place)), place
+
+
+def test_every_row_of_the_documents_is_taught_where_the_guide_says() -> None:
+    places = {row[0].strip(): re.findall(r"`([^`]+)`", row[2]) for row in rows(ASKED)}
+    assert set(places) == set(TEACHES)
+    for row, steps in TEACHES.items():
+        for place, said in steps.items():
+            assert place in places[row], row
+            for words, text in zip(said, texts_of(place), strict=True):
+                assert words in text, f"{row}: {place} does not say {words!r}"
 
 
 def test_volumes_are_refused_by_the_rules_of_either_time() -> None:
