@@ -48,7 +48,7 @@ let ui = {
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
-  parent: null, requestHints: 0, copyHints: 0, undo: null, command: null,
+  parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, command: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -122,7 +122,7 @@ async function loadDesktop() {
     import("./presenting/presenting.js"), loadTexts(ui.lang, "stage"), loadTexts(ui.lang, "make"), loadTexts(ui.lang, "presenting"),
     addStyles("palette", "dock", "stage", "lanes", "scheduler", "model", "presenting"),
   ]);
-  const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next }));
+  const remembered = deeds ??= new Deeds(api, () => setUi({ undo: remembered.next, redo: remembered.again }));
   const asks = desk ??= deskAsks(api, setUi);
   desktop ??= mountDesktop({ palette: region("palette"), dock: region("dock") }, dispatch, {
     look: (path) => api.look(path),
@@ -356,9 +356,9 @@ document.addEventListener("keydown", (event) => {
   // What is open over the page is closed first, and nothing else.
   const over = document.querySelector(":popover-open");
   if (event.key === "Escape" && !over && !target.closest("dialog, input, textarea")) escape();
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !event.shiftKey && !typing && deeds) {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && deeds) {
     event.preventDefault();
-    dispatch({ type: "undo" });
+    dispatch({ type: event.shiftKey ? "redo" : "undo" });
   }
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") {

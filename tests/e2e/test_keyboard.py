@@ -80,4 +80,11 @@ def test_a_node_is_deleted_by_a_decision_not_by_a_slip(open_classroom: Callable[
     teacher.keyboard.press("Control+z")
     wait_state(teacher, lambda now: [one["name"] for one in now["nodes"]].count(node) == 1, "the node is back")
     expect(undo).to_have_attribute("aria-disabled", "true")
+    # And done again, as long as nothing else was done.
+    teacher.keyboard.press("Control+Shift+Z")
+    wait_state(teacher, lambda now: node not in [one["name"] for one in now["nodes"]], "it is deleted again")
+    expect(teacher.get_by_test_id("redo")).to_be_hidden()
+    expect(undo).to_have_attribute("aria-label", f"Undo: Node {node} deleted")
+    teacher.keyboard.press("Control+z")
+    wait_state(teacher, lambda now: [one["name"] for one in now["nodes"]].count(node) == 1, "the node is back again")
     classroom.cluster("GET", f"/api/v1/nodes/{node}")

@@ -13,7 +13,7 @@ export const ROWS_MAX = 200;
 /**
  * @param {Extract<import("../lib/types.d.ts").Intent, {type: "command"}>} intent
  * @param {World} world
- * @param {Pick<Table, "delete" | "undo" | "openImport">} does what the command line can have done by other intents
+ * @param {Pick<Table, "delete" | "undo" | "redo" | "openImport">} does what the command line can have done by other intents
  */
 export async function command({ line, typed }, world, does) {
   const { actions, view, ui, setUi, inspector } = world;
@@ -38,6 +38,9 @@ export async function command({ line, typed }, world, does) {
         return null;
       case "undo":
         await does.undo({ type: "undo" });
+        return null;
+      case "redo":
+        await does.redo({ type: "redo" });
         return null;
       case "get":
       case "describe":

@@ -5,11 +5,11 @@ import { fullName, itemOf } from "../lib/items.js";
 import { kindOfResource, splitKey } from "../lib/kinds.js";
 import { consequence } from "../state/consequence.js";
 import { forms } from "./forms.js";
-import { speak, undo } from "./world.js";
+import { redo, speak, undo } from "./world.js";
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "create" | "openForm" | "delete" | "undo">}
+ * @returns {Pick<Table, "create" | "openForm" | "delete" | "undo" | "redo">}
  */
 export function objectIntents(world) {
   const { actions, view, ui, setUi } = world;
@@ -65,6 +65,7 @@ export function objectIntents(world) {
       }));
     },
     undo: () => undo(world),
+    redo: () => redo(world),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Remembers what this person did in the session, so that it can be undone; what others did since is left alone. */
+/** Remembers what this person did in the session, so that it can be undone and done again; what others did since is left alone. */
 
 /** @import { Kind } from "../lib/kinds.js" */
 /** @import { UndoState } from "../lib/types.d.ts" */
@@ -6,12 +6,16 @@
 /** @import { Deed, Target, Whole } from "../state/undo.js" */
 import { KINDS } from "../lib/kinds.js";
 import { ApiError } from "../net/rest.js";
-import { deedOf, importOf, wayBack } from "../state/undo.js";
+import { deedOf, importOf, madeAgain, wayBack } from "../state/undo.js";
 
 /** Deeds that can be taken back, one after another. */
 export const DEEDS_MAX = 20;
 
-/** @typedef {{key: string, values: Record<string, string | number>, tone: "done" | "note"}} Said a text key, as a notice */
+/**
+ * @typedef {{key: string, values: Record<string, string | number>, tone: "done" | "note"}} Said a text key, as a notice
+ * @typedef {{deed: Deed, told: NonNullable<UndoState>}} Entry `told`: what this person did, whichever way it goes next
+ * @typedef {{said: Said & {keep: boolean}, inverse: Deed | null}} Turned `inverse`: what would take the way back back
+ */
 
 export class Deeds {
   /**
@@ -21,16 +25,22 @@ export class Deeds {
   constructor(api, onChange) {
     this.api = api;
     this.onChange = onChange;
-    /** @type {Deed[]} */
+    /** @type {Entry[]} */
     this.done = [];
+    /** @type {Entry[]} taken back, to be done again until something else is done */
+    this.undone = [];
     this.undoing = false;
     api.around = (write, send) => this.around(write, send);
   }
 
   /** What the next undo takes back; null where there is nothing. */
   get next() {
-    const deed = this.done.at(-1);
-    return deed ? told(deed) : null;
+    return this.done.at(-1)?.told ?? null;
+  }
+
+  /** What the next redo does again; null where there is nothing. */
+  get again() {
+    return this.undone.at(-1)?.told ?? null;
   }
 
   /**
@@ -44,8 +54,11 @@ export class Deeds {
     const deed = write.did === "imported"
       ? importOf(answer.results.map((/** @type {any} */ row) => ({ ...row, namespace: row.namespace ?? "", kind: known(row.kind) })))
       : deedOf(write, before, answer);
-    if (deed) this.done = [...this.done, deed].slice(-DEEDS_MAX);
-    if (deed) this.onChange();
+    if (deed) {
+      this.done = [...this.done, { deed, told: told(deed) }].slice(-DEEDS_MAX);
+      this.undone = [];
+      this.onChange();
+    }
     return answer;
   }
 
@@ -54,13 +67,40 @@ export class Deeds {
    * @returns {Promise<Said>}
    */
   async undo() {
-    const deed = this.done.at(-1);
-    if (!deed || this.undoing) return { key: "undo.nothing", values: {}, tone: "note" };
+    const entry = this.done.at(-1);
+    if (!entry || this.undoing) return { key: "undo.nothing", values: {}, tone: "note" };
+    const { said, inverse } = await this.turn(entry);
+    if (!said.keep) this.done = this.done.filter((other) => other !== entry);
+    if (inverse) this.undone = [...this.undone, { deed: inverse, told: entry.told }];
+    this.onChange();
+    return said;
+  }
+
+  /**
+   * Do again what was taken back last, or say why that cannot be.
+   * @returns {Promise<Said>}
+   */
+  async redo() {
+    const entry = this.undone.at(-1);
+    if (!entry || this.undoing) return { key: "redo.nothing", values: {}, tone: "note" };
+    const { said, inverse } = await this.turn(entry);
+    if (!said.keep) this.undone = this.undone.filter((other) => other !== entry);
+    if (!inverse) return said;
+    this.done = [...this.done, { deed: inverse, told: entry.told }].slice(-DEEDS_MAX);
+    this.onChange();
+    const { did, kind, name, count } = entry.told;
+    return { key: `redo.done_${did}`, values: { kind, name, count }, tone: "done" };
+  }
+
+  /**
+   * @param {Entry} entry
+   * @returns {Promise<Turned>}
+   */
+  async turn({ deed }) {
     this.undoing = true;
     try {
-      const said = deed.did === "imported" ? await this.unimport(deed) : await this.takeBack(deed);
-      if (!said.keep) this.done = this.done.filter((other) => other !== deed);
-      return said;
+      if (deed.did === "imported") return await this.unimport(deed);
+      return deed.did === "unimported" ? await this.reimport(deed) : await this.takeBack(deed);
     } finally {
       this.undoing = false;
       this.onChange();
@@ -68,34 +108,60 @@ export class Deeds {
   }
 
   /**
-   * @param {Exclude<Deed, {did: "imported"}>} deed
-   * @returns {Promise<Said & {keep: boolean}>}
+   * @param {Exclude<Deed, {did: "imported" | "unimported"}>} deed
+   * @returns {Promise<Turned>}
    */
   async takeBack(deed) {
     const { kind, namespace, name } = deed.target;
-    const way = wayBack(deed, await this.read(deed.target));
-    if ("refused" in way) return { key: way.refused, values: way.values, tone: "note", keep: way.keep };
-    if ("remove" in way) await this.api.delete(kind, namespace, name, way.remove.uid);
-    else if ("create" in way) await this.api.create(kind, way.create, namespace);
-    else await this.api.patch(kind, namespace, name, way.patch, deed.did === "changed" ? deed.subresource || undefined : undefined);
+    const now = await this.read(deed.target);
+    const way = wayBack(deed, now);
+    if ("refused" in way) return { said: { key: way.refused, values: way.values, tone: "note", keep: way.keep }, inverse: null };
+    /** @type {Deed | null} */
+    let inverse = null;
+    if ("remove" in way) {
+      await this.api.delete(kind, namespace, name, way.remove.uid);
+      inverse = now && { did: "deleted", target: deed.target, before: now };
+    } else if ("create" in way) {
+      inverse = deedOf({ did: "created", ...deed.target }, null, await this.api.create(kind, way.create, namespace));
+    } else {
+      const subresource = deed.did === "changed" ? deed.subresource : "";
+      const after = await this.api.patch(kind, namespace, name, way.patch, subresource || undefined);
+      inverse = now && { did: "changed", target: deed.target, subresource, before: now, after };
+    }
     const paths = "paths" in way ? way.paths.join(", ") : "";
-    return { key: `undo.done_${deed.did}`, values: { kind: kind.kind, name, paths }, tone: "done", keep: false };
+    return { said: { key: `undo.done_${deed.did}`, values: { kind: kind.kind, name, paths }, tone: "done", keep: false }, inverse };
   }
 
   /**
    * @param {Extract<Deed, {did: "imported"}>} deed
-   * @returns {Promise<Said & {keep: boolean}>}
+   * @returns {Promise<Turned>}
    */
   async unimport({ targets, changed }) {
-    let count = 0;
-    for (const { kind, namespace, name } of [...targets].reverse())
-      try {
-        await this.api.delete(kind, namespace, name);
-        count += 1;
-      } catch (problem) {
-        if (!isMissing(problem)) throw problem;
-      }
-    return { key: changed ? "undo.done_imported_part" : "undo.done_imported", values: { count, changed }, tone: "done", keep: false };
+    /** @type {{target: Target, before: Whole}[]} in the order of the file */
+    const gone = [];
+    for (const target of [...targets].reverse()) {
+      const before = await this.read(target);
+      if (!before) continue;
+      await this.api.delete(target.kind, target.namespace, target.name);
+      gone.unshift({ target, before });
+    }
+    const key = changed ? "undo.done_imported_part" : "undo.done_imported";
+    return {
+      said: { key, values: { count: gone.length, changed }, tone: "done", keep: false },
+      inverse: gone.length ? { did: "unimported", gone, changed } : null,
+    };
+  }
+
+  /**
+   * @param {Extract<Deed, {did: "unimported"}>} deed
+   * @returns {Promise<Turned>}
+   */
+  async reimport({ gone, changed }) {
+    for (const { target, before } of gone) await this.api.create(target.kind, madeAgain(before), target.namespace);
+    return {
+      said: { key: "", values: {}, tone: "done", keep: false },
+      inverse: { did: "imported", targets: gone.map(({ target }) => target), changed },
+    };
   }
 
   /**
@@ -127,7 +193,7 @@ function known(name) {
 }
 
 /**
- * @param {Deed} deed
+ * @param {Exclude<Deed, {did: "unimported"}>} deed
  * @returns {NonNullable<UndoState>}
  */
 function told(deed) {

@@ -21,7 +21,7 @@ import { refusalOf } from "./actions.js";
  * @property {{openTab: (tab: string) => void, focus: () => void}} inspector
  * @property {Pick<PastLoader, "hold" | "release" | "play" | "stop">} past
  * @property {Pick<TimelineLoader, "zoom">} timeline
- * @property {() => Pick<Deeds, "undo"> | null} deeds null before the desk is there
+ * @property {() => Pick<Deeds, "undo" | "redo"> | null} deeds null before the desk is there
  * @property {string} code of the session
  * @property {(...names: string[]) => Promise<void>} styles adds style sheets to the page
  *
@@ -84,11 +84,27 @@ export function speak(world) {
  * @param {World} world
  */
 export function undo(world) {
+  return turned(world, (deeds) => deeds.undo());
+}
+
+/**
+ * Do again what this person took back last.
+ * @param {World} world
+ */
+export function redo(world) {
+  return turned(world, (deeds) => deeds.redo());
+}
+
+/**
+ * @param {World} world
+ * @param {(deeds: Pick<Deeds, "undo" | "redo">) => ReturnType<Deeds["undo"]>} turn
+ */
+function turned(world, turn) {
   const { t, say, attempt } = speak(world);
   return attempt(async () => {
     const deeds = world.deeds();
     if (!deeds) return;
-    const { key, values, tone } = await deeds.undo();
+    const { key, values, tone } = await turn(deeds);
     say(t(key, values), tone);
   });
 }

@@ -10,7 +10,7 @@ import { kindNamed, kindTyped } from "./kinds.js";
  *   | {verb: "get" | "describe" | "edit" | "delete", target: Target, output?: string}
  *   | {verb: "list", kind: Kind, namespace: string | null}
  *   | {verb: "help", about: string}
- *   | {verb: "apply" | "undo"}
+ *   | {verb: "apply" | "undo" | "redo"}
  *   | {verb: "scale", target: Target, replicas: number}
  *   | {verb: "cordon", target: Target, unschedulable: boolean}
  *   | {verb: "label" | "annotate", target: Target, entries: Record<string, string | null>}
@@ -36,6 +36,7 @@ export const EXAMPLES = {
   cordon: "cordon n1",
   uncordon: "uncordon n1",
   undo: "undo",
+  redo: "redo",
   help: "help scale",
 };
 export const VERBS = Object.keys(EXAMPLES);
@@ -58,7 +59,7 @@ export function readCommand(line, namespace) {
   if (verb === "create") return readCreate(words, options, scope);
   if (verb === "run") return create("pod-medium", words[0], { ...options, cpu: options["cpu"] ?? "" }, scope);
   if (verb === "help") return { verb, about: VERBS.includes(words[0] ?? "") ? words[0] ?? "" : "" };
-  if (verb === "apply" || verb === "undo") return { verb };
+  if (verb === "apply" || verb === "undo" || verb === "redo") return { verb };
   if (verb === "get" && words.length === 1 && !words[0]?.includes("/"))
     return readList(words[0] ?? "", "A" in options || "all-namespaces" in options ? null : scope);
   const target = NODE_VERBS.includes(verb) && !(words[0] ?? "").includes("/")

@@ -9,6 +9,7 @@ export const KEYS = [
       { press: ["/"], does: "find" },
       { press: ["Space"], does: "play" },
       { press: ["Ctrl+Z"], does: "undo" },
+      { press: ["Ctrl+Shift+Z"], does: "redo" },
       { press: ["F"], does: "follow" },
       { press: ["Esc"], does: "leave" },
       { press: ["?"], does: "keys" },

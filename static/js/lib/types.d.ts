@@ -732,6 +732,7 @@ export interface Ui {
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
   undo: UndoState;
+  redo: UndoState;
   command: Commanded | null;
 }
 
@@ -749,7 +750,7 @@ export type Output =
   | { kind: "table"; resource: string; columns: readonly string[]; name: number; total: number;
       rows: readonly { key: string; cells: readonly string[] }[] };
 
-/** What the next undo takes back, as it is told; null: nothing. `count`: objects. */
+/** What the next undo takes back, or the next redo does again, as it is told; null: nothing. `count`: objects. */
 export type UndoState = { did: "created" | "deleted" | "changed" | "imported"; kind: string; name: string; count: number } | null;
 
 /** What the Model tab shows: the pod asked about, and the answer or why there is none. */
@@ -912,6 +913,7 @@ export type Intent =
   | { type: "command"; line: string; typed?: boolean }
   | { type: "delete"; resource: string; key: string }
   | { type: "undo" }
+  | { type: "redo" }
   | { type: "fault"; identity: string; kind: "crash" | "recover" }
   | { type: "openFault"; identity: string; kind?: string }
   | { type: "openScheduler" }

@@ -11,7 +11,7 @@ import { refusedItem } from "../state/roles.js";
 import { commandLine } from "./command-line.js";
 import { TOOLS } from "./palette-tools.js";
 import { mountSearch } from "./search.js";
-import { undoButton } from "./undo.js";
+import { undoButtons } from "./undo.js";
 
 const GROUPS = /** @type {const} */ (["nodes", "pods", "workloads", "storage", "policies"]);
 
@@ -24,11 +24,11 @@ export function mount(root, dispatch) {
   const scroller = element("div", { class: "palette-items", role: "toolbar", "aria-orientation": "vertical" });
   const stops = roving(scroller, ".palette-more");
   const command = commandLine(dispatch);
-  const undo = undoButton(dispatch);
+  const undo = undoButtons(dispatch);
   const keys = element("button", { class: "keys-button", type: "button", "aria-keyshortcuts": "?", "data-testid": "keys-open" },
     element("kbd", { "aria-hidden": "true" }, "?"));
   keys.addEventListener("click", () => dispatch({ type: "showKeys" }));
-  append(root, [searchRoot, scroller, element("div", { class: "palette-foot" }, [undo.element, keys]), command.element]);
+  append(root, [searchRoot, scroller, element("div", { class: "palette-foot" }, [...undo.elements, keys]), command.element]);
 
   const search = mountSearch(searchRoot, dispatch);
   /** @type {Newest} */

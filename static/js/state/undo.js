@@ -11,7 +11,8 @@
  * @typedef {{did: "created", target: Target, uid: string}
  *   | {did: "deleted", target: Target, before: Whole}
  *   | {did: "changed", target: Target, subresource: string, before: Whole, after: Whole}
- *   | {did: "imported", targets: readonly Target[], changed: number}} Deed
+ *   | {did: "imported", targets: readonly Target[], changed: number}
+ *   | {did: "unimported", gone: readonly {target: Target, before: Whole}[], changed: number}} Deed
  *   `changed`: how many objects of a file were there before, so that undoing leaves them as the file made them
  * @typedef {{refused: string, values: Record<string, string>, keep: boolean}} NoWay a text key; `keep`: there may be one later
  * @typedef {{remove: {uid: string}} | {create: Whole} | {patch: Whole, paths: string[]} | NoWay} Way
@@ -38,7 +39,7 @@ const REMEMBERED_OF_PODS = /(^|\/)(controller-uid|job-name)$/;
  * @param {{did: "created" | "deleted" | "changed", kind: Kind, namespace: string, name: string, subresource?: string}} write
  * @param {Whole | null} before null: not read, or not there
  * @param {Whole | null} answer of the server
- * @returns {Deed | null}
+ * @returns {Exclude<Deed, {did: "unimported"}> | null}
  */
 export function deedOf({ did, kind, namespace, name, subresource = "" }, before, answer) {
   const target = { kind, namespace, name };
@@ -58,7 +59,7 @@ export function deedOf({ did, kind, namespace, name, subresource = "" }, before,
 /**
  * What a file made.
  * @param {{kind: Kind | null, namespace: string, name: string, action: string}[]} results in the order of the file
- * @returns {Deed | null}
+ * @returns {Exclude<Deed, {did: "unimported"}> | null}
  */
 export function importOf(results) {
   const made = results.flatMap(({ kind, namespace, name, action }) => (kind && action === "created" ? [{ kind, namespace, name }] : []));
@@ -67,7 +68,7 @@ export function importOf(results) {
 }
 
 /**
- * @param {Exclude<Deed, {did: "imported"}>} deed
+ * @param {Exclude<Deed, {did: "imported" | "unimported"}>} deed
  * @param {Whole | null} now what stands under its name; null: nothing
  * @returns {Way}
  */

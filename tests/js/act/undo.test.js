@@ -89,6 +89,51 @@ test("what was created is deleted again", async () => {
   assert.deepEqual((await deeds.undo()).key, "undo.nothing");
 });
 
+test("what was taken back is done again, and taken back again", async () => {
+  await api.create(POD, pod("a"), "default");
+  assert.equal(deeds.again, null);
+  await deeds.undo();
+  assert.deepEqual(deeds.again, { did: "created", kind: "Pod", name: "a", count: 1 });
+  assert.deepEqual(await deeds.redo(), { key: "redo.done_created", values: { kind: "Pod", name: "a", count: 1 }, tone: "done" });
+  assert.deepEqual(at("a").metadata.labels, { app: "a" });
+  assert.equal(deeds.again, null);
+  assert.equal((await deeds.redo()).key, "redo.nothing");
+  assert.equal((await deeds.undo()).key, "undo.done_created");
+  assert.equal(at("a"), undefined);
+});
+
+test("a deletion and a change are done again", async () => {
+  await api.create(NODE, node("n1"), "");
+  await api.patch(NODE, "", "n1", { spec: { taints: [{ key: "a" }] } });
+  await deeds.undo();
+  assert.deepEqual(nodeAt("n1").spec.taints, []);
+  assert.equal((await deeds.redo()).key, "redo.done_changed");
+  assert.deepEqual(nodeAt("n1").spec.taints, [{ key: "a" }]);
+  await api.delete(NODE, "", "n1");
+  await deeds.undo();
+  assert.ok(nodeAt("n1"));
+  assert.equal((await deeds.redo()).key, "redo.done_deleted");
+  assert.equal(nodeAt("n1"), undefined);
+});
+
+test("what was taken back is done again only as long as nothing else was done", async () => {
+  await api.create(POD, pod("a"), "default");
+  await deeds.undo();
+  await api.create(POD, pod("b"), "default");
+  assert.equal(deeds.again, null);
+  assert.equal((await deeds.redo()).key, "redo.nothing");
+  assert.equal(at("a"), undefined);
+});
+
+test("what somebody else has put in the place meanwhile stays", async () => {
+  put("/clusters/C/api/v1/namespaces/default/pods/a", pod("a"));
+  await api.delete(POD, "default", "a");
+  await deeds.undo();
+  at("a").metadata.uid = "another";
+  assert.equal((await deeds.redo()).key, "undo.other");
+  assert.ok(at("a"), "it is not deleted for who deleted the one before");
+});
+
 test("what somebody else put in its place stays", async () => {
   await api.create(POD, pod("a"), "default");
   stored.clear();
@@ -178,6 +223,11 @@ test("a file's objects go again, the last first; what was there before stays", a
   assert.deepEqual(deeds.next, { did: "imported", kind: "", name: "", count: 2 });
   stored.delete("/clusters/C/api/v1/namespaces/default/pods/c");
   assert.deepEqual(await deeds.undo(), { key: "undo.done_imported_part", values: { count: 1, changed: 1 }, tone: "done", keep: false });
+  assert.equal(stored.size, 0);
+  assert.deepEqual(await deeds.redo(), { key: "redo.done_imported", values: { kind: "", name: "", count: 2 }, tone: "done" });
+  assert.ok(at("a"), "what the file had made, and is not gone by itself");
+  assert.equal(at("c"), undefined);
+  assert.equal((await deeds.undo()).key, "undo.done_imported_part");
   assert.equal(stored.size, 0);
 });
 
