@@ -26,6 +26,7 @@ from controllers.persistentvolume.protection import ClaimProtection, ClassProtec
 from controllers.persistentvolume.provisioner import VolumeProvisioner
 from controllers.podautoscaler import HorizontalController
 from controllers.podgc import PodGCController
+from controllers.policystatus import PolicyStatus
 from controllers.replicaset import ReplicaSetController, ReplicationManager
 from controllers.resourcequota import ResourceQuotaController
 from controllers.serviceaccount import RootCertificates, ServiceAccounts
@@ -93,6 +94,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         workers=flags.RESOURCE_QUOTA_SYNCS,
     ),
     ControllerEntry(ClusterRoleAggregation, ClusterRoleAggregation.NAME, ClusterRoleAggregation.RESOURCES),
+    ControllerEntry(PolicyStatus, PolicyStatus.NAME, PolicyStatus.RESOURCES),
     ControllerEntry(ServiceAccounts, ServiceAccounts.NAME, ServiceAccounts.RESOURCES, workers=1),
     ControllerEntry(Tokens, Tokens.NAME, Tokens.RESOURCES, workers=flags.SERVICEACCOUNT_TOKEN_SYNCS),
     ControllerEntry(RootCertificates, RootCertificates.NAME, RootCertificates.RESOURCES, workers=1),

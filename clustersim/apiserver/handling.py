@@ -74,7 +74,7 @@ def _flow(noted: Noted) -> list[tuple[str, str]]:
     if noted.target is not None and noted.target.kind.group == FLOW_GROUP and request.method != "GET":
         fairness.forget(principal.session_id)
     verb = noted.verb or request.method.lower()
-    return fairness.headers(principal.session_id, reviews.user_of(principal), request.path, verb, noted.target)
+    return fairness.headers(principal.session_id, principal.info, request.path, verb, noted.target)
 
 
 def _handle(request: Request, noted: Noted) -> Response | Watch:

@@ -182,19 +182,7 @@ def _rules(spec: Mapping[str, Any], principal: Principal, request: Request, name
 
 def _who(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
     now = wire_time(session_unix_ms(open_store(principal.session_id)))
-    return {"metadata": {"creationTimestamp": now}, "status": {"userInfo": user_of(principal)}}
-
-
-def user_of(principal: Principal) -> dict[str, Any]:
-    """Return the UserInfo of whoever asks."""
-    if principal.user is not None:
-        return dict(principal.user)
-    return {
-        "username": principal.slug,
-        "uid": str(principal.participant_id),
-        "groups": [f"clustersim:{principal.role}", "system:authenticated"],
-        "extra": {"clustersim.io/name": [principal.name], "clustersim.io/namespace": [principal.namespace]},
-    }
+    return {"metadata": {"creationTimestamp": now}, "status": {"userInfo": principal.info}}
 
 
 def _whose(spec: Mapping[str, Any], principal: Principal, request: Request, namespace: str) -> dict[str, Any]:
@@ -210,7 +198,7 @@ def _whose(spec: Mapping[str, Any], principal: Principal, request: Request, name
     if bearer is not None:
         user, audiences = bearer.user, bearer.audiences
     elif found is not None and (not asked or ISSUER in asked):
-        user, audiences = user_of(found), (ISSUER,)
+        user, audiences = dict(found.info), (ISSUER,)
     else:
         return {"spec": spec, "status": {"user": {}, "error": "invalid bearer token"}}
     return {"spec": spec, "status": {"authenticated": True, "user": user, "audiences": list(audiences)}}

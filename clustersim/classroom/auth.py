@@ -66,6 +66,18 @@ class Principal:
         return f"user:{self.slug}"[:ACTOR_LENGTH]
 
     @property
+    def info(self) -> Mapping[str, Any]:
+        """Return the UserInfo that the API tells of them."""
+        if self.user is not None:
+            return dict(self.user)
+        return {
+            "username": self.slug,
+            "uid": str(self.participant_id),
+            "groups": [f"clustersim:{self.role}", "system:authenticated"],
+            "extra": {"clustersim.io/name": [self.name], "clustersim.io/namespace": [self.namespace]},
+        }
+
+    @property
     def creator(self) -> dict[str, str]:
         """Return the annotations of objects that this person creates; a component's and an account's are nobody's."""
         return {} if self.role in (COMPONENT, ACCOUNT) else {CREATED_BY: self.slug}

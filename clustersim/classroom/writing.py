@@ -76,6 +76,7 @@ def context_for(
         dry_run=dry_run,
         explains=explains,
         creator={} if principal is None else principal.creator,
+        user=None if principal is None else principal.info,
         guard=None if principal is None else guard_for(principal, commands=commands, store=store, dry_run=dry_run),
         marks=marks,
     )

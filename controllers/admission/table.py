@@ -18,6 +18,8 @@ from controllers.admission import (
     serviceaccount,
     storage,
     taintnodesbycondition,
+    validatingadmissionpolicy,
+    webhooks,
 )
 from controllers.registry.admission import Chain
 
@@ -39,6 +41,9 @@ CHAIN: Final = Chain(
         storage.CLAIM_RESIZE,
         runtimeclass.PLUGIN,
         defaultingressclass.PLUGIN,
+        webhooks.MUTATING,
+        validatingadmissionpolicy.PLUGIN,
+        webhooks.VALIDATING,
         resourcequota.PLUGIN,
         always.DENY,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 
@@ -39,8 +39,13 @@ TEXTS: Final = Shape("list<string>")
 
 
 def object_of(**fields: Shape) -> Object:
-    """Return an object's shape."""
-    return Object("dyn", lambda: fields)
+    """Return an object's shape; the same one for the same fields, so that what is compiled is found again."""
+    return _object_of(tuple(fields.items()))
+
+
+@lru_cache(maxsize=512)
+def _object_of(fields: tuple[tuple[str, Shape], ...]) -> Object:
+    return Object("dyn", lambda: dict(fields))
 
 
 def lazy(of: Callable[[], Mapping[str, Shape]]) -> Object:

@@ -33,6 +33,9 @@ ADMISSION_PLUGINS: Final = (
     "PersistentVolumeClaimResize",
     "RuntimeClass",
     "DefaultIngressClass",
+    "MutatingAdmissionWebhook",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionWebhook",
     "ResourceQuota",
     "AlwaysDeny",
 )

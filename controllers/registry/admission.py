@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -18,13 +18,38 @@ from controllers.flags.flag import Flags
 from controllers.flags.table import NAME, RESOURCE, read_flags
 from controllers.log.store import Transaction
 from controllers.registry.context import Context
-from controllers.registry.kind import Kind, Lookup
+from controllers.registry.kind import Kind, Lookup, Subresource
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError, forbidden
 
 Verb = Literal["create", "update", "delete"]
 
 _DEFAULTS = Flags()
+
+
+class Served(Protocol):
+    """The kinds that plugins may look up."""
+
+    @property
+    def served(self) -> Sequence[Kind]:
+        """Return the kinds in all their versions."""
+
+    def find_kind(self, api_version: str, kind: str) -> Kind | None:
+        """Return the kind with this apiVersion and kind, or None."""
+
+
+class Way(NamedTuple):
+    """How a write was asked for, where that is not how the object is stored.
+
+    Attributes:
+        kinds: those that there are.
+        asked: the version of the kind.
+        shown: the subresource in whose form the object was sent; None: the object itself, or a part of it.
+    """
+
+    kinds: Served
+    asked: Kind
+    shown: Subresource | None = None
 
 
 @dataclass(slots=True)
@@ -42,6 +67,7 @@ class Attempt:
         lookup: other objects.
         context: who writes.
         flags: those in force.
+        kinds, asked, shown: as `Way`.
     """
 
     verb: Verb
@@ -54,6 +80,9 @@ class Attempt:
     lookup: Lookup
     context: Context
     flags: Flags
+    kinds: Served
+    asked: Kind
+    shown: Subresource | None
 
     def refuse(self, why: str) -> ApiError:
         """Return the 403 with which admission refuses."""
@@ -85,7 +114,7 @@ class Plugin:
         watches: (verb, kind, subresource) → whether it looks at such writes.
         mutate: changes the document and returns what it changed, in few words; empty: nothing.
         mutates: which of the writes that it watches it may change.
-        validate: refuses, or returns.
+        validate: refuses, or returns what it notes, in few words; empty: nothing.
         charge: refuses, or returns what is to be stored with the write.
         by_default: whether it is on unless a flag says otherwise.
     """
@@ -95,7 +124,7 @@ class Plugin:
     watches: Callable[[Verb, Kind, str], bool] = _watches_nothing
     mutate: Callable[[Attempt], str] | None = None
     mutates: Callable[[Verb, Kind, str], bool] = _every
-    validate: Callable[[Attempt], None] | None = None
+    validate: Callable[[Attempt], str | None] | None = None
     charge: Callable[[Attempt], Sequence[Charge]] | None = None
     by_default: bool = True
 
@@ -139,6 +168,7 @@ class Passing:
     lookup: Lookup
     context: Context
     flags: Flags
+    way: Way
 
     def _attempt(self, document: Document, title: str) -> Attempt:
         return Attempt(
@@ -152,6 +182,7 @@ class Passing:
             self.lookup,
             self.context,
             self.flags,
+            *self.way,
         )
 
     def mutate(self, document: Document, title: str) -> None:
@@ -182,8 +213,10 @@ class Passing:
         attempt = self._attempt(document, title)
         for plugin in self.plugins:
             if plugin.validate is not None:
-                with self.context.step("validating", plugin.name):
-                    plugin.validate(attempt)
+                with self.context.step("validating", plugin.name) as mark:
+                    noted = plugin.validate(attempt)
+                    if mark is not None and noted:
+                        mark.message = noted
             if plugin.charge is not None:
                 with self.context.step("quota", plugin.name) as mark:
                     charges += plugin.charge(attempt)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from controllers.log.draft import Draft
 from controllers.log.operations import Operation
@@ -20,6 +20,22 @@ Guard = Callable[[Operation, Stored | None, Draft | None], None]
 """Roles: gets the operation, the object before and the object as it would be stored; raises ApiError 403."""
 
 _UNNOTED: Final = nullcontext()
+_EVERYBODY: Final = "system:authenticated"
+
+
+def user_info(actor: str) -> Mapping[str, Any]:
+    """Return the UserInfo of an author of the log, as upstream calls its components."""
+    component, _, part = actor.partition("/")
+    if component.startswith("user:"):
+        return {"username": component.removeprefix("user:"), "groups": [_EVERYBODY]}
+    if component == "kubelet":
+        return {"username": f"system:node:{part}", "groups": ["system:nodes", _EVERYBODY]}
+    if component.startswith("kube-scheduler"):
+        return {"username": "system:kube-scheduler", "groups": [_EVERYBODY]}
+    if component.startswith("kube-controller-manager") and part:
+        accounts = ["system:serviceaccounts", "system:serviceaccounts:kube-system", _EVERYBODY]
+        return {"username": f"system:serviceaccount:kube-system:{part}-controller", "groups": accounts}
+    return {"username": "system:apiserver", "groups": ["system:masters", _EVERYBODY]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +65,8 @@ class Context:
     """Whether whoever writes is told what this cluster does otherwise than a real one: on the page, never through the
     API, which answers as a real one does."""
     creator: Mapping[str, str] = field(default_factory=dict)
+    user: Mapping[str, Any] | None = None
+    """The UserInfo of whoever writes, where it does not follow from the actor."""
     warnings: list[str] = field(default_factory=list)
     created: bool = False
     """Set where a patch created what it is of."""
@@ -59,6 +77,11 @@ class Context:
     """What the body says twice; None: nothing."""
     repeats: Repeats | None = None
     """The run of creates that this write may belong to; None: it stands alone."""
+
+    @property
+    def user_info(self) -> Mapping[str, Any]:
+        """Return the UserInfo of whoever writes: `{username, groups, uid?, extra?}`."""
+        return {"uid": "", "extra": {}, **(user_info(self.actor) if self.user is None else self.user)}
 
     @property
     def looked_up(self) -> set[str] | None:

@@ -169,6 +169,10 @@ def _replaced(old: Any, new: Any) -> Any:
     return new
 
 
+def _sent(operation: Create | Bind) -> Document:
+    return operation.object if isinstance(operation, Create) else {}
+
+
 class Column(NamedTuple):
     """One column that `kubectl get` prints; priority 1 columns show with `-o wide`.
 
@@ -236,6 +240,8 @@ class Subresource:
     """What whoever changes an object through it is warned of."""
     post: Callable[[Writing, Create | Bind], Stored] | None = None
     """What a POST does; returns what it stored, or what it shows of it (`Stored.shown_as`)."""
+    sent: Callable[[Create | Bind], Document] = _sent
+    """What was POSTed, as a client sends it."""
     below: bool = False
     """Whether paths go on behind it (`proxy`)."""
     simulated: bool = False

@@ -181,7 +181,9 @@ class _Write:
         kind = self.kind_of(operation.resource)
         stored = self.existing(kind.resource, operation.namespace, operation.name)
         deletion.check_preconditions(kind, stored, operation)
-        self._admission("delete", kind, stored.namespace, stored).mutate({}, stored.name)
+        passing = self._admission("delete", kind, stored.namespace, stored)
+        passing.mutate({}, stored.name)
+        passing.validate({}, stored.name)
         if kind.orphans_warning and not operation.propagation and kind.orphans_warning not in self.context.warnings:
             self.context.warnings.append(kind.orphans_warning)
         document = deletion.marked(kind, stored.object, operation, self.context.unix_ms)
@@ -229,8 +231,16 @@ class _Write:
             self.context.repeats.learn(document)
         return self._followed(kind, self.put(kind.resource, draft, expected=0))
 
-    def _admission(self, verb: Verb, kind: Kind, namespace: str, old: Stored | None, subresource: str = "") -> Passing:
-        """Return the chain as it stands before one write."""
+    def _admission(
+        self,
+        verb: Verb,
+        kind: Kind,
+        namespace: str,
+        old: Stored | None,
+        subresource: str = "",
+        shown: Subresource | None = None,
+    ) -> Passing:
+        """Return the chain as it stands before one write; `shown`: the subresource in whose form it was sent."""
         flags = admission.flags_of(self.transaction)
         return Passing(
             self._chain.of(flags, verb, kind, subresource),
@@ -242,6 +252,7 @@ class _Write:
             incoming.Current(self.transaction, self.context.unix_ms, self.context.looked_up),
             self.context,
             flags,
+            admission.Way(self._kinds, self._asked or kind, shown),
         )
 
     def _pay(self, kind: Kind, draft: Draft, charges: list[admission.Charge]) -> None:
@@ -263,6 +274,10 @@ class _Write:
         if subresource is None or subresource.post is None:
             why = f"create is not supported on {operation.resource}/{operation.subresource}"
             raise ApiError(405, "MethodNotAllowed", why)
+        passing = self._admission("create", kind, operation.namespace, None, operation.subresource)
+        if passing.plugins:
+            body = subresource.sent(operation)
+            passing.validate(body, _name_in(body))
         return subresource.post(self, operation)
 
     def _update(self, kind: Kind, operation: Update) -> Stored:
@@ -365,7 +380,7 @@ class _Write:
         `shown_as` is the subresource in whose form the change was asked for.
         """
         name = subresource.name if subresource is not None else ""
-        passing = self._admission("update", kind, stored.namespace, stored, name)
+        passing = self._admission("update", kind, stored.namespace, stored, name, shown_as)
         own = self._own(kind, shown_as or subresource)
         document = incoming.changed_document(
             kind,
@@ -422,6 +437,13 @@ class _Write:
         except RevisionConflict as error:
             raise conflict(stored.resource, stored.name) from error
         return gone if draft is None else last
+
+
+def _name_in(body: Document) -> str:
+    """Return the name in the metadata of what is POSTed to a subresource; empty where there is none."""
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _tried(place: tuple[str, str, str], draft: Draft, expected: int) -> Stored:

@@ -19,7 +19,7 @@ class Cause:
     def as_dict(self) -> dict[str, str]:
         """Return the wire form (metav1.StatusCause)."""
         told = {"reason": self.reason, "message": self.message, "field": self.field}
-        return told if self.field else {key: text for key, text in told.items() if key != "field"}
+        return {key: text for key, text in told.items() if text or key == "message"}
 
 
 @dataclass(slots=True)

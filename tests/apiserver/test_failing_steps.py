@@ -50,8 +50,30 @@ class Shop(Room):
         self.made(MAPS, {"metadata": {"name": "there"}, "data": {"a": "1"}})
         node_class = {"metadata": {"name": "sandboxed"}, "handler": "kata", "overhead": {"podFixed": {"cpu": "10m"}}}
         self.made("/apis/node.k8s.io/v1/runtimeclasses", node_class)
+        self._rules()
         classes = "/apis/storage.k8s.io/v1/storageclasses"
         self.made(classes, {"metadata": {"name": "fixed"}, "provisioner": "example.dev/disk"})
+
+    def _rules(self) -> None:
+        rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+        group = "/apis/admissionregistration.k8s.io/v1"
+        spec = {
+            "matchConstraints": {"resourceRules": [rule]},
+            "validations": [{"expression": "object.metadata.name != 'unwanted'"}],
+        }
+        self.made(f"{group}/validatingadmissionpolicies", {"metadata": {"name": "names"}, "spec": spec})
+        binding = {"policyName": "names", "validationActions": ["Deny"]}
+        self.made(f"{group}/validatingadmissionpolicybindings", {"metadata": {"name": "names"}, "spec": binding})
+        for kind in ("mutating", "validating"):
+            hook = {
+                "name": f"{kind}.team.example",
+                "clientConfig": {"service": {"namespace": "team", "name": "checker"}},
+                "rules": [rule],
+                "objectSelector": {"matchLabels": {"asks": kind}},
+                "sideEffects": "None",
+                "admissionReviewVersions": ["v1"],
+            }
+            self.made(f"{group}/{kind}webhookconfigurations", {"metadata": {"name": "team"}, "webhooks": [hook]})
 
     def switch(self, **flags: str) -> None:
         spec = {"kube-apiserver": {name.replace("_", "-"): value for name, value in flags.items()}}
@@ -113,6 +135,12 @@ CASES: dict[str, tuple[str, str, Any, int, str, str, str]] = {
     "another than was meant": ("DELETE", f"{MAPS}/there", {"preconditions": {"uid": "other"}}, 409, "store", "",
                                "does not match the UID in record"),
     "too large": ("POST", PODS, pod(containers=LONG), 413, "store", "", ""),
+    "what a policy forbids": ("POST", MAPS, {"metadata": {"name": "unwanted"}}, 422, "validating",
+                              "ValidatingAdmissionPolicy", "with binding 'names' denied request: failed expression"),
+    "a webhook that may change": ("POST", MAPS, {"metadata": {"name": "a", "labels": {"asks": "mutating"}}}, 500,
+                                  "mutating", "MutatingAdmissionWebhook", 'calling webhook "mutating.team.example"'),
+    "a webhook that may refuse": ("POST", MAPS, {"metadata": {"name": "a", "labels": {"asks": "validating"}}}, 500,
+                                  "validating", "ValidatingAdmissionWebhook", "calls nobody outside of itself"),
     "a claim that may not grow": ("PATCH", f"{HOME}/persistentvolumeclaims/data",
                                   {"spec": {"resources": {"requests": {"storage": "9Gi"}}}}, 403, "validating",
                                   "PersistentVolumeClaimResize", "only dynamically provisioned pvc can be resized"),

@@ -344,3 +344,39 @@ def test_storage_objects_and_budgets(kubectl: Kubectl) -> None:
     for kind, name in (("pv", "disk-a"), ("pvc", "data")):
         kubectl("patch", kind, name, "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
     kubectl("delete", "-f", str(STORAGE))
+
+
+POLICY = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: NAME}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NAME}}
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [deployments, deployments/scale]}
+  validations:
+  - {expression: object.spec.replicas <= 5}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: NAME}
+spec: {policyName: NAME, validationActions: [Deny]}
+"""
+
+
+def test_what_a_policy_forbids_is_printed_as_upstream(kubectl: Kubectl, namespace: str) -> None:
+    kubectl("apply", "-f", "-", stdin=POLICY.replace("NAME", namespace))
+    why = (
+        f"ValidatingAdmissionPolicy '{namespace}' with binding '{namespace}' denied request: failed expression: "
+        "object.spec.replicas <= 5"
+    )
+    told = kubectl("create", "deployment", "web", "--image=nginx", "--replicas=6", fails=True)
+    assert told.strip() == f'error: failed to create deployment: deployments.apps "web" is forbidden: {why}'
+    kubectl("create", "deployment", "web", "--image=nginx", "--replicas=5")
+    told = kubectl("scale", "deployment", "web", "--replicas=6", fails=True)
+    assert told.strip() == f'The deployments "web" is invalid: : {why}'
+    warn = '{"spec":{"validationActions":["Warn"]}}'
+    kubectl("patch", "validatingadmissionpolicybinding", namespace, "--type=merge", "-p", warn)
+    assert "scaled" in kubectl("scale", "deployment", "web", "--replicas=6")
+    kubectl("delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", namespace)

@@ -64,6 +64,5 @@ def test_which_kinds_nothing_acts_on() -> None:
         "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
         "resourceclaims.resource.k8s.io",
         "runtimeclasses.node.k8s.io",
-        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
         "volumeattachments.storage.k8s.io",
     }

@@ -1,4 +1,4 @@
-"""MutatingWebhookConfigurations: who outside of the server may change what is written. Stored, see `webhooks`."""
+"""MutatingWebhookConfigurations: who outside of the server may change what is written. See `webhooks`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ValidatingWebhookConfigurations: who outside of the server may refuse what is written. Stored, see `webhooks`."""
+"""ValidatingWebhookConfigurations: who outside of the server may refuse what is written. See `webhooks`."""
 
 from __future__ import annotations
 

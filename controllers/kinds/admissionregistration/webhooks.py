@@ -1,4 +1,4 @@
-"""Configurations of admission webhooks. They are stored: this server calls nobody outside of itself.
+"""Configurations of admission webhooks: this server calls nobody outside of itself (`controllers.admission.webhooks`).
 
 Source: pkg/apis/admissionregistration (defaults, validation), apiserver/pkg/util/webhook, pkg/printers, v1.34.
 """
@@ -86,8 +86,9 @@ def _prepare(document: dict[str, Any]) -> None:
 
 def _explained(document: Mapping[str, Any]) -> list[str]:
     return [
-        f"webhooks[{index}]: stored, but this cluster calls no webhook: requests pass as if it had allowed them"
-        for index in range(len(document.get("webhooks") or ()))
+        f"webhooks[{index}]: this cluster calls nobody outside of itself: what it asks to be called for "
+        + ("passes" if hook.get("failurePolicy") == "Ignore" else "is refused (failurePolicy Fail)")
+        for index, hook in enumerate(document.get("webhooks") or ())
     ]
 
 

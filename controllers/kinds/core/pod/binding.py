@@ -32,6 +32,14 @@ def _bind_of(operation: Create) -> Bind:
     return Bind(operation.namespace, name, body["metadata"].get("uid") or "", target["name"])
 
 
+def _sent(operation: Create | Bind) -> Document:
+    if isinstance(operation, Create):
+        return operation.object
+    metadata = {"name": operation.name, "namespace": operation.namespace, "uid": operation.uid}
+    target = {"kind": "Node", "name": operation.node_name}
+    return {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target}
+
+
 def _post(writing: Writing, operation: Create | Bind) -> Stored:
     asked = operation if isinstance(operation, Bind) else _bind_of(operation)
     stored = writing.existing(asked.resource, asked.namespace, asked.name)
@@ -77,5 +85,11 @@ def with_condition(conditions: Iterable[Mapping[str, Any]], fresh: Document) -> 
 
 
 BINDING: Final = Subresource(
-    "binding", verbs=("create",), body=("", "v1", "Binding"), collection="bindings", post=_post, components=True
+    "binding",
+    verbs=("create",),
+    body=("", "v1", "Binding"),
+    collection="bindings",
+    post=_post,
+    sent=_sent,
+    components=True,
 )
