@@ -20,7 +20,7 @@ from controllers.registry.context import Repeated
 from controllers.registry.gojson import syntax_error
 from controllers.registry.gotext import json_name
 from controllers.registry.marks import Marks
-from controllers.registry.schema import too_deep
+from controllers.registry.schema import check, too_deep
 from scheduler_core.api.errors import ApiError, bad_request
 
 JSON: Final = "application/json"
@@ -194,6 +194,20 @@ def decode_body(request: Request, kind: str) -> dict[str, Any]:
         if not isinstance(document.get(key) or "", str):
             why = f"json: cannot unmarshal {json_name(document[key])} into Go struct field .{name} of type string"
             raise _unrecognized(request, kind, f"couldn't get version/kind; json parse error: {why}")
+    return document
+
+
+def checked_body(request: Request, kind: str, schema: str) -> dict[str, Any]:
+    """Return a body that is answered and never stored, its fields of the types that `schema` tells.
+
+    Raises:
+        ApiError: 400, 415.
+    """
+    document = decode_body(request, kind)
+    wrong = check(document, schema, require=False).wrong
+    if wrong:
+        why = f'{kind} in version "v1" cannot be handled as a {kind}: {wrong[0].message}'
+        raise ApiError(400, "BadRequest", why, wrong)
     return document
 
 

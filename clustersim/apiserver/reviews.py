@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from clustersim.apiserver import impersonating
-from clustersim.apiserver.messages import Request, Response, decode_body, json_response
+from clustersim.apiserver.messages import Request, Response, checked_body, json_response
 from clustersim.apiserver.negotiation import check_acceptable, wanted
 from clustersim.apiserver.routes import unknown_path
 from clustersim.apiserver.sessiontime import session_unix_ms
@@ -68,7 +68,7 @@ def answer(request: Request, principal: Principal) -> Response:
         roles.check(principal, "create", f"{review.plural}.{review.group}", namespace)
     check_acceptable(request, lists=False)
     wanted(request, tables=False)
-    document = decode_body(request, review.kind)
+    document = checked_body(request, review.kind, f"{review.group.partition('.')[0]}_v1.{review.kind}")
     if document.get("kind") not in (None, review.kind):
         raise bad_request(f"the kind in the data does not match the expected kind {review.kind}")
     spec = document.get("spec")

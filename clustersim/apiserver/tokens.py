@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
-from clustersim.apiserver.messages import Request, Response, decode_body, json_response
+from clustersim.apiserver.messages import Request, Response, checked_body, json_response
 from clustersim.apiserver.routes import Target
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.virtual import ReadView
@@ -39,7 +39,7 @@ def create(view: ReadView, request: Request, target: Target) -> Response:
     Raises:
         ApiError: 400, 404, 409, 422.
     """
-    body = decode_body(request, "TokenRequest")
+    body = checked_body(request, "TokenRequest", "authentication_v1.TokenRequest")
     spec, metadata = (found if isinstance(found := body.get(key), dict) else {} for key in ("spec", "metadata"))
     namespace = target.namespace or ""
     for key, own in (("name", target.name), ("namespace", namespace)):

@@ -258,12 +258,14 @@ def _forget_times(metadata: Document, document: Document, old: Document) -> None
 
 
 def checked(kind: Kind, given: Any, context: Context) -> Document:
-    """Return a copy of a document that fits a kind's schema; what it does not know is told as the context says.
+    """Return a copy of a document that fits a kind's schema and has metadata; what it does not know is told as asked.
 
     Raises:
         ApiError: 400.
     """
-    return _decoded(kind, given, {}, context)[0]
+    document = _decoded(kind, given, {}, context)[0]
+    document.setdefault("metadata", {})
+    return document
 
 
 def other_object(kind: Kind, stored: Stored, uid: Any) -> ApiError:
@@ -463,11 +465,15 @@ def _changed_part(
     part = changed.get(key)
     if part is None and not kind.kept_in:
         part = {}
-    decoded, _ = _decoded(kind, {key: part} if part is not None else {}, {}, context)
+    written = {key: part} if part is not None else {}
+    if context.field_manager and changed.get("metadata") is not None:
+        # What the engine writes is well formed.
+        written["metadata"] = changed["metadata"]
+    decoded, _ = _decoded(kind, written, {}, context)
     if context.field_manager and not kind.kept_in:
         # What the engine writes is whole.
         fill(decoded[key], model(kind.schema).fields[key].model)
-    metadata = {**old["metadata"], **_carried(subresource, changed, context)}
+    metadata = {**old["metadata"], **_carried(subresource, decoded if "metadata" in written else changed, context)}
     for name in [name for name in subresource.carries if metadata.get(name) is None]:
         metadata.pop(name, None)
     document = {**old, "metadata": metadata}

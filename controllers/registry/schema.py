@@ -55,6 +55,7 @@ _SCALARS: Final[dict[str, Scalar]] = {
     "JSONSchemaPropsOrStringArray": "any",
 }
 
+_BYTES: Final = "[]uint8"
 _TERSE: Final = frozenset({"str", "int", "float", "bool"})
 
 _GO_NAMES: Final[dict[str, str]] = {
@@ -144,6 +145,8 @@ def _field_type(module: str, owner: str, name: str, annotation: str, default: An
         if value == "any":
             return FieldType(wire, "any", "", container, required, *told)
         return FieldType(wire, _SCALARS[value], "", "map", required, *told)
+    if go == _BYTES:
+        return FieldType(wire, "bytes", "", container, required, *told)
     if inner in _SCALARS:
         return FieldType(wire, _SCALARS[inner], "", container, required, *told)
     return FieldType(wire, None, inner if "." in inner else f"{module}.{inner}", container, required, *told)
