@@ -19,7 +19,7 @@ from clustersim.apiserver.containers import ExecPlan
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.feed.hub import in_thread
 from clustersim.store import open_store
-from controllers.kubelet.shell.running import MISSING, Exit, Running, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import MISSING, Exit, Reads, Running, Sent, TooLong, Waits, Wrote
 from controllers.kubelet.shell.terminal import Terminal
 from scheduler_core.api.document import Document
 
@@ -106,7 +106,8 @@ class Execution:
             return 0
         if plan.interactive:
             return await self._prompt()
-        stdin = await self._all_input() if plan.stdin and not plan.tty else ""
+        if plan.stdin and not plan.tty:
+            plan.shell.sent = Sent(None)
         name = plan.words[0].rpartition("/")[2]
         inside = plan.shell.inside
         if not (name in plan.shell.programs and inside.has(name)) and inside.answer(plan.words) is None:
@@ -118,7 +119,7 @@ class Execution:
             await self._put(STDERR, text.encode())
             return MISSING
         terminal = Terminal(plan.shell, tty=plan.tty)
-        return await self._run(plan.shell.call(plan.words, stdin), terminal if plan.tty else None)
+        return await self._run(plan.shell.call(plan.words), terminal if plan.tty else None)
 
     async def _all_input(self) -> str:
         texts: list[str] = []
@@ -151,7 +152,7 @@ class Execution:
     async def _run(self, running: Running, terminal: Terminal | None) -> int:
         """Play a command; return its exit code."""
         while True:
-            wrote, waits, code = await in_thread(lambda: _advance(running))
+            wrote, pause, code = await in_thread(lambda: _advance(running))
             for one in wrote:
                 text = one.text if terminal is None else terminal.shown(one.text)
                 # A terminal has one stream.
@@ -163,7 +164,9 @@ class Execution:
             if code is not None:
                 running.close()
                 return code
-            if waits and not await self._pause(waits):
+            if isinstance(pause, Reads):
+                self._plan.shell.sent.text = await self._all_input()
+            elif pause is not None and not await self._pause(pause.ms):
                 running.close()
                 await self._show("^C\r\n")
                 return KILLED
@@ -189,27 +192,27 @@ class Execution:
             await self._send({"type": "websocket.send", "bytes": bytes((channel,)) + data})
 
 
-def _advance(running: Running) -> tuple[list[Wrote], int, int | None]:
-    """Return (what was printed, milliseconds to wait, exit code if it has ended) of the next piece of a command."""
+def _advance(running: Running) -> tuple[list[Wrote], Waits | Reads | None, int | None]:
+    """Return (what was printed, what it waits for, exit code if it has ended) of the next piece of a command."""
     wrote: list[Wrote] = []
     size = 0
     try:
         while size < CHUNK_CHARACTERS:
             one = next(running)
-            if isinstance(one, Waits):
-                return wrote, one.ms, None
+            if not isinstance(one, Wrote):
+                return wrote, one, None
             if wrote and wrote[-1].fd == one.fd:
                 wrote[-1] = Wrote(one.fd, wrote[-1].text + one.text)
             else:
                 wrote.append(one)
             size += len(one.text)
     except StopIteration as end:
-        return wrote, 0, int(end.value)
+        return wrote, None, int(end.value)
     except Exit as end:
-        return wrote, 0, end.code
+        return wrote, None, end.code
     except TooLong:
-        return [*wrote, Wrote(2, TOO_LONG)], 0, 1
-    return wrote, 0, None
+        return [*wrote, Wrote(2, TOO_LONG)], None, 1
+    return wrote, None, None
 
 
 def ended(code: int) -> Document:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from controllers.kubelet.shell.inside import Facts, Inside, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import Exit, Running, TooLong, Waits
+from controllers.kubelet.shell.running import Exit, Running, TooLong, Waits, Wrote
 from controllers.kubelet.stages.answers import Answers
 from controllers.log.stamps import unix_ms_of
 from scheduler_core.api.errors import ApiError, bad_request
@@ -180,8 +180,9 @@ class _Script:
         try:
             while self._running is not None and self._now_ms <= until_ms:
                 one = next(self._running)
-                if isinstance(one, Waits):
-                    self._now_ms += one.ms
+                if not isinstance(one, Wrote):
+                    # Nobody sends anything to it, so it reads nothing.
+                    self._now_ms += one.ms if isinstance(one, Waits) else 0
                     continue
                 *whole, self._open[one.fd] = (self._open[one.fd] + one.text).split("\n")
                 found += [Line(self._now_ms, one.fd, text) for text in whole]

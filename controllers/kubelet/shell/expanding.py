@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from controllers.kubelet.shell.arithmetic import value_of
-from controllers.kubelet.shell.running import Waits, Wrote
+from controllers.kubelet.shell.running import Happening
 from controllers.kubelet.shell.tree import Output, Part, Script, Sum, Text, Variable, Word
 
 
@@ -19,14 +19,14 @@ class Words(Protocol):
     def variable(self, name: str) -> str:
         """Return a variable's value."""
 
-    def output(self, script: Script) -> Generator[Wrote | Waits, None, str]:
+    def output(self, script: Script) -> Generator[Happening, None, str]:
         """Run a script; return what it prints."""
 
     def matching(self, pattern: str) -> list[str]:
         """Return the files and folders that a pattern names."""
 
 
-def text_of(shell: Words, word: Word) -> Generator[Wrote | Waits, None, str]:
+def text_of(shell: Words, word: Word) -> Generator[Happening, None, str]:
     """Return a word expanded to one text."""
     texts: list[str] = []
     for part in word:
@@ -34,7 +34,7 @@ def text_of(shell: Words, word: Word) -> Generator[Wrote | Waits, None, str]:
     return "".join(texts)
 
 
-def _part(shell: Words, part: Part) -> Generator[Wrote | Waits, None, str]:
+def _part(shell: Words, part: Part) -> Generator[Happening, None, str]:
     match part:
         case Text(text, _):
             return text
@@ -46,7 +46,7 @@ def _part(shell: Words, part: Part) -> Generator[Wrote | Waits, None, str]:
             return str(value_of(expression, shell.variable))
 
 
-def fields_of(shell: Words, words: Sequence[Word]) -> Generator[Wrote | Waits, None, list[str]]:
+def fields_of(shell: Words, words: Sequence[Word]) -> Generator[Happening, None, list[str]]:
     """Return words expanded: what is not quoted is split at blanks, and stars stand for files."""
     found: list[str] = []
     for word in words:

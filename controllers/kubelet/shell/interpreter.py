@@ -12,7 +12,18 @@ from typing import Final
 from controllers.kubelet.shell.disk import Disk
 from controllers.kubelet.shell.expanding import fields_of, text_of
 from controllers.kubelet.shell.inside import Inside
-from controllers.kubelet.shell.running import MISSING, STEPS_MAX, VALUE_LENGTH_MAX, Exit, Running, TooLong, Waits, Wrote
+from controllers.kubelet.shell.running import (
+    MISSING,
+    STEPS_MAX,
+    VALUE_LENGTH_MAX,
+    Exit,
+    Happening,
+    Running,
+    Sent,
+    TooLong,
+    Waits,
+    Wrote,
+)
 from controllers.kubelet.shell.syntax import parse
 from controllers.kubelet.shell.tree import (
     Choice,
@@ -45,7 +56,12 @@ class Call:
 
     shell: Shell
     words: Sequence[str]
-    stdin: str
+    stdin: str | None
+    """What a pipe or a redirection gives to it; None where it reads what is sent to its shell."""
+
+    def input(self) -> Generator[Happening, None, str]:
+        """Return its standard input."""
+        return self.stdin if self.stdin is not None else (yield from self.shell.sent.taken())
 
     @property
     def name(self) -> str:
@@ -88,6 +104,7 @@ class Shell(Disk):
     """Whether a program that is not known is taken to run well and print nothing."""
     input: str = ""
     """What `read` has not read yet."""
+    sent: Sent = field(default_factory=Sent)
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -110,7 +127,7 @@ class Shell(Disk):
             pass
         return self.code
 
-    def call(self, words: Sequence[str], stdin: str = "") -> Running:
+    def call(self, words: Sequence[str], stdin: str | None = None) -> Running:
         """Run one command by its words."""
         self.steps_left -= 1
         if self.steps_left < 0:
@@ -130,13 +147,14 @@ class Shell(Disk):
             return MISSING
         return (yield from program(Call(self, words, stdin)))
 
-    def within(self, text: str, arguments: Sequence[str] = ()) -> Running:
-        """Run a script in a shell of its own, with what this one has."""
+    def within(self, text: str, arguments: Sequence[str] = (), stdin: str | None = None) -> Running:
+        """Run a script in a shell of its own, with what this one has and is sent, where no pipe gives it other."""
         if self.depth >= NESTED_MAX:
             raise TooLong
         inner = Shell(
             self.inside, self.programs, self.now_ms, dict(self.variables), self.folder, tuple(arguments),
             self.written, self.removed, 0, self.steps_left, self.depth + 1, False, self.lenient,
+            sent=self.sent if stdin is None else Sent(stdin),
         )  # fmt: skip
         try:
             code = yield from inner.run(text)
@@ -150,7 +168,7 @@ class Shell(Disk):
         yield Waits(ms)
         self.now_ms += ms
 
-    def _script(self, script: Script, stdin: str = "") -> Running:
+    def _script(self, script: Script, stdin: str | None = None) -> Running:
         for pipeline in script:
             if (pipeline.join == "&&" and self.code) or (pipeline.join == "||" and not self.code):
                 continue
@@ -161,7 +179,7 @@ class Shell(Disk):
             yield from self._pipeline(pipeline, stdin)
         return self.code
 
-    def _pipeline(self, pipeline: Pipeline, stdin: str) -> Running:
+    def _pipeline(self, pipeline: Pipeline, stdin: str | None) -> Running:
         *before, last = pipeline.commands
         for command in before:
             stdin = yield from self._collected(self._apart(command, stdin))
@@ -170,7 +188,7 @@ class Shell(Disk):
             self.code = 0 if self.code else 1
         return self.code
 
-    def _apart(self, command: Command, stdin: str) -> Running:
+    def _apart(self, command: Command, stdin: str | None) -> Running:
         """Run a command of a pipe; its variables are its own."""
         kept = dict(self.variables)
         try:
@@ -180,7 +198,7 @@ class Shell(Disk):
         finally:
             self.variables = kept
 
-    def _collected(self, running: Running) -> Generator[Wrote | Waits, None, str]:
+    def _collected(self, running: Running) -> Generator[Happening, None, str]:
         """Run something; return its standard output."""
         texts: list[str] = []
         room = VALUE_LENGTH_MAX
@@ -192,20 +210,22 @@ class Shell(Disk):
                 yield one
         return "".join(texts)
 
-    def _command(self, command: Command, stdin: str) -> Running:
+    def _command(self, command: Command, stdin: str | None) -> Running:
         self.steps_left -= 1
         if self.steps_left < 0:
             raise TooLong
+        # What a pipe gives to a loop or a choice, `read` takes; other commands in it find nothing left.
+        rest = None if stdin is None else ""
         match command:
             case Simple():
                 return (yield from self._simple(command, stdin))
             case Loop(condition, body, until):
                 self.input, code = stdin or self.input, 0
                 while True:
-                    yield from self._script(condition)
+                    yield from self._script(condition, rest)
                     if (self.code == 0) == until:
                         return code
-                    left = yield from self._body(body)
+                    left = yield from self._body(body, rest)
                     if left:
                         return 0
                     code = self.code
@@ -213,38 +233,38 @@ class Shell(Disk):
                 self.code = 0
                 for value in (yield from fields_of(self, words)):
                     self.variables[name] = value
-                    if (yield from self._body(body)):
+                    if (yield from self._body(body, rest)):
                         return 0
                 return self.code
             case Choice(branches, otherwise):
                 for condition, body in branches:
-                    yield from self._script(condition)
+                    yield from self._script(condition, rest)
                     if self.code == 0:
                         return (yield from self._script(body, stdin))
                 self.code = 0
                 return (yield from self._script(otherwise, stdin)) if otherwise is not None else 0
             case Group(body, redirects, apart):
-                found = yield from self._standard_input(redirects, stdin)
-                if found is None:
+                found, stdin = yield from self._standard_input(redirects, stdin)
+                if not found:
                     return 1
-                self.input = found or self.input
-                inner = self._subshell(body, found) if apart else self._script(body, found)
+                self.input = stdin or self.input
+                inner = self._subshell(body, stdin) if apart else self._script(body, stdin)
                 return (yield from self._redirected(redirects, inner))
 
-    def _body(self, body: Script) -> Generator[Wrote | Waits, None, bool]:
+    def _body(self, body: Script, stdin: str | None) -> Generator[Happening, None, bool]:
         """Run a loop's body once; whether the loop is left."""
         self.steps_left -= 1
         if self.steps_left < 0:
             raise TooLong
         try:
-            yield from self._script(body)
+            yield from self._script(body, stdin)
         except _Leave as leave:
             if leave.levels > 1:
                 raise _Leave(leave.again, leave.levels - 1) from leave
             return not leave.again
         return False
 
-    def _simple(self, command: Simple, stdin: str) -> Running:
+    def _simple(self, command: Simple, stdin: str | None) -> Running:
         words = yield from fields_of(self, command.words)
         sets: dict[str, str] = {}
         for name, word in command.sets:
@@ -252,10 +272,9 @@ class Shell(Disk):
         if not words:
             self.variables.update(sets)
             return (yield from self._redirected(command.redirects, _nothing()))
-        given = yield from self._standard_input(command.redirects, stdin)
-        if given is None:
+        found, stdin = yield from self._standard_input(command.redirects, stdin)
+        if not found:
             return 1
-        stdin = given
         kept = {name: self.variables.get(name) for name in sets}
         self.variables.update(sets)
         try:
@@ -267,19 +286,20 @@ class Shell(Disk):
                 else:
                     self.variables[name] = value
 
-    def _standard_input(self, redirects: Sequence[Redirect], stdin: str) -> Generator[Wrote | Waits, None, str | None]:
-        """Return what a command reads; None where it is to read a file that there is not."""
-        given: str | None = stdin
+    def _standard_input(
+        self, redirects: Sequence[Redirect], stdin: str | None
+    ) -> Generator[Happening, None, tuple[bool, str | None]]:
+        """Return (whether there is the file that it is to read, what a command reads)."""
         for redirect in redirects:
             if redirect.how == "<":
                 target = yield from text_of(self, redirect.word)
-                given = self.read(target)
-                if given is None:
+                stdin = self.read(target)
+                if stdin is None:
                     yield Wrote(2, f"sh: can't open {target}: no such file\n")
-                    return None
-        return given
+                    return False, None
+        return True, stdin
 
-    def _subshell(self, body: Script, stdin: str) -> Running:
+    def _subshell(self, body: Script, stdin: str | None) -> Running:
         """Run a script that changes neither variables nor folder of this shell."""
         kept, folder = dict(self.variables), self.folder
         try:
@@ -289,7 +309,7 @@ class Shell(Disk):
         finally:
             self.variables, self.folder = kept, folder
 
-    def _call(self, words: Sequence[str], stdin: str) -> Running:
+    def _call(self, words: Sequence[str], stdin: str | None) -> Running:
         number = int(words[1]) if len(words) > 1 and words[1].isdecimal() and len(words[1]) < 9 else None
         match words[0]:
             case "exit" | "return":
@@ -302,12 +322,13 @@ class Shell(Disk):
                 return 0
             case "read":
                 # A body's command reads what its pipe or redirection has given to the whole.
-                return self._read(words, stdin)
+                return (yield from self._read(words, stdin))
             case _:
                 return (yield from self.call(words, stdin))
 
-    def _read(self, words: Sequence[str], stdin: str) -> int:
-        self.input = self.input or stdin
+    def _read(self, words: Sequence[str], stdin: str | None) -> Running:
+        if not self.input:
+            self.input = stdin if stdin is not None else (yield from self.sent.taken())
         line, ended, self.input = self.input.partition("\n")
         names = [word for word in words[1:] if not word.startswith("-")] or ["REPLY"]
         values = line.split(None, len(names) - 1)
@@ -335,7 +356,7 @@ class Shell(Disk):
                 one = next(running)
             except StopIteration as end:
                 return int(end.value)
-            if isinstance(one, Waits):
+            if not isinstance(one, Wrote):
                 yield one
                 continue
             target = targets[one.fd]
@@ -367,7 +388,7 @@ class Shell(Disk):
             case _:
                 return self.variables.get(name, "")
 
-    def output(self, script: Script) -> Generator[Wrote | Waits, None, str]:
+    def output(self, script: Script) -> Generator[Happening, None, str]:
         """Run a script; return what it prints, without the last line's end."""
         kept = dict(self.variables)
         text = yield from self._collected(self._inner(script))

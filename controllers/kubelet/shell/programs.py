@@ -6,11 +6,11 @@ Source: POSIX.1-2024, Utilities; busybox for wording and for what is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Final
 
 from controllers.kubelet.shell.interpreter import Call, Program
-from controllers.kubelet.shell.running import FOREVER_MS, MISSING, Running, Wrote
+from controllers.kubelet.shell.running import FOREVER_MS, MISSING, Happening, Running, Wrote
 
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _DURATION: Final = re.compile(r"(\d{1,9})(?:\.(\d{1,3}))?([smhd]?)", re.ASCII)
@@ -47,10 +47,12 @@ def wrong(call: Call, text: str, code: int = 1) -> Running:
     return code
 
 
-def inputs(call: Call, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield (name, text or None where there is no such file); standard input where no file is named."""
+def inputs(call: Call, names: Sequence[str]) -> Generator[Happening, None, list[tuple[str, str | None]]]:
+    """Return (name, text or None where there is no such file) of each; standard input where no file is named."""
+    found: list[tuple[str, str | None]] = []
     for name in names or ("-",):
-        yield name, call.stdin if name == "-" else call.shell.read(name)
+        found.append((name, (yield from call.input()) if name == "-" else call.shell.read(name)))
+    return found
 
 
 def _echo(call: Call) -> Running:
@@ -97,7 +99,7 @@ def _printf(call: Call) -> Running:
 
 def _cat(call: Call) -> Running:
     code = 0
-    for name, text in inputs(call, options(call)[1]):
+    for name, text in (yield from inputs(call, options(call)[1])):
         if text is None:
             code = yield from wrong(call, f"can't open '{name}': No such file or directory")
         elif text:
@@ -113,7 +115,7 @@ def _grep(call: Call) -> Running:
     starts, ends = wanted.startswith("^"), wanted.endswith("$")
     core = [one for one in wanted.strip("^$").replace("\\|", "|").split("|") if one] or [""]
     hits = 0
-    for _, text in inputs(call, names):
+    for _, text in (yield from inputs(call, names)):
         for number, line in enumerate((text or "").splitlines(), 1):
             seen = line.casefold() if "i" in given else line
             hit = any(
@@ -133,7 +135,7 @@ def _grep(call: Call) -> Running:
 def _head(call: Call) -> Running:
     given, names = options(call, "n")
     count = _number(given.get("n"), 10)
-    for _, text in inputs(call, names):
+    for _, text in (yield from inputs(call, names)):
         yield Wrote(1, "".join((text or "").splitlines(keepends=True)[:count]))
     return 0
 
@@ -141,7 +143,7 @@ def _head(call: Call) -> Running:
 def _tail(call: Call) -> Running:
     given, names = options(call, "n")
     count = _number(given.get("n", "").lstrip("+"), 10)
-    for name, text in inputs(call, names):
+    for name, text in (yield from inputs(call, names)):
         if text is None:
             return (yield from wrong(call, f"can't open '{name}': No such file or directory"))
         lines = text.splitlines(keepends=True)
@@ -153,7 +155,7 @@ def _tail(call: Call) -> Running:
 
 def _wc(call: Call) -> Running:
     given, names = options(call)
-    for name, text in inputs(call, names):
+    for name, text in (yield from inputs(call, names)):
         held = text or ""
         counts = {"l": held.count("\n"), "w": len(held.split()), "c": len(held.encode())}
         wanted = [counts[letter] for letter in "lwc" if letter in given] or list(counts.values())
@@ -163,7 +165,8 @@ def _wc(call: Call) -> Running:
 
 def _sorted(call: Call) -> Running:
     given, names = options(call)
-    lines = [line for _, text in inputs(call, names) for line in (text or "").splitlines()]
+    texts = yield from inputs(call, names)
+    lines = [line for _, text in texts for line in (text or "").splitlines()]
     lines.sort(key=(lambda line: (_number(line.split()[0] if line.split() else "", 0), line)) if "n" in given else None)
     if "u" in given:
         lines = list(dict.fromkeys(lines))
@@ -173,7 +176,7 @@ def _sorted(call: Call) -> Running:
 
 def _uniq(call: Call) -> Running:
     before: str | None = None
-    for _, text in inputs(call, options(call)[1]):
+    for _, text in (yield from inputs(call, options(call)[1])):
         for line in (text or "").splitlines():
             if line != before:
                 yield Wrote(1, line + "\n")
@@ -184,7 +187,7 @@ def _uniq(call: Call) -> Running:
 def _cut(call: Call) -> Running:
     given, names = options(call, "dfc")
     mark, wanted = given.get("d", "\t") or "\t", _number(given.get("f"), 1)
-    for _, text in inputs(call, names):
+    for _, text in (yield from inputs(call, names)):
         for line in (text or "").splitlines():
             fields = line.split(mark)
             yield Wrote(1, (fields[wanted - 1] if 0 < wanted <= len(fields) else "") + "\n")
@@ -200,9 +203,10 @@ def _seq(call: Call) -> Running:
 
 def _tee(call: Call) -> Running:
     given, names = options(call)
+    text = yield from call.input()
     for name in names:
-        call.shell.write(name, call.stdin, more="a" in given)
-    yield Wrote(1, call.stdin)
+        call.shell.write(name, text, more="a" in given)
+    yield Wrote(1, text)
     return 0
 
 
@@ -323,14 +327,14 @@ def _sh(call: Call) -> Running:
     while words and words[0][:1] in ("-", "+") and words[0] != "--":
         flags += words.pop(0)[1:]
     if "c" in flags:
-        return (yield from call.shell.within(words[0] if words else "", words[1:] or (call.words[0],)))
+        return (yield from call.shell.within(words[0] if words else "", words[1:] or (call.words[0],), call.stdin))
     if words:
         text = call.shell.read(words[0])
         if text is None:
             yield Wrote(2, f"{call.name}: can't open '{words[0]}': No such file or directory\n")
             return MISSING
-        return (yield from call.shell.within(text, words))
-    return (yield from call.shell.within(call.stdin))
+        return (yield from call.shell.within(text, words, call.stdin))
+    return (yield from call.shell.within((yield from call.input()), stdin=""))
 
 
 def _eval(call: Call) -> Running:
@@ -350,12 +354,13 @@ def _which(call: Call) -> Running:
 
 
 def _xargs(call: Call) -> Running:
-    return (yield from call.shell.call([*(call.arguments or ["echo"]), *call.stdin.split()]))
+    text = yield from call.input()
+    return (yield from call.shell.call([*(call.arguments or ["echo"]), *text.split()], ""))
 
 
 def _timeout(call: Call) -> Running:
     words = [word for word in call.arguments if not word.startswith("-")]
-    return (yield from call.shell.call(words[1:])) if len(words) > 1 else 0
+    return (yield from call.shell.call(words[1:], call.stdin)) if len(words) > 1 else 0
 
 
 def _number(text: str | None, default: int) -> int:

@@ -1,8 +1,9 @@
-"""What a command does: it prints, it waits, it ends."""
+"""What a command does: it prints, it waits, it reads, it ends."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 STEPS_MAX: Final = 20_000
@@ -31,8 +32,29 @@ class Waits(NamedTuple):
     ms: int
 
 
-Running = Generator[Wrote | Waits, None, int]
+class Reads(NamedTuple):
+    """Nothing happens until what is sent to the command is there: its `Sent` has no text yet."""
+
+
+Happening = Wrote | Waits | Reads
+
+Running = Generator[Happening, None, int]
 """What a command does; its exit code at the end."""
+
+
+@dataclass(slots=True)
+class Sent:
+    """What is sent to a shell from outside; it is read once, and only by who asks for it."""
+
+    text: str | None = ""
+    """None while it is still being sent."""
+
+    def taken(self) -> Generator[Reads, None, str]:
+        """Return all of it; nothing where it was taken before."""
+        while self.text is None:
+            yield Reads()
+        text, self.text = self.text, ""
+        return text
 
 
 class Exit(Exception):

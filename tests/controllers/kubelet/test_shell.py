@@ -12,11 +12,12 @@ import pytest
 from controllers.kubelet.shell.inside import expanded, look_inside
 from controllers.kubelet.shell.interpreter import Shell
 from controllers.kubelet.shell.looking import PROGRAMS
-from controllers.kubelet.shell.running import TooLong, Waits
+from controllers.kubelet.shell.running import Reads, Sent, TooLong, Waits
 from controllers.kubelet.stages.pods import STAGES
 from tests.tools.lab import Document
 
 NOW_MS = 1_767_225_600_000
+SENT = "one\ntwo\n"
 
 
 class Held:
@@ -72,6 +73,9 @@ def done(shell: Shell, text: str) -> tuple[str, str, int, int]:
             return texts[1], texts[2], end.value, waited
         if isinstance(one, Waits):
             waited += one.ms
+        elif isinstance(one, Reads):
+            assert shell.sent.text is None, "who reads what is there does not wait"
+            shell.sent.text = SENT
         else:
             texts[one.fd] += one.text
 
@@ -248,3 +252,27 @@ def test_files_can_be_taken_out_as_an_archive_and_none_is_taken_in() -> None:
     long = "n" * 300
     _, errors, code, _ = done(shell_in(), f"echo x > /{long}; tar cf - /{long}")
     assert (errors, code) == (f"tar: {long}: file name is too long\n", 1)
+
+
+@pytest.mark.parametrize(
+    ("script", "out", "reads"),
+    [
+        ("cat", SENT, True),
+        ("cat; cat", SENT, True),
+        ("sh -c 'grep -c o'", "2\n", True),
+        ('while read line; do echo "<$line>"; done', "<one>\n<two>\n", True),
+        ("sh -c 'cat > /tmp/x'; wc -l < /tmp/x", "2\n", True),
+        ("xargs echo", "one two\n", True),
+        ("timeout 5 tee /tmp/y", SENT, True),
+        ("hostname", "web\n", False),
+        ("echo a | cat", "a\n", False),
+        ("echo a | sh -c cat", "a\n", False),
+        ("cat /etc/hostname", "web\n", False),
+        ("echo a | while read x; do cat; done", "", False),
+    ],
+)
+def test_what_is_sent_is_waited_for_by_who_reads_it_alone(script: str, out: str, reads: bool) -> None:
+    shell = shell_in()
+    shell.sent = Sent(None)
+    assert done(shell, script)[:3] == (out, "", 0)
+    assert (shell.sent.text is not None) is reads
