@@ -27,6 +27,9 @@ CONTINUE_EXPIRED: Final = (
     "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
     "deleted between the time the first chunk was returned and now may show up in the list."
 )
+CONTINUE_MS: Final = 300_000
+"""How long a list goes on at its first page's revision once others followed: etcd is compacted as often upstream."""
+
 _SHALLOW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -194,6 +197,8 @@ def _continued(store: ReadView, selection: Selection, token: Token) -> tuple[Seq
     if token.revision > store.revision:
         raise bad_request("continue key is not valid: it is from another session")
     try:
+        if store.age_ms(token.revision) >= CONTINUE_MS:
+            raise Gone
         return store.list_at(selection.resource, token.revision, selection.namespace), token.revision
     except Gone as error:
         fresh = continuing.written(token._replace(revision=ANY_REVISION))

@@ -94,6 +94,15 @@ class ReadView:
             return [in_version(kind, stored) for stored in objects]
         return _with_computed(PastView(self.store, revision, self.seal), kind, namespace, objects)
 
+    def age_ms(self, revision: int) -> int:
+        """Return for how long a revision has not been the newest one, by the session's clock.
+
+        Raises:
+            Gone: what followed it is compacted.
+        """
+        following = self.store.events(revision, 1)
+        return self.unix_ms() - self.epoch_ms - following[0].now_ms if following else 0
+
     def unix_ms(self) -> int:
         """Return what time it is here, as Unix milliseconds on the wire: ages and renewals follow from it."""
         return session_unix_ms(self.store)

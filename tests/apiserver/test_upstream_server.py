@@ -9,7 +9,7 @@ import pytest
 
 from clustersim.apiserver.health import CHECKS
 from tests.tools.room import Room
-from tests.tools.upstreamapi import CORE, does
+from tests.tools.upstreamapi import CORE, does, pod
 
 FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1"
 TIMEOUT = "[sig-api-machinery] Server request timeout"
@@ -141,3 +141,77 @@ def test_an_account_reads_metrics_by_a_role_alone(room: Room) -> None:
     assert json.loads(answer.body)["message"] == (
         'forbidden: User "system:serviceaccount:default:e2e" cannot get path "/metrics"'
     )
+
+
+CHUNKS = "[sig-api-machinery] Servers with support for API chunking should"
+TEMPLATES = f"{CORE}/podtemplates"
+COUNT = 40
+
+
+def templates(room: Room) -> None:
+    for number in range(COUNT):
+        spec = {"containers": [{"name": "test", "image": "test2"}]}
+        room.made(TEMPLATES, {"metadata": {"name": f"template-{number:04d}"}, "template": {"spec": spec}})
+
+
+def rest_of(room: Room, page: Any, limit: int, found: int) -> int:
+    """Read the pages that follow one of a list; return how many objects there were in all."""
+    revision = page["metadata"]["resourceVersion"]
+    while True:
+        told = page["metadata"]
+        assert told["resourceVersion"] == revision
+        assert len(page["items"]) <= limit
+        for one in page["items"]:
+            assert one["metadata"]["name"] == f"template-{found:04d}"
+            found += 1
+        if "continue" not in told:
+            assert "remainingItemCount" not in told
+            return found
+        assert told["remainingItemCount"] + found == COUNT
+        page = room.ask("GET", TEMPLATES, limit=str(limit), **{"continue": told["continue"]})[1]
+
+
+@does(
+    f"{CHUNKS} return chunks of results for list calls [Conformance]",
+    f"{CHUNKS} support continue listing from the last key if the original version has been compacted away, though the "
+    "list is inconsistent [Slow] [Conformance]",
+    f"{TABLES} return chunks of table results for list calls",
+)
+def test_lists_come_in_chunks(room: Room) -> None:
+    templates(room)
+    first = room.ask("GET", TEMPLATES, limit="7")[1]
+    assert rest_of(room, first, 7, 0) == COUNT
+    assert len(room.ask("GET", TEMPLATES, limit=str(COUNT + 1))[1]["items"]) == COUNT
+    accept = "application/json;as=Table;v=v1beta1;g=meta.k8s.io"
+    table = json.loads(room.answer("GET", TEMPLATES, query={"limit": "2"}, accept=accept).body)
+    assert [row["cells"][0] for row in table["rows"]] == ["template-0000", "template-0001"]
+    query = {"continue": table["metadata"]["continue"]}
+    table = json.loads(room.answer("GET", TEMPLATES, query=query, accept=accept).body)
+    assert table["rows"][0]["cells"][0] == "template-0002"
+    # What the first page was read from is compacted away five minutes later.
+    query = {"limit": "7", "continue": first["metadata"]["continue"]}
+    room.run(240)
+    assert room.ask("GET", TEMPLATES, **query)[0] == 200
+    room.run(65)
+    status, expired = room.ask("GET", TEMPLATES, **query)
+    assert (status, expired["reason"]) == (410, "Expired")
+    query["continue"] = expired["metadata"]["continue"]
+    second = room.ask("GET", TEMPLATES, **query)[1]
+    assert second["metadata"]["resourceVersion"] != first["metadata"]["resourceVersion"]
+    assert rest_of(room, second, 7, 7) == COUNT
+
+
+@does(
+    f"{TABLES} return generic metadata details across all namespaces for nodes",
+    f"{TABLES} return pod details",
+)
+def test_tables_of_the_older_version(room: Room) -> None:
+    room.made(f"{CORE}/pods", pod("pod-1"))
+    accept = "application/json;as=Table;v=v1beta1;g=meta.k8s.io"
+    for path, first in ((f"{CORE}/pods/pod-1", "pod-1"), ("/api/v1/nodes", "n1")):
+        table = json.loads(room.answer("GET", path, accept=accept).body)
+        assert (table["kind"], table["apiVersion"]) == ("Table", "meta.k8s.io/v1beta1")
+        assert table["metadata"]["resourceVersion"]
+        assert table["columnDefinitions"][0]["name"] == "Name"
+        assert table["rows"][0]["cells"][0] == first
+        assert {len(row["cells"]) for row in table["rows"]} == {len(table["columnDefinitions"])}

@@ -14,9 +14,9 @@ ROOT: Final = Path(__file__).parents[2]
 FILE: Final = ROOT / "docs" / "e2e.md"
 HEAD: Final = """# Upstream's end-to-end tests
 
-Kubernetes' own end-to-end tests of workloads, the garbage collector, namespaces and quotas' scopes that need no real
-container (`test/e2e/apps`, `test/e2e/apimachinery`, v1.34), and the test of ours that asks the same of a session: same
-objects, same changes in the same order, same things expected. They run in memory
+Kubernetes' own end-to-end tests of workloads, evictions, the garbage collector, namespaces, quotas and pods that
+need no real container (`test/e2e`, v1.34), and the test of ours that asks the same of a session: same objects, same
+changes in the same order, same things expected. They run in memory
 with simulated kubelets (`pytest tests/upstream`), and all of them hold. What upstream tests by running a process of its
 own (serving a page, reading a file) has no place here.
 
