@@ -216,8 +216,14 @@ const address = new AddressBar(({ rv, pod, node, attempt, tab }) => {
   if (rv) dispatch({ type: "hold", revision: rv });
   else past.release();
 });
+/** The homework that the address asks for, until it is shown. */
+let homework = new URLSearchParams(location.search).get("homework") ?? "";
 /** Show what the address says once there is something to show it in; from then on the address says what is shown. */
 function followAddress() {
+  if (homework && view.ready) {
+    dispatch({ type: "openHomework", id: homework });
+    homework = "";
+  }
   if (!address.ready && view.ready && (ui.phone || desktop)) {
     const { rv, pod, node, tab } = address.first;
     if (rv || pod || node || tab) address.open(address.first);

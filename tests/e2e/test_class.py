@@ -142,7 +142,35 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     expect(mei.get_by_test_id("lesson-copy")).to_have_text("Play on in my copy")
     expect(lin.get_by_test_id("lesson-handout")).to_have_attribute("href", f"{session_path(classroom)}/handout?lang=en")
     look(judge, pages, "so")
+    take_home(classroom, judge, teacher, mei)
     judge.rule()
+
+
+def take_home(classroom: Classroom, judge: Judge, teacher: Page, student: Page) -> None:
+    """Set homework; somebody follows its link, answers twice, and the sheet tells of it."""
+    teacher.keyboard.press("[")
+    teacher.get_by_test_id("palette-homework").click()
+    teacher.get_by_test_id("homework-about").select_option("first-in-list")
+    teacher.get_by_test_id("homework-title").fill("Friday")
+    teacher.get_by_test_id("homework-set").click()
+    expect(teacher.get_by_test_id("homework-1")).to_contain_text("0 of 2 have begun")
+    judge.look(teacher, "homework, set")
+    student.goto(f"{classroom.server.url}/s/{classroom.code}?homework=1")
+    student.get_by_test_id("homework-0-none").click()
+    student.get_by_test_id("homework-0-send").click()
+    expect(student.get_by_test_id("homework-0-said")).to_contain_text("one more answer")
+    judge.look(student, "homework, once more")
+    student.get_by_test_id("homework-0-send").click()
+    expect(student.get_by_test_id("homework-done")).to_have_text("1 of 1 done")
+    expect(student.get_by_test_id("rules-engine")).to_be_visible()
+    judge.look(student, "homework, over")
+    picture(student, "class-homework-mei")
+    rows = classroom.session("GET", "/homework/results")
+    assert [one["second"] for one in rows if one["name"] == "Mei K."] == ["none"]
+    assert (
+        teacher.get_by_test_id("homework-sheet").get_attribute("href")
+        == f"{session_path(classroom)}/homework/results?format=csv"
+    )
 
 
 def session_path(classroom: Classroom) -> str:

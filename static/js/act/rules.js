@@ -1,4 +1,4 @@
-/** Intents of wrong rules and of rounds by hand: what is asked, and the scenes that show it. Fetched when first used. */
+/** Intents of wrong rules, of rounds by hand and of homework: what is asked, and the scenes that show it. Fetched when first used. */
 
 /** @import { Table, World } from "./world.js" */
 import { loadTexts } from "../lib/text.js";
@@ -7,10 +7,12 @@ import { speak } from "./world.js";
 
 /** Milliseconds that an engine's side and a solver may take. */
 const RESULT_TIMEOUT_MS = 30_000;
+/** Milliseconds that the finder may take for somebody's clusters: six of them at most, ten seconds each. */
+const CLUSTERS_TIMEOUT_MS = 60_000;
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "openRules" | "openByHand">}
+ * @returns {Pick<Table, "openRules" | "openByHand" | "openHomework">}
  */
 export function ruleIntents(world) {
   const { t, say, attempt } = speak(world);
@@ -46,6 +48,27 @@ export function ruleIntents(world) {
         play: role() !== "teacher" ? null : (rule) => attempt(async () => {
           const { code, url } = await request("POST", `${session}/rules/${encodeURIComponent(rule)}/world`, { decision });
           say(t("rules.opened", { code }), "done", { label: t("rules.open_copy"), run: () => void window.open(new URL(url).href, "_blank", "noopener") });
+        }),
+      });
+    }),
+    openHomework: ({ id }) => attempt(async () => {
+      const { lang, join } = world.ui();
+      const [{ openHomework }, rules] = await Promise.all([
+        import("../rules/homework.js"), request("GET", `${session}/rules`), loadTexts(lang, "rules"), world.styles("rules"),
+      ]);
+      const at = (/** @type {string} */ one) => `${session}/homework/${encodeURIComponent(one)}`;
+      openHomework({
+        lang, rules, first: id, leads: role() === "teacher", sheet: `${session}/homework/results?format=csv`,
+        students: world.view().people.filter((person) => person.role === "student" && !person.left),
+        list: () => request("GET", `${session}/homework`),
+        read: (one) => request("GET", at(one), undefined, { timeoutMs: CLUSTERS_TIMEOUT_MS }),
+        answer: (one, task, choice) => request("POST", `${at(one)}/answers`, { task, choice }, { timeoutMs: CLUSTERS_TIMEOUT_MS }),
+        set: (wish) => request("POST", `${session}/homework`, wish),
+        remove: (one) => request("DELETE", at(one)),
+        // Who has not joined yet comes by the door, and from there to the homework.
+        share: (one) => attempt(async () => {
+          await navigator.clipboard.writeText(`${join.url.replace("/join/", "/s/")}?homework=${encodeURIComponent(one)}`);
+          say(t("rules.link_copied"));
         }),
       });
     }),

@@ -922,6 +922,8 @@ export type Intent =
   | { type: "openRules"; decision: string; pod: string }
   /** A round in which people place pods. */
   | { type: "openByHand" }
+  /** Tasks to take home; `id`: the one that the address names, "" the newest. */
+  | { type: "openHomework"; id: string }
   | { type: "judge"; uid: string; plugin: string; verdict: "allow" | "reject" }
   | { type: "lang"; lang: Lang }
   | { type: "theme"; theme: Theme }

@@ -141,6 +141,11 @@ export const TOOLS = [
     run: (_view, _ui, dispatch) => dispatch({ type: "openByHand" }),
   },
   {
+    id: "homework", group: "files", icon: "tag", label: (_view, ui) => text(ui.lang, "item_homework"),
+    reason: () => "",
+    run: (_view, _ui, dispatch) => dispatch({ type: "openHomework", id: "" }),
+  },
+  {
     id: "yaml", group: "files", icon: "file", label: (_view, ui) => text(ui.lang, "item_yaml"),
     reason: (view, ui) => {
       const refused = refusedWrite(view.me, view.me?.namespace ?? "");

@@ -2,6 +2,7 @@
 
 /** @type {Record<string, string>} */
 export const EN = {
+  item_homework: "Homework",
   item_by_hand: "By hand",
   item_kill: "Kill node",
   item_revive: "Revive node",

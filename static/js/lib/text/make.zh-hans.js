@@ -2,6 +2,7 @@
 
 /** @type {Record<string, string>} */
 export const ZH_HANS = {
+  item_homework: "作业",
   item_by_hand: "手动调度",
   item_kill: "停掉节点",
   item_revive: "恢复节点",
