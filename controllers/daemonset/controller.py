@@ -121,12 +121,14 @@ class DaemonSetController:
         if not self._expectations.satisfied(key, work.now_ms):
             yield from self._write_status(owner, self._look(owner, pods, revisions, work), observed=False)
             return
-        failure = yield from self._manage(key, self._look(owner, pods, revisions, work), work)
+        look = self._look(owner, pods, revisions, work)
+        failure = yield from self._manage(key, look, work)
         if failure is None and self._expectations.satisfied(key, work.now_ms):
-            failure = yield from self._renew(key, self._look(owner, pods, revisions, work), work)
+            look = self._look(owner, pods, revisions, work, look)
+            failure = yield from self._renew(key, look, work)
         if failure is None:
             yield from self._forget_revisions(owner, revisions)
-        look = self._look(owner, pods, revisions, work)
+        look = self._look(owner, pods, revisions, work, look)
         yield from self._write_status(owner, look, observed=True)
         if failure is not None:
             raise failure
@@ -142,7 +144,14 @@ class DaemonSetController:
             pods = pods + [orphan for orphan in orphans if orphan["metadata"]["uid"] in taken]
         return pods
 
-    def _look(self, owner: Document, pods: Sequence[Document], revisions: Revisions, work: Work) -> manage.Round:
+    def _look(
+        self,
+        owner: Document,
+        pods: Sequence[Document],
+        revisions: Revisions,
+        work: Work,
+        before: manage.Round | None = None,
+    ) -> manage.Round:
         """Return what there is now.
 
         Args:
@@ -150,7 +159,11 @@ class DaemonSetController:
             pods: what it claimed; of these, what was adopted a moment ago counts though the cache does not know it yet.
             revisions: the set's.
             work: the present call.
+            before: the look before, which is this one if nothing has changed since.
         """
+        seen = (self._pods.changes, self._nodes.changes, work.unix_ms)
+        if before is not None and before.seen == seen:
+            return before
         owned = self._pods.indexed("controller", owner["metadata"]["uid"])
         requirements = requirements_of(owner["spec"].get("selector")) or ()
         adopted = [pod for pod in pods if controller_of(pod) is None]
@@ -159,12 +172,12 @@ class DaemonSetController:
         fresh += [pod for pod in adopted if pod["metadata"]["uid"] not in known]
         code = revisions.current["metadata"]["labels"].get(history.POD_HASH, "")
         by_node = manage.by_node(fresh)
-        return manage.Round(owner, self._nodes.all(), by_node, code, work.unix_ms, Placement(owner))
+        return manage.Round(owner, self._nodes.all(), by_node, code, work.unix_ms, Placement(owner), seen)
 
     def _manage(self, key: str, look: manage.Round, work: Work) -> Step:
         """Make it one pod on each node that fits."""
         steps = manage.placed(look)
-        fits = sum(look.placement.fit(node).runs for node in look.nodes)
+        fits = sum(look.fit(node).runs for node in look.nodes)
         reason = "nodes without a pod" if steps.nodes else "pods too many" if steps.pods else "as asked"
         work.tell(reason, desired={"nodes that fit": fits}, actual={"nodes with a pod": len(look.pods)})
         for node, pod in manage.ended_pods(look):
@@ -268,7 +281,7 @@ def _counted(look: manage.Round) -> dict[str, int]:
     counts = dict.fromkeys(_COUNTED, 0)
     for node in look.nodes:
         pods = look.pods.get(node["metadata"]["name"])
-        if not look.placement.fit(node).runs:
+        if not look.fit(node).runs:
             counts["numberMisscheduled"] += bool(pods)
             continue
         counts["desiredNumberScheduled"] += 1

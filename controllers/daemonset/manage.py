@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from controllers.daemonset.placement import Placement, by_age, is_updated, node_of
+from controllers.daemonset.placement import Fit, Placement, by_age, is_updated, node_of
 from controllers.kit.history import POD_HASH
 from controllers.kit.pods import is_available, ready_since_ms
 from scheduler_core.api.document import Document
@@ -40,6 +40,18 @@ class Round:
     """The hash of the present revision."""
     unix_ms: int
     placement: Placement
+    seen: tuple[int, ...] = ()
+    """What the copies of pods and nodes, and the clock, were at: while they are there, another look is this one."""
+    fits: dict[str, Fit] = field(default_factory=dict)
+    """By name of a node, as they are asked for."""
+
+    def fit(self, node: Document) -> Fit:
+        """Return what one of the nodes is for the DaemonSet."""
+        name = node["metadata"]["name"]
+        found = self.fits.get(name)
+        if found is None:
+            found = self.fits[name] = self.placement.fit(node)
+        return found
 
     def is_available(self, pod: Document) -> bool:
         """Return whether a pod has been ready for long enough."""
@@ -84,7 +96,7 @@ def ended_pods(look: Round) -> list[tuple[str, Document]]:
     return [
         (node["metadata"]["name"], pod)
         for node in look.nodes
-        if look.placement.fit(node).stays
+        if look.fit(node).stays
         for pod in look.pods.get(node["metadata"]["name"], ())
         if not _is_going(pod) and _phase(pod) in ("Failed", "Succeeded")
     ]
@@ -96,7 +108,7 @@ def placed(look: Round) -> Steps:
     present = {node["metadata"]["name"] for node in look.nodes}
     for node in look.nodes:
         name = node["metadata"]["name"]
-        fit = look.placement.fit(node)
+        fit = look.fit(node)
         pods = look.pods.get(name)
         if fit.runs and pods is None:
             steps.nodes.append(name)
@@ -138,7 +150,7 @@ def _keep_one(look: Round, name: str, runs: bool, steps: Steps) -> None:
 
 def renewed(look: Round) -> Steps:
     """Return the next step of a rolling update."""
-    wanted = [node["metadata"]["name"] for node in look.nodes if look.placement.fit(node).runs]
+    wanted = [node["metadata"]["name"] for node in look.nodes if look.fit(node).runs]
     surge, unavailable = surge_and_unavailable(look.owner, len(wanted))
     pairs = {name: _new_and_old(look, look.pods.get(name, ())) for name in dict.fromkeys([*look.pods, *wanted])}
     if surge == 0:
@@ -180,7 +192,7 @@ def _replaced(look: Round, pairs: Mapping[str, Pair], most: int) -> list[Documen
 
 def _surged(look: Round, pairs: Mapping[str, Pair], most: int, wanted: int) -> Steps:
     """Return the nodes that get a second pod now, and the old pods whose successors are available."""
-    fits = {node["metadata"]["name"]: look.placement.fit(node).runs for node in look.nodes}
+    fits = {node["metadata"]["name"]: look.fit(node).runs for node in look.nodes}
     steps = Steps()
     candidates: list[str] = []
     leaving: list[Document] = []

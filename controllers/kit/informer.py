@@ -43,6 +43,8 @@ class Lister:
     def __init__(self, resource: str) -> None:
         """Begin empty."""
         self.resource = resource
+        self.changes = 0
+        """How many changes it has taken: while it is the same, so is all that is read here."""
         self._objects: dict[tuple[str, str], Document] = {}
         self._indexes: dict[str, tuple[Callable[[Document], Iterable[str]], dict[str, dict[tuple[str, str], None]]]]
         self._indexes = {}
@@ -111,6 +113,7 @@ class Lister:
             self.remove(namespace, name, old)
             old = None
         self._objects[place] = document
+        self.changes += 1
         for keys_of, table in self._indexes.values():
             before = () if old is None else tuple(keys_of(old))
             after = tuple(keys_of(document))
@@ -127,6 +130,7 @@ class Lister:
         old = self._objects.pop(place, None)
         if old is None:
             return
+        self.changes += 1
         for keys_of, table in self._indexes.values():
             self._unindex(table, tuple(keys_of(old)), place)
         for handler in self._handlers:
