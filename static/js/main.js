@@ -23,6 +23,7 @@ import { mount as mountToast } from "./panels/toast.js";
 import { mount as mountTopbar } from "./panels/topbar.js";
 import { installProbe } from "./probe.js";
 import { hasClass, sealedPod } from "./state/classroom.js";
+import { afterShown } from "./state/past.js";
 import { saidName } from "./state/people.js";
 import { sessionTimeMs } from "./state/time.js";
 import { applyMessage, emptyView } from "./state/view.js";
@@ -48,7 +49,7 @@ let ui = {
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
-  parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, command: null,
+  parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, pastShows: "then", pastSums: null, command: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -78,7 +79,7 @@ const decisions = new DecisionLoader(api, () => setUi({ decisions: decisions.sta
 const hand = new HandLoader(api, fold);
 const timeline = new TimelineLoader(api, () => setUi({ timeline: timeline.state }));
 const past = new PastLoader(api, () => view, () => {
-  setUi({ past: past.state });
+  setUi({ past: past.state, ...(past.state.revision ? {} : { pastShows: "then" }) });
   if (past.state.revision && !pastBar) void loadPast();
 }, (problem) => toast.show(problem instanceof Error ? problem.message : String(problem), "bad", text(ui.lang, "close")));
 /** What the page shows: the moment that it is held at, or now. */
@@ -323,7 +324,10 @@ function paint() {
   renderFrame(showing);
   presenting?.render(view, ui);
   if (!region("room").hidden) room?.render(ui);
-  stage?.render(showing, ui);
+  const compares = Boolean(past.view) && ui.pastShows === "difference";
+  const sums = stage?.render(past.view && ui.pastShows === "now" ? view : showing, ui, compares ? view : null) ?? null;
+  // Told by the bar over the stage, in the next frame.
+  if (sums !== ui.pastSums) setUi({ pastSums: sums });
   // Without its stage a desk shows next to nothing of a change.
   if (ui.phone || stage) probe.painted(showing.revision, painted);
   followAddress();
@@ -371,6 +375,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     desktop?.focusSearch();
   }
+  if (event.key.toLowerCase() === "d" && past.view) dispatch({ type: "showPast", shows: afterShown(ui.pastShows) });
   if (event.key.toLowerCase() === "f" && presenting?.back()) event.preventDefault();
   if (event.key === "?" && desktop) {
     event.preventDefault();

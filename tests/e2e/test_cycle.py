@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Classroom, picture, wait_state
 
@@ -49,6 +49,8 @@ def test_a_cycle_is_stepped_point_by_point(open_classroom: Callable[[str], Class
             if held["point"] == "Score":
                 teacher.locator(".st-tie, .st-outline td:has-text('pts')").first.wait_for(state="attached")
                 picture(teacher, "cycle-score-light")
+                # Who listens hears of it, too.
+                expect(teacher.get_by_test_id("stage-heard")).to_contain_text("point")
         placed = any(one["nodeName"] for one in current["pods"] if one["uid"] == pod["uid"])
         if placed and (held is None or held["pod"] != key):
             break

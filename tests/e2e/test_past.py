@@ -48,6 +48,21 @@ def test_a_moment_is_held_sent_and_left(open_classroom: Callable[[str], Classroo
 
     picture(page, "past")
 
+    # What differs from now, on the stage and in sum; then what is there now.
+    page.get_by_test_id("past-show-difference").click()
+    expect(page.get_by_test_id("past-title")).to_contain_text("1 gone")
+    fits = "() => document.querySelector('#past').scrollWidth <= document.querySelector('#past').clientWidth"
+    assert page.evaluate(fits), "the bar ends where the inspector begins"
+    expect(page.locator('.st-outline button[data-pod="default/first"]')).to_contain_text("gone since")
+    expect(page.locator('.st-outline button[data-pod="default/second"]')).to_contain_text("came since")
+    assert axe.problems(page) == []
+    picture(page, "past-difference")
+    page.keyboard.press("d")
+    expect(page.get_by_test_id("past-show-now")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator('.st-outline button[data-pod="default/first"]')).to_have_count(0)
+    page.get_by_test_id("past-show-then").click()
+    expect(page.locator('.st-outline button[data-pod="default/second"]')).to_have_count(0)
+
     # Read only: nothing is made, and the page says why.
     assert page.get_by_test_id("clock-step-cycle").get_attribute("aria-disabled") == "true"
     page.get_by_test_id("inspector-delete").dispatch_event("click")

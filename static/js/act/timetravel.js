@@ -7,7 +7,7 @@ import { speak } from "./world.js";
 /** What may be done while the page shows the past: it looks, and changes nothing there. */
 const HARMLESS = new Set([
   "select", "deselect", "selectTrace", "colourBy", "tab", "lang", "theme", "dockHeight", "showCode", "showKeys", "shareLooks", "switchLooks",
-  "hold", "release", "playPast", "zoomTime", "forkHere", "bookmark", "unbookmark", "copyAddress",
+  "hold", "release", "showPast", "playPast", "zoomTime", "forkHere", "bookmark", "unbookmark", "copyAddress",
   "compare", "eras", "openRules", "present", "freeze", "wallNames", "renamePerson",
   "mutePerson", "copyHanded", "goToWall", "myCopy",
 ]);
@@ -22,7 +22,7 @@ export function isRefused(intent, past) {
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "hold" | "release" | "playPast" | "zoomTime" | "forkHere" | "bookmark" | "unbookmark" | "copyAddress">}
+ * @returns {Pick<Table, "hold" | "release" | "showPast" | "playPast" | "zoomTime" | "forkHere" | "bookmark" | "unbookmark" | "copyAddress">}
  */
 export function timeIntents(world) {
   const { api } = world.actions;
@@ -34,6 +34,7 @@ export function timeIntents(world) {
       await world.past.hold(revision);
     },
     release: () => world.past.release(),
+    showPast: ({ shows }) => world.setUi({ pastShows: shows }),
     playPast: ({ direction }) => world.past.play(direction),
     zoomTime({ spanMs }) {
       world.timeline.zoom(spanMs);

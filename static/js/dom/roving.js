@@ -26,7 +26,7 @@ export function roving(root, minor = "") {
   root.addEventListener("focusin", (event) => hold(/** @type {HTMLElement} */ (event.target).closest("button") ?? undefined));
   return {
     refresh() {
-      const all = /** @type {HTMLElement[]} */ ([...root.querySelectorAll("button")]);
+      const all = /** @type {HTMLElement[]} */ ([...root.querySelectorAll("button")]).filter((one) => !one.hidden);
       hold(all.find((one) => one.tabIndex === 0 && one.hasAttribute("tabindex")) ?? all[0]);
     },
   };

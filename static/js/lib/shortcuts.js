@@ -11,6 +11,7 @@ export const KEYS = [
       { press: ["Ctrl+Z"], does: "undo" },
       { press: ["Ctrl+Shift+Z"], does: "redo" },
       { press: ["F"], does: "follow" },
+      { press: ["D"], does: "difference" },
       { press: ["Esc"], does: "leave" },
       { press: ["?"], does: "keys" },
     ],

@@ -731,6 +731,9 @@ export interface Ui {
   sharesLooks: boolean;
   /** In CSS pixels; null: as high as the page's size says. */
   dockHeight: number | null;
+  /** What the stage shows while the page is held; how many pods that is, where it has been reckoned. */
+  pastShows: PastShows;
+  pastSums: { then: number; came: number; changed: number; gone: number; now: number } | null;
   undo: UndoState;
   redo: UndoState;
   command: Commanded | null;
@@ -749,6 +752,8 @@ export type Output =
   | { kind: "help"; rows: readonly { example: string; about: string }[] }
   | { kind: "table"; resource: string; columns: readonly string[]; name: number; total: number;
       rows: readonly { key: string; cells: readonly string[] }[] };
+
+export type PastShows = "then" | "difference" | "now";
 
 /** What the next undo takes back, or the next redo does again, as it is told; null: nothing. `count`: objects. */
 export type UndoState = { did: "created" | "deleted" | "changed" | "imported"; kind: string; name: string; count: number } | null;
@@ -929,6 +934,8 @@ export type Intent =
   | { type: "theme"; theme: Theme }
   | { type: "dockHeight"; height: number | null }
   | { type: "hold"; revision: number }
+  /** What the stage shows while the page is held. */
+  | { type: "showPast"; shows: PastShows }
   | { type: "release" }
   | { type: "playPast"; direction: -1 | 1 }
   | { type: "zoomTime"; spanMs: number }
@@ -1011,7 +1018,8 @@ export type PodState =
 
 /** What stage/stage.js and decision/decision.js give main.js. `render` may be called any number of times. */
 export interface Stage {
-  render(view: View, ui: Ui): void;
+  /** `other`: the newest view, where its difference from the one that is held is asked for; what that comes to in sum. */
+  render(view: View, ui: Ui, other?: View | null): Ui["pastSums"];
   /** How near the nodes are shown; 1 is what fits. */
   zoom(): number;
   setZoom(wanted: number): void;

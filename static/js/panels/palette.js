@@ -28,7 +28,9 @@ export function mount(root, dispatch) {
   const keys = element("button", { class: "keys-button", type: "button", "aria-keyshortcuts": "?", "data-testid": "keys-open" },
     element("kbd", { "aria-hidden": "true" }, "?"));
   keys.addEventListener("click", () => dispatch({ type: "showKeys" }));
-  append(root, [searchRoot, scroller, element("div", { class: "palette-foot" }, [...undo.elements, keys]), command.element]);
+  const foot = element("div", { class: "palette-foot", role: "toolbar" }, [...undo.elements, keys]);
+  const footStops = roving(foot);
+  append(root, [searchRoot, scroller, foot, command.element]);
 
   const search = mountSearch(searchRoot, dispatch);
   /** @type {Newest} */
@@ -54,6 +56,7 @@ export function mount(root, dispatch) {
       ])));
     stops.refresh();
     setAttribute(scroller, "aria-label", text(lang, "palette_items"));
+    setAttribute(foot, "aria-label", text(lang, "undo.tools"));
     setAttribute(keys, "aria-label", text(lang, "keys.title"));
     setAttribute(keys, "title", text(lang, "keys.title"));
   };
@@ -73,6 +76,7 @@ export function mount(root, dispatch) {
       }
       for (const cell of cells) cell.update(view, ui);
       undo.update(ui);
+      footStops.refresh();
       command.update(view, ui);
       search.render(view, ui);
     },

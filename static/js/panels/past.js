@@ -2,7 +2,8 @@
 
 /** @import { Dispatch, Ui, View } from "../lib/types.d.ts" */
 import { element, icon, setAttribute, setText } from "../dom/dom.js";
-import { age, clockTime, number, text } from "../lib/text.js";
+import { age, clockTime, counted, number, text } from "../lib/text.js";
+import { PAST_SHOWS } from "../state/past.js";
 
 /**
  * @param {HTMLElement} root
@@ -21,13 +22,19 @@ export function mount(root, dispatch) {
     button.addEventListener("click", () => dispatch({ type: "playPast", direction }));
     return { key, button, direction };
   });
+  const shows = PAST_SHOWS.map((what) => {
+    const button = element("button", { class: "past-button", type: "button", "data-testid": `past-show-${what}` });
+    button.addEventListener("click", () => dispatch({ type: "showPast", shows: what }));
+    return { what, button };
+  });
+  const choice = element("span", { class: "past-shows", role: "group" }, shows.map(({ button }) => button));
   const copy = element("button", { class: "past-button", type: "button", "data-testid": "past-copy" }, icon("copy"));
   copy.addEventListener("click", () => dispatch({ type: "copyAddress" }));
   const fork = element("button", { class: "past-button", type: "button", "data-testid": "past-fork" });
   fork.addEventListener("click", () => dispatch({ type: "forkHere" }));
   const back = element("button", { class: "past-button past-now", type: "button", "data-testid": "past-now" });
   back.addEventListener("click", () => dispatch({ type: "release" }));
-  root.append(icon("clock"), title, note, element("span", { class: "past-steps", role: "group" }, [
+  root.append(icon("clock"), title, note, choice, element("span", { class: "past-steps", role: "group" }, [
     plays[0]?.button, ...steps.map(({ button }) => button), plays[1]?.button,
   ]), copy, fork, back);
   let shown = 0;
@@ -46,10 +53,18 @@ export function mount(root, dispatch) {
       shown = past.revision;
       setAttribute(root, "aria-label", text(lang, "past"));
       root.setAttribute("aria-busy", String(past.revision !== past.shown));
-      setText(title, text(lang, "past_at", {
+      setText(title, ui.pastSums ? counted(lang, "past_since", ui.pastSums) : text(lang, "past_at", {
         time: clockTime(view.epochMs + view.newestMs), revision: number(lang, past.shown || past.revision),
       }));
-      setText(note, text(lang, "past_note", { age: age(Math.max(0, live.newestMs - view.newestMs)) }));
+      setText(note, ui.pastSums ? counted(lang, "past_sums", ui.pastSums)
+        : text(lang, "past_note", { age: age(Math.max(0, live.newestMs - view.newestMs)) }));
+      setAttribute(note, "title", note.textContent);
+      setAttribute(choice, "aria-label", text(lang, "past_shows"));
+      choice.hidden = ui.phone;
+      for (const { what, button } of shows) {
+        setText(button, text(lang, `past_${what}`));
+        setAttribute(button, "aria-pressed", String(ui.pastShows === what));
+      }
       for (const { key, button } of steps) {
         setText(button, text(lang, key));
         setAttribute(button, "title", text(lang, `${key}_title`));

@@ -8,10 +8,11 @@ import { endReason } from "../state/eviction.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
+import { differenceWords, laterShare } from "./difference.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
-import { bar, chip, scoreBar, write } from "./pen.js";
+import { bar, chip, scoreBar, twoBars, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
 import { troubleFate, troubleHead } from "./trouble.js";
 import { OVER_ALPHA, footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
@@ -43,7 +44,9 @@ export function drawCard(pen, box, node, state) {
     write(pen, row.numbers, right, at, { size: 12, colour: colours.t2, align: "right" });
     const short = scene && isOut(scene) ? shortOf(scene.details, row.resource) : null;
     const width = Math.max(30, w - 2 * PAD - 40 - 84);
+    const later = laterShare(node, row.resource);
     if (short) ghostBar(pen, short, x + PAD + 40, at - 3, width, 6);
+    else if (later !== null) twoBars(pen, row.share, later, x + PAD + 40, at - 3, width);
     else bar(pen, row.share, x + PAD + 40, at - 3, width, 6);
     at += 16;
   }
@@ -51,8 +54,10 @@ export function drawCard(pen, box, node, state) {
   pods(pen, node, podsArea(box, node, state), state);
   pen.context.save();
   if (state.cycle?.over && scene && scene.feasible !== null) pen.context.globalAlpha = OVER_ALPHA;
-  const { trouble } = node;
-  if (trouble && !scene) {
+  const { trouble, difference } = node;
+  const said = difference ? differenceWords(difference, pen.lang) : "";
+  if (said && !scene) footer(pen, box, said, 1, "", "clock");
+  else if (trouble && !scene) {
     footer(pen, box, troubleHead(trouble, pen.nowMs, pen.lang), 1, troubleFate(trouble, pen.nowMs, 0, pen.lang), "warn");
   } else if (scene && isOut(scene)) footer(pen, box, scene.reason, scene.dim, tileSentence(scene.details, pen.lang));
   else if (scene?.role) preemptionLines(pen, box, scene);
@@ -124,7 +129,7 @@ export function podsArea(box, node, state) {
   const top = box.y + 42 + 16 * resourceRows(node).length + 17;
   const { scene } = state;
   const below = scene && scene.segments.length > 0 ? 50 + TABLE_ROW * tableRows(state).length
-    : (scene && scene.feasible !== null) || node.trouble ? 44 : 10;
+    : (scene && scene.feasible !== null) || node.trouble || node.difference ? 44 : 10;
   const height = box.y + box.h - below - top;
   const area = { x: box.x + PAD, y: top, w: box.w - 2 * PAD };
   const rows = Math.floor(height / POD_ROW);
@@ -180,6 +185,7 @@ function pods(pen, node, area, state) {
  * @param {Glyph} glyph
  */
 function requestsOf(pen, glyph) {
+  if (glyph.mark && glyph.mark !== "same") return text(pen.lang, `mark.${glyph.mark}`);
   const reason = glyph.pod ? endReason(glyph.pod) : "";
   if (glyph.state === "failed" && reason) return reason;
   if (glyph.state === "terminating" && glyph.endsAtMs !== null) {

@@ -185,7 +185,7 @@ function podAt(input, box, node, x, y) {
   if (input.layout.wide) return null;
   if (input.layout.level === 1) return podRowAt(node.glyphs, podsArea(box, node, state), x, y);
   const said = state.scene !== null && state.scene.feasible !== null;
-  if (input.layout.level === 2) return glyphAt(node.glyphs, glyphArea(box, node, said || node.trouble !== null), x, y);
+  if (input.layout.level === 2) return glyphAt(node.glyphs, glyphArea(box, node, said || node.trouble !== null || node.difference !== undefined), x, y);
   if (input.layout.level === 3) return glyphAt(node.glyphs, smallArea(box), x, y);
   return null;
 }

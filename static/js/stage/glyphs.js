@@ -1,9 +1,12 @@
 /** Pods as glyphs: hue says whose, shape says which state. Drawn once per look and kept as small pictures. */
 
 /** @import { Colours } from "../dom/colours.js" */
+/** @import { Mark } from "./difference.js" */
 import { devicePixels } from "../dom/dom.js";
 
-/** @typedef {{state: string, hue: number, ring: boolean, old?: boolean}} Look `old`: of a template that has been replaced */
+/**
+ * @typedef {{state: string, hue: number, ring: boolean, old?: boolean, mark?: Mark}} Look
+ *   `old`: of a template that has been replaced; `mark`: since a held moment */
 
 /** Most pictures kept; a theme change or a zoom through many sizes would otherwise gather them for ever. */
 const SPRITES_MAX = 600;
@@ -22,7 +25,7 @@ const sprites = new Map();
  * @param {number} dpr device pixels per CSS pixel
  */
 export function drawGlyph(context, look, x, y, size, colours, dpr) {
-  const key = `${colours.key}|${look.state}|${look.hue}|${look.ring}|${look.old ? "old" : ""}|${size}|${dpr}`;
+  const key = `${colours.key}|${look.state}|${look.hue}|${look.ring}|${look.old ? "old" : ""}|${look.mark ?? ""}|${size}|${dpr}`;
   let sprite = sprites.get(key);
   if (!sprite) {
     if (sprites.size >= SPRITES_MAX) sprites.clear();
@@ -45,7 +48,9 @@ function makeSprite(look, size, colours, dpr) {
   if (context) {
     context.scale(dpr, dpr);
     context.translate(2, 2);
+    if (look.mark === "same") context.globalAlpha = 0.4;
     paintGlyph(context, look, size, colours);
+    if (look.mark && look.mark !== "same") paintMark(context, look.mark, size, colours);
   }
   return canvas;
 }
@@ -97,6 +102,43 @@ function foldCorner(context, size, hue) {
   context.moveTo(from, size * 0.05);
   context.lineTo(size * 0.95, size - from);
   context.stroke();
+}
+
+/**
+ * The timeline's mark of what happened: ● came, ◆ changed, ✕ gone, over the corner below.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Mark} mark
+ * @param {number} size
+ * @param {Colours} colours
+ */
+function paintMark(context, mark, size, colours) {
+  const r = Math.max(3, size * 0.3);
+  const at = size + 1.5 - r;
+  const disc = (/** @type {number} */ radius) => {
+    context.beginPath();
+    context.arc(at, at, radius, 0, Math.PI * 2);
+    context.fill();
+  };
+  context.fillStyle = colours.surf;
+  disc(r + 1);
+  context.fillStyle = context.strokeStyle = mark === "gone" ? colours.vert : mark === "came" ? colours.grnt : colours.acc;
+  context.lineWidth = Math.max(1.4, r * 0.5);
+  context.beginPath();
+  if (mark === "came") return disc(r * 0.8);
+  if (mark === "changed") {
+    context.moveTo(at, at - r);
+    context.lineTo(at + r, at);
+    context.lineTo(at, at + r);
+    context.lineTo(at - r, at);
+    context.closePath();
+    return context.fill();
+  }
+  const s = r * 0.7;
+  context.moveTo(at - s, at - s);
+  context.lineTo(at + s, at + s);
+  context.moveTo(at + s, at - s);
+  context.lineTo(at - s, at + s);
+  return context.stroke();
 }
 
 /**

@@ -116,7 +116,8 @@ export function mountLens(host) {
  */
 function stateWords(glyph, lang) {
   const reason = glyph.pod ? endReason(glyph.pod) : "";
-  return [text(lang, `state.${glyph.state}`), reason, glyph.old ? text(lang, "pod.old") : ""].filter(Boolean).join(" · ");
+  return [text(lang, `state.${glyph.state}`), reason, glyph.old ? text(lang, "pod.old") : "",
+    glyph.mark && glyph.mark !== "same" ? text(lang, `mark.${glyph.mark}`) : ""].filter(Boolean).join(" · ");
 }
 
 /**

@@ -6,6 +6,7 @@
 /** @import { NodeSlim, PodSlim, PodState, QueueStatus, Taint, Ui, View } from "../lib/types.d.ts" */
 /** @import { Trouble } from "../state/eviction.js" */
 /** @import { Rollout, Templates } from "../state/rollouts.js" */
+/** @import { Difference, Mark } from "./difference.js" */
 /** @import { Group } from "./groups.js" */
 import { troubleOf } from "../state/eviction.js";
 import { isOld, rolloutsOf, templatesMaker } from "../state/rollouts.js";
@@ -33,6 +34,7 @@ import { unseenPods } from "./lanes-model.js";
  * @property {string} node where it is drawn: bound or assumed; "" in a lane
  * @property {number | null} endsAtMs simulated time at which a terminating pod is gone
  * @property {boolean} ghost a nominated pod, drawn on a node that it is not on and takes nothing of
+ * @property {Mark} [mark] what became of it since a held moment
  * @property {boolean} old made of a template that has been replaced since
  * @property {PodSlim | null} pod
  */
@@ -61,6 +63,7 @@ import { unseenPods } from "./lanes-model.js";
  * @property {readonly Glyph[]} glyphs its pods, then the ghosts of those nominated to it
  * @property {number} podCount without the ghosts
  * @property {Trouble | null} trouble null: it is well
+ * @property {Difference} [difference] what happened on it since a held moment
  * @property {NodeSlim} node
  */
 
@@ -370,7 +373,7 @@ function sizeOf(cpuMilli, memoryBytes, gpus) {
  * @param {ReadonlyMap<string, NodeModel>} nodes in order of name
  * @returns {Model["zones"]}
  */
-function zonesOf(nodes) {
+export function zonesOf(nodes) {
   /** @type {Map<string, {name: string, nodes: string[], pods: number}>} */
   const byZone = new Map();
   for (const node of nodes.values()) {

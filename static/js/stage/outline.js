@@ -13,6 +13,7 @@ import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { refusalSentence } from "../lib/refusals.js";
 import { number, text } from "../lib/text.js";
 import { h } from "../dom/h.js";
+import { differenceWords } from "./difference.js";
 import { neighbour } from "./levels.js";
 import { troubleFate, troubleHead } from "./trouble.js";
 
@@ -201,7 +202,8 @@ function updatePod(item, glyph, tabIndex, lang) {
   button.dataset["pod"] = glyph.key;
   if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
   const reason = glyph.pod ? endReason(glyph.pod) : "";
-  setText(button, [glyph.key, text(lang, `state.${glyph.state}`), glyph.old ? text(lang, "pod.old") : "", reason].filter(Boolean).join(", "));
+  setText(button, [glyph.key, text(lang, `state.${glyph.state}`), glyph.old ? text(lang, "pod.old") : "", reason,
+    glyph.mark && glyph.mark !== "same" ? text(lang, `mark.${glyph.mark}`) : ""].filter(Boolean).join(", "));
 }
 
 /**
@@ -212,7 +214,8 @@ function updatePod(item, glyph, tabIndex, lang) {
  */
 function verdictText(node, scene, lang, epochMs) {
   const words = [];
-  const { trouble } = node;
+  const { trouble, difference } = node;
+  if (difference) words.push(differenceWords(difference, lang));
   // Not what is left until then: a table that counts seconds cannot be listened to.
   if (trouble) words.push(troubleHead({ ...trouble, sinceMs: null }, 0, lang), troubleFate(trouble, null, epochMs, lang));
   if (node.unschedulable) words.push("SchedulingDisabled");

@@ -6,7 +6,7 @@
 /** @import { Layout } from "./levels.js" */
 /** @import { Model } from "./model.js" */
 /** @import { Now } from "./story.js" */
-/** @import { Told, Turn } from "./told.js" */
+/** @import { Told } from "./told.js" */
 import { setText } from "../dom/dom.js";
 import { h } from "../dom/h.js";
 import { ownerGroup } from "../lib/hues.js";
@@ -19,6 +19,7 @@ import { laneModels } from "./lanes-model.js";
 import { mountLanes } from "./lanes.js";
 import { mountEvictBar } from "./evict-bar.js";
 import { mountLegend } from "./legend.js";
+import { makeListener } from "./listen.js";
 import { mountLooks } from "./looks.js";
 import { mountOutline } from "./outline.js";
 import { mountRail } from "./rail.js";
@@ -48,6 +49,7 @@ export function mountPage(element, dispatch, on) {
   const clients = mountClients(parts.schedulers);
   const legend = mountLegend(parts.legend, dispatch);
   const edges = mountEdges(parts.nodes, parts.scroller, on.reveal);
+  const listener = makeListener((sentence) => setText(parts.live, sentence));
   const outline = mountOutline(parts.outline, dispatch, on.focus);
 
   /**
@@ -61,6 +63,7 @@ export function mountPage(element, dispatch, on) {
     const under = live && live.endedMs === null ? live : null;
     const mayNot = refusedCluster(view.me);
     const profile = profileOf(view, told?.cycle.profile ?? "");
+    listener.follow(under?.cycle ?? null, view.decisions, (key) => model.pods.get(key)?.label ?? key.split("/").pop() ?? key, lang);
     rail.render(told?.cycle ?? null, profile, model.nodes.size, lang, {
       over: Boolean(scene?.over || told?.recalled), sealed: seal.render(view, lang),
     });
@@ -105,24 +108,13 @@ export function mountPage(element, dispatch, on) {
    * @param {number} timeMs real
    */
   function tick({ ui }, nowMs, timeMs) {
+    listener.tick(timeMs, ui.lang);
     lanes.tick(nowMs, ui.lang);
     schedulers.tick(nowMs);
     outline.tick(timeMs);
   }
 
-  /**
-   * Says aloud what turned.
-   * @param {Now} now
-   * @param {readonly Turn[]} turns
-   */
-  function announce({ ui: { lang } }, turns) {
-    for (const turn of turns) {
-      if (turn.kind === "reserved") setText(parts.live, text(lang, "live.chosen", { pod: turn.pod, node: turn.node }));
-      if (turn.kind === "refused") setText(parts.live, text(lang, "live.refused", { pod: turn.pod, message: turn.message }));
-    }
-  }
-
-  return { parts, lanes, schedulers, clients, render, tick, announce };
+  return { parts, lanes, schedulers, clients, render, tick };
 }
 
 /**
@@ -148,7 +140,7 @@ function build(element) {
   const legend = h("footer");
   const overlay = h("canvas", { class: "st-overlay", "aria-hidden": "true" });
   const outline = h("div");
-  const live = h("p", { class: "st-hidden", "aria-live": "polite" });
+  const live = h("p", { class: "st-hidden", "aria-live": "polite", "data-testid": "stage-heard" });
   element.classList.add("st-stage");
   element.dataset["testid"] ??= "stage";
   const side = h("div", { class: "st-side" }, lanes, schedulers);

@@ -121,6 +121,24 @@ export function bar({ context, colours }, share, x, y, w, h) {
 }
 
 /**
+ * A resource then and now, one above the other.
+ * @param {Pen} pen
+ * @param {number} then 0 to 1
+ * @param {number} now
+ * @param {number} x
+ * @param {number} y top
+ * @param {number} w
+ */
+export function twoBars({ context, colours }, then, now, x, y, w) {
+  [[then, colours.owner[4] ?? colours.t3], [now, colours.acc]].forEach(([share, colour], index) => {
+    context.fillStyle = colours.line;
+    context.fillRect(x, y + 4 * index, w, 3);
+    context.fillStyle = String(colour);
+    context.fillRect(x, y + 4 * index, Math.max(0, Math.min(1, Number(share))) * w, 3);
+  });
+}
+
+/**
  * The stacked bar of a score.
  * @param {Pen} pen
  * @param {readonly {value: number, look: PluginLook}[]} segments

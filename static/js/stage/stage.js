@@ -8,6 +8,7 @@
 /** @import { Now } from "./story.js" */
 /** @import { Told, Turn } from "./told.js" */
 import { readColours } from "../dom/colours.js";
+import { sumsOf } from "./difference.js";
 import { makeField } from "./field.js";
 import { makeFlights } from "./flights.js";
 import { mountLens } from "./lens.js";
@@ -49,19 +50,21 @@ export function mountStage(element, dispatch) {
   /**
    * @param {View} view
    * @param {Ui} ui
+   * @param {View | null} [other] the newest view, where its difference from a held one is asked for
+   * @returns {Ui["pastSums"]} what has happened between the two
    */
-  function render(view, ui) {
+  function render(view, ui, other = null) {
     if (ui.theme !== theme) {
       theme = ui.theme;
       colours = readColours(element);
     }
     const timeMs = performance.now();
-    const { before, now, turns, begun } = story.take(view, ui, timeMs);
+    const { before, now, turns, begun } = story.take(view, ui, timeMs, other);
     renderPage(timeMs);
     flights.between(before?.model ?? null, now, turns, viewport.layout(), timeMs);
     flights.requests(before?.view ?? null, now, viewport.layout(), timeMs);
-    page.announce(now, turns);
     for (const node of nodesToReveal(before, now, turns, story.live(), begun)) viewport.reveal(node);
+    return other ? sumsOf(now.model) : null;
   }
 
   /** @param {number} timeMs real */

@@ -9,6 +9,7 @@
 /** @import { Told, Turn } from "./told.js" */
 import { pluginHues } from "../state/selectors.js";
 import { cycleScene } from "./cycle.js";
+import { differenceMaker } from "./difference.js";
 import { modelMaker } from "./model.js";
 import { motionOn } from "./motion.js";
 import { recalledOf } from "./recall.js";
@@ -18,6 +19,8 @@ import { LINGER_MS, isComplete, pointBudgetMs, profileOf, tell } from "./told.js
 
 export function makeStory() {
   const makeModel = modelMaker();
+  const makeOther = modelMaker();
+  const makeDifference = differenceMaker();
   /** @type {Now | null} */
   let now = null;
   /** @type {Told | null} */
@@ -39,12 +42,14 @@ export function makeStory() {
    * @param {View} view
    * @param {Ui} ui
    * @param {number} timeMs real
+   * @param {View | null} [other] the newest view, to be compared with the one that is held
    * @returns {{before: Now | null, now: Now, turns: readonly Turn[], begun: Told | null}} `begun`: what is told since now
    */
-  function take(view, ui, timeMs) {
+  function take(view, ui, timeMs, other = null) {
     const before = now;
     const last = told;
-    now = { view, ui, model: makeModel(view, ui) };
+    const model = makeModel(view, ui);
+    now = { view, ui, model: other ? makeDifference(model, makeOther(other, ui)) : model };
     takenMs = timeMs;
     const next = tell(live, view, timeMs);
     live = next.told;

@@ -11,7 +11,8 @@ import { text } from "../lib/text.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
-import { bar, chip, fit, scoreBar, widthOf, write } from "./pen.js";
+import { differenceWords, laterShare } from "./difference.js";
+import { bar, chip, fit, scoreBar, twoBars, widthOf, write } from "./pen.js";
 import { shortReason } from "./reasons.js";
 import { troubleFate, troubleHead } from "./trouble.js";
 import { OVER_ALPHA, PAD, footer, frame, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
@@ -86,13 +87,14 @@ export function drawTile(pen, box, node, state) {
   const refused = isOut(scene);
   const dim = refused ? scene?.dim ?? 0 : node.ready ? 0 : 1;
   const { trouble } = node;
-  const reason = refused ? scene?.reason ?? "" : trouble && !scored ? troubleHead(trouble, pen.nowMs, pen.lang) : "";
+  const { difference } = node;
+  const reason = refused ? scene?.reason ?? "" : difference ? differenceWords(difference, pen.lang) : trouble && !scored ? troubleHead(trouble, pen.nowMs, pen.lang) : "";
   glyphRows(pen, node.glyphs, { ...glyphArea(box, node, scored || reason !== ""), dim, selectedPod: state.selectedPod });
   const ghost = waitingGhost(node);
   pen.context.save();
   if (cycle?.over && (scored || refused)) pen.context.globalAlpha = OVER_ALPHA;
   if (reason) footer(pen, box, reason, refused ? dim : 1, refused ? tileSentence(scene?.details ?? [], pen.lang)
-    : trouble ? troubleFate(trouble, pen.nowMs, 0, pen.lang) : "", refused ? "ban" : "warn");
+    : trouble ? troubleFate(trouble, pen.nowMs, 0, pen.lang) : "", refused ? "ban" : difference ? "clock" : "warn");
   else if (!scored && ghost) ghostLine(pen, box, ghost);
   else if (scene?.role) preemptionLines(pen, box, scene);
   else if (scene && cycle && scene.segments.length > 0) score(pen, box, scene, cycle);
@@ -129,7 +131,9 @@ export function bars(pen, node, x, y, w, details = []) {
     write(pen, numbers, x + w, at, { size: 11.5, colour: pen.colours.t2, align: "right" });
     const short = shortOf(details, resource);
     const width = Math.max(20, w - 31 - 44);
+    const later = laterShare(node, resource);
     if (short) ghostBar(pen, short, x + 31, at - 3, width, 6);
+    else if (later !== null) twoBars(pen, share, later, x + 31, at - 3, width);
     else bar(pen, share, x + 31, at - 3, width, 6);
   });
 }

@@ -1,7 +1,19 @@
 /** The cluster of another moment: a view, and what the server says differs. Pure. */
 
-/** @import { Changes, LogRow, Slim, View } from "../lib/types.d.ts" */
+/** @import { Changes, LogRow, PastShows, Slim, View } from "../lib/types.d.ts" */
 import { foldRows, withClock } from "./view.js";
+
+/** What the stage of a held page may show. @type {readonly PastShows[]} */
+export const PAST_SHOWS = ["then", "difference", "now"];
+
+/**
+ * What the stage shows next, one after the other.
+ * @param {PastShows} shows
+ * @returns {PastShows}
+ */
+export function afterShown(shows) {
+  return PAST_SHOWS[(PAST_SHOWS.indexOf(shows) + 1) % PAST_SHOWS.length] ?? "then";
+}
 
 const BOOKMARKS = "bookmarks.clustersim.io";
 
