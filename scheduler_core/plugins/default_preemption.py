@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from scheduler_core.extender.extending import KEY as EXTENDING
@@ -111,6 +110,6 @@ def _ask_extenders(
 ) -> PostFilterSteps:
     status = yield from ask_extenders(extending, found, outcome.snapshot, lots)
     if not status.ok:
-        return _with_detail(None, found), replace(status, reasons=(f"preemption: {status.message}",))
+        return _with_detail(None, found), Status(status.code, (f"preemption: {status.message}",), status.plugin)
     assert found.chosen is not None, "a choice that was made names a node"
     return PostFilterResult(found.chosen.node_name, found), status
