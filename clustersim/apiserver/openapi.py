@@ -58,6 +58,7 @@ _PACKAGES: Final = {
     "coordination_v1": "io.k8s.api.coordination.v1",
     "scheduling_v1": "io.k8s.api.scheduling.v1",
     "events_v1": "io.k8s.api.events.v1",
+    "apiextensions_v1": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
     "apiregistration_v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
     "clustersim_v1": "io.clustersim.v1",
 }

@@ -61,14 +61,19 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
         match key:
             case "$ref":
                 told[key] = value.replace(_V3, "#/definitions/")
-            case "allOf":
+            case "allOf" if len(value) == 1 and "$ref" in value[0]:
                 told |= _schema(value[0])
+            case "allOf" | "anyOf" | "not" | "nullable":
+                # Of a schema that a session defines: v2 tells less of it.
+                continue
+            case "oneOf" if schema.get("type"):
+                continue
             case "oneOf":
                 # v2 knows no choice of types: what is either is told as a text.
                 told["type"] = "string"
             case "properties":
                 told[key] = {name: _schema(inner) for name, inner in value.items()}
-            case "items" | "additionalProperties":
+            case "items" | "additionalProperties" if isinstance(value, Mapping):
                 told[key] = _schema(value)
             case _:
                 told[key] = value

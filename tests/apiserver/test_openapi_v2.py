@@ -57,13 +57,19 @@ def inner(data: bytes, *numbers: int) -> list[Any]:
     return found
 
 
+SCHEMAS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
+
+
 def test_every_kind_is_defined_and_every_reference_leads_somewhere() -> None:
     document = told()
     assert (document["swagger"], document["info"]) == ("2.0", {"title": "Kubernetes", "version": "1.34"})
     kinds = [gvk for one in document["definitions"].values() for gvk in one.get(GVK, ())]
     for kind in SERVED:
         assert {"group": kind.group, "version": kind.version, "kind": kind.kind} in kinds, kind.resource
+    # What defines schemas has fields of these names itself.
+    schemas = document["definitions"].pop(SCHEMAS)
     text = json.dumps(document)
+    document["definitions"][SCHEMAS] = schemas
     assert "#/components" not in text
     assert '"oneOf"' not in text
     assert '"allOf"' not in text

@@ -1,0 +1,359 @@
+"""Kinds that a session defines: what is made of a definition, and how its instances are served."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from clustersim.classroom import people
+from tests.tools.room import Room
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
+
+SPEC: dict[str, Any] = {
+    "type": "object",
+    "required": ["size"],
+    "properties": {
+        "size": {"type": "integer", "minimum": 1},
+        "replicas": {"type": "integer", "default": 2},
+        "color": {"type": "string", "enum": ["red", "green"], "default": "red"},
+        "word": {"type": "string", "pattern": "^[a-z]+$", "maxLength": 5},
+        "either": {"x-kubernetes-int-or-string": True},
+        "extra": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "ports": {
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["port"],
+            "items": {
+                "type": "object",
+                "required": ["port"],
+                "properties": {"port": {"type": "integer"}, "protocol": {"type": "string", "default": "TCP"}},
+            },
+        },
+    },
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {"spec": SPEC, "status": {"type": "object", "properties": {"replicas": {"type": "integer"}}}},
+}
+
+
+def definition(schema: Any = None, plural: str = "widgets", kind: str = "Widget", **spec: Any) -> dict[str, Any]:
+    """Return a definition of one version with status and scale."""
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema or SCHEMA},
+        "subresources": {
+            "status": {},
+            "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"},
+        },
+        "additionalPrinterColumns": [
+            {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+            {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+        ],
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": kind, "shortNames": [plural[:2]], "categories": ["all"]},
+            "versions": [version],
+            **spec,
+        },
+    }
+
+
+def widget(name: str = "a", **spec: Any) -> dict[str, Any]:
+    """Return an instance."""
+    return {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec}
+
+
+@pytest.fixture
+def defined(room: Room) -> Room:
+    """Return a session in which widgets are defined."""
+    room.made(DEFINITIONS, definition())
+    return room
+
+
+def messages(answer: Any) -> list[str]:
+    """Return field and message of every cause of a refusal."""
+    return [f"{cause['field']}: {cause['message']}" for cause in answer["details"]["causes"]]
+
+
+def test_a_definition_is_filled_up_and_established_at_once(room: Room) -> None:
+    made = room.made(DEFINITIONS, definition())
+    assert made["spec"]["names"]["singular"] == "widget"
+    assert made["spec"]["names"]["listKind"] == "WidgetList"
+    assert made["spec"]["conversion"] == {"strategy": "None"}
+    assert made["status"]["storedVersions"] == ["v1"]
+    assert not made["status"]["conditions"]
+    found = room.ask("GET", f"{DEFINITIONS}/widgets.example.com")[1]
+    told = {one["type"]: (one["status"], one["reason"]) for one in found["status"]["conditions"]}
+    assert told == {"NamesAccepted": ("True", "NoConflicts"), "Established": ("True", "InitialNamesAccepted")}
+    assert found["status"]["acceptedNames"] == made["spec"]["names"]
+
+
+def test_a_second_definition_does_not_get_names_that_are_taken(defined: Room) -> None:
+    second = definition(plural="gadgets", kind="Widget")
+    second["spec"]["names"]["shortNames"] = ["wi"]
+    defined.made(DEFINITIONS, second)
+    found = defined.ask("GET", f"{DEFINITIONS}/gadgets.example.com")[1]
+    told = {one["type"]: one for one in found["status"]["conditions"]}
+    assert told["NamesAccepted"]["status"] == "False"
+    assert told["Established"]["status"] == "False"
+    assert told["NamesAccepted"]["message"] == '"WidgetList" is already in use'
+    assert defined.ask("GET", WIDGETS.replace("widgets", "gadgets"))[0] == 404
+
+
+def test_what_is_defined_is_discovered_plainly_and_aggregated(defined: Room) -> None:
+    groups = defined.ask("GET", "/apis")[1]["groups"]
+    assert groups[-1]["name"] == "example.com"
+    assert groups[-1]["preferredVersion"]["version"] == "v1"
+    resources = defined.ask("GET", "/apis/example.com/v1")[1]["resources"]
+    assert [one["name"] for one in resources] == ["widgets", "widgets/scale", "widgets/status"]
+    assert resources[0]["shortNames"] == ["wi"]
+    assert resources[0]["categories"] == ["all"]
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    items = json.loads(defined.answer("GET", "/apis", accept=accept).body)["items"]
+    (found,) = [one for one in items if one["metadata"]["name"] == "example.com"]
+    assert found["versions"][0]["resources"][0]["resource"] == "widgets"
+    assert defined.ask("GET", "/apis/example.com/v2")[0] == 404
+
+
+def test_openapi_tells_the_schema_in_both_versions(defined: Room) -> None:
+    assert "apis/example.com/v1" in defined.ask("GET", "/openapi/v3")[1]["paths"]
+    schemas = defined.ask("GET", "/openapi/v3/apis/example.com/v1")[1]["components"]["schemas"]
+    told = schemas["com.example.v1.Widget"]
+    assert told["properties"]["spec"]["properties"]["size"] == {"type": "integer", "minimum": 1}
+    assert told["x-kubernetes-group-version-kind"] == [{"group": "example.com", "kind": "Widget", "version": "v1"}]
+    second = defined.ask("GET", "/openapi/v2")[1]
+    assert "com.example.v1.Widget" in second["definitions"]
+    assert "/apis/example.com/v1/namespaces/{namespace}/widgets" in second["paths"]
+
+
+def test_instances_are_pruned_and_defaulted(defined: Room) -> None:
+    body = widget(size=3, foo=1, extra={"kept": {"all": 1}}, ports=[{"port": 1, "x": 2}], either="5%")
+    body["status"] = {"replicas": 1}
+    answer = defined.answer("POST", WIDGETS, body)
+    assert answer.status == 201
+    made = json.loads(answer.body)
+    assert made["spec"] == {
+        "size": 3,
+        "replicas": 2,
+        "color": "red",
+        "extra": {"kept": {"all": 1}},
+        "ports": [{"port": 1, "protocol": "TCP"}],
+        "either": "5%",
+    }
+    assert "status" not in made
+    assert made["metadata"]["generation"] == 1
+    warned = [text for name, text in answer.headers if name == "warning"]
+    assert warned == ['299 - "unknown field \\"spec.foo\\""', '299 - "unknown field \\"spec.ports[0].x\\""']
+    strict, refused = defined.ask("POST", WIDGETS, widget("b", size=3, foo=1), fieldValidation="Strict")
+    assert strict == 400
+    assert refused["message"] == (
+        'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.foo"'
+    )
+
+
+UNFIT: list[tuple[dict[str, Any], str]] = [
+    ({}, "spec.size: Required value"),
+    ({"size": 0}, "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1"),
+    (
+        {"size": "x"},
+        'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+    ),
+    ({"size": 1, "color": "blue"}, 'spec.color: Unsupported value: "blue": supported values: "red", "green"'),
+    ({"size": 1, "word": "A"}, "spec.word: Invalid value: \"A\": spec.word in body should match '^[a-z]+$'"),
+    ({"size": 1, "word": "abcdef"}, "spec.word: Too long: may not be more than 5 bytes"),
+    ({"size": 1, "ports": [{"port": 1}, {"port": 1}]}, 'spec.ports[1]: Duplicate value: {"port":1}'),
+    (
+        {"size": 1, "either": 1.5},
+        'spec.either: Invalid value: "number": spec.either in body must be of type integer,string: "number"',
+    ),
+    (
+        {"size": 1, "labels": {"a": 1}},
+        'spec.labels.a: Invalid value: "integer": spec.labels.a in body must be of type string: "integer"',
+    ),
+]
+
+
+def test_what_does_not_fit_is_refused_in_upstreams_words(defined: Room) -> None:
+    for spec, said in UNFIT:
+        status, refused = defined.ask("POST", WIDGETS, widget(**spec))
+        assert status == 422
+        assert said in messages(refused)
+        assert refused["message"].startswith('Widget.example.com "a" is invalid: ')
+
+
+def test_what_was_good_enough_once_stays_so(defined: Room) -> None:
+    defined.made(WIDGETS, widget(size=3))
+    narrow = json.loads(json.dumps(SCHEMA))
+    narrow["properties"]["spec"]["properties"]["size"]["maximum"] = 2
+    patch = definition(narrow)["spec"]
+    status, _ = defined.ask("PATCH", f"{DEFINITIONS}/widgets.example.com", None)
+    merge = {"content-type": "application/merge-patch+json"}
+    assert status >= 400
+    assert defined.answer("PATCH", f"{DEFINITIONS}/widgets.example.com", {"spec": patch}, **merge).status == 200
+    changed = defined.answer("PATCH", f"{WIDGETS}/a", {"spec": {"word": "ok"}}, **merge)
+    assert changed.status == 200
+    assert json.loads(changed.body)["metadata"]["generation"] == 2
+    assert defined.answer("PATCH", f"{WIDGETS}/a", {"spec": {"size": 4}}, **merge).status == 422
+    assert defined.ask("POST", WIDGETS, widget("b", size=3))[0] == 422
+
+
+def test_status_and_scale_are_parts_of_their_own(defined: Room) -> None:
+    defined.made(WIDGETS, widget(size=3))
+    merge = {"content-type": "application/merge-patch+json"}
+    told = json.loads(
+        defined.answer("PATCH", f"{WIDGETS}/a/status", {"status": {"replicas": 2}, "spec": {"size": 9}}, **merge).body
+    )
+    assert told["status"] == {"replicas": 2}
+    assert told["spec"]["size"] == 3
+    assert told["metadata"]["generation"] == 1
+    scaled = json.loads(defined.answer("PATCH", f"{WIDGETS}/a/scale", {"spec": {"replicas": 7}}, **merge).body)
+    assert scaled["kind"] == "Scale"
+    assert scaled["spec"] == {"replicas": 7}
+    assert scaled["status"] == {"replicas": 2}
+    found = defined.ask("GET", f"{WIDGETS}/a")[1]
+    assert found["spec"]["replicas"] == 7
+    assert found["metadata"]["generation"] == 2
+    wrong = defined.answer("PATCH", f"{WIDGETS}/a/status", {"status": {"replicas": "x"}}, **merge)
+    assert wrong.status == 422
+    strategic = {"content-type": "application/strategic-merge-patch+json"}
+    assert defined.answer("PATCH", f"{WIDGETS}/a", {"spec": {"size": 4}}, **strategic).status == 415
+
+
+def test_what_is_applied_has_owners_by_the_schema(defined: Room) -> None:
+    apply = {"content-type": "application/apply-patch+yaml"}
+    one = widget(size=3, ports=[{"port": 80}])
+    made = defined.answer("PATCH", f"{WIDGETS}/a", one, query={"fieldManager": "one"}, **apply)
+    assert made.status == 201
+    owned = json.loads(made.body)["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]
+    assert 'k:{"port":80}' in owned["f:ports"]
+    two = widget(size=4, ports=[{"port": 81}])
+    refused = defined.answer("PATCH", f"{WIDGETS}/a", two, query={"fieldManager": "two"}, **apply)
+    assert refused.status == 409
+    assert ".spec.size" in json.loads(refused.body)["message"]
+    forced = defined.answer("PATCH", f"{WIDGETS}/a", two, query={"fieldManager": "two", "force": "true"}, **apply)
+    assert [one["port"] for one in json.loads(forced.body)["spec"]["ports"]] == [80, 81]
+
+
+def test_tables_have_the_columns_that_are_defined(defined: Room) -> None:
+    defined.made(WIDGETS, widget(size=3))
+    table = defined.table(WIDGETS)
+    assert [one["name"] for one in table["columnDefinitions"]] == ["Name", "Size", "Age"]
+    assert table["rows"][0]["cells"][:2] == ["a", 3]
+    listed = defined.ask("GET", "/apis/example.com/v1/widgets")[1]
+    assert listed["kind"] == "WidgetList"
+    assert [one["metadata"]["name"] for one in listed["items"]] == ["a"]
+
+
+def test_an_object_is_shown_in_each_version(room: Room) -> None:
+    both = definition()
+    free = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    beta = {"name": "v1beta1", "served": True, "storage": False, "schema": {"openAPIV3Schema": free}}
+    both["spec"]["versions"].append(beta)
+    room.made(DEFINITIONS, both)
+    room.made(WIDGETS, widget(size=3))
+    older = WIDGETS.replace("/v1/", "/v1beta1/")
+    assert room.ask("GET", f"{older}/a")[1]["apiVersion"] == "example.com/v1beta1"
+    made = room.made(older, {**widget("b", size=4, other=1), "apiVersion": "example.com/v1beta1"})
+    assert made["apiVersion"] == "example.com/v1beta1"
+    found = room.ask("GET", f"{WIDGETS}/b")[1]
+    assert found["apiVersion"] == "example.com/v1"
+    assert found["spec"] == {"size": 4, "replicas": 2, "color": "red"}
+    assert [one["version"] for one in room.ask("GET", "/apis/example.com")[1]["versions"]] == ["v1", "v1beta1"]
+
+
+def test_defaults_that_come_later_are_seen_in_what_is_stored(defined: Room) -> None:
+    defined.made(WIDGETS, widget(size=3))
+    wider = json.loads(json.dumps(SCHEMA))
+    wider["properties"]["spec"]["properties"]["late"] = {"type": "string", "default": "here"}
+    merge = {"content-type": "application/merge-patch+json"}
+    patch = {"spec": definition(wider)["spec"]}
+    assert defined.answer("PATCH", f"{DEFINITIONS}/widgets.example.com", patch, **merge).status == 200
+    assert defined.ask("GET", f"{WIDGETS}/a")[1]["spec"]["late"] == "here"
+    assert defined.ask("GET", WIDGETS)[1]["items"][0]["spec"]["late"] == "here"
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"group": "nodots"}, 'spec.group: Invalid value: "nodots": should be a domain with at least one dot'),
+    ({"scope": "World"}, 'spec.scope: Unsupported value: "World": supported values: "Cluster", "Namespaced"'),
+    ({"scope": ""}, "spec.scope: Required value"),
+]
+
+
+def test_a_wrong_definition_is_refused(room: Room) -> None:
+    for change, said in WRONG:
+        status, refused = room.ask("POST", DEFINITIONS, definition(**change))
+        assert status == 422
+        assert said in messages(refused)
+
+
+PATH = "spec.versions[0].schema.openAPIV3Schema"
+
+
+UNSTRUCTURED: list[tuple[dict[str, Any], str]] = [
+    ({"properties": {}}, f"{PATH}.type: Required value: must not be empty at the root"),
+    (
+        {"type": "object", "properties": {"a": {"type": "array"}}},
+        f"{PATH}.properties[a].items: Required value: must be specified",
+    ),
+    (
+        {"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=a)"}}},
+        f'{PATH}.properties[a].pattern: Invalid value: "(?=a)": must be a valid regular expression, but isn\'t: '
+        "error parsing regexp: invalid perl operator: (?=",
+    ),
+    (
+        {"type": "object", "properties": {"a": {"type": "integer", "default": "x"}}},
+        f'{PATH}.properties[a].default: Invalid value: "string": {PATH}.properties[a].default in body must be of '
+        'type integer: "string"',
+    ),
+    (
+        {"type": "object", "properties": {"a": {"$ref": "#/b", "type": "object"}}},
+        f"{PATH}.properties[a].$ref: Forbidden: $ref is not supported",
+    ),
+    (
+        {"type": "object", "allOf": [{"properties": {"b": {"minimum": 1}}}]},
+        f"{PATH}.properties[b]: Required value: because it is defined in {PATH}.allOf[0].properties[b]",
+    ),
+]
+
+
+def test_a_schema_has_to_be_structural(room: Room) -> None:
+    for schema, said in UNSTRUCTURED:
+        body = definition(schema)
+        del body["spec"]["versions"][0]["subresources"]
+        status, refused = room.ask("POST", DEFINITIONS, body)
+        assert status == 422
+        assert said in messages(refused)
+
+
+def test_a_pattern_that_others_take_forever_over_costs_nothing(room: Room) -> None:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {}}}}
+    schema["properties"]["spec"]["properties"]["size"] = {"type": "string", "pattern": "^(a+)+$"}  # type: ignore[index]
+    body = definition(schema)
+    del body["spec"]["versions"][0]["subresources"]
+    room.made(DEFINITIONS, body)
+    assert room.ask("POST", WIDGETS, widget(size="a" * 50_000 + "b"))[0] == 422
+
+
+def test_students_write_instances_at_home_and_define_nothing(defined: Room) -> None:
+    student = people.seat(defined.session, "Stu", "student")
+    token, home = people.new_token(student), student.namespace
+    defined.made("/api/v1/namespaces", {"metadata": {"name": home}})
+    at_home = WIDGETS.replace("/default/", f"/{home}/")
+    assert defined.ask("POST", at_home, widget(size=1), token)[0] == 201
+    assert defined.ask("POST", WIDGETS, widget(size=1), token)[0] == 403
+    assert defined.ask("GET", at_home, None, token)[0] == 200
+    assert defined.ask("POST", DEFINITIONS, definition(plural="gadgets", kind="Gadget"), token)[0] == 403
