@@ -7,6 +7,7 @@ from typing import Final
 from controllers.cloudnode import CloudNodeController
 from controllers.clusterrole import ClusterRoleAggregation
 from controllers.cronjob import CronJobController
+from controllers.customresource import DefinitionController
 from controllers.daemonset import DaemonSetController
 from controllers.deployment import DeploymentController
 from controllers.disruption import DisruptionController
@@ -86,6 +87,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         flags.NAMESPACE_SYNC_PERIOD,
         workers=flags.NAMESPACE_SYNCS,
     ),
+    ControllerEntry(DefinitionController, DefinitionController.NAME, DefinitionController.RESOURCES, workers=1),
     ControllerEntry(
         ResourceQuotaController,
         ResourceQuotaController.NAME,

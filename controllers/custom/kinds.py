@@ -23,14 +23,16 @@ from scheduler_core.api.document import Document, FrozenDocument, condition
 from scheduler_core.api.errors import Cause
 
 RESOURCE: Final = "customresourcedefinitions.apiextensions.k8s.io"
+FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"
+"""What a delete puts to a definition, so that its instances go first."""
 
 REMEMBERED_BYTES_MAX: Final = 8 * 1024 * 1024
 """Bytes of the definitions whose kinds a process remembers; the oldest go first. In memory they take some ten times as
 much."""
 
 _STANDARD_FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
-_ENDING: Final = ("delete", "deletecollection", "get", "list", "watch")
-"""What may be done to instances while their definition is being deleted."""
+_ENDING: Final = tuple(verb for verb in VERBS if verb != "create")
+"""What may be done to instances while their definition is being deleted: finalizers have to go."""
 
 
 class Definitions:
@@ -58,8 +60,7 @@ class Definitions:
 
 def kinds_of(definition: FrozenDocument) -> list[Kind]:
     """Return the kinds of a definition's versions, that as which instances are stored first."""
-    established = condition(definition, "Established")
-    if established is None or established.get("status") != "True":
+    if not established(definition):
         return []
     versions = sorted(definition["spec"]["versions"], key=lambda version: not version["storage"])
     rules = [_rules(definition, version) for version in versions]
@@ -76,6 +77,12 @@ def _rules(definition: FrozenDocument, version: Mapping[str, Any]) -> Rules:
     schema = (version.get("schema") or {}).get("openAPIV3Schema")
     group, kind = definition["spec"]["group"], _names(definition)["kind"]
     return Rules(schema, version.get("subresources") or {}, f"{group}/{version['name']}", kind)
+
+
+def established(definition: FrozenDocument) -> bool:
+    """Return whether a definition's instances are served."""
+    found = condition(definition, "Established")
+    return found is not None and found.get("status") == "True"
 
 
 def is_ending(definition: FrozenDocument) -> bool:

@@ -9,17 +9,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from controllers.kinds.table import KINDS, find_kind, kind_of
-from controllers.kit.informer import Handler, Lister
+from controllers.custom.kinds import RESOURCE as DEFINITIONS
+from controllers.kinds.table import KINDS, TABLE, find_kind
+from controllers.kit.informer import DefinedLister, Handler, Lister
 from controllers.kit.manager import Reconcile, Setup, Work, must
 from controllers.log.operations import Delete, Operation, Patch, Propagation
+from controllers.loop.component import DEFINED
 from controllers.registry.kind import CLUSTERSIM_GROUP
+from controllers.registry.table import Kinds
 from scheduler_core.api.document import Document
 
 FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"
 
-WATCHED: Final = tuple(kind.resource for kind in KINDS if kind.group != CLUSTERSIM_GROUP and not kind.passing)
+WATCHED: Final = (
+    *(kind.resource for kind in KINDS if kind.group != CLUSTERSIM_GROUP and not kind.passing),
+    DEFINED,
+)
 """Kinds that can own or be owned. Events have an end of their own, command objects none."""
 
 
@@ -53,6 +59,9 @@ class GarbageCollector:
         """Index every kind by owner and by uid, and listen to all of them."""
         self._queue = setup.queue
         self._listers: dict[str, Lister] = {resource: setup.informers[resource] for resource in WATCHED}
+        defined = self._listers[DEFINED]
+        assert isinstance(defined, DefinedLister), "it lists what is defined"
+        self._defined = defined
         for resource, lister in self._listers.items():
             lister.add_index("owner", by_owner)
             lister.add_index("any-uid", by_uid)
@@ -60,12 +69,20 @@ class GarbageCollector:
 
     # -- what makes work ----------------------------------------------------------------------------------------
 
-    def _handler(self, resource: str) -> Handler:
+    def _resource_of(self, watched: str, document: Document) -> str:
+        return self._defined.resource_of(document) if watched == DEFINED else watched
+
+    def _get(self, resource: str, namespace: str, name: str) -> Document | None:
+        lister = self._listers.get(resource)
+        return self._defined.get(f"{resource}|{namespace}", name) if lister is None else lister.get(namespace, name)
+
+    def _handler(self, watched: str) -> Handler:
         def changed(old: Document | None, new: Document | None) -> None:
             if new is None:
                 assert old is not None, "a deletion has a last state"
                 self._owner_gone(old)
                 return
+            resource = self._resource_of(watched, new)
             self._unblock(old, new)
             metadata = new["metadata"]
             if "deletionTimestamp" in metadata and metadata.get("finalizers"):
@@ -106,7 +123,7 @@ class GarbageCollector:
 
     def _dependents(self, uid: str) -> list[tuple[str, Document]]:
         return [
-            (resource, document)
+            (self._resource_of(resource, document), document)
             for resource, lister in self._listers.items()
             for document in lister.indexed("owner", uid)
         ]
@@ -114,19 +131,31 @@ class GarbageCollector:
     def _find(self, reference: Mapping[str, Any], namespace: str) -> tuple[str, Document] | None:
         """Return the owner as the caches have it."""
         kind = find_kind(reference["apiVersion"], reference["kind"])
-        if kind is None or kind.resource not in self._listers:
+        if kind is None:
+            return self._find_defined(reference, namespace)
+        if kind.resource not in self._listers:
             return None
         found = self._listers[kind.resource].get(namespace if kind.namespaced else "", reference["name"])
         if found is None or found["metadata"]["uid"] != reference["uid"]:
             return None
         return kind.resource, found
 
+    def _find_defined(self, reference: Mapping[str, Any], namespace: str) -> tuple[str, Document] | None:
+        """Return an owner of a kind that the session defines, whatever the version in which it is named."""
+        group = reference["apiVersion"].partition("/")[0]
+        for document in self._defined.indexed("any-uid", reference["uid"]):
+            metadata = document["metadata"]
+            same = document["kind"] == reference["kind"] and document["apiVersion"].partition("/")[0] == group
+            if same and metadata["name"] == reference["name"] and metadata.get("namespace", namespace) == namespace:
+                return self._defined.resource_of(document), document
+        return None
+
     # -- reconciliation -----------------------------------------------------------------------------------------
 
     def reconcile(self, key: str, work: Work) -> Reconcile:
         """Settle one object's relation to its owners and dependents."""
         resource, namespace, name = key.split("|")
-        document = self._listers[resource].get(namespace, name)
+        document = self._get(resource, namespace, name)
         if document is None:
             work.tell("the object has gone", desired={}, actual={})
             return
@@ -147,8 +176,9 @@ class GarbageCollector:
         if not references:
             work.tell("no owners: it stays", desired={"metadata.ownerReferences": 0}, actual={})
             return
-        self._tell_of_strangers(resource, document, references, work)
-        owners = self._classify(references, namespace, work)
+        kinds = TABLE.of_objects(work.tick.list(DEFINITIONS)[0])
+        self._tell_of_strangers(resource, document, references, kinds, work)
+        owners = self._classify(references, namespace, kinds, work)
         if owners is None:
             return
         operations = self._verdict(resource, document, owners)
@@ -164,7 +194,9 @@ class GarbageCollector:
                     must(result)
                 return
 
-    def _tell_of_strangers(self, resource: str, document: Document, references: list[Document], work: Work) -> None:
+    def _tell_of_strangers(
+        self, resource: str, document: Document, references: list[Document], kinds: Kinds, work: Work
+    ) -> None:
         """Say of an owner in another namespace that it is none."""
         namespace = document["metadata"].get("namespace", "")
         for reference in references:
@@ -173,7 +205,8 @@ class GarbageCollector:
                 version, kind, name, uid = (reference.get(field, "") for field in names)
                 owner = f"[{version}/{kind}, namespace: {namespace}, name: {name}, uid: {uid}]"
                 text = f'ownerRef {owner} does not exist in namespace "{namespace}"'
-                own = kind_of(resource)
+                own = kinds.find_resource(resource)
+                assert own is not None, "what is kept is of a kind"
                 about = {"apiVersion": own.api_version, **document}
                 work.event(about, own.kind, "OwnerRefInvalidNamespace", text, event_type="Warning")
                 return
@@ -203,11 +236,11 @@ class GarbageCollector:
             propagation = "Foreground"
         return [*operations, Delete(*place, uid=metadata["uid"], propagation=propagation)]
 
-    def _classify(self, references: list[Document], namespace: str, work: Work) -> _Owners | None:
+    def _classify(self, references: list[Document], namespace: str, kinds: Kinds, work: Work) -> _Owners | None:
         """Sort an object's owners; None: a namespaced owner of an object without a namespace cannot be looked for."""
         owners = _Owners()
         for reference in references:
-            kind = find_kind(reference["apiVersion"], reference["kind"])
+            kind = kinds.find_kind(reference["apiVersion"], reference["kind"])
             if kind is None:
                 # A kind nobody serves here cannot be looked for: such an owner is taken at its word.
                 owners.solid.append(reference)
@@ -216,7 +249,7 @@ class GarbageCollector:
                 return None
             # Asked of the store itself: an owner missing from a cache may just be new.
             home = namespace if kind.namespaced else ""
-            found = work.tick.get(kind.resource, home, reference["name"])
+            found = work.tick.get(kind.stored_resource, home, reference["name"])
             if found is None or found.uid != reference["uid"]:
                 owners.dangling.append(reference)
             elif _is_waiting(found.object):

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol, runtime_checkable
 
+from controllers.custom.kinds import RESOURCE as DEFINITIONS
+from controllers.kinds.table import TABLE
 from controllers.kit.reflector import Reflector
 from controllers.log.store import Event, Stored
+from controllers.loop.component import DEFINED
 from controllers.loop.loop import Tick
 from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw
@@ -146,6 +149,35 @@ class Lister:
                     del table[key]
 
 
+class DefinedLister(Lister):
+    """The copy of all objects whose kinds a session defines: a place is `<resource>|<namespace>` and the name."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        super().__init__(DEFINED)
+        self._resources: dict[str, str] = {}
+
+    def resource_of(self, document: Document) -> str:
+        """Return the group resource of an object of the copy, or of one that has just left it."""
+        return self._resources[document["metadata"]["uid"]]
+
+    def put(self, namespace: str, name: str, document: Document) -> None:
+        """Take an added or modified object."""
+        self._resources[document["metadata"]["uid"]] = namespace.partition("|")[0]
+        super().put(namespace, name, document)
+
+    def remove(self, namespace: str, name: str, document: Document) -> None:
+        """Take a deletion."""
+        super().remove(namespace, name, document)
+        self._resources.pop(document["metadata"]["uid"], None)
+
+
+def _placed(stored: Stored) -> Stored:
+    """Return a stored object at its place in the copy of all that is defined."""
+    place = f"{stored.resource}|{stored.namespace}"
+    return Stored(DEFINED, place, stored.name, stored.uid, stored.revision, stored.data, stored.known)
+
+
 class Informers:
     """All reflectors and copies of one component."""
 
@@ -164,7 +196,7 @@ class Informers:
         self.listers: dict[str, Lister] = {}
         self.reflectors: dict[str, Reflector] = {}
         for resource in sorted(set(resources)):
-            lister = Lister(resource)
+            lister = DefinedLister() if resource == DEFINED else Lister(resource)
             self.listers[resource] = lister
             self.reflectors[resource] = Reflector(resource, lister, self._jitter_of(resource))
 
@@ -206,7 +238,12 @@ class Informers:
         """Take watch rows."""
         reflectors = self.reflectors
         for row in rows:
-            reflectors[row.resource].take(row)
+            reflector = reflectors.get(row.resource)
+            if reflector is None:
+                # Of a kind that the session defines.
+                reflectors[DEFINED].take(row, f"{row.resource}|{row.namespace}")
+            else:
+                reflector.take(row)
 
     def observe_gone(self, tick: Tick) -> None:
         """The watch's place is compacted: list again after a wait."""
@@ -228,7 +265,7 @@ class Informers:
             if reflector.list_at_ms is None:
                 continue
             try:
-                listed = tick.list(resource)
+                listed = self._list(resource, tick)
             except ApiError:
                 reflector.gone(tick.now_ms)
             else:
@@ -238,6 +275,13 @@ class Informers:
                     reflector.list_again(tick.now_ms + self.poll_ms)
         if self.synced_ms is None and all(reflector.synced for reflector in self.reflectors.values()):
             self.synced_ms = tick.now_ms
+
+    def _list(self, resource: str, tick: Tick) -> tuple[Sequence[Stored], int]:
+        if resource != DEFINED:
+            return tick.list(resource)
+        definitions, revision = tick.list(DEFINITIONS)
+        kinds = [kind for kind in TABLE.of_objects(definitions).kinds if kind.kept_in]
+        return [_placed(stored) for kind in kinds for stored in tick.list(kind.resource)[0]], revision
 
     def _plan(self, tick: Tick) -> None:
         due = [at_ms for reflector in self.reflectors.values() if (at_ms := reflector.list_at_ms) is not None]

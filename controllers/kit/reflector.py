@@ -80,16 +80,19 @@ class Reflector:
         self._list_at_ms = None
         self._sink.replace(objects)
 
-    def take(self, row: Event) -> None:
-        """Take one watch row; rows that the list already holds, or that a coming list will hold, are passed over."""
+    def take(self, row: Event, place: str = "") -> None:
+        """Take one watch row; rows that the list already holds, or that a coming list will hold, are passed over.
+
+        `place`: where its object lies, where that is not its namespace.
+        """
         if self._list_at_ms is not None or row.revision <= self.revision:
             return
         self.revision = row.revision
         self.rows += 1
         if row.verb == DELETED:
-            self._sink.remove(row.namespace, row.name, row.object)
+            self._sink.remove(place or row.namespace, row.name, row.object)
         else:
-            self._sink.put(row.namespace, row.name, row.object)
+            self._sink.put(place or row.namespace, row.name, row.object)
 
     def list_again(self, at_ms: int) -> None:
         """List at a time, and pass over what the watch brings until then: what a poller does."""

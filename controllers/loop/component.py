@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from controllers.log.operations import Operation, Result, resource_of
 from controllers.log.store import Event, Gone, Store, Stored
 from controllers.loop.clock import LocalClock
 from controllers.loop.link import WHOLE, Link, unreachable
 from scheduler_core.framework.registry import PluginRegistry
+
+DEFINED: Final = "*.*"
+"""Stands among a component's resources for all those that a session defines itself: what no table of kinds has."""
 
 
 class Answer(NamedTuple):

@@ -31,11 +31,12 @@ from collections.abc import Callable, Sequence
 from heapq import heappop
 from typing import Any, Final
 
+from controllers.kinds.table import find_resource
 from controllers.log.operations import Result
 from controllers.log.store import Event, Gone, Store
 from controllers.loop.agenda import Agenda, Entry
 from controllers.loop.batches import TICK_OPERATIONS_MAX, first_gone, transactions, with_lost
-from controllers.loop.component import Answer, Call, Commit, Component, Elected, Emission, Slot, Tick
+from controllers.loop.component import DEFINED, Answer, Call, Commit, Component, Elected, Emission, Slot, Tick
 
 __all__ = ["Answer", "Commit", "Component", "Elected", "Emission", "Loop", "Slot", "Tick"]
 
@@ -249,8 +250,12 @@ class Loop(Agenda):
             if len(rows) < PULL_ROWS_MAX:
                 return taken
 
+    def _watched_as(self, resource: str) -> str:
+        """Return under which name a resource is watched."""
+        return resource if resource in self._watchers or find_resource(resource) is not None else DEFINED
+
     def _route(self, row: Event) -> None:
-        for slot in self._watchers.get(row.resource, ()):
+        for slot in self._watchers.get(self._watched_as(row.resource), ()):
             if slot.behind or not slot.link.watch:
                 continue
             if not slot.inbox:
@@ -336,7 +341,8 @@ class Loop(Agenda):
         if not slot.stale:
             late = bool(slot.inbox) or slot.behind
             slot.position = max(slot.position, position if not late else rows[-1].revision if rows else 0)
-        component.observe([row for row in rows if row.resource in component.resources], tick)
+        watched = component.resources
+        component.observe([row for row in rows if self._watched_as(row.resource) in watched], tick)
 
     def _deliver_from_store(self, slot: Slot, component: Component, tick: Tick) -> None:
         try:

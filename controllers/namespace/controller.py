@@ -10,11 +10,13 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from controllers.kinds.table import KINDS, kind_of
+from controllers.custom.kinds import RESOURCE as DEFINITIONS
+from controllers.kinds.table import KINDS, TABLE
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must
 from controllers.log.operations import Delete, Operation, Result, Update
 from controllers.log.stamps import unix_ms_of, wire_time
 from controllers.log.store import Stored
+from controllers.registry.table import Kinds
 from scheduler_core.api.document import Document
 from scheduler_core.api.errors import ApiError
 
@@ -96,12 +98,14 @@ class NamespaceController:
         if not finalizers:
             return
         left = _Left()
-        yield from _remove(PODS, namespace, left, work)
+        kinds = TABLE.of_objects(work.tick.list(DEFINITIONS)[0])
+        yield from _remove(PODS, namespace, kinds, left, work)
         # Nothing that pods may need goes before they have.
         pods_first = bool(left.counts)
-        for resource in () if pods_first else CONTENT:
+        content = (*CONTENT, *(kind.resource for kind in kinds.kinds if kind.kept_in and kind.namespaced))
+        for resource in () if pods_first else content:
             if resource != PODS and not left.more:
-                yield from _remove(resource, namespace, left, work)
+                yield from _remove(resource, namespace, kinds, left, work)
         work.tell(
             "pods are left: nothing else goes before them" if pods_first else "what is left is deleted",
             desired={"objects": 0},
@@ -110,7 +114,7 @@ class NamespaceController:
         if left.more:
             work.queue.add_at(key, work.now_ms + 1)
             return
-        status = _status(namespace, _troubles(left, told=not pods_first), work.unix_ms)
+        status = _status(namespace, _troubles(left, kinds, told=not pods_first), work.unix_ms)
         uid = namespace["metadata"]["uid"]
         if status != namespace.get("status"):
             yield [Update(RESOURCE, "", key, {"metadata": {"uid": uid}, "status": status}, "status")]
@@ -126,7 +130,7 @@ class NamespaceController:
 
 
 def _remove(
-    resource: str, namespace: Document, left: _Left, work: Work
+    resource: str, namespace: Document, kinds: Kinds, left: _Left, work: Work
 ) -> Generator[Sequence[Operation], Sequence[Result], None]:
     """Delete all objects of one kind in a namespace, and note what stays for now."""
     name = namespace["metadata"]["name"]
@@ -156,7 +160,8 @@ def _remove(
         left.held[finalizer] = left.held.get(finalizer, 0) + 1
     left.seconds = max(left.seconds, seconds or (FINALIZER_SECONDS if holding else 0))
     if not seconds and not holding:
-        kind = kind_of(resource)
+        kind = kinds.find_resource(resource)
+        assert kind is not None, "what was listed is a kind"
         what = f"{kind.group}/{kind.version}, Resource={kind.plural}"
         left.errors.append(f"unexpected items still remain in namespace: {name} for gvr: {what}")
 
@@ -172,7 +177,7 @@ def _patience(pods: Sequence[Stored]) -> int:
     return max((POD_SECONDS if period is None else int(period) for period in periods), default=0)
 
 
-def _troubles(left: _Left, *, told: bool) -> dict[str, tuple[str, str]]:
+def _troubles(left: _Left, kinds: Kinds, *, told: bool) -> dict[str, tuple[str, str]]:
     """Return type → (reason, message) of the conditions that are true; `told`: what remains is told, too."""
     troubles: dict[str, tuple[str, str]] = {}
     if left.errors:
@@ -181,7 +186,8 @@ def _troubles(left: _Left, *, told: bool) -> dict[str, tuple[str, str]]:
     if left.counts and told:
         counts = []
         for resource, count in left.counts.items():
-            kind = kind_of(resource)
+            kind = kinds.find_resource(resource)
+            assert kind is not None, "what was listed is a kind"
             counts.append(f"{kind.plural}.{kind.group} has {count} resource instances")
         text = f"Some resources are remaining: {', '.join(sorted(counts))}"
         troubles["NamespaceContentRemaining"] = ("SomeResourcesRemain", text)

@@ -55,6 +55,8 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
     metadata = dict(old["metadata"])
     finalizers = _finalizers(kind, metadata.get("finalizers", []), operation)
     grace = _grace(kind, old, operation)
+    if kind.delete_finalizer and "deletionTimestamp" not in metadata and kind.delete_finalizer not in finalizers:
+        finalizers = [*finalizers, kind.delete_finalizer]
     if finalizers:
         metadata["finalizers"] = finalizers
     else:

@@ -338,6 +338,8 @@ class Kind:
     """What whoever deletes one without saying so is warned of, as upstream has it."""
     returned_when_deleted: bool = False
     """Whether a delete answers with the object that is gone, not with a Status."""
+    delete_finalizer: str = ""
+    """What the first delete puts among its finalizers, for a controller to take away; empty: nothing."""
     is_held: Callable[[Mapping[str, Any]], bool] = _not_held
     """Whether something besides metadata.finalizers keeps a deleted object for now."""
     mark_deleted: Callable[[Document], Document] = _as_it_is

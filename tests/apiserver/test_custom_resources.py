@@ -357,3 +357,60 @@ def test_students_write_instances_at_home_and_define_nothing(defined: Room) -> N
     assert defined.ask("POST", WIDGETS, widget(size=1), token)[0] == 403
     assert defined.ask("GET", at_home, None, token)[0] == 200
     assert defined.ask("POST", DEFINITIONS, definition(plural="gadgets", kind="Gadget"), token)[0] == 403
+
+
+def test_a_definition_goes_with_its_instances_and_leaves_its_names(defined: Room) -> None:
+    second = definition(plural="gadgets", kind="Widget")
+    defined.made(DEFINITIONS, second)
+    defined.made(WIDGETS, widget(size=3))
+    held = widget("held", size=3)
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    defined.made(WIDGETS, held)
+    status, answer = defined.ask("DELETE", f"{DEFINITIONS}/widgets.example.com")
+    assert status == 200
+    assert answer["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+    defined.run(1)
+    assert [one["metadata"]["name"] for one in defined.ask("GET", WIDGETS)[1]["items"]] == ["held"]
+    assert defined.ask("POST", WIDGETS, widget("late", size=1))[0] == 405
+    merge = {"content-type": "application/merge-patch+json"}
+    freed = defined.answer("PATCH", f"{WIDGETS}/held", {"metadata": {"finalizers": None}}, **merge)
+    assert freed.status == 200
+    defined.run(6)
+    assert defined.ask("GET", f"{DEFINITIONS}/widgets.example.com")[0] == 404
+    assert defined.ask("GET", WIDGETS)[0] == 404
+    assert defined.ask("GET", WIDGETS.replace("widgets", "gadgets"))[0] == 200
+
+
+def test_owners_and_dependents_may_be_instances(defined: Room) -> None:
+    owner = defined.made(WIDGETS, widget(size=3))
+    reference = {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "name": "a",
+        "uid": owner["metadata"]["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    maps = "/api/v1/namespaces/default/configmaps"
+    defined.made(maps, {"metadata": {"name": "below", "ownerReferences": [reference]}})
+    child = widget("child", size=1)
+    child["metadata"]["ownerReferences"] = [reference]
+    defined.made(WIDGETS, child)
+    stranger = widget("stranger", size=1)
+    stranger["metadata"]["ownerReferences"] = [{**reference, "uid": "11111111-1111-4111-8111-111111111111"}]
+    defined.made(WIDGETS, stranger)
+    defined.run(2)
+    assert [one["metadata"]["name"] for one in defined.ask("GET", WIDGETS)[1]["items"]] == ["a", "child"]
+    assert defined.ask("DELETE", f"{WIDGETS}/a")[0] == 200
+    defined.run(2)
+    assert defined.ask("GET", WIDGETS)[1]["items"] == []
+    assert defined.ask("GET", f"{maps}/below")[0] == 404
+
+
+def test_a_namespace_takes_its_instances_along(defined: Room) -> None:
+    defined.made("/api/v1/namespaces", {"metadata": {"name": "team"}})
+    defined.made(WIDGETS.replace("/default/", "/team/"), widget(size=3))
+    assert defined.ask("DELETE", "/api/v1/namespaces/team")[0] == 200
+    defined.run(15)
+    assert defined.ask("GET", "/api/v1/namespaces/team")[0] == 404
+    assert defined.ask("GET", "/apis/example.com/v1/widgets")[1]["items"] == []

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.custom import definition
+from controllers.custom.kinds import FINALIZER
 from controllers.custom.naming import settled
 from controllers.custom.reading import checked
 from controllers.kinds.columns import CREATED_AT, NAME
@@ -19,7 +20,6 @@ from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import Document, child
 
 GROUP: Final = "apiextensions.k8s.io"
-FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"
 
 
 def _prepare(document: Document) -> None:
@@ -76,5 +76,6 @@ KIND: Final = Kind(
     validate=definition.validate,
     validate_update=definition.validate_update,
     follow=_follow,
+    delete_finalizer=FINALIZER,
     columns=(NAME, CREATED_AT),
 )
