@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from controllers.custom import lists, shaping
+from controllers.custom import rules as cel
 from controllers.custom.columns import columns_of, text
 from controllers.custom.node import Node, read
 from controllers.custom.ownership import type_from
@@ -151,6 +152,7 @@ class Rules:
         self.node: Node = read(schema)
         self.api_version = api_version
         self._kind = kind
+        self._ruled = cel.has_rules(self.node)
         self._status = "status" in subresources
         self._scale: Mapping[str, Any] | None = subresources.get("scale")
 
@@ -189,12 +191,14 @@ class Rules:
     def validate(self, document: Document) -> list[Cause]:
         """Check an object that is made."""
         causes = validate(document, self.schema) + scale_causes(document, self._scale)
-        return causes + lists.repeated(document, self.node)
+        causes += lists.repeated(document, self.node)
+        return causes + self._broken(document, None, causes)
 
     def validate_update(self, document: Document, old: Mapping[str, Any]) -> list[Cause]:
         """Check a change: nothing is asked of what it leaves as it was."""
         causes = validate(document, self.schema, "", old) + scale_causes(document, self._scale)
-        return causes + self._repeated(document, old)
+        causes += self._repeated(document, old)
+        return causes + self._broken(document, old, causes)
 
     def status_rules(self, document: Document, old: Mapping[str, Any]) -> list[Cause]:
         """Check a change of the status."""
@@ -203,7 +207,11 @@ class Rules:
         if "status" in document and schema is not None:
             before = {"old": old["status"]} if "status" in old else {}
             causes += validate(document["status"], schema, "status", **before)
-        return causes + scale_causes(document, self._scale, parts=("status",)) + self._repeated(document, old)
+        causes += scale_causes(document, self._scale, parts=("status",)) + self._repeated(document, old)
+        return causes + self._broken(document, old, causes)
+
+    def _broken(self, document: Document, old: Mapping[str, Any] | None, causes: Sequence[Cause]) -> list[Cause]:
+        return cel.broken(document, self.node, old, causes) if self._ruled else []
 
     def _repeated(self, document: Document, old: Mapping[str, Any]) -> list[Cause]:
         causes = lists.repeated(document, self.node)

@@ -38,6 +38,8 @@ class Node:
     """Whether it or anything below it has a default."""
     rules: Sequence[Mapping[str, Any]] = ()
     """`x-kubernetes-validations`."""
+    programs: dict[str, Any] = field(default_factory=dict)
+    """Its rules as they were compiled, by their text."""
 
     def member(self, name: str) -> Node | None:
         """Return what a member is; None: nothing is said of it."""

@@ -15,6 +15,7 @@ import msgspec
 from controllers.custom import shaping
 from controllers.custom.formats import FORMATS, pattern_error, plain
 from controllers.custom.node import META, read
+from controllers.custom.rules import rule_causes
 from controllers.custom.values import validate as value_causes
 from controllers.registry import fields
 from scheduler_core.api.errors import Cause
@@ -123,7 +124,9 @@ def schema_causes(schema: Schema, path: str, *, status: bool) -> list[Cause]:
     if not structural:
         structural = _defaults(schema, path, "", root=True)
     causes += structural
-    return causes + _allowed(schema, path, _Place(root=True))
+    causes += _allowed(schema, path, _Place(root=True))
+    # Rules are read where the schema that they are about is good.
+    return causes or rule_causes(schema, path)
 
 
 def _root(schema: Schema, path: str) -> list[Cause]:

@@ -414,3 +414,88 @@ def test_a_namespace_takes_its_instances_along(defined: Room) -> None:
     defined.run(15)
     assert defined.ask("GET", "/api/v1/namespaces/team")[0] == 404
     assert defined.ask("GET", "/apis/example.com/v1/widgets")[1]["items"] == []
+
+
+RULED: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "x-kubernetes-validations": [
+                {"rule": "self.x + self.y > 0"},
+                {"rule": "self.few.isSorted() && self.few.sum() % 2 == 0"},
+                {"rule": "self.many.all(x, self.many.all(y, y == x))"},
+                {"rule": "self.low <= self.high", "message": "low is above high", "fieldPath": ".low"},
+                {
+                    "rule": "self.x < 100",
+                    "messageExpression": "'x is ' + string(self.x)",
+                    "reason": "FieldValueForbidden",
+                },
+            ],
+            "properties": {
+                "x": {"type": "integer", "default": 1},
+                "y": {"type": "integer", "default": 0},
+                "low": {"type": "integer", "default": 0},
+                "high": {"type": "integer", "default": 9},
+                "few": {"type": "array", "maxItems": 1000, "items": {"type": "integer"}, "default": []},
+                "many": {"type": "array", "maxItems": 725, "items": {"type": "integer"}, "default": []},
+                "grows": {"type": "integer", "x-kubernetes-validations": [{"rule": "self >= oldSelf"}]},
+            },
+        }
+    },
+}
+
+
+def ruled(schema: Any) -> dict[str, Any]:
+    """Return a definition without subresources."""
+    body = definition(schema)
+    del body["spec"]["versions"][0]["subresources"]
+    return body
+
+
+def test_rules_in_cel_are_asked_of_every_object(room: Room) -> None:
+    room.made(DEFINITIONS, ruled(RULED))
+    room.made(WIDGETS, widget("good", x=1, few=[3, 5], many=[2, 2], grows=10))
+    for spec, said in (
+        ({"x": 0}, 'spec: Invalid value: "object": failed rule: self.x + self.y > 0'),
+        ({"low": 10}, 'spec.low: Invalid value: "object": low is above high'),
+        ({"x": 100}, "spec: Forbidden: x is 100"),
+    ):
+        status, refused = room.ask("POST", WIDGETS, widget(**spec))
+        assert status == 422
+        assert messages(refused) == [said]
+    status, refused = room.ask("POST", WIDGETS, widget(many=[20] * 725))
+    assert status == 422
+    assert "call cost exceeds limit" in refused["message"]
+    merge = {"content-type": "application/merge-patch+json"}
+    assert room.answer("PATCH", f"{WIDGETS}/good", {"spec": {"grows": 11}}, **merge).status == 200
+    shrunk = room.answer("PATCH", f"{WIDGETS}/good", {"spec": {"grows": 9}}, **merge)
+    assert shrunk.status == 422
+    assert "failed rule: self >= oldSelf" in json.loads(shrunk.body)["message"]
+    status, refused = room.ask("POST", WIDGETS, widget(x="text"))
+    assert status == 422
+    assert "some validation rules were not checked because the object was invalid" in refused["message"]
+
+
+def test_wrong_rules_are_refused_where_they_are_written(room: Room) -> None:
+    texts = {"type": "array", "items": {"type": "string"}}
+    dear = {**texts, "x-kubernetes-validations": [{"rule": "self.all(s, s == 'a text')"}]}
+    for spec, said in (
+        (
+            {"properties": {"x": {"type": "integer"}}, "x-kubernetes-validations": [{"rule": "self.z == 1"}]},
+            "undefined field 'z'",
+        ),
+        (
+            {"properties": {"x": {"type": "integer"}}, "x-kubernetes-validations": [{"rule": "self = 42"}]},
+            "Syntax error",
+        ),
+        ({"properties": {"x": {"type": "array", "items": dear}}}, "exceeds budget by factor of more than 100x"),
+        (
+            {"properties": {"x": {"type": "integer", "x-kubernetes-validations": [{"rule": "self + 1"}]}}},
+            "must evaluate to a bool",
+        ),
+    ):
+        schema = {"type": "object", "properties": {"spec": {"type": "object", **spec}}}
+        status, refused = room.ask("POST", DEFINITIONS, ruled(schema))
+        assert status == 422, said
+        assert said in refused["message"]

@@ -1,0 +1,309 @@
+"""Rules of a schema in CEL (`x-kubernetes-validations`): compiled when they are written, asked of every object.
+
+Source: k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel (compilation.go, validation.go), pkg/apis/apiextensions/
+validation/cel_validation.go, v1.34.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from controllers.custom.node import Node, read
+from controllers.custom.values import NOWHERE
+from controllers.expressions.language import OUT_OF_BUDGET, CompileError, Expression, Failed, OutOfBudget, compiled
+from controllers.expressions.pricing import COST_MAX
+from controllers.expressions.shapes import BOOL, DYN, INT, TEXT, Shape, lazy
+from controllers.registry import fields
+from scheduler_core.api.errors import Cause
+
+BUDGET: Final = 10_000_000
+"""Units of work that all rules may cost for one object, as upstream's RuntimeCELCostBudget."""
+
+RULE_COST_MAX: Final = 10_000_000
+"""What one rule may cost at most for the largest object that its schema takes, estimated (StaticEstimatedCostLimit)."""
+
+_BYTES: Final = 3 * 1024 * 1024
+"""Bytes of the largest request, from which upstream works out how long lists without `maxItems` may be."""
+
+_LOOP: Final = re.compile(r"\.\s*(?:all|exists|exists_one|map|filter)\s*\(")
+_SELF: Final = re.compile(r"\bself((?:\.[A-Za-z_]\w*)*)\s*\.\s*(?:all|exists|exists_one|map|filter)\s*\(")
+_BLOCKING: Final = (
+    "FieldValueNotSupported",
+    "FieldValueRequired",
+    "FieldValueTooLong",
+    "FieldValueTooMany",
+    "FieldValueTypeInvalid",
+)
+_UNCHECKED: Final = (
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation"
+)
+_SHAPES: Final[Mapping[str, Shape]] = {"string": TEXT, "integer": INT, "boolean": BOOL, "number": Shape("double")}
+_ENVELOPE: Final[Mapping[str, Shape]] = {
+    "apiVersion": TEXT,
+    "kind": TEXT,
+    "metadata": lazy(lambda: {"name": TEXT, "generateName": TEXT}),
+}
+
+
+def shape_of(node: Node, *, root: bool = False) -> Shape:
+    """Return what a value is to the language."""
+    if node.int_or_string or (node.preserves and not node.properties):
+        return DYN
+    if node.type == "array":
+        return Shape(f"list<{shape_of(node.items).cel if node.items is not None else 'dyn'}>")
+    if node.type == "object" or node.embedded:
+        if node.extra is not None:
+            return Shape(f"map<string,{shape_of(node.extra).cel}>")
+        members = {escaped(name): one for name, one in node.properties.items()}
+        more = _ENVELOPE if root or node.embedded else {}
+        return lazy(lambda: {**{name: shape_of(one) for name, one in members.items()}, **more})
+    return _SHAPES.get(node.type, DYN)
+
+
+_WORDS: Final = """
+    true false null in as break const continue else for function if import let loop package namespace return
+"""
+_RESERVED: Final = frozenset(_WORDS.split())
+
+
+def escaped(name: str) -> str:
+    """Return how expressions call a member (apiserver, pkg/cel/escaping.go)."""
+    if name in _RESERVED:
+        return f"__{name}__"
+    for letters, told in (("__", "__underscores__"), (".", "__dot__"), ("-", "__dash__"), ("/", "__slash__")):
+        name = name.replace(letters, told)
+    return name
+
+
+def rule_causes(schema: Mapping[str, Any], path: str, *, root: bool = True, times: int = 1) -> list[Cause]:
+    """Return what is wrong with the rules of a schema; `times`: how often values of it may stand in an object."""
+    causes: list[Cause] = []
+    rules = schema.get("x-kubernetes-validations") or ()
+    if rules:
+        node = read(schema)
+        for index, rule in enumerate(rules):
+            causes += _rule_causes(rule, node, f"{path}.x-kubernetes-validations[{index}]", times, root=root)
+    items, more = schema.get("items"), schema.get("additionalProperties")
+    if isinstance(items, Mapping):
+        most = schema.get("maxItems")
+        causes += rule_causes(items, f"{path}.items", root=False, times=times * _often(items, most))
+    if isinstance(more, Mapping):
+        most = schema.get("maxProperties")
+        causes += rule_causes(more, f"{path}.additionalProperties", root=False, times=times * _often(more, most))
+    for name, one in (schema.get("properties") or {}).items():
+        causes += rule_causes(one, f"{path}.properties[{name}]", root=False, times=times)
+    return causes
+
+
+def _often(item: Mapping[str, Any], most: int | None) -> int:
+    """Return how many items a list may have."""
+    if most is not None:
+        return max(int(most), 1)
+    least = {"object": 2, "array": 2, "string": 2, "boolean": 4}.get(item.get("type") or "", 1)
+    return _BYTES // (least + 1)
+
+
+def _compile(rule: Mapping[str, Any], key: str, node: Node, *, root: bool) -> Expression:
+    source = rule[key].strip()
+    known: Expression | None = node.programs.get(source)
+    if known is None:
+        shape = shape_of(node, root=root)
+        known = node.programs[source] = compiled(source, {"self": shape, "oldSelf": shape})
+    return known
+
+
+def _rule_causes(rule: Mapping[str, Any], node: Node, path: str, times: int, *, root: bool) -> list[Cause]:
+    text = (rule.get("rule") or "").strip()
+    if not text:
+        return []
+    told = {
+        "Rule": rule.get("rule") or "",
+        "Message": rule.get("message") or "",
+        "MessageExpression": rule.get("messageExpression") or "",
+        "Reason": rule.get("reason"),
+        "FieldPath": rule.get("fieldPath") or "",
+        "OptionalOldSelf": rule.get("optionalOldSelf"),
+    }
+    causes: list[Cause] = []
+    cost = _estimated(text, node) * times
+    if cost > RULE_COST_MAX:
+        causes.append(fields.not_allowed(f"{path}.rule", _dear("estimated rule cost", cost)))
+    try:
+        found = _compile(rule, "rule", node, root=root)
+        if found.type not in ("bool", "dyn"):
+            causes.append(fields.bad(f"{path}.rule", fields.written(told), "cel expression must evaluate to a bool"))
+    except CompileError as wrong:
+        causes.append(fields.bad(f"{path}.rule", fields.written(told), f"compilation failed: {wrong}"))
+    if (rule.get("messageExpression") or "").strip():
+        try:
+            if _compile(rule, "messageExpression", node, root=root).type not in ("string", "dyn"):
+                why = "messageExpression must evaluate to a string"
+                causes.append(fields.bad(f"{path}.messageExpression", fields.written(told), why))
+        except CompileError as wrong:
+            why = f"messageExpression compilation failed: {wrong}"
+            causes.append(fields.bad(f"{path}.messageExpression", fields.written(told), why))
+    return causes
+
+
+def _estimated(text: str, node: Node) -> int:
+    """Return what a rule costs at least for the largest value of its schema: its loops, where it says over what."""
+    loops = [_length(node, path) for path in _SELF.findall(text)]
+    nested = len(_LOOP.findall(text))
+    cost = 10
+    for length in sorted(loops, reverse=True)[:nested]:
+        cost *= max(length, 1)
+    return cost
+
+
+def _length(node: Node, path: str) -> int:
+    for name in filter(None, path.split(".")):
+        found = node.properties.get(name)
+        if found is None:
+            return 1
+        node = found
+    if node.type == "array" and node.items is not None:
+        return _often(node.items.source, node.source.get("maxItems"))
+    return _often(node.extra.source, node.source.get("maxProperties")) if node.extra is not None else 1
+
+
+def _dear(what: str, cost: int) -> str:
+    factor = cost / RULE_COST_MAX
+    shown = "more than 100x" if factor > 100 else f"{factor:f}x" if factor < 1.5 else f"{factor:.1f}x"
+    return (
+        f"{what} exceeds budget by factor of {shown} (try simplifying the rule, or adding maxItems, maxProperties, "
+        "and maxLength where arrays, maps, and strings are declared)"
+    )
+
+
+class Asking:
+    """One object that is asked about: what is left of its budget, and what is wrong."""
+
+    def __init__(self) -> None:
+        """Begin with the whole budget."""
+        self.left = BUDGET
+        self.causes: list[Cause] = []
+
+
+def has_rules(node: Node) -> bool:
+    """Return whether there are rules in a schema."""
+    below = [*node.properties.values(), *(one for one in (node.items, node.extra) if one is not None)]
+    return bool(node.rules) or any(map(has_rules, below))
+
+
+def broken(value: Any, node: Node, old: Any, found: Sequence[Cause]) -> list[Cause]:
+    """Return which rules an object breaks; `found`: what else is wrong with it, `old`: None where it is new."""
+    if any(cause.reason in _BLOCKING for cause in found):
+        return [fields.bad(NOWHERE, None, _UNCHECKED)]
+    asking = Asking()
+    _ask(value, node, old, "", asking, root=True)
+    return asking.causes
+
+
+def _ask(value: Any, node: Node, old: Any, path: str, asking: Asking, *, root: bool = False) -> None:
+    if asking.left < 0 or value is None:
+        return
+    for rule in node.rules:
+        if asking.left >= 0:
+            _ask_one(rule, value, node, old, path, asking, root=root)
+    if isinstance(value, dict):
+        before = old if isinstance(old, dict) else {}
+        for name, inner in value.items():
+            found = node.member(name)
+            if found is not None:
+                where = (
+                    f"{path}.{name}" if path and name in node.properties else name if not path else f"{path}[{name}]"
+                )
+                _ask(inner, found, before.get(name), where, asking)
+    elif isinstance(value, list) and node.items is not None:
+        for index, (item, was) in enumerate(_paired(value, node, old)):
+            _ask(item, node.items, was, f"{path}[{index}]", asking)
+
+
+def _paired(value: list[Any], node: Node, old: Any) -> Iterator[tuple[Any, Any]]:
+    if node.list_type != "map" or not isinstance(old, list):
+        yield from ((item, None) for item in value)
+        return
+
+    def key_of(item: Any) -> bytes:
+        return msgspec.json.encode([item.get(key) if isinstance(item, dict) else None for key in node.list_keys])
+
+    before = {key_of(item): item for item in old}
+    yield from ((item, before.get(key_of(item))) for item in value)
+
+
+def _ask_one(
+    rule: Mapping[str, Any], value: Any, node: Node, old: Any, path: str, asking: Asking, *, root: bool
+) -> None:
+    kind = node.type or "object"
+    where = path or NOWHERE
+    shown = (rule.get("message") or "").strip() or rule["rule"].strip()
+    try:
+        found = _compile(rule, "rule", node, root=root)
+    except CompileError as wrong:
+        asking.causes.append(fields.bad(where, kind, f"rule compile error: {wrong}"))
+        return
+    changes = "oldSelf" in found.roots
+    if (changes and old is None) or (not changes and old is not None and old == value):
+        return
+    variables = {"self": _told(value, node), "oldSelf": _told(old, node)}
+    asking.left -= min(found.cost(variables), COST_MAX)
+    if asking.left < 0:
+        asking.causes.append(fields.bad(where, kind, OUT_OF_BUDGET))
+        return
+    try:
+        if found.evaluate(variables) is not True:
+            asking.causes.append(_cause(rule, where, kind, _message(rule, node, variables, root=root)))
+    except OutOfBudget:
+        asking.left = -1
+        why = "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call "
+        why += "cost exceeds limit for rule"
+        asking.causes.append(fields.bad(where, kind, f"{why}: {shown}"))
+    except Failed as wrong:
+        said = f"{wrong} evaluating rule: {shown}"
+        if str(wrong).startswith("no such overload"):
+            said = f"'{wrong}': call arguments did not match a supported operator, function or macro signature for "
+            said += f"rule: {shown}"
+        asking.causes.append(fields.bad(where, kind, said))
+
+
+def _told(value: Any, node: Node | None) -> Any:
+    """Return a value as expressions see it: members under the names by which they are called."""
+    if isinstance(value, dict) and node is not None:
+        return {
+            escaped(name) if name in node.properties else name: _told(inner, node.member(name))
+            for name, inner in value.items()
+        }
+    if isinstance(value, list) and node is not None:
+        return [_told(item, node.items) for item in value]
+    return value
+
+
+def _message(rule: Mapping[str, Any], node: Node, variables: Mapping[str, Any], *, root: bool) -> str:
+    if (rule.get("messageExpression") or "").strip():
+        try:
+            text = _compile(rule, "messageExpression", node, root=root).evaluate(variables)
+        except (CompileError, Failed):
+            text = ""
+        if isinstance(text, str) and text.strip() and "\n" not in text:
+            return text.strip()
+    message = (rule.get("message") or "").strip()
+    return message or f"failed rule: {rule['rule'].strip()}"
+
+
+def _cause(rule: Mapping[str, Any], where: str, kind: str, message: str) -> Cause:
+    place = rule.get("fieldPath") or ""
+    path = f"{'' if where == NOWHERE else where}{place}".lstrip(".") or where
+    match rule.get("reason"):
+        case "FieldValueRequired":
+            return fields.required(path, message)
+        case "FieldValueForbidden":
+            return fields.not_allowed(path, message)
+        case "FieldValueDuplicate":
+            return fields.duplicate(path, kind)
+        case _:
+            return fields.bad(path, kind, message)
