@@ -17,6 +17,7 @@ from controllers.kinds.apiregistration import apiservice
 from controllers.kinds.apps import controllerrevision, daemonset, deployment, replicaset, statefulset
 from controllers.kinds.autoscaling import horizontalpodautoscaler, horizontalpodautoscaler_v1
 from controllers.kinds.batch import cronjob, job
+from controllers.kinds.certificates import certificatesigningrequest
 from controllers.kinds.clustersim import (
     bookmark,
     client,
@@ -52,7 +53,7 @@ from controllers.kinds.discovery import endpointslice
 from controllers.kinds.events import event as events_event
 from controllers.kinds.flowcontrol import flowschema, prioritylevelconfiguration
 from controllers.kinds.metrics import nodemetrics, podmetrics
-from controllers.kinds.networking import ingress, ingressclass, ipaddress, networkpolicy
+from controllers.kinds.networking import ingress, ingressclass, ipaddress, networkpolicy, servicecidr
 from controllers.kinds.node import runtimeclass
 from controllers.kinds.policy import poddisruptionbudget
 from controllers.kinds.rbac import clusterrole, clusterrolebinding, role, rolebinding
@@ -97,10 +98,12 @@ TABLE: Final = Table(
         horizontalpodautoscaler.KIND,
         endpointslice.KIND,
         poddisruptionbudget.KIND,
+        certificatesigningrequest.KIND,
         ingress.KIND,
         ingressclass.KIND,
         networkpolicy.KIND,
         ipaddress.KIND,
+        servicecidr.KIND,
         role.KIND,
         rolebinding.KIND,
         clusterrole.KIND,

@@ -21,38 +21,38 @@ USE = '''
 from tests.registry.registry_tool import Cluster, refusal
 from tests.apiserver.conftest import *  # the process and the namespace
 
-RESOURCE = "certificatesigningrequests.certificates.k8s.io"
-SPEC = {"request": "YQ==", "signerName": "example.dev/web"}
+RESOURCE = "storageversionmigrations.storagemigration.k8s.io"
+SPEC = {"resource": {"resource": "pods"}}
 
 
 def test_through_the_registry():
     cluster = Cluster()
     stored = cluster.create(RESOURCE, "web", {"spec": SPEC})
-    assert stored["spec"]["usages"] == ["digital signature", "key encipherment"]
-    refused = refusal(cluster.create, RESOURCE, "bad", {"spec": {**SPEC, "signerName": "web"}})
+    assert stored["spec"]["resource"] == {"resource": "pods", "version": "v1"}
+    refused = refusal(cluster.create, RESOURCE, "bad", {"spec": {"resource": {"resource": "Pods!"}}})
     assert refused.code == 422
-    assert [cause.field for cause in refused.causes] == ["spec.signerName"]
+    assert [cause.field for cause in refused.causes] == ["spec.resource.resource"]
     assert cluster.store.get(RESOURCE, "", "bad") is None
 
 
 def test_over_http(sqlite_api):
-    api, path = sqlite_api, "/apis/certificates.k8s.io/v1/certificatesigningrequests"
-    _, found, _ = api.request("GET", "/apis/certificates.k8s.io/v1")
-    assert "certificatesigningrequests" in {entry["name"] for entry in found["resources"]}
+    api, path = sqlite_api, "/apis/storagemigration.k8s.io/v1alpha1/storageversionmigrations"
+    _, found, _ = api.request("GET", "/apis/storagemigration.k8s.io/v1alpha1")
+    assert "storageversionmigrations" in {entry["name"] for entry in found["resources"]}
     status, made, _ = api.request("POST", path, {"metadata": {"name": "web"}, "spec": SPEC})
-    assert (status, made["kind"]) == (201, "CertificateSigningRequest")
-    wrong = {"metadata": {"name": "bad"}, "spec": {"signerName": 3}}
+    assert (status, made["kind"]) == (201, "StorageVersionMigration")
+    wrong = {"metadata": {"name": "bad"}, "spec": {"resource": 3}}
     status, refused, _ = api.request("POST", path, wrong)
     assert (status, refused["reason"]) == (400, "BadRequest")
     kind = "application/strategic-merge-patch+json"
-    status, _, _ = api.request("PATCH", f"{path}/web", {"spec": {"usages": ["any"]}}, content_type=kind)
+    status, _, _ = api.request("PATCH", f"{path}/web", {"spec": {"continueToken": "a"}}, content_type=kind)
     assert status == 200
     status, read, _ = api.request("GET", f"{path}/web")
-    assert (status, read["spec"]["usages"]) == (200, ["any"])
+    assert (status, read["spec"]["continueToken"]) == (200, "a")
     table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
     _, shown, _ = api.request("GET", path, headers=table)
-    assert [column["name"] for column in shown["columnDefinitions"]] == ["Name", "Age", "SignerName"]
-    assert shown["rows"][0]["cells"][2] == "example.dev/web"
+    assert [column["name"] for column in shown["columnDefinitions"]] == ["Name", "Age", "Resource"]
+    assert shown["rows"][0]["cells"][2] == "pods"
     status, _, _ = api.request("DELETE", f"{path}/web")
     assert status == 200
 '''

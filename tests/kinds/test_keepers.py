@@ -58,11 +58,13 @@ def test_which_kinds_nothing_acts_on() -> None:
     """A controller that is added takes its kind out of this list, with the kind's `keeper`."""
     assert {kind.resource for kind in KINDS if kind.idle} == {
         "apiservices.apiregistration.k8s.io",
+        "certificatesigningrequests.certificates.k8s.io",
         "flowschemas.flowcontrol.apiserver.k8s.io",
         "ingresses.networking.k8s.io",
         "networkpolicies.networking.k8s.io",
         "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
         "resourceclaims.resource.k8s.io",
         "runtimeclasses.node.k8s.io",
+        "servicecidrs.networking.k8s.io",
         "volumeattachments.storage.k8s.io",
     }
