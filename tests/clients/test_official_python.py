@@ -141,8 +141,7 @@ def test_documents_are_created_from_yaml(api: client.ApiClient, core: client.Cor
 
 
 def test_the_dynamic_client_discovers_applies_and_watches(api: client.ApiClient) -> None:
-    found = dynamic.DynamicClient(api)
-    maps = found.resources.get(api_version="v1", kind="ConfigMap")
+    maps = dynamic.DynamicClient(api).resources.get(api_version="v1", kind="ConfigMap")
     body: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "dynamic"}}
     maps.create(body={**body, "data": {"a": "1"}}, namespace="default")
     mine = {**body, "data": {"a": "2"}}
@@ -157,6 +156,7 @@ def test_the_dynamic_client_discovers_applies_and_watches(api: client.ApiClient)
     assert next(events)["type"] == "ADDED"
     maps.delete(name="dynamic", namespace="default")
     assert next(events)["type"] == "DELETED"
+    found = dynamic.DynamicClient(api)
     deployments = found.resources.get(api_version="apps/v1", kind="Deployment")
     assert {"scale", "status"} <= set(deployments.subresources)
     assert {one.name for one in found.resources.search(kind="Lease")} == {"leases"}
