@@ -342,3 +342,20 @@ def test_pods_of_a_namespace_go_first(room: Room) -> None:
     assert room.ask("PUT", f"{path}/pods/test-pod", waiting)[0] == 200
     room.run(60)
     assert room.ask("GET", path)[0] == 404
+
+
+# -- [sig-network] --------------------------------------------------------------------------------------------------
+
+
+@does("[sig-network] Service endpoints latency should not be very high [Conformance]")
+def test_services_have_their_endpoints_at_once(room: Room) -> None:
+    labels = {"name": "svc-latency-rc"}
+    room.made(f"{CORE}/pods", pod("svc-latency", labels))
+    room.run(60)
+    spec = {"selector": labels, "ports": [{"port": 80}], "type": "ClusterIP", "sessionAffinity": "None"}
+    for number in range(20):
+        room.made(f"{CORE}/services", {"metadata": {"name": f"latency-svc-{number}"}, "spec": spec})
+    # Upstream allows 20 s for half of them, 50 s for 99 of 100.
+    room.run(5)
+    for number in range(20):
+        assert room.ask("GET", f"{CORE}/endpoints/latency-svc-{number}")[1]["subsets"][0]["addresses"]
