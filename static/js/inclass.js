@@ -25,7 +25,8 @@ import { isWall } from "./state/looks.js";
  * @param {(name: string, page: {element: HTMLElement, render: (view: View, ui: Ui) => void} | null) => void} world.offer
  *   a page of the phone
  * @param {(title: string) => void} world.entitle what the session is called here; "" as it is
- * @param {ConstructorParameters<typeof Guide>[0] & {free: () => boolean}} world.page what it shows; free: nobody else says what
+ * @param {ConstructorParameters<typeof Guide>[0] & {free: () => boolean, check: () => Promise<any>}} world.page what it shows; free:
+ *   nobody else says what; check: who can reach it
  */
 export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say, offer, entitle, page }) {
   await Promise.all([loadTexts(ui().lang, "vote"), addStyles("class-vote")]);
@@ -43,7 +44,8 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
     },
   });
   const column = later(redraw, async () => (await import("./class/column.js")).mountColumn({ ballot, dispatch }));
-  const parts = createParts({ classroom, redraw, ui, say, dispatch });
+  const people = peopleDialog({ dispatch, ui, code, check: page.check });
+  const parts = createParts({ classroom, redraw, ui, say, dispatch, openPeople: people.open });
   const guide = new Guide(page);
   const decision = revealedDecision(dispatch);
   const phone = element("div", { class: "phone-class", tabindex: "0" });
@@ -92,12 +94,13 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       if (lesson && lesson.id !== lessonSeen && (current.phone || makeRoom())) lessonSeen = lesson.id;
       parts.board(board ? input : null);
       parts.wall(onWall && !board ? input : null);
-      const told = parts.lesson(onWall ? null : input);
+      const texts = parts.lesson(onWall ? null : input);
       const panel = teaching && !onWall && (poll || lesson) ? parts.panel(input) : null;
       const voting = poll && !teaching && !onWall;
       if (voting) ballot.render(input);
       // The remote has the run sheet; what is told stands on the wall.
-      const standing = [...(panel && current.phone ? [] : told.above), ...(panel ? [panel] : voting ? [ballot.element] : []), ...told.below];
+      people.render(view, current);
+      const standing = [...(panel && current.phone ? [] : texts.above), ...(panel ? [panel] : voting ? [ballot.element] : []), ...texts.below];
       if (current.phone) placeIn(phone, standing);
       const wanted = current.phone && standing.length ? (teaching ? "lead" : "vote") : "";
       if (wanted !== offered) offer(wanted, wanted ? { element: phone, render: () => {} } : null);
@@ -106,8 +109,9 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       // What has just come to be told stands at the top.
       if (place !== toldAt) for (const one of [phone, document.getElementById("class-ask")]) one?.scrollTo(0, 0);
       toldAt = place;
-      if (!current.phone) column.get()?.render(standing, current);
-      else column.there()?.render([], current);
+      const told = poll?.state === "revealed" && Boolean(poll.answer?.explain?.decision);
+      if (!current.phone) column.get()?.render(standing, current, told);
+      else column.there()?.render([], current, false);
     },
   };
 }
@@ -163,11 +167,18 @@ function titleOf({ session }, lesson) {
 
 /**
  * What not every page of a class shows, fetched when it is first asked for.
- * @param {{classroom: Classroom, redraw: () => void, ui: () => Ui, say: (message: string) => void, dispatch: Dispatch}} world
+ * @param {{classroom: Classroom, redraw: () => void, ui: () => Ui, say: (message: string) => void, dispatch: Dispatch, openPeople: () => void}} world
  */
-function createParts({ classroom, redraw, ui, say, dispatch }) {
+function createParts({ classroom, redraw, ui, say, dispatch, openPeople }) {
   /** @param {string} id @param {Record<string, number>} [counts] */
-  const act = (id, counts) => void lead(classroom, id, counts);
+  const act = (id, counts) => {
+    const { poll } = classroom.state;
+    const decision = poll?.answer?.explain?.decision;
+    if (id === "class") openPeople();
+    else if (id === "copies") dispatch({ type: "handOut", people: "all", seeds: "same", until: "" });
+    else if (id === "world" && poll && decision) dispatch({ type: "openRules", decision, pod: poll.pod });
+    else void lead(classroom, id, counts);
+  };
   const panel = later(redraw, async () => {
     const [{ mountPanel }] = await Promise.all([
       import("./class/remote/panel.js"), loadTexts(ui().lang, "class"), loadTexts(ui().lang, "lesson"), addStyles("class-lead"),
@@ -223,6 +234,30 @@ function createParts({ classroom, redraw, ui, say, dispatch }) {
       const made = panel.get();
       made?.render(input);
       return made?.element ?? null;
+    },
+  };
+}
+
+/**
+ * The people of the class, from the remote: the dialog that the laptop has in its bar.
+ * @param {{dispatch: Dispatch, ui: () => Ui, code: string, check: () => Promise<any>}} world
+ */
+function peopleDialog({ dispatch, ui, code, check }) {
+  /** @type {ReturnType<typeof import("./presenting/class.js").openClass> | null} */
+  let dialog = null;
+  return {
+    async open() {
+      try {
+        const [{ openClass }] = await Promise.all([import("./presenting/class.js"), loadTexts(ui().lang, "presenting"), addStyles("presenting")]);
+        dialog = openClass({ dispatch, check, qr: `/api/sessions/${code}/qr.svg` });
+        dispatch({ type: "tab", tab: "class" });
+      } catch {
+        // Without the network: the next tap asks again.
+      }
+    },
+    /** @param {View} view @param {Ui} ui */
+    render(view, ui) {
+      if (dialog?.open) dialog.render(view, ui);
     },
   };
 }

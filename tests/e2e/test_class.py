@@ -135,6 +135,9 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     expect(teacher.get_by_test_id("rail-sealed")).to_be_hidden()
     # Everybody's page shows what the step is about: its author wants the decision to be looked at.
     wait_state(teacher, lambda now: now["selected"] == {"resource": "pods", "key": "default/vip"}, "the lesson's view")
+    expect(teacher.get_by_test_id("class-decision")).to_be_visible()
+    expect(remote.get_by_test_id("lead-world")).to_be_visible()
+    expect(wall.get_by_test_id("clock-play")).to_be_hidden()
     look(judge, pages, "reveal")
     main.click()
     expect(wall.get_by_test_id("board-so")).to_contain_text("fourth")
@@ -149,6 +152,17 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
 def take_home(classroom: Classroom, judge: Judge, teacher: Page, student: Page) -> None:
     """Set homework; somebody follows its link, answers twice, and the sheet tells of it."""
     teacher.keyboard.press("[")
+    # A question of the teacher's own, with what is right said as a predicate.
+    teacher.get_by_test_id("palette-ask").click()
+    teacher.get_by_test_id("ask-kind-choice").click()
+    teacher.get_by_test_id("ask-question").fill("Where is web?")
+    for at, (label, right) in enumerate((("gone", "!pod('web').exists"), ("on n2", "pod('web').node == 'n2'"))):
+        teacher.get_by_test_id(f"ask-answer-{at}").fill(label)
+        teacher.get_by_test_id(f"ask-right-{at}").fill(right)
+    judge.look(teacher, "ask the class")
+    teacher.get_by_test_id("dialog-submit").click()
+    expect(student.get_by_test_id("vote-question")).to_have_text("Where is web?")
+    expect(student.locator(".vote-option")).to_have_count(2)
     teacher.get_by_test_id("palette-homework").click()
     teacher.get_by_test_id("homework-about").select_option("first-in-list")
     teacher.get_by_test_id("homework-title").fill("Friday")

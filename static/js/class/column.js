@@ -22,6 +22,9 @@ export function mountColumn({ ballot, dispatch }) {
   ]);
   back.hidden = true;
   document.getElementById("inspector")?.after(root, back);
+  const more = element("button", { class: "button class-more", type: "button", "data-testid": "class-decision", onclick: () => fold(true) }, [
+    element("span"), element("kbd", {}, FOLD),
+  ]);
   let folded = false;
   let stands = false;
 
@@ -46,15 +49,17 @@ export function mountColumn({ ballot, dispatch }) {
     /**
      * @param {readonly HTMLElement[]} parts what stands in the column; empty: there is none
      * @param {Ui} ui
+     * @param {boolean} told whether there is a decision to be read behind it
      */
-    render(parts, ui) {
+    render(parts, ui, told) {
       stands = parts.length > 0;
       if (!stands) folded = false;
       root.hidden = !stands || folded;
       back.hidden = !stands || !folded;
       setAttribute(root, "aria-label", text(ui.lang, "vote.tab"));
       setText(/** @type {Element} */ (back.firstElementChild), text(ui.lang, "vote.back"));
-      placeIn(root, parts);
+      setText(/** @type {Element} */ (more.firstElementChild), text(ui.lang, "vote.decision"));
+      placeIn(root, told && stands ? [more, ...parts] : parts);
       document.body.classList.toggle("has-ask", !root.hidden);
     },
   };

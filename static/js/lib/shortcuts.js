@@ -32,6 +32,16 @@ export const KEYS = [
     ],
   },
   {
+    where: "class", keys: [
+      { press: ["1", "–", "9"], does: "vote" },
+      { press: ["Enter"], does: "send" },
+      { press: ["B"], does: "because" },
+      { press: ["]", "["], does: "fold" },
+      { press: ["→", "←"], does: "lead" },
+      { press: ["Z"], does: "freeze" },
+    ],
+  },
+  {
     where: "command", keys: [
       { press: ["Tab"], does: "complete" },
       { press: ["↑", "↓"], does: "history" },

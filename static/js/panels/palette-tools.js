@@ -141,6 +141,19 @@ export const TOOLS = [
     run: (_view, _ui, dispatch) => dispatch({ type: "openByHand" }),
   },
   {
+    id: "ask", group: "files", icon: "eye", label: (_view, ui) => text(ui.lang, "item_ask"),
+    reason: (view, ui) => {
+      const refused = refusedCluster(view.me);
+      return refused ? text(ui.lang, refused) : "";
+    },
+    run: (view, ui, dispatch) => {
+      const key = ui.selected?.resource === "pods" ? ui.selected.key : "";
+      const pod = key ? view.objects.get("pods")?.get(key) : null;
+      // What has its node already is asked nothing.
+      dispatch({ type: "askClass", pod: pod && !pod.spec?.["nodeName"] ? key : "" });
+    },
+  },
+  {
     id: "homework", group: "files", icon: "tag", label: (_view, ui) => text(ui.lang, "item_homework"),
     reason: () => "",
     run: (_view, _ui, dispatch) => dispatch({ type: "openHomework", id: "" }),

@@ -78,6 +78,8 @@ export function mount(root, dispatch, session) {
       if (ui.join.reachable && !ui.phone && view.me && !view.me.recorded) setAttribute(qr, "src", `/api/sessions/${session.code}/qr.svg`);
       shut.hidden = ui.join.reachable;
       setAttribute(code, "title", text(lang, ui.join.reachable ? "show_code" : "join_closed"));
+      // Who only watches moves no clock: on a wall the room is wanted.
+      root.classList.toggle("watches", view.me?.role === "viewer" && !view.me.recorded);
       role.hidden = !view.me;
       if (view.me) setText(role, text(lang, view.me.recorded ? "role_recording" : `role_${view.me.role}`));
       setAttribute(english, "aria-pressed", String(lang === "en"));

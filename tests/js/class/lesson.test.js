@@ -50,10 +50,18 @@ test("a learner alone answers and says why before the engine does", () => {
 test("the remote's one action is the lesson's next unless a question is open, and the rest is one tap away", () => {
   const asks = leadOf({ poll: openPoll(), lesson: lessonAt("ask"), lang: "en" });
   const ids = ({ main, others, tools }) => [main.id, others.map(({ id }) => id), tools.map(({ id }) => id)];
-  assert.deepEqual(ids(asks), ["close", ["reveal"], ["hint", "restart", "skip"]]);
+  assert.deepEqual(ids(asks), ["close", ["reveal"], ["hint", "restart", "skip", "class"]]);
   const waits = leadOf({ poll: null, lesson: lessonAt("wait"), lang: "en" });
-  assert.deepEqual(ids(waits), ["next", [], ["makeItSo", "restart", "skip"]]);
+  assert.deepEqual(ids(waits), ["next", [], ["makeItSo", "restart", "skip", "copies", "class"]]);
   assert.equal(minutesOf(lessonAt("ask", { minutesLeft: -2 })), 0);
+});
+
+test("copies and the rule that votes believed are within reach once the answer is told", () => {
+  const tools = (poll) => leadOf({ poll, lesson: null, lang: "en" }).tools.map(({ id }) => id);
+  assert.deepEqual(tools(openPoll()), ["class"], "while a vote seals the pod nothing of it is handed out");
+  const poll = { ...openPoll(), state: "revealed", answer: { right: ["n2"], chosen: "n2" } };
+  assert.deepEqual(tools(poll), ["copies", "class"]);
+  assert.deepEqual(tools({ ...poll, answer: { ...poll.answer, explain: { decision: "7" } } }), ["world", "copies", "class"]);
 });
 
 test("a lesson that is over has no step; a learner alone is asked once more by the exit ticket", () => {

@@ -3,6 +3,7 @@
 /** @import { Input } from "../poll/ballot.js" */
 import { element, setAttribute, setText, syncList } from "../../dom/dom.js";
 import { text } from "../../lib/text.js";
+import { onKeys } from "../place.js";
 import { sayLine } from "../poll/outcome.js";
 import { aloneNext, otherDeeds } from "./model.js";
 
@@ -15,6 +16,7 @@ export function mountNav(act) {
   const root = element("div", { class: "lesson-nav" }, [refusal, missing, main, others]);
   let doing = "";
   main.addEventListener("click", () => act(doing));
+  onKeys(root, { ArrowRight: () => main.hidden || act(doing) });
   return {
     element: root,
     /** @param {Input} input */

@@ -47,8 +47,20 @@ export function leadOf({ poll, lesson, lang }) {
   const votes = counts?.total[(poll?.round ?? 1) - 1] ?? 0;
   const advice = adviceOf(poll, counts);
   const { main, others } = deedsOf(poll, lesson, advice?.kind ?? "few");
-  const tools = lesson ? otherDeeds(lesson).filter(({ id }) => id !== main?.id && others.every((one) => one.id !== id)) : [];
+  const own = lesson ? otherDeeds(lesson).filter(({ id }) => id !== main?.id && others.every((one) => one.id !== id)) : [];
+  const tools = [...own, ...classDeeds(poll)];
   return { counts, picture: poll?.state === "revealed" || votes >= PICTURE_MIN, advice, main, others, tools };
+}
+
+/**
+ * What else a class needs: copies and the rule that votes believed once the answer is told, its people always.
+ * @param {Poll | null} poll
+ * @returns {Deed[]}
+ */
+function classDeeds(poll) {
+  const told = !poll || poll.state === "revealed";
+  const apart = poll?.state === "revealed" && Boolean(poll.answer?.explain?.decision);
+  return [...(apart ? [deed("world")] : []), ...(told ? [deed("copies")] : []), deed("class")];
 }
 
 /**

@@ -9,6 +9,7 @@ import { text } from "../../lib/text.js";
 import { percent } from "../poll/counts.js";
 import { ballotOf } from "../poll/model.js";
 import { outcome, sayLine } from "../poll/outcome.js";
+import { onKeys } from "../place.js";
 import { handCount } from "./hands.js";
 import { adviceWords, leadOf } from "./model.js";
 import { mountSheet } from "./sheet.js";
@@ -33,8 +34,9 @@ export function mountPanel(act) {
   const hands = handCount(act);
   const sheet = mountSheet(act);
   const refusal = element("p", { class: "field-error", role: "alert" });
+  const offline = element("p", { class: "lead-offline", role: "status", "data-testid": "lead-offline" });
   const body = element("div", { class: "lead-body", tabindex: "0" }, [
-    sheet.element,
+    offline, sheet.element,
     element("div", { class: "vote-head" }, [chip, element("span", { class: "lead-time" }, [clock, voted])]), question,
     histogram.element, result.element, advice.element, refusal, tools, hands.element,
   ]);
@@ -54,12 +56,20 @@ export function mountPanel(act) {
     sure = LOSES.has(id) && sure !== id ? id : "";
     button.classList.toggle("asks", sure === id);
   };
+  const root = element("section", { class: "lead", "data-testid": "lead" }, [body, foot]);
+  onKeys(root, { ArrowRight: () => main.hidden || act(doing), ArrowLeft: () => back.hidden || tap(back, "back"), z: () => act("freeze") });
   return {
-    element: element("section", { class: "lead", "data-testid": "lead" }, [body, foot]),
+    element: root,
     /** @param {Input} input */
     render({ view, ui, state, unixMs, alone }) {
       const { poll, lesson } = state;
       const lead = leadOf({ poll, lesson, lang: ui.lang });
+      const lost = ui.connection !== "live";
+      offline.hidden = !lost;
+      setText(offline, lost ? text(ui.lang, "lead.offline") : "");
+      // What is shown is as old as the connection: nothing is done by it.
+      root.toggleAttribute("data-lost", lost);
+      for (const one of [foot, tools, hands.element]) one.inert = lost;
       sheet.render(lesson, ui);
       hands.render(poll && (poll.state === "open" || poll.state === "closed") ? poll : null, ui);
       back.hidden = !lesson;

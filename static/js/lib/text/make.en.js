@@ -2,6 +2,7 @@
 
 /** @type {Record<string, string>} */
 export const EN = {
+  item_ask: "Ask the class",
   item_homework: "Homework",
   item_by_hand: "By hand",
   item_kill: "Kill node",
@@ -12,6 +13,13 @@ export const EN = {
   "keys.title": "Keys of this page",
   "keys.in_page": "Everywhere",
   "keys.in_bars": "Bars and palette",
+  "keys.in_class": "Class",
+  "keys.vote": "choose an answer",
+  "keys.send": "vote",
+  "keys.because": "say why",
+  "keys.fold": "fold the question, the palette",
+  "keys.lead": "go on, back (who leads or learns alone)",
+  "keys.freeze": "freeze the class",
   "keys.in_nodes": "Nodes",
   "keys.in_command": "Command line",
   "keys.in_yaml": "YAML",

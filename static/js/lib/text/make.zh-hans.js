@@ -2,6 +2,7 @@
 
 /** @type {Record<string, string>} */
 export const ZH_HANS = {
+  item_ask: "向全班提问",
   item_homework: "作业",
   item_by_hand: "手动调度",
   item_kill: "停掉节点",
@@ -12,6 +13,13 @@ export const ZH_HANS = {
   "keys.title": "本页快捷键",
   "keys.in_page": "任何地方",
   "keys.in_bars": "工具栏和面板",
+  "keys.in_class": "课堂",
+  "keys.vote": "选择答案",
+  "keys.send": "投票",
+  "keys.because": "说明理由",
+  "keys.fold": "折叠问题、工具栏",
+  "keys.lead": "继续、返回（主持人或自学者）",
+  "keys.freeze": "冻结全班",
   "keys.in_nodes": "节点",
   "keys.in_command": "命令行",
   "keys.in_yaml": "YAML",
