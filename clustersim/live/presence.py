@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import weakref
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
 import msgspec
+from django.db import DatabaseError
 
 from clustersim.classroom import lectern, people, together
 from clustersim.classroom.auth import VIEWER
@@ -45,6 +47,8 @@ VOTES_EVERY_SECONDS: Final = 0.5
 
 LINGER_SECONDS: Final = 3.0
 """How long a person stays present after their last page here closed: a reload must not blink."""
+
+_logger = logging.getLogger(__name__)
 
 
 class Room:
@@ -131,11 +135,12 @@ class Room:
                         await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
                         await asyncio.sleep(SETTLE_SECONDS + SETTLE_MORE_SECONDS * len(self.seats))
                     changed.clear()
-                    if loop.time() - renewed >= RENEW_SECONDS:
-                        renewed = loop.time()
-                        await in_thread(partial(people.mark_present, list(self._sockets)))
-                        await in_thread(lambda: hints.touch(self.session_id))
-                    await self._read()
+                    with _until_the_next_look():
+                        if loop.time() - renewed >= RENEW_SECONDS:
+                            await in_thread(partial(people.mark_present, list(self._sockets)))
+                            await in_thread(lambda: hints.touch(self.session_id))
+                            renewed = loop.time()
+                        await self._read()
         finally:
             following.cancel()
 
@@ -144,8 +149,9 @@ class Room:
         with hinted(hints.CLASS, self.session_id) as changed:
             while True:
                 # Before the first hint, too: one may have come while nobody listened yet.
-                state = await in_thread(lambda: lectern.state_of(self.session_id))
-                self._tell_frames(self.frames | _class_frames(state), self.wall | _class_frames(state))
+                with _until_the_next_look():
+                    state = await in_thread(lambda: lectern.state_of(self.session_id))
+                    self._tell_frames(self.frames | _class_frames(state), self.wall | _class_frames(state))
                 await changed.wait()
                 changed.clear()
 
@@ -154,11 +160,12 @@ class Room:
         with hinted(hints.VOTES, self.session_id) as changed:
             while self._task is not None and not self._task.done():
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(changed.wait(), RENEW_SECONDS)
-                    changed.clear()
+                    await asyncio.wait_for(changed.wait(), LOOK_SECONDS)
+                changed.clear()
+                with _until_the_next_look():
                     await self._count()
                     self._tell_frames({**self.frames, **self._votes}, {**self.wall, **self._votes})
-                    await asyncio.sleep(VOTES_EVERY_SECONDS)
+                await asyncio.sleep(VOTES_EVERY_SECONDS)
 
     async def _count(self) -> None:
         told = await in_thread(lambda: votes.frame_of(self.session_id))
@@ -185,6 +192,15 @@ class Room:
         self.frames, self.wall = _kept(self.frames, frames), _kept(self.wall, wall)
         self.changed.set()
         self.changed = asyncio.Event()
+
+
+@contextlib.contextmanager
+def _until_the_next_look() -> Iterator[None]:
+    """Pass over that the database does not answer: pages that are open are told at the next look, without a reload."""
+    try:
+        yield
+    except DatabaseError as error:
+        _logger.warning("the class cannot be read, and is looked at again soon: %s", error)
 
 
 def _kept(before: dict[str, str], frames: dict[str, str]) -> dict[str, str]:
