@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 
 from clustersim.classroom import limits, together
-from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.auth import STUDENT, TEACHER
 from clustersim.sessionapi.http import Call, answer, refuse, text_field
 from controllers.kinds.table import find_resource, page_of
 from scheduler_core.api.errors import ApiError, Cause
@@ -28,7 +28,7 @@ def switch(call: Call) -> HttpResponse:
 
 def point(call: Call) -> HttpResponse:
     """Answer `POST …/point {"resource", "namespace"?, "name"}`: every open page offers to show that object."""
-    principal = call.require(TEACHER)
+    principal = call.require_acting(TEACHER, STUDENT)
     body = call.body(("resource", "namespace", "name"))
     resource, name = text_field(body, "resource", 120), text_field(body, "name", 253)
     namespace = text_field(body, "namespace", 63) if body.get("namespace") else ""

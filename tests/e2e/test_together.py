@@ -69,6 +69,10 @@ def test_two_people_see_whose_it_is_where_the_other_looks_and_what_is_pointed_at
     offer.click()
     expect(student.get_by_test_id("inspector-name")).to_have_text("n3")
     expect(teacher.get_by_test_id("toast-action")).to_have_count(0)
+    # Students point, too.
+    student.get_by_test_id("inspector-point").click()
+    pointed = teacher.locator(".toast", has=teacher.get_by_test_id("toast-action"))
+    expect(pointed).to_contain_text("points at n3")
 
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}

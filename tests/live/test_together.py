@@ -145,8 +145,13 @@ async def test_only_what_is_there_can_be_pointed_at(room: Class) -> None:
         assert (await room.ask("POST", "/point", body)).status_code == code, body
 
 
-async def test_only_the_teacher_points_and_not_too_often(room: Class, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_students_point_too_until_they_are_muted_and_nobody_too_often(
+    room: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "POINTS", limits.Rate(2, 0.001, "things"))
     body = {"resource": "nodes", "name": "n1"}
+    pointed = await room.ask("POST", "/point", body, room.student["token"])
+    assert (pointed.status_code, pointed.json()["by"]) == (201, room.student["id"])
+    await room.ask("PATCH", f"/people/{room.student['id']}", {"muted": True})
     assert (await room.ask("POST", "/point", body, room.student["token"])).status_code == 403
     assert [(await room.ask("POST", "/point", body)).status_code for _ in range(3)] == [201, 201, 429]

@@ -41,7 +41,8 @@ export function headOf(object, { view, ui, dispatch, state, author }) {
   }, icon("copy"));
   copy.addEventListener("click", () => dispatch({ type: "copyAddress" }));
   const teacher = view.me?.role === "teacher" && !view.me.past;
-  const point = teacher && element("button", {
+  const points = (teacher || view.me?.role === "student") && !view.me?.past;
+  const point = points && element("button", {
     class: "ghost", type: "button", "aria-label": t("point_at"), title: t("point_at"), "data-testid": "inspector-point",
     onclick: () => dispatch({ type: "pointAt", resource: object.resource, key: keyOf(object) }),
   }, icon("eye"));

@@ -210,7 +210,7 @@ export function growScores(scene, marks) {
  * @param {Lang} lang
  */
 function scoreHover(mark, lang) {
-  const values = { pod: mark.pod, node: mark.node ?? "", points: number(lang, mark.points ?? 0) };
+  const values = { pod: mark.said, node: mark.node ?? "", points: number(lang, mark.points ?? 0) };
   const told = mark.points === undefined ? text(lang, "streams.placedOnly", values) : text(lang, "streams.placed", values);
   const tie = isTie(mark)
     ? text(lang, "streams.tieOf", { names: mark.of?.join(", ") ?? number(lang, mark.best ?? 0), node: mark.node ?? "" }) : "";
@@ -278,7 +278,7 @@ export function preemptionSentence(mark, lang) {
   const told = /** @type {NonNullable<Mark["preemption"]>} */ (mark.preemption);
   const names = told.victims.map((key) => key.split("/")[1] ?? key).join(", ") + (told.count > told.victims.length ? " …" : "");
   return text(lang, "streams.took", {
-    pod: mark.pod.split("/")[1] ?? mark.pod, victims: names, node: told.node, candidates: told.candidates,
+    pod: mark.said, victims: names, node: told.node, candidates: told.candidates,
     criterion: text(lang, `streams.by.${DECIDED_BY[rowOf(told.criterion)]}`),
   });
 }

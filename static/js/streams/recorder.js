@@ -6,6 +6,7 @@
 
 /** @import { DecisionLine, NodeSummary, PodSlim, Ui, View } from "../lib/types.d.ts" */
 import { ownerGroup, ownerLook } from "../lib/hues.js";
+import { saidKey } from "../state/people.js";
 import { GPU_RESOURCE, isTerminal, nodes, objectAt, podsByNode, queueOfLeader } from "../state/selectors.js";
 
 /** Samples kept; past it every second one of the older half goes. */
@@ -39,7 +40,7 @@ const COLUMN_MS = 1_000;
  * @property {Float32Array} gpu
  */
 
-/** @typedef {DecisionLine & {label: string, hue: number}} Mark a decision with its owner's name and hue */
+/** @typedef {DecisionLine & {label: string, hue: number, said: string}} Mark a decision with its owner's name and hue, and its pod as it is said */
 /** @typedef {{cpuMilli: number, memoryBytes: number, gpu: number}} Shape */
 
 export class Recorder {
@@ -247,5 +248,5 @@ function markOf(view, line) {
   const [namespace = "", name = ""] = line.pod.split("/");
   const pod = found?.metadata.uid === line.uid ? found : null;
   const group = ownerGroup(pod ?? { resource: "pods", metadata: { name, namespace }, spec: {}, status: {} });
-  return { ...line, label: group.label, hue: ownerLook(pod?.hues?.owner, group.key).hue };
+  return { ...line, said: saidKey(view, line.pod), label: group.label, hue: ownerLook(pod?.hues?.owner, group.key).hue };
 }

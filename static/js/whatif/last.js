@@ -21,22 +21,26 @@ export function mountLast(asks) {
   /** @type {Lang} */
   let lang = "en";
   let turn = 0;
+  /** @type {(key: string) => string} */
+  let nameOf = (key) => key;
 
   ask.addEventListener("click", async () => {
     const mine = (turn += 1);
     told.replaceChildren(element("p", { class: "wi-note" }, text(lang, "whatif.last_asking")));
     const { last, refusal } = await asks.last(changes, LAST);
     if (mine !== turn) return;
-    told.replaceChildren(...(last ? moved(last, lang) : [element("p", { class: "wi-bad" }, refusal?.message ?? "")]));
+    told.replaceChildren(...(last ? moved(last, nameOf, lang) : [element("p", { class: "wi-bad" }, refusal?.message ?? "")]));
   });
 
   return {
     element: root,
     /**
      * @param {readonly Change[]} next none: there is nothing to ask about
+     * @param {(key: string) => string} say a pod's name as it is said
      * @param {Lang} spoken
      */
-    render(next, spoken) {
+    render(next, say, spoken) {
+      nameOf = say;
       root.hidden = !next.length;
       ask.textContent = text(spoken, "whatif.last", { n: LAST });
       if (JSON.stringify(next) !== JSON.stringify(changes) || spoken !== lang) {
@@ -51,10 +55,11 @@ export function mountLast(asks) {
 
 /**
  * @param {WhatIfLast} last
+ * @param {(key: string) => string} nameOf
  * @param {Lang} lang
  * @returns {HTMLElement[]}
  */
-function moved(last, lang) {
+function moved(last, nameOf, lang) {
   const rows = last.decisions.filter((row) => row.before !== row.after);
   const points = (/** @type {number | null | undefined} */ value) => (typeof value === "number" ? number(lang, value) : "–");
   const nowhere = text(lang, "whatif.nowhere");
@@ -70,7 +75,7 @@ function moved(last, lang) {
         scope: "col", class: WIDE.has(key) ? "wi-wide" : "",
       }, text(lang, key))))]),
       element("tbody", {}, rows.map(({ pod, before, after, points: [old, fresh] }) => element("tr", {}, [
-        element("th", { scope: "row", title: pod }, pod.slice(pod.indexOf("/") + 1)),
+        element("th", { scope: "row", title: pod }, nameOf(pod)),
         element("td", {}, before ?? nowhere), element("td", { class: "wi-new" }, after ?? nowhere),
         element("td", { class: "wi-wide" }, points(old)), element("td", { class: "wi-wide" }, points(fresh)),
         element("td", {}, typeof old === "number" && typeof fresh === "number" ? `+${number(lang, fresh - old)}` : "–"),

@@ -6,6 +6,7 @@
 /** @import { Change, Fit, Lang, Me, PodSlim, Trace, View, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 import { element } from "../dom/dom.js";
 import { text } from "../lib/text.js";
+import { saidName } from "../state/people.js";
 import { mountFits } from "./fits.js";
 import { mountTrial } from "./trial.js";
 
@@ -65,7 +66,9 @@ export function mountWhatIf(root, asks) {
       none.textContent = text(lang, loading ? "whatif.loading" : "whatif.none");
       return;
     }
-    head.textContent = text(lang, "whatif.attempt", { n: trace.attempt, pod: input.pod.metadata.name });
+    head.textContent = text(lang, "whatif.attempt", {
+      n: trace.attempt, pod: saidName(input.view, input.pod.metadata.namespace, input.pod.metadata.name),
+    });
     fits.render(trace, input);
     trial.render(trace, { ...input, eras });
   }

@@ -4,6 +4,7 @@
 /** @import { Asks, WhatIfInput } from "./panel.js" */
 import { element } from "../dom/dom.js";
 import { text } from "../lib/text.js";
+import { saidKey } from "../state/people.js";
 import { difference } from "./difference.js";
 import { mountLast } from "./last.js";
 import { UNCHANGED, changesOf, likeNodes, pluginsOf } from "./model.js";
@@ -105,11 +106,11 @@ export function mountTrial(asks) {
 
   function drawOutcome() {
     if (!input || !trace) return;
-    const { lang } = input;
+    const { lang, view } = input;
     const changes = told();
     reset.hidden = !changes.length;
     // What another pod asks for says nothing about the others.
-    last.render(changes.some((one) => "request" in one) ? [] : changes, lang);
+    last.render(changes.some((one) => "request" in one) ? [] : changes, (key) => saidKey(view, key), lang);
     tellOutcome(outcome, { problem, answer, asking, lang });
   }
 

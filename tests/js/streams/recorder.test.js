@@ -80,6 +80,14 @@ test("decisions become marks with their owners, each once; one told anew is draw
   assert.deepEqual(recorder.marks.filter((mark) => mark.id === "web-a-1").map((mark) => mark.result), ["error"]);
 });
 
+test("a student's pod is said with their initials, as everywhere", () => {
+  const recorder = new Recorder();
+  const student = { id: "2", slug: "mei", name: "Mei Lin", namespace: "mei", color: 2, role: "student", online: true };
+  const view = { ...viewOf([node("n1", "4")]), people: [student], decisions: [line("a", { pod: "mei/web-1" }), line("b")] };
+  recorder.take(view, { ...LIVE, nowMs: 1 });
+  assert.deepEqual(recorder.marks.map(({ said, pod }) => [said, pod]), [["ML web-1 · mei", "mei/web-1"], ["b", "default/b"]]);
+});
+
 test("memory is bounded, and a silence is a gap", () => {
   const recorder = new Recorder();
   const view = viewOf([node("n1", "4")]);
