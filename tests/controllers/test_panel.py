@@ -223,6 +223,7 @@ def everything() -> list[Document]:
             "metadata": {"name": "gathers"},
             "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"to": "gathers"}}]},
         },
+        THINGS,
         made("v1", "PersistentVolumeClaim", "data", claim),
         pod("writer", volumes=[scratch]),
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**meta, "name": "stray", "ownerReferences": [stray]}},
@@ -236,6 +237,21 @@ def everything() -> list[Document]:
 
 
 TASK: Document = {"name": "task", "image": "task:1", "command": ["sh", "-c", "exit 0"]}
+
+
+THINGS: Document = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "things.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "things", "kind": "Thing"},
+        "versions": [
+            {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
+        ],
+    },
+}
 
 
 def made(version: str, kind: str, name: str, spec: Document) -> Document:
@@ -262,6 +278,7 @@ def test_every_controller_tells_what_it_found() -> None:
     lab.do(Delete("namespaces", "", "leaving"))
     lab.do(Delete("persistentvolumeclaims", "default", "data"))
     lab.do(Delete("volumeattributesclasses.storage.k8s.io", "", "gold"))
+    lab.do(Delete("customresourcedefinitions.apiextensions.k8s.io", "", "things.example.com"))
     listen(5)
     listen(120)
     # The node controller of the first document's time rests today; tests/controllers/test_era.py hears it.

@@ -35,6 +35,7 @@ PACKAGES = {
     "scheduler_core.extender": "Extenders",
     "controllers.scheduler": "The scheduler in a session",
     "controllers.registry": "Documents",
+    "controllers.custom": "Kinds that a session defines",
     "controllers.kinds": "Kinds",
     "controllers.loop": "The loop",
     "controllers.kit": "Controllers",
