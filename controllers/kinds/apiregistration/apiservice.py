@@ -32,6 +32,7 @@ LOCAL: Final = {
     ("autoscaling", "v1"): (17500, 15),
     ("autoscaling", "v2"): (17500, 30),
     ("batch", "v1"): (17400, 15),
+    ("certificates.k8s.io", "v1"): (17300, 15),
     ("networking.k8s.io", "v1"): (17200, 15),
     ("policy", "v1"): (17100, 15),
     ("rbac.authorization.k8s.io", "v1"): (17000, 15),
