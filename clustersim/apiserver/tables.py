@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from clustersim.apiserver.negotiation import Wanted
@@ -98,7 +98,13 @@ def table(
     columns: bool = True,
 ) -> dict[str, Any]:
     """Return the Table of some objects; without `columns` it continues one that the client has."""
-    rows = [row(kind, document, age, want) for document in documents]
+    return told_table(kind, [row(kind, document, age, want) for document in documents], metadata, want, columns=columns)
+
+
+def told_table(
+    kind: Printed, rows: Sequence[Any], metadata: Mapping[str, Any], want: Wanted, *, columns: bool = True
+) -> dict[str, Any]:
+    """Return the Table of some rows."""
     return {
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{want.version}",

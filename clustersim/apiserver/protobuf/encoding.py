@@ -28,6 +28,7 @@ _ZERO_TIME: Final = -62_135_596_800
 """Go's zero time, the first day of the year 1."""
 
 _json = msgspec.json.Encoder().encode
+_value = msgspec.json.Decoder().decode
 
 
 def encode(document: Mapping[str, Any]) -> bytes | None:
@@ -47,9 +48,8 @@ def encode_list(api_version: str, kind: str, metadata: Mapping[str, Any], items:
     """Return a list of objects that are given as JSON; `kind` is that of one of them."""
     head = fields_of(message_of(api_version, f"{kind}List"))
     item = _message(head[1].form)
-    decode = msgspec.json.decode
     parts = [_delimited(1, _message(head[0].form)(metadata))]
-    parts += [_delimited(2, item(decode(data))) for data in items]
+    parts += [_delimited(2, item(_value(data))) for data in items]
     return _envelope(api_version, f"{kind}List", b"".join(parts))
 
 
@@ -69,38 +69,46 @@ def _envelope(api_version: str, kind: str, raw: bytes) -> bytes:
     return b"".join((MAGIC, head, _delimited(2, raw), _delimited(3, b""), _delimited(4, b"")))
 
 
+SMALL_BYTES: Final = 600
+"""Bytes of JSON up to which a part is looked for among those that were written before."""
+
+PARTS_MAX: Final = 8_192
+"""Parts remembered as written, by message and JSON: those of many pods are alike. Past it all are forgotten."""
+
+_WRITTEN: dict[tuple[str, bytes], bytes] = {}
+
+
+def _part(message: str, value: Any) -> bytes:
+    data = _json(value)
+    if len(data) > SMALL_BYTES:
+        return _message(message)(value)
+    written = _WRITTEN.get((message, data))
+    if written is None:
+        written = _message(message)(value)
+        if len(_WRITTEN) >= PARTS_MAX:
+            _WRITTEN.clear()
+        _WRITTEN[message, data] = written
+    return written
+
+
 @cache
 def _message(message: str) -> Payload:
     """Return the function that writes a message; it is made when it is first used, since messages hold themselves."""
-    plain: list[tuple[str, bytes, Callable[[Any], bytes]]] = []
-    order: list[tuple[str, bytes, Callable[[Any], bytes]]] = plain
-    for field in fields_of(message):
-        order.append((field.name, _missing(field), _writer(field)))
-    if any(not name for name, _, _ in order):
-        return _with_parts(order)
+    fields = fields_of(message)
+    # No two objects have the same metadata; their specs are seldom small.
+    whole = bool(fields) and fields[0].name == "metadata"
+    missing = [_missing(field) for field in fields]
+    places = {field.name: (place, _writer(field, whole=whole)) for place, field in enumerate(fields) if field.name}
+    inner = [(place, _writer(field)) for place, field in enumerate(fields) if not field.name]
 
     def write(document: Any) -> bytes:
-        parts = []
-        get = document.get
-        for name, missing, writer in plain:
-            value = get(name)
-            if value is not None:
-                parts.append(writer(value))
-            elif missing:
-                parts.append(missing)
-        return b"".join(parts)
-
-    return write
-
-
-def _with_parts(order: list[tuple[str, bytes, Callable[[Any], bytes]]]) -> Payload:
-    """Return the writer of a message that has other messages' fields among its own."""
-
-    def write(document: Any) -> bytes:
-        parts = []
-        for name, missing, writer in order:
-            value = document.get(name) if name else document
-            parts.append(missing if value is None else writer(value))
+        parts = missing.copy()
+        for name, value in document.items():
+            if value is not None and name in places:
+                place, writer = places[name]
+                parts[place] = writer(value)
+        for place, writer in inner:
+            parts[place] = writer(document)
         return b"".join(parts)
 
     return write
@@ -127,9 +135,11 @@ def _missing(field: Field) -> bytes:
             return _delimited(field.number, _message(field.form)({}))
 
 
-def _writer(field: Field) -> Callable[[Any], bytes]:
-    """Return what writes a field's value, number and length included."""
+def _writer(field: Field, *, whole: bool = False) -> Callable[[Any], bytes]:
+    """Return what writes a field's value, number and length included; `whole`: it is not looked for among others."""
     number, form = field.number, field.form
+    if whole and field.is_message and not field.container:
+        return _delimiting(number, lambda value: _message(form)(value))
     if field.container == "{}":
         return _map(number, form)
     one = _one(number, form)
@@ -155,7 +165,12 @@ def _one(number: int, form: str) -> Callable[[Any], bytes]:
             return heads[length] + data if length < _SHORT else tag + _varint(length) + data
 
         return text
-    payload = _payload(form)
+    return _delimiting(number, _payload(form))
+
+
+def _delimiting(number: int, payload: Payload) -> Callable[[Any], bytes]:
+    tag = _tag(number, _DELIMITED)
+    heads = [tag + bytes([length]) for length in range(_SHORT)]
 
     def delimited(value: Any) -> bytes:
         data = payload(value)
@@ -186,8 +201,7 @@ def _payload(form: str) -> Payload:
         case "A" | "B" | "S":
             return lambda value: _either(value, form)
         case _:
-            # Looked up when it is needed: messages hold themselves.
-            return lambda value: _message(form)(value)
+            return lambda value: _part(form, value)
 
 
 def _map(number: int, form: str) -> Callable[[Any], bytes]:

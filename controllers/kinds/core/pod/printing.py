@@ -38,10 +38,11 @@ class Printed(NamedTuple):
 
 def printed(document: Mapping[str, Any]) -> Printed:
     """Go through a pod's containers as upstream does: init containers until one is not done, then the others."""
-    word, ready, restarts, restarted = _word(document), 0, 0, ""
-    sidecars = _sidecars(document)
+    spec, status = document.get("spec") or {}, document.get("status") or {}
+    word, ready, restarts, restarted = _word(status), 0, 0, ""
+    sidecars = _sidecars(spec)
     of_sidecars = 0, ""
-    for entry, name in _init_states(document):
+    for entry, name in _init_states(spec, status):
         restarts, restarted = _restarted(restarts, restarted, entry)
         if entry.get("name") in sidecars:
             of_sidecars = _restarted(*of_sidecars, entry)
@@ -53,10 +54,10 @@ def printed(document: Mapping[str, Any]) -> Printed:
             break
     else:
         name = ""
-    if not name or _true(document, "Initialized"):
-        word, ready, (restarts, restarted) = _of_containers(document, word, ready, of_sidecars)
-    total = len(at(document, "spec", "containers") or ()) + len(sidecars)
-    return Printed(ready, total, _of_deletion(document, word), restarts, restarted)
+    if not name or _true(status, "Initialized"):
+        word, ready, (restarts, restarted) = _of_containers(status, word, ready, of_sidecars)
+    total = len(spec.get("containers") or ()) + len(sidecars)
+    return Printed(ready, total, _of_deletion(document, status, word), restarts, restarted)
 
 
 def ready_cell(document: Mapping[str, Any], age: Any) -> str:
@@ -81,7 +82,7 @@ def gates_cell(document: Mapping[str, Any], age: Any) -> str:
     gates = at(document, "spec", "readinessGates") or ()
     if not gates:
         return NONE
-    return f"{sum(1 for gate in gates if _true(document, gate.get('conditionType')))}/{len(gates)}"
+    return f"{sum(1 for gate in gates if _true(document.get('status') or {}, gate.get('conditionType')))}/{len(gates)}"
 
 
 def row_conditions(document: Mapping[str, Any]) -> list[dict[str, str]] | None:
@@ -89,25 +90,25 @@ def row_conditions(document: Mapping[str, Any]) -> list[dict[str, str]] | None:
     return _ENDED.get(at(document, "status", "phase") or "")
 
 
-def _word(document: Mapping[str, Any]) -> str:
-    for condition in at(document, "status", "conditions") or ():
+def _word(status: Mapping[str, Any]) -> str:
+    for condition in status.get("conditions") or ():
         if condition.get("type") == "PodScheduled" and condition.get("reason") == "SchedulingGated":
             return "SchedulingGated"
-    return str(at(document, "status", "reason") or at(document, "status", "phase") or "")
+    return str(status.get("reason") or status.get("phase") or "")
 
 
-def _sidecars(document: Mapping[str, Any]) -> set[str]:
+def _sidecars(spec: Mapping[str, Any]) -> set[str]:
     return {
         container.get("name", "")
-        for container in at(document, "spec", "initContainers") or ()
+        for container in spec.get("initContainers") or ()
         if container.get("restartPolicy") == "Always"
     }
 
 
-def _init_states(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
+def _init_states(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Yield (status, what the pod is called for it) of the init containers; empty: it is done, and the next counts."""
-    total = len(at(document, "spec", "initContainers") or ())
-    for index, entry in enumerate(at(document, "status", "initContainerStatuses") or ()):
+    total = len(spec.get("initContainers") or ())
+    for index, entry in enumerate(status.get("initContainerStatuses") or ()):
         waiting, ended = _state(entry)
         if ended is not None:
             yield entry, f"Init:{_end(ended)}" if ended.get("exitCode") else ""
@@ -118,11 +119,11 @@ def _init_states(document: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any
 
 
 def _of_containers(
-    document: Mapping[str, Any], word: str, ready: int, of_sidecars: tuple[int, str]
+    status: Mapping[str, Any], word: str, ready: int, of_sidecars: tuple[int, str]
 ) -> tuple[str, int, tuple[int, str]]:
     restarts, restarted = of_sidecars
     running = False
-    for entry in reversed(at(document, "status", "containerStatuses") or ()):
+    for entry in reversed(status.get("containerStatuses") or ()):
         restarts, restarted = _restarted(restarts, restarted, entry)
         waiting, ended = _state(entry)
         if waiting and waiting.get("reason"):
@@ -133,16 +134,16 @@ def _of_containers(
             running = True
             ready += 1
     if word == "Completed" and running:
-        word = "Running" if _true(document, "Ready") else "NotReady"
+        word = "Running" if _true(status, "Ready") else "NotReady"
     return word, ready, (restarts, restarted)
 
 
-def _of_deletion(document: Mapping[str, Any], word: str) -> str:
+def _of_deletion(document: Mapping[str, Any], status: Mapping[str, Any], word: str) -> str:
     if "deletionTimestamp" not in document["metadata"]:
         return word
-    if at(document, "status", "reason") == "NodeLost":
+    if status.get("reason") == "NodeLost":
         return "Unknown"
-    return word if at(document, "status", "phase") in _ENDED else "Terminating"
+    return word if status.get("phase") in _ENDED else "Terminating"
 
 
 def _state(entry: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
@@ -161,8 +162,8 @@ def _restarted(count: int, newest: str, entry: Mapping[str, Any]) -> tuple[int, 
     return count + (entry.get("restartCount") or 0), max(newest, ended)
 
 
-def _true(document: Mapping[str, Any], kind: Any) -> bool:
-    for condition in at(document, "status", "conditions") or ():
+def _true(status: Mapping[str, Any], kind: Any) -> bool:
+    for condition in status.get("conditions") or ():
         if condition.get("type") == kind:
             return bool(condition.get("status") == "True")
     return False
