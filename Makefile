@@ -51,7 +51,7 @@ js: node_modules/.stamp
 	PATH="$(NODE_BIN):$$PATH" npx --no-install tsc -p jsconfig.json
 	PATH="$(NODE_BIN):$$PATH" node --test $$(find tests/js -name '*.test.js' | sort)
 
-py: prepare
+py: prepare node_modules/.stamp
 	$(PY) manage.py collectstatic --noinput --verbosity 0
 	$(PY) -m pytest -n $(PYTEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
