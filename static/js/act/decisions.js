@@ -130,7 +130,7 @@ export class DecisionLoader {
         attempt: cycle.attempt,
         point: cycle.point,
         result: cycle.trace,
-        coming: view.hand?.id === cycle.traceId && view.hand.point !== cycle.point,
+        coming: view.hand !== null && view.hand.id === cycle.traceId && view.hand.point !== cycle.point,
       };
       traces = [current, ...traces.filter((trace) => trace.id !== current.id)];
     }

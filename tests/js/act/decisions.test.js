@@ -23,3 +23,11 @@ test("the verdicts of a large cluster's cycle are shown when they arrive, after 
   assert.deepEqual([shown?.era, shown?.scoreMax], ["algorithm-provider", 10], "an era's own scale holds mid-cycle too");
   clearTimeout(loader.timer);
 });
+
+test("a cycle without an id, as a sealed one is told, waits for no news of its verdicts", () => {
+  const { traceId: _traceId, ...sealed } = cycle({ point: "PreFilter" });
+  const loader = new DecisionLoader(silent, () => {});
+  loader.follow(viewOf([pod("web-1"), scheduler({ cycle: sealed })]), "default/web-1");
+  assert.equal(loader.state.traces[0]?.coming, false);
+  clearTimeout(loader.timer);
+});
