@@ -163,7 +163,7 @@ def test_methods_and_paths_that_are_not_served(api: Api, namespace: str) -> None
         ("GET", "/api/v1/nodes/one/binding", 404),
         ("GET", "/apis/apps/v1beta1/deployments", 404),
         ("GET", "/api/v9/pods", 404),
-        ("GET", "/metrics", 404),
+        ("POST", "/metrics", 405),
         ("GET", "//", 200),
         ("OPTIONS", "/api/v1/pods", 405),
     ):
@@ -197,7 +197,7 @@ def test_a_path_below_a_served_group_is_answered_with_a_status_that_has_details(
     }
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/metrics", "/apis/nothing.io/v1/things", "/apis/nothing.io"])
+@pytest.mark.parametrize("path", ["/nowhere", "/metrics/slis", "/apis/nothing.io/v1/things", "/apis/nothing.io"])
 def test_a_path_that_nobody_serves_is_answered_with_a_line(api: Api, path: str) -> None:
     status, text, headers = api.request("GET", path)
     assert (status, text, headers["Content-Type"]) == (404, "404 page not found\n", "text/plain; charset=utf-8")

@@ -183,6 +183,7 @@ def everything() -> list[Document]:
     uid = "11111111-2222-3333-4444-555555555555"
     stray = {"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": uid}
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    made_deployments = {"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["*"]}
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "leaving"}},
         workload("Deployment", "web", 2),
@@ -200,6 +201,24 @@ def everything() -> list[Document]:
             "kind": "Endpoints",
             "metadata": {**meta, "name": "manual"},
             "subsets": [{"addresses": [{"ip": "192.0.2.1"}], "ports": [{"port": 80}]}],
+        },
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": "small"},
+            "spec": {
+                "matchConstraints": {
+                    "resourceRules": [
+                        {
+                            "apiGroups": ["apps"],
+                            "apiVersions": ["v1"],
+                            "operations": ["CREATE"],
+                            "resources": ["deployments"],
+                        }
+                    ]
+                },
+                "validations": [{"expression": "object.spec.replicas <= 5"}],
+            },
         },
         made(
             "policy/v1", "PodDisruptionBudget", "web", {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
