@@ -207,16 +207,7 @@ def everything() -> list[Document]:
             "kind": "ValidatingAdmissionPolicy",
             "metadata": {"name": "small"},
             "spec": {
-                "matchConstraints": {
-                    "resourceRules": [
-                        {
-                            "apiGroups": ["apps"],
-                            "apiVersions": ["v1"],
-                            "operations": ["CREATE"],
-                            "resources": ["deployments"],
-                        }
-                    ]
-                },
+                "matchConstraints": {"resourceRules": [made_deployments]},
                 "validations": [{"expression": "object.spec.replicas <= 5"}],
             },
         },
