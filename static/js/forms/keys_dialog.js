@@ -12,6 +12,8 @@ export function openKeys({ t }) {
     onSubmit: async () => true,
   });
   dialog.querySelector("footer button:not([type=submit])")?.remove();
+  // Nothing in it takes the focus, and on a small screen it scrolls.
+  body.tabIndex = 0;
   append(body, KEYS.map(({ where, keys }) => element("section", { class: "keys-part" }, [
     element("h3", {}, t(`keys.in_${where}`)),
     element("dl", {}, keys.flatMap(({ press, does }) => [
