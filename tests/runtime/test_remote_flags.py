@@ -34,7 +34,7 @@ class Session:
     ("flags", "polls_ms"), [({}, 0), ({"kube-scheduler": {"informers": "poll", "poll-period": "30s"}}, 30_000)]
 )
 def test_a_scheduler_from_outside_lists_as_the_flags_say(flags: dict[str, dict[str, str]], polls_ms: int) -> None:
-    replica = RemoteReplica(lambda: Session(flags), "kube-scheduler", "outside")
+    replica = RemoteReplica(lambda find: Session(flags), "kube-scheduler", "outside")
     slot = replica._loop.add("outside", replica._make)
     replica._loop.run_tick(replica._loop.now_ms)
     component = slot.component

@@ -31,6 +31,21 @@ def address(session: Session) -> str:
     return f"{session.server.url}/clusters/{session.code}"
 
 
+THINGS: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "things.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "things", "kind": "Thing"},
+        "versions": [
+            {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
+        ],
+    },
+}
+
+
 class Outside:
     """One `manage.py replica`."""
 
@@ -133,7 +148,7 @@ def test_a_controller_manager_from_outside_makes_pods(session: Session, outside:
     crash(session, "kube-controller-manager-0")
     template = {"metadata": {"labels": {"app": "o"}}, "spec": pod("x")["spec"]}
     spec = {"replicas": 2, "selector": {"matchLabels": {"app": "o"}}, "template": template}
-    session.create(
+    made = session.create(
         "/apis/apps/v1/namespaces/default/replicasets",
         {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "o"}, "spec": spec},
     )
@@ -142,6 +157,14 @@ def test_a_controller_manager_from_outside_makes_pods(session: Session, outside:
     wait_for(lambda: len(session.api(pods)["items"]) == 2, what="two pods")
     lease = LEASE.replace("kube-scheduler", "kube-controller-manager")
     assert session.api(lease)["spec"]["holderIdentity"] == "manager-outside"
+    # What the session defines is watched from outside as well: an instance goes with its owner.
+    session.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", THINGS)
+    things = "/apis/example.com/v1/namespaces/default/things"
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "o", "uid": made["metadata"]["uid"]}
+    metadata = {"name": "t", "ownerReferences": [owner]}
+    session.create(things, {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": metadata})
+    session.call("DELETE", f"/clusters/{session.code}/apis/apps/v1/namespaces/default/replicasets/o")
+    wait_for(lambda: session.api(things)["items"] == [], what="the instance collected")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -13,8 +13,9 @@ import msgspec
 from controllers.kinds.table import find_resource
 from controllers.log.operations import Bind, Create, Delete, Operation, Patch, Result, Update, resource_of
 from controllers.loop.link import unreachable
+from controllers.registry.kind import Kind
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import ApiError
+from scheduler_core.api.errors import ApiError, unknown_resource
 
 REQUEST_SECONDS: Final = 10
 """Longest wait for an answer; an elector asks again sooner."""
@@ -33,13 +34,20 @@ _CONTENT_TYPES: Final = {
 class ApiClient:
     """Speaks with one session's API server. One value a thread: it keeps a connection."""
 
-    def __init__(self, server: str, token: str, context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        server: str,
+        token: str,
+        context: ssl.SSLContext | None = None,
+        find: Callable[[str], Kind | None] = find_resource,
+    ) -> None:
         """Name the session.
 
         Args:
             server: `http(s)://host:port/clusters/<code>`, as in its kubeconfig.
             token: of a component or a teacher.
             context: for https; None: the system's authorities.
+            find: group resource → its kind, None where there is none.
 
         Raises:
             ValueError: that is no address of a session.
@@ -53,6 +61,7 @@ class ApiClient:
         self._session = f"{prefix}/api/sessions/{code}"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._context = context
+        self._find = find
         self._connection: http.client.HTTPConnection | None = None
 
     def clock(self) -> Document:
@@ -142,8 +151,10 @@ class ApiClient:
                 return "DELETE", f"{where}/{operation.name}", _options(operation), plain
 
     def _path(self, resource: str, namespace: str) -> str:
-        kind = find_resource(resource)
-        assert kind is not None, f"no such resource: {resource}"
+        kind = self._find(resource)
+        if kind is None:
+            # A definition may go while somebody still asks for what it defined.
+            raise unknown_resource()
         group = f"apis/{kind.group}/{kind.version}" if kind.group else f"api/{kind.version}"
         place = f"namespaces/{namespace}/" if namespace and kind.namespaced else ""
         return f"{self._cluster}/{group}/{place}{kind.plural}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
@@ -19,17 +19,21 @@ from clustersim.runtime.remote.mirror import MirrorStore
 from clustersim.runtime.remote.sessionclock import SessionClock
 from controllers.assembly import OWN, election_of
 from controllers.bootstrap import CONTROLLER_MANAGER, SCHEDULER
+from controllers.custom.kinds import RESOURCE as DEFINITIONS
 from controllers.faults.process import RELEASE_TIMER
 from controllers.flags.flag import InForce
 from controllers.flags.table import NAME as FLAGS_NAME
 from controllers.flags.table import RESOURCE as FLAGS
 from controllers.flags.table import read_flags
+from controllers.kinds.table import TABLE, find_resource
 from controllers.kit.manager import ControllerManager
 from controllers.leaderelection.replica import Replica
 from controllers.leaderelection.standing import EXIT_LOST, Standing
 from controllers.log.operations import Result, resource_of
 from controllers.log.store import Verb
+from controllers.loop.component import DEFINED
 from controllers.loop.loop import Elected, Emission, Loop
+from controllers.registry.kind import Kind
 from controllers.scheduler.component import SchedulerComponent
 from controllers.table import CONTROLLERS
 from scheduler_core.api.document import Document
@@ -45,6 +49,9 @@ IDLE_SECONDS: Final = 0.1
 RETRY_SECONDS: Final = 1.0
 """How long after a watch broke off it is begun anew."""
 
+NewClient = Callable[[Callable[[str], Kind | None]], ApiClient]
+"""Makes a client that finds kinds by this: group resource → kind."""
+
 Arrived = tuple[str, Verb | None, Any]
 """(resource, verb, document); no verb: a whole list."""
 
@@ -52,11 +59,11 @@ Arrived = tuple[str, Verb | None, Any]
 class RemoteReplica:
     """A replica that takes part from outside."""
 
-    def __init__(self, new_client: Any, component: str, identity: str) -> None:
+    def __init__(self, new_client: NewClient, component: str, identity: str) -> None:
         """Reach the session and read its flags.
 
         Args:
-            new_client: makes an `ApiClient`; each thread has one.
+            new_client: each thread has one.
             component: one of `COMPONENTS`.
             identity: written into the lock.
 
@@ -64,7 +71,9 @@ class RemoteReplica:
             ApiError: the session cannot be reached, or the token is not good for it.
         """
         self._new_client = new_client
-        self._client: ApiClient = new_client()
+        self._defined: dict[str, Kind] = {}
+        self._ends: dict[str, threading.Event] = {}
+        self._client = new_client(self._find)
         self._clock = SessionClock(self._client)
         self._flags = InForce()
         found = self._client.get(FLAGS, "", FLAGS_NAME)
@@ -98,7 +107,9 @@ class RemoteReplica:
             fresh=frozenset({lock.resource, "leases.coordination.k8s.io"}),
         )
         self._loop = Loop(self._store, self._commit, now_ms=self._clock.now_ms(), advance_horizon=lambda now_ms: None)
-        self._watched = make().resources | {FLAGS}
+        wanted = make().resources
+        self._follows_definitions = DEFINED in wanted
+        self._watched = (wanted | {FLAGS}) - {DEFINED}
         self._make = make
         self._identity = identity
 
@@ -110,7 +121,7 @@ class RemoteReplica:
         """Take part until `stop`, or until the lease is lost; return the exit code, as kube-scheduler's."""
         self._missing = set(self._watched)
         for resource in sorted(self._watched):
-            threading.Thread(target=self._watch, args=(resource,), name=f"watch-{resource}", daemon=True).start()
+            self._begin_watch(resource)
         while self._missing and not self._stop.is_set():
             self._take()
         slot = self._loop.add(self._identity, self._make)
@@ -157,6 +168,8 @@ class RemoteReplica:
 
     def _take(self) -> None:
         for resource, verb, document in self._waiting():
+            if self._find(resource) is None:
+                continue  # its definition has gone meanwhile
             now_ms = self._loop.now_ms
             if verb is None:
                 self._store.relist(resource, document, now_ms)
@@ -165,6 +178,8 @@ class RemoteReplica:
                 self._store.take(verb, resource, document, now_ms)
             if resource == FLAGS:
                 self._flags_changed()
+            if resource == DEFINITIONS and self._follows_definitions:
+                self._follow_definitions()
 
     def _waiting(self) -> list[Arrived]:
         """Return what has arrived; wait a moment where nothing has."""
@@ -183,11 +198,34 @@ class RemoteReplica:
         if slot is not None and isinstance(slot.component, Replica):
             slot.component.flags_changed(self._loop.tick_of(slot))
 
-    def _watch(self, resource: str) -> None:
+    def _find(self, resource: str) -> Kind | None:
+        """Return the kind of a group resource; any thread may ask."""
+        return find_resource(resource) or self._defined.get(resource)
+
+    def _follow_definitions(self) -> None:
+        """Watch what the session defines, each as long as its definition is there."""
+        served: dict[str, Kind] = {}
+        for kind in TABLE.of(self._store).served:
+            if kind.kept_in:
+                served.setdefault(kind.kept_in, kind)
+        for resource in self._ends.keys() - served.keys():
+            self._ends.pop(resource).set()
+            self._store.relist(resource, [], self._loop.now_ms)
+        self._defined = served
+        for resource in sorted(served.keys() - self._ends.keys()):
+            self._ends[resource] = self._begin_watch(resource)
+
+    def _begin_watch(self, resource: str) -> threading.Event:
+        """Start the thread that watches a resource; return what ends it."""
+        ends = threading.Event()
+        threading.Thread(target=self._watch, args=(resource, ends), name=f"watch-{resource}", daemon=True).start()
+        return ends
+
+    def _watch(self, resource: str, ends: threading.Event) -> None:
         """Thread: list, watch, and again."""
-        client: ApiClient = self._new_client()
+        client = self._new_client(self._find)
         version = ""
-        while not self._stop.is_set():
+        while not self._stop.is_set() and not ends.is_set():
             try:
                 if not version:
                     found = client.list(resource)
@@ -200,9 +238,9 @@ class RemoteReplica:
             except ApiError as refused:
                 if refused.code in (401, 403, 410):
                     version = ""
-                if refused.code != 410:
+                if refused.code != 410 and not ends.is_set():
                     logger.warning("watch of %s: %s", resource, refused.message)
-                    self._stop.wait(RETRY_SECONDS)
+                    ends.wait(RETRY_SECONDS)
 
     # -- what is written ----------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ class Command(BaseCommand):
         context = _context(options["certificate_authority"], options["insecure_skip_tls_verify"])
         try:
             replica = RemoteReplica(
-                lambda: ApiClient(options["server"], options["token"], context),
+                lambda find: ApiClient(options["server"], options["token"], context, find),
                 options["component"],
                 options["identity"],
             )
