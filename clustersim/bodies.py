@@ -59,6 +59,18 @@ def bounded(receive: Receive, most: int) -> Receive:
     return receive_bounded
 
 
+async def whole(receive: Receive) -> bytes | None:
+    """Return the body of a request once all of it is there; None: the client has gone."""
+    chunks: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+
+
 def encoded(error: ApiError) -> tuple[list[tuple[bytes, bytes]], bytes]:
     """Return headers and body of a refusal that is answered before any application is asked."""
     body = msgspec.json.encode(error.status())

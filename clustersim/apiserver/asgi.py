@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from django.db import close_old_connections
 
+from clustersim import bodies
 from clustersim.apiserver.containers import ExecPlan, LogPlan
 from clustersim.apiserver.executing import PROTOCOLS, Execution
 from clustersim.apiserver.flow import gate
@@ -133,7 +134,7 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
         BodyTooLarge: as `bounded` says.
     """
     try:
-        body = await asyncio.wait_for(_body(receive), BODY_SECONDS)
+        body = await asyncio.wait_for(bodies.whole(receive), BODY_SECONDS)
     except TimeoutError as error:
         raise ApiError(408, "Timeout", f"the body did not arrive within {BODY_SECONDS:.0f} s") from error
     if body is None:
@@ -161,17 +162,6 @@ def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = 
     address = (scope.get("client") or [""])[0]
     query, values = parse_query(text), parse_values(text)
     return Request(method, code, slash + rest, query, headers, body, address, values, websocket)
-
-
-async def _body(receive: Receive) -> bytes | None:
-    chunks: list[bytes] = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        chunks.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(chunks)
 
 
 async def _send(send: Send, response: Response, kind: str = "http.response") -> None:
