@@ -2,8 +2,9 @@
 
 Django's own ASGI handler gives each request a thread and a database connection of its own, and goes from the event loop
 to a thread and back for every piece of middleware: several times what the answer of a small route costs. All views here
-block, so nothing is lost. What a whole class does at once (a route says so, `route(crowd=True)`) waits in a line of its
-own, so that a teacher's control meets one or two of these at work, not sixty; a teacher stands in no line.
+block, so nothing is lost. What a whole class does at once (a route says so, `route(line=CROWD)`) waits in a line of its
+own, so that a teacher's control meets one or two of these at work, not sixty; a teacher does not stand in it. So does
+what is worked out for seconds (`route(line=SEARCH)`), for whomever: a class at its homework leaves the others threads.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from django.core.handlers.base import BaseHandler
 from django.http import HttpResponse
 from django.urls import set_script_prefix
 
+from clustersim import bodies
 from clustersim.classroom import auth
+from clustersim.sessionapi.lines import CROWD, NONE, SEARCH
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -33,27 +36,33 @@ THREADS: Final = 32
 CROWD_THREADS: Final = 2
 """Requests of a crowd answered at once: one waits for its turn to write while the other is worked out."""
 
+SEARCH_THREADS: Final = 2
+"""Requests that are worked out for seconds answered at once: more of them would only share the processor."""
+
 
 class Answering(BaseHandler):
     """An ASGI application around Django's urls and middleware.
 
-    `is_crowd` says of a path whether a whole class asks for it at once.
+    `line_of` says of a path in which line it waits.
     """
 
-    def __init__(self, is_crowd: Callable[[str], bool]) -> None:
+    def __init__(self, line_of: Callable[[str], str]) -> None:
         super().__init__()
         self.load_middleware()
-        self._is_crowd = is_crowd
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="answer")
-        self._crowd = ThreadPoolExecutor(CROWD_THREADS, thread_name_prefix="crowd")
+        self._line_of = line_of
+        self._lines = {
+            NONE: ThreadPoolExecutor(THREADS, thread_name_prefix="answer"),
+            CROWD: ThreadPoolExecutor(CROWD_THREADS, thread_name_prefix=CROWD),
+            SEARCH: ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix=SEARCH),
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
-        body = await _body(receive)
+        body = await bodies.whole(receive)
         if body is None:
             return
-        in_line = self._is_crowd(scope["path"]) and not _teaches(scope)
-        threads = self._crowd if in_line else self._threads
+        line = self._line_of(scope["path"])
+        threads = self._lines[NONE if line == CROWD and _teaches(scope) else line]
         response = await asyncio.get_running_loop().run_in_executor(threads, self._answer, scope, body)
         # A client that has gone needs no answer.
         with contextlib.suppress(OSError):
@@ -79,17 +88,6 @@ def _teaches(scope: Scope) -> bool:
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
     _, _, rest = scope["path"].partition("/sessions/")
     return auth.is_known_teacher(rest.partition("/")[0], headers)
-
-
-async def _body(receive: Receive) -> bytes | None:
-    chunks = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        chunks.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(chunks)
 
 
 async def _send(response: HttpResponse, send: Send) -> None:

@@ -23,6 +23,7 @@ from clustersim.apiserver.asgi import application as apiserver  # noqa: E402
 from clustersim.apiserver.asgi import websocket as commands  # noqa: E402
 from clustersim.apiserver.roots import rooted  # noqa: E402
 from clustersim.live.routing import websocket_urlpatterns  # noqa: E402
+from clustersim.sessionapi.lines import NONE  # noqa: E402
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -42,21 +43,21 @@ def body_bytes_max(path: str) -> int:
     return _told_by_route(path)[0]
 
 
-def is_crowd(path: str) -> bool:
-    """Return whether a whole class asks for this path at once: the route says it."""
+def line_of(path: str) -> str:
+    """Return in which line requests to this path wait: the route says it."""
     return _told_by_route(path)[1]
 
 
 @lru_cache(maxsize=256)
-def _told_by_route(path: str) -> tuple[int, bool]:
+def _told_by_route(path: str) -> tuple[int, str]:
     try:
         view = resolve(path).func
     except Resolver404:
         view = None
-    return int(getattr(view, "body_bytes_max", bodies.BODY_BYTES_MAX)), bool(getattr(view, "crowd", False))
+    return int(getattr(view, "body_bytes_max", bodies.BODY_BYTES_MAX)), str(getattr(view, "line", NONE))
 
 
-_pages = Answering(is_crowd)
+_pages = Answering(line_of)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:

@@ -21,6 +21,7 @@ from clustersim.classroom.polls import sealing
 from clustersim.classroom.polls.sealing import Seal
 from clustersim.feed import hints
 from clustersim.sessionapi import sealed
+from clustersim.sessionapi.lines import NONE
 from clustersim.store import SqlStore, open_store, sessions
 from clustersim.store.failures import unavailable
 from clustersim.store.sessions import SessionRow
@@ -191,11 +192,11 @@ def refusal(error: ApiError) -> HttpResponse:
     return response
 
 
-def route(*, body_bytes_max: int = BODY_BYTES_MAX, crowd: bool = False, **methods: View) -> Callable[..., HttpResponse]:
+def route(*, body_bytes_max: int = BODY_BYTES_MAX, line: str = NONE, **methods: View) -> Callable[..., HttpResponse]:
     """Return the Django view of one path, a function for each method it has.
 
     `body_bytes_max` bounds the body of a request; `clustersim.asgi` refuses more of it while it comes in.
-    `crowd`: a whole class asks for it at once, and waits in a line of its own (`clustersim.answering`).
+    `line`: in which line requests wait for a thread, whatever their method (`clustersim.answering`).
     """
     allowed = ", ".join(methods)
 
@@ -224,7 +225,7 @@ def route(*, body_bytes_max: int = BODY_BYTES_MAX, crowd: bool = False, **method
 
     view.methods = tuple(methods)  # type: ignore[attr-defined]
     view.body_bytes_max = body_bytes_max  # type: ignore[attr-defined]
-    view.crowd = crowd  # type: ignore[attr-defined]
+    view.line = line  # type: ignore[attr-defined]
     return view
 
 

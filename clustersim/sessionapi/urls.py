@@ -43,6 +43,7 @@ from clustersim.sessionapi import (
 from clustersim.sessionapi.http import refusal, route
 from clustersim.sessionapi.imports import IMPORT_BYTES_MAX, REPLAY_BYTES_MAX
 from clustersim.sessionapi.lessons import TEXT_BYTES_MAX
+from clustersim.sessionapi.lines import CROWD, SEARCH
 from clustersim.sessionapi.opening import OPENING_BYTES_MAX
 from scheduler_core.api.errors import ApiError
 
@@ -59,7 +60,7 @@ urlpatterns = [
     path("sessions/<str:code>", route(GET=opening.info)),
     path("sessions/<str:code>/lesson", route(GET=lesson.show, POST=lesson.change)),
     path("sessions/<str:code>/handout", route(GET=handout.show)),
-    path("sessions/<str:code>/join", route(crowd=True, POST=opening.join)),
+    path("sessions/<str:code>/join", route(line=CROWD, POST=opening.join)),
     path("sessions/<str:code>/door", route(GET=opening.door, PUT=opening.set_door)),
     path("sessions/<str:code>/enter", route(POST=opening.enter)),
     path("sessions/<str:code>/rotate", route(POST=opening.rotate)),
@@ -87,19 +88,19 @@ urlpatterns = [
     path("sessions/<str:code>/decisions/<str:decision>/refusals", route(GET=refusing.what_refuses)),
     path("sessions/<str:code>/decisions/<str:decision>/rules", route(GET=rules.made_of)),
     path("sessions/<str:code>/rules", route(GET=rules.show)),
-    path("sessions/<str:code>/rules/<str:rule>/find", route(POST=rules.search)),
+    path("sessions/<str:code>/rules/<str:rule>/find", route(line=SEARCH, POST=rules.search)),
     path("sessions/<str:code>/rules/<str:rule>/world", route(POST=rules.open_world)),
     path("sessions/<str:code>/byhand", route(GET=byhand.show, POST=byhand.begin)),
     path("sessions/<str:code>/byhand/place", route(POST=byhand.place)),
     path("sessions/<str:code>/byhand/result", route(GET=byhand.result)),
     path("sessions/<str:code>/homework", route(GET=homework.show, POST=homework.create)),
     path("sessions/<str:code>/homework/results", route(GET=homework.results)),
-    path("sessions/<str:code>/homework/<str:homework>", route(GET=homework.one, DELETE=homework.remove)),
-    path("sessions/<str:code>/homework/<str:homework>/answers", route(POST=homework.take_answer)),
+    path("sessions/<str:code>/homework/<str:homework>", route(line=SEARCH, GET=homework.one, DELETE=homework.remove)),
+    path("sessions/<str:code>/homework/<str:homework>/answers", route(line=SEARCH, POST=homework.take_answer)),
     path("sessions/<str:code>/whatif", route(POST=whatif.what_if_last)),
-    path("sessions/<str:code>/compare", route(POST=compare.compare_two)),
+    path("sessions/<str:code>/compare", route(line=SEARCH, POST=compare.compare_two)),
     path("sessions/<str:code>/model", route(GET=model.show)),
-    path("sessions/<str:code>/model/optimum", route(GET=model.optimum)),
+    path("sessions/<str:code>/model/optimum", route(line=SEARCH, GET=model.optimum)),
     path("sessions/<str:code>/replicas", route(GET=engine.replicas)),
     path("sessions/<str:code>/proxies", route(GET=inside.proxies)),
     path("sessions/<str:code>/components", route(GET=inside.components)),
@@ -130,8 +131,8 @@ urlpatterns = [
         route(GET=bookmarks.show, POST=bookmarks.create, DELETE=bookmarks.remove),
     ),
     path("sessions/<str:code>/polls", route(GET=polls.show, POST=polls.create)),
-    path("sessions/<str:code>/polls/<str:poll>", route(crowd=True, GET=polls.one, DELETE=polls.remove)),
-    path("sessions/<str:code>/polls/<str:poll>/votes", route(crowd=True, POST=polls.vote)),
+    path("sessions/<str:code>/polls/<str:poll>", route(line=CROWD, GET=polls.one, DELETE=polls.remove)),
+    path("sessions/<str:code>/polls/<str:poll>/votes", route(line=CROWD, POST=polls.vote)),
     path("sessions/<str:code>/polls/<str:poll>/hands", route(PUT=polls.hands)),
     path("sessions/<str:code>/polls/<str:poll>/close", route(POST=polls.close)),
     path("sessions/<str:code>/polls/<str:poll>/reopen", route(POST=polls.reopen)),

@@ -1,4 +1,4 @@
-"""What a whole class asks for at once waits in a line of its own, in which no teacher stands."""
+"""What a whole class asks for at once waits in a line of its own, in which no teacher stands; long work in another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from clustersim import answering
 from clustersim.classroom import auth
-from clustersim.sessionapi import polls
+from clustersim.sessionapi import homework, polls
 from clustersim.sessionapi.http import Call
 from scheduler_core.api.errors import not_found
 from tests.tools.application import bearer, http, joined, opened
@@ -51,6 +51,35 @@ async def test_a_teacher_is_answered_while_a_class_waits_in_line(monkeypatch: py
             answers = await asyncio.gather(*looks)
     assert [answer.status_code for answer in answers] == [404] * 6
     assert len(looking) == 6
+
+
+async def test_a_class_at_its_homework_leaves_the_others_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    looking: list[str] = []
+    full, free = threading.Event(), threading.Event()
+
+    def found(session_id: int, name: str) -> Any:
+        looking.append(name)
+        if len(looking) == answering.SEARCH_THREADS:
+            full.set()
+        assert free.wait(PATIENCE_SECONDS)
+        raise not_found("homework", name)
+
+    monkeypatch.setattr(homework.setting, "found", found)
+    async with http() as client:
+        session = await opened(client)
+        student = bearer((await joined(client, session, "Ann"))["token"])
+        path = f"/api/sessions/{session['code']}"
+        many = answering.THREADS + answering.SEARCH_THREADS
+        looks = [asyncio.create_task(client.get(f"{path}/homework/{n}", headers=student)) for n in range(many)]
+        try:
+            assert await asyncio.to_thread(full.wait, PATIENCE_SECONDS)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                assert (await client.get(path, headers=student)).status_code == 200
+            assert len(looking) == answering.SEARCH_THREADS
+        finally:
+            free.set()
+            answers = await asyncio.gather(*looks)
+    assert [answer.status_code for answer in answers] == [404] * many
 
 
 async def test_a_token_that_nobody_showed_yet_is_no_known_teachers() -> None:
