@@ -18,7 +18,9 @@ QUOTAS: Final = "resourcequotas"
 
 
 def _watches(verb: Verb, kind: Kind, subresource: str) -> bool:
-    charged = kind.namespaced and (verb, subresource) in evaluator_of(kind.stored_resource).charged
+    evaluator = evaluator_of(kind.stored_resource)
+    may_move = evaluator.moves is not None and (verb, subresource) == ("update", "")
+    charged = kind.namespaced and ((verb, subresource) in evaluator.charged or may_move)
     return charged or _is_count(verb, kind, subresource)
 
 
@@ -56,6 +58,8 @@ def _charge(attempt: Attempt) -> Sequence[Charge]:
     if not quotas:
         return ()
     evaluator = evaluator_of(attempt.kind.stored_resource)
+    if (attempt.verb, attempt.subresource) not in evaluator.charged and not _moves(attempt, evaluator):
+        return ()
     concerned = [quota for quota in quotas if evaluator.concerns(quota, attempt.document)]
     for quota in concerned:
         _check_counted(attempt, evaluator, quota)
@@ -75,6 +79,10 @@ def _charge(attempt: Attempt) -> Sequence[Charge]:
         if paid is not None:
             charges.append(Charge(QUOTAS, paid))
     return charges
+
+
+def _moves(attempt: Attempt, evaluator: Evaluator) -> bool:
+    return attempt.old is not None and evaluator.moves is not None and evaluator.moves(attempt.document, attempt.old)
 
 
 def _check_counted(attempt: Attempt, evaluator: Evaluator, quota: Mapping[str, Any]) -> None:

@@ -41,6 +41,8 @@ class Evaluator:
     """(verb, subresource) of the writes that are charged; the verb is `create` or `update`."""
     matches_scope: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] = _no_scope
     """(scoped selector requirement, object) → whether the object is in it."""
+    moves: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] | None = None
+    """(object, as it was) → whether an update moves it into another scope: such a one is charged; None: none does."""
     missing: Callable[[Iterable[str], Mapping[str, Any]], str] = _nothing_missing
     """(names of a quota, object) → upstream's sentence on what the object must say before it can be charged, as
     `must specify limits.cpu for: main`; empty where it says enough."""
@@ -68,6 +70,7 @@ _OWN: Final[Mapping[str, Evaluator]] = {
             pods.usage,
             frozenset({("create", ""), ("update", "resize")}),
             pods.matches_scope,
+            pods.moves,
             pods.missing,
         ),
         Evaluator(

@@ -72,6 +72,11 @@ def matches_scope(scope: Mapping[str, Any], pod: Mapping[str, Any]) -> bool:
             return False
 
 
+def moves(pod: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Return whether a pod begins, or ceases, to end by itself."""
+    return _ends_by_itself(pod.get("spec") or {}) != _ends_by_itself(old.get("spec") or {})
+
+
 def _is_charged(pod: Mapping[str, Any], unix_ms: int) -> bool:
     if (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded"):
         return False

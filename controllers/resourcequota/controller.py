@@ -10,17 +10,25 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from controllers.custom.kinds import RESOURCE as DEFINITIONS
+from controllers.custom.kinds import established
 from controllers.kinds.table import KINDS
-from controllers.kit.informer import Handler
+from controllers.kit.informer import DefinedLister, Handler
 from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, must, split_key
 from controllers.kit.services import by_namespace
 from controllers.log.operations import Update
+from controllers.loop.component import DEFINED
 from controllers.quota.evaluator import Evaluator, evaluator_of
 from controllers.quota.usage import NONE, Usage, add, equal, only, read, written
 from controllers.registry.kind import CLUSTERSIM_GROUP
 from scheduler_core.api.document import Document
 
 QUOTAS: Final = "resourcequotas"
+
+COUNT: Final = "count/"
+"""What a quota's name of a kind begins with that is only counted."""
+
+_HOME: Final = "home"
 
 COUNTED: Final = tuple(
     kind.resource for kind in KINDS if kind.namespaced and not kind.passing and kind.group != CLUSTERSIM_GROUP
@@ -32,7 +40,7 @@ class ResourceQuotaController:
     """Reconciles quotas, by namespace and name, first come first served."""
 
     NAME: ClassVar[str] = "resourcequota"
-    RESOURCES: ClassVar[tuple[str, ...]] = COUNTED
+    RESOURCES: ClassVar[tuple[str, ...]] = (*COUNTED, DEFINITIONS, DEFINED)
 
     def __init__(self, setup: Setup) -> None:
         """Listen to quotas and to all that they may count."""
@@ -44,6 +52,32 @@ class ResourceQuotaController:
             lister.add_index("namespace", by_namespace)
             lister.add_handler(self._handler(self._evaluators[resource]))
         self._quotas.add_handler(self._quota_changed)
+        defined = setup.informers[DEFINED]
+        assert isinstance(defined, DefinedLister), "it lists what is defined"
+        self._defined = defined
+        self._defined.add_index(_HOME, lambda document: (_home(defined.resource_of(document), document),))
+        self._defined.add_handler(self._defined_changed)
+        self._definitions = setup.informers[DEFINITIONS]
+        self._definitions.add_handler(self._definition_changed)
+
+    def _definition_changed(self, old: Document | None, new: Document | None) -> None:
+        """Count anew where a quota names a kind that has come."""
+        resource = "" if new is None else _resource_of(new)
+        if resource and (old is None or _resource_of(old) != resource):
+            for quota in self._quotas.all():
+                if f"{COUNT}{resource}" in _asked(quota):
+                    self._queue.add(key_of(quota))
+
+    def _defined_changed(self, old: Document | None, new: Document | None) -> None:
+        if (old is None) == (new is None):
+            # It is counted, whatever it says.
+            return
+        document = new or old
+        assert document is not None, "a change has a state before or after"
+        name = f"{COUNT}{self._defined.resource_of(document)}"
+        for quota in self._quotas.indexed("namespace", document["metadata"].get("namespace", "")):
+            if name in _asked(quota):
+                self._queue.add(key_of(quota))
 
     def _quota_changed(self, old: Document | None, new: Document | None) -> None:
         if new is not None and (old is None or _asked(old) != _asked(new)):
@@ -105,7 +139,32 @@ class ResourceQuotaController:
             for document in self._listers[resource].indexed("namespace", quota["metadata"]["namespace"]):
                 if evaluator.in_scope(quota, document):
                     total = add(total, only(evaluator.usage(document, work.unix_ms), names))
+        return {**total, **self._count_defined(quota, hard, work)}
+
+    def _count_defined(self, quota: Document, hard: dict[str, str], work: Work) -> Usage:
+        """Count objects of the kinds that the session defines."""
+        asked = {name.removeprefix(COUNT) for name in hard if name.startswith(COUNT)} - self._evaluators.keys()
+        if not asked:
+            return {}
+        total: Usage = {}
+        for resource in sorted(asked & {_resource_of(one) for one in self._definitions.all()}):
+            evaluator, names = evaluator_of(resource), [COUNT + resource]
+            total |= dict.fromkeys(names, NONE)
+            for document in self._defined.indexed(_HOME, _home(resource, quota)):
+                if evaluator.in_scope(quota, document):
+                    total = add(total, only(evaluator.usage(document, work.unix_ms), names))
         return total
+
+
+def _resource_of(definition: Document) -> str:
+    """Return the resource of which a definition serves objects in namespaces; empty: of none."""
+    spec = definition["spec"]
+    served = established(definition) and spec["scope"] == "Namespaced"
+    return f"{spec['names']['plural']}.{spec['group']}" if served else ""
+
+
+def _home(resource: str, document: Document) -> str:
+    return f"{resource}|{document['metadata'].get('namespace', '')}"
 
 
 def _asked(quota: Document) -> dict[str, str]:
@@ -114,5 +173,7 @@ def _asked(quota: Document) -> dict[str, str]:
 
 
 def _same(evaluator: Evaluator, old: Document | None, new: Document | None) -> bool:
-    """Return whether a change leaves what an object counts for, whenever it is looked at."""
-    return old is not None and new is not None and evaluator.usage(old, 0) == evaluator.usage(new, 0)
+    """Return whether a change leaves what an object counts for, and where, whenever it is looked at."""
+    if old is None or new is None or (evaluator.moves is not None and evaluator.moves(new, old)):
+        return False
+    return evaluator.usage(old, 0) == evaluator.usage(new, 0)

@@ -234,6 +234,20 @@ def test_a_quota_of_pods_that_end(by_selector: bool) -> None:
         assert used(lab, counts) == nothing
 
 
+@does(QUOTA, "with terminating scopes through scope selectors.")
+def test_a_pod_that_begins_to_end_by_itself_counts_elsewhere_at_once() -> None:
+    lab = lab_with_nodes()
+    make(lab, "resourcequotas", scoped(True, "ends", "Terminating", {"pods": "1"}))
+    make(lab, "resourcequotas", scoped(True, "stays", "NotTerminating", {"pods": "1"}))
+    assert (used(lab, "ends"), used(lab, "stays")) == ({"pods": "0"}, {"pods": "0"})
+    make(lab, "pods", pod("first"))
+    patched(lab, "pods", "first", {"spec": {"activeDeadlineSeconds": 3600}})
+    # No controller had its turn in between: the change itself was charged.
+    with pytest.raises(ApiError, match="exceeded quota: ends, requested: pods=1, used: pods=1, limited: pods=1"):
+        make(lab, "pods", pod("second", activeDeadlineSeconds=3600))
+    assert (used(lab, "ends"), used(lab, "stays")) == ({"pods": "1"}, {"pods": "0"})
+
+
 @pytest.mark.parametrize(
     ("operator", "values", "classes", "counted"),
     [
