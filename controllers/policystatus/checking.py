@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any, Final
 
+from controllers.custom.node import read
+from controllers.custom.rules import shape_of as shape_of_node
 from controllers.expressions.language import CompileError, compiled
 from controllers.expressions.policies import NAMES, shape_of
 from controllers.expressions.shapes import BOOL, DYN, INT, TEXT, TIME, Object, Shape, lazy, object_of
@@ -28,10 +30,15 @@ _SCALARS: Final[Mapping[str, Shape]] = {
 }
 
 
-def warnings_of(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (field, warning) of each expression that does not fit one of the types."""
-    kinds = _kinds(spec)
-    names = _given(spec)
+def warnings_of(spec: Mapping[str, Any], defined: Sequence[Kind] = ()) -> list[tuple[str, str]]:
+    """Return (field, warning) of each expression that does not fit one of the types.
+
+    Args:
+        spec: the policy's.
+        defined: the kinds that the session defines.
+    """
+    kinds = _kinds(spec, defined)
+    names = _given(spec, defined)
     found = []
     for index, rule in enumerate(spec.get("validations") or ()):
         for key in ("expression", "messageExpression"):
@@ -42,18 +49,31 @@ def warnings_of(spec: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def _given(spec: Mapping[str, Any]) -> dict[str, Shape]:
+def _given(spec: Mapping[str, Any], defined: Sequence[Kind]) -> dict[str, Shape]:
     """Return what expressions may name; parameters of a kind that nobody knows are not there."""
     names = dict(NAMES)
     asked = spec.get("paramKind")
-    kind = find_kind(str(asked.get("apiVersion")), str(asked.get("kind"))) if asked else None
-    if kind is not None:
-        names["params"] = shape_of_model(kind.schema)
+    if asked:
+        version, name = str(asked.get("apiVersion")), str(asked.get("kind"))
+        own = (kind for kind in defined if (kind.api_version, kind.kind) == (version, name))
+        kind = find_kind(version, name) or next(own, None)
+        if kind is not None:
+            names["params"] = _shape_of_kind(kind)
     return names
 
 
+def _shape_of_kind(kind: Kind) -> Shape:
+    """Return the shape of a kind's objects; one that the session defines has a schema of its own."""
+    if kind.published is None:
+        return shape_of_model(kind.schema)
+    whole = shape_of_node(read(kind.published), root=True)
+    if not isinstance(whole, Object):
+        return whole
+    return lazy(lambda: {**whole.fields, "metadata": shape_of_model("meta_v1.ObjectMeta")})
+
+
 def _checked(source: str, kind: Kind, names: Mapping[str, Shape], spec: Mapping[str, Any]) -> str:
-    shape = shape_of_model(kind.schema)
+    shape = _shape_of_kind(kind)
     typed = {**names, "object": shape, "oldObject": shape}
     variables: dict[str, Shape] = {}
     for one in spec.get("variables") or ():
@@ -69,24 +89,25 @@ def _checked(source: str, kind: Kind, names: Mapping[str, Shape], spec: Mapping[
     return ""
 
 
-def _kinds(spec: Mapping[str, Any]) -> list[Kind]:
+def _kinds(spec: Mapping[str, Any], defined: Sequence[Kind]) -> list[Kind]:
     """Return the kinds that rules name without wildcards, in order of group, version and kind."""
     found: dict[str, Kind] = {}
     for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
-        for kind in _named(rule):
+        for kind in _named(rule, defined):
             found.setdefault(kind.resource + kind.version, kind)
             if len(found) >= TYPES_MAX:
                 break
     return sorted(found.values(), key=lambda kind: (kind.group, kind.version, kind.kind))
 
 
-def _named(rule: Mapping[str, Any]) -> Iterator[Kind]:
+def _named(rule: Mapping[str, Any], defined: Sequence[Kind]) -> Iterator[Kind]:
     groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
     if any("*" in one for one in (*groups, *versions)):
         return
     plurals = sorted(one for one in rule.get("resources") or () if "*" not in one and "/" not in one)
     for group, version, plural in product(sorted(groups), sorted(versions), plurals):
-        yield from (kind for kind in SERVED if (kind.group, kind.version, kind.plural) == (group, version, plural))
+        known = (kind for kind in (*SERVED, *defined) if (kind.group, kind.version) == (group, version))
+        yield from (kind for kind in known if kind.plural == plural)
 
 
 @cache

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from controllers.custom.kinds import RESOURCE as DEFINITIONS
+from controllers.custom.kinds import kinds_of
 from controllers.kit.manager import Reconcile, Setup, Work, key_of, split_key
 from controllers.log.operations import Patch
 from controllers.policystatus.checking import warnings_of
@@ -20,11 +22,12 @@ class PolicyStatus:
     """Reconciles ValidatingAdmissionPolicies, by key."""
 
     NAME: ClassVar[str] = "validatingadmissionpolicy-status"
-    RESOURCES: ClassVar[tuple[str, ...]] = (POLICIES,)
+    RESOURCES: ClassVar[tuple[str, ...]] = (POLICIES, DEFINITIONS)
 
     def __init__(self, setup: Setup) -> None:
-        """Listen to the policies."""
+        """Listen to the policies; definitions say which other kinds there are."""
         self._policies = setup.informers[POLICIES]
+        self._definitions = setup.informers[DEFINITIONS]
         self._queue = setup.queue
         self._policies.add_handler(self._changed)
 
@@ -46,7 +49,9 @@ class PolicyStatus:
         )
         if generation <= observed:
             return
-        warnings = [{"fieldRef": field, "warning": warning} for field, warning in warnings_of(policy["spec"])]
+        defined = [kind for definition in self._definitions.all() for kind in kinds_of(definition)]
+        found = warnings_of(policy["spec"], defined)
+        warnings = [{"fieldRef": field, "warning": warning} for field, warning in found]
         status = {"observedGeneration": generation, "typeChecking": {"expressionWarnings": warnings or None}}
         (result,) = yield [Patch(POLICIES, "", policy["metadata"]["name"], {"status": status}, "merge", "status")]
         if result.error is not None and result.error.code != 404:
