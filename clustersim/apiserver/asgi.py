@@ -16,6 +16,7 @@ from typing import Any, Final
 from django.db import close_old_connections
 
 from clustersim import bodies
+from clustersim.apiserver.caching import NOT_MODIFIED
 from clustersim.apiserver.containers import ExecPlan, LogPlan
 from clustersim.apiserver.executing import PROTOCOLS, Execution
 from clustersim.apiserver.flow import gate
@@ -165,10 +166,10 @@ def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = 
 
 
 async def _send(send: Send, response: Response, kind: str = "http.response") -> None:
-    headers = [
-        (b"content-type", response.content_type.encode("latin-1")),
-        (b"content-length", str(len(response.body)).encode()),
-    ]
+    headers = []
+    if response.status != NOT_MODIFIED:
+        headers.append((b"content-type", response.content_type.encode("latin-1")))
+        headers.append((b"content-length", str(len(response.body)).encode()))
     given = {name for name, _ in response.headers}
     headers += [pair for pair in _SECURITY if pair[0].decode() not in given]
     headers += [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in response.headers]

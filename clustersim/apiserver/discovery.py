@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from clustersim.apiserver.caching import VARIES, tag_of, tagged
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.negotiation import aggregated_version
 from clustersim.apiserver.reviews import REVIEWS
@@ -68,7 +69,8 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
     if parts in (("api",), ("apis",)) and version:
         response = json_response(served.aggregated(parts[0] == "api", version))
         response.content_type = f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
-        return response
+        response.headers += [VARIES, ("cache-control", "public")]
+        return tagged(request, response, tag_of(response.body))
     if parts == ("api",):
         document: dict[str, Any] | None = {
             "kind": "APIVersions",

@@ -159,7 +159,7 @@ def formed(request: Request, response: Response) -> Response:
     """Return an answer in the media type that the client prefers, a refusal too."""
     of, separator, parameters = response.content_type.partition(";")
     accept = request.headers.get("accept", "")
-    if of != JSON or ("yaml" not in accept and "protobuf" not in accept):
+    if of != JSON or not response.body or ("yaml" not in accept and "protobuf" not in accept):
         return response
     try:
         media = _aggregated(request)[1] if separator else wanted(request).media

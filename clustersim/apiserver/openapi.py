@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
-from clustersim.apiserver import customopenapi, openapiv2
+from clustersim.apiserver import caching, customopenapi, openapiv2
+from clustersim.apiserver.caching import VARIES
 from clustersim.apiserver.discovery import served_of
 from clustersim.apiserver.messages import Request, Response, json_response
 from clustersim.apiserver.reviews import REVIEWS
@@ -77,10 +77,9 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
     served = served_of(kinds)
     parts = {one: tuple(served.of(*one)) for one in served.group_versions}
     if request.path.rstrip("/") == "/openapi/v2":
-        as_protobuf = openapiv2.wants_protobuf(request.headers.get("accept", ""))
-        return Response(
-            200, _v2(as_protobuf, tuple(parts.items())), openapiv2.PROTOBUF if as_protobuf else "application/json"
-        )
+        as_protobuf, known = openapiv2.wants_protobuf(request.headers.get("accept", "")), tuple(parts.items())
+        media = openapiv2.PROTOBUF if as_protobuf else "application/json"
+        return caching.tagged(request, Response(200, _v2(as_protobuf, known), media, [VARIES]), _v2_tag(known))
     rest = request.path.removeprefix("/openapi/v3").strip("/")
     if not request.path.startswith("/openapi/v3"):
         raise unknown_path(request.path, kinds)
@@ -92,14 +91,24 @@ def answer(request: Request, kinds: Kinds = TABLE) -> Response:
             }
             for (group, version), of in parts.items()
         }
-        return json_response({"paths": paths})
+        response = json_response({"paths": paths})
+        return caching.tagged(request, response, caching.tag_of(response.body))
     for (group, version), of in parts.items():
         if rest == _name(group, version):
-            response = Response(200, _document(group, version, of))
-            response.headers.append(("cache-control", "public, immutable"))
-            response.headers.append(("etag", f'"{_hash(group, version, of)}"'))
-            return response
+            return _of_group_version(request, group, version, of)
     raise unknown_path(request.path)
+
+
+def _of_group_version(request: Request, group: str, version: str, kinds: tuple[Kind, ...]) -> Response:
+    """Answer the document of one group and version: for ever, where the client names what it expects."""
+    tag, asked = _hash(group, version, kinds), request.query.get("hash", "")
+    headers = [VARIES]
+    if asked and asked != tag:
+        place = f"/clusters/{request.code}/openapi/v3/{_name(group, version)}?hash={tag}"
+        return Response(301, b"", headers=[*headers, ("etag", f'"{tag}"'), ("location", place)])
+    if asked:
+        headers.append(("cache-control", "public, immutable"))
+    return caching.tagged(request, Response(200, _document(group, version, kinds), headers=headers), tag)
 
 
 def _name(group: str, version: str) -> str:
@@ -108,7 +117,7 @@ def _name(group: str, version: str) -> str:
 
 @lru_cache(DOCUMENTS_KEPT)
 def _hash(group: str, version: str, kinds: tuple[Kind, ...]) -> str:
-    return hashlib.sha256(_document(group, version, kinds)).hexdigest().upper()
+    return caching.tag_of(_document(group, version, kinds))
 
 
 @lru_cache(DOCUMENTS_KEPT)
@@ -149,9 +158,24 @@ def _document(group: str, version: str, kinds: tuple[Kind, ...]) -> bytes:
 
 @lru_cache(8)
 def _v2(as_protobuf: bool, parts: tuple[tuple[tuple[str, str], tuple[Kind, ...]], ...]) -> bytes:
-    documents = (msgspec.json.decode(_document(group, version, kinds)) for (group, version), kinds in parts)
-    told = openapiv2.document(_INFO, documents)
-    return openapiv2.encode(told) if as_protobuf else msgspec.json.encode(told)
+    if as_protobuf:
+        return openapiv2.encode(msgspec.json.decode(_v2(False, parts)))
+    return msgspec.json.encode(openapiv2.document(_INFO, (_part_of_v2(*names, kinds) for names, kinds in parts)))
+
+
+def _part_of_v2(group: str, version: str, kinds: tuple[Kind, ...]) -> dict[str, Any]:
+    """Return the document of a group and version with which v2 is made."""
+    told: dict[str, Any] = msgspec.json.decode(_document(group, version, kinds))
+    for kind in kinds:
+        if kind.published is not None:
+            customopenapi.add_schemas(kind, told["components"]["schemas"], v2=True)
+    return told
+
+
+@lru_cache(8)
+def _v2_tag(parts: tuple[tuple[tuple[str, str], tuple[Kind, ...]], ...]) -> str:
+    # One for both forms: what varies by what a client accepts is said to.
+    return caching.tag_of(_v2(False, parts))
 
 
 def _gvk(kind: Kind) -> dict[str, str]:

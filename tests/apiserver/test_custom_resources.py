@@ -140,6 +140,45 @@ def test_openapi_tells_the_schema_in_both_versions(defined: Room) -> None:
     assert "/apis/example.com/v1/namespaces/{namespace}/widgets" in second["paths"]
 
 
+def test_openapi_v2_tells_what_its_readers_bear(room: Room) -> None:
+    """As ToStructuralOpenAPIV2: kubectl takes everything for unknown that is not told where anything is told."""
+    kept = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    inside = {"type": "object", "properties": {"a": {"type": "string"}}}
+    template = {**kept, "x-kubernetes-embedded-resource": True}
+    members = {
+        "free": {**inside, **kept},
+        "either": {**inside, "nullable": True},
+        "list": {"type": "array", "nullable": True, "items": {"type": "string"}},
+        "word": {"type": "string", "anyOf": [{"pattern": "^a"}, {"pattern": "^b"}]},
+        "pod": template,
+        "strict": {**inside, "x-kubernetes-embedded-resource": True},
+    }
+    schema = {"type": "object", "required": ["word", "either"], "properties": members}
+    room.made(DEFINITIONS, definition({"type": "object", "properties": {"spec": schema}}))
+    free = definition(kept, plural="gadgets", kind="Gadget")
+    free["spec"]["versions"][0].pop("subresources")
+    room.made(DEFINITIONS, free)
+    definitions = room.ask("GET", "/openapi/v2")[1]["definitions"]
+    gadget = definitions["com.example.v1.Gadget"]
+    assert gadget == {
+        "type": "object",
+        "x-kubernetes-group-version-kind": [{"group": "example.com", "kind": "Gadget", "version": "v1"}],
+    }
+    told = definitions["com.example.v1.Widget"]["properties"]["spec"]
+    assert told["required"] == ["word"]
+    strict = told["properties"].pop("strict")
+    assert set(strict["properties"]) == {"a", "apiVersion", "kind", "metadata"}
+    assert strict["required"] == ["kind", "apiVersion"]
+    marks = {"x-kubernetes-preserve-unknown-fields": True}
+    embedded = {**marks, "x-kubernetes-embedded-resource": True}
+    assert told["properties"] == {"free": marks, "either": {}, "list": {}, "word": {"type": "string"}, "pod": embedded}
+    third = room.ask("GET", "/openapi/v3/apis/example.com/v1")[1]["components"]["schemas"]
+    whole = third["com.example.v1.Widget"]["properties"]["spec"]["properties"]
+    assert set(whole["pod"]["properties"]) == {"apiVersion", "kind", "metadata"}
+    assert whole["free"]["properties"] == inside["properties"]
+    assert "apiVersion" in third["com.example.v1.Gadget"]["properties"]
+
+
 def test_instances_are_pruned_and_defaulted(defined: Room) -> None:
     body = widget(size=3, foo=1, extra={"kept": {"all": 1}}, ports=[{"port": 1, "x": 2}], either="5%")
     body["status"] = {"replicas": 1}
