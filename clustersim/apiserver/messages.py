@@ -13,9 +13,10 @@ import yaml
 
 from clustersim import documents
 from clustersim.apiserver import protobuf
-from clustersim.apiserver.repeated import repeated_in_json, repeated_in_yaml
+from clustersim.apiserver.repeated import repeated_in_applied, repeated_in_json, repeated_in_yaml
 from clustersim.apiserver.routes import PageNotFound
 from controllers.flags.flag import parse_duration
+from controllers.log.operations import PatchType
 from controllers.registry.context import Repeated
 from controllers.registry.gojson import syntax_error
 from controllers.registry.gotext import json_name
@@ -295,6 +296,19 @@ def repeated_fields(request: Request, document: Any) -> Repeated | None:
     if request.content_type in _YAMLS:
         return repeated_in_yaml(request.body)
     return repeated_in_json(request.body, document) if request.content_type in _JSONS else None
+
+
+def repeated_in_patch(request: Request, patch_type: PatchType, patch: Any) -> Repeated | None:
+    """Return what the patch of a request says twice: it comes before what is unknown of what the patch makes."""
+    if request.query.get("fieldValidation") == "Ignore":
+        return None
+    if patch_type == "apply":
+        return repeated_in_applied(request.body, patch)
+    found = repeated_in_json(request.body, patch)
+    if found is None:
+        return None
+    of = "json patch " if patch_type == "json" else ""
+    return Repeated(tuple((0, of + text) for _, text in found.texts), {})
 
 
 def decode_json(body: bytes) -> Any:

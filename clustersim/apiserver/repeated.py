@@ -11,6 +11,7 @@ import yaml
 
 from clustersim.documents import text_of
 from controllers.registry.context import Repeated
+from controllers.registry.incoming import YAML_ERRORS
 
 try:
     from yaml import CSafeLoader as _Loader
@@ -27,12 +28,24 @@ def repeated_in_json(body: bytes, document: Any) -> Repeated | None:
         body: JSON that can be read.
         document: what was read of it.
     """
-    if not _SPACED.search(body) and body.count(b'":') == msgspec.json.encode(document).count(b'":'):
+    if _says_once(body, document):
         return None
     walk = _Walk()
     # Places are told as (place, key) pairs first: which path an object lies at is known at the end alone.
     walk.visit(json.loads(body, object_pairs_hook=_Pairs), "")
     return Repeated(tuple(walk.twice), walk.places) if walk.twice else None
+
+
+def _says_once(body: bytes, document: Any) -> bool:
+    """Return whether JSON that was read as `document` surely says nothing twice: it has as many fields as that."""
+    return not _SPACED.search(body) and body.count(b'":') == msgspec.json.encode(document).count(b'":')
+
+
+def repeated_in_applied(body: bytes, document: Any) -> Repeated | None:
+    """Return what a configuration says twice, JSON or YAML, as a reader of YAML tells it."""
+    if body.startswith(b"{") and _says_once(body, document):
+        return None
+    return repeated_in_yaml(body)
 
 
 class _Pairs(list):  # type: ignore[type-arg]
@@ -83,4 +96,4 @@ def repeated_in_yaml(body: bytes) -> Repeated | None:
             above.pop()
     if not lines:
         return None
-    return Repeated(((0, "yaml: unmarshal errors:\n  " + "\n  ".join(lines)),), {})
+    return Repeated(((0, YAML_ERRORS + "\n".join(f"  {line}" for line in lines)),), {})

@@ -17,6 +17,7 @@ from clustersim.apiserver.messages import (
     decode_json,
     json_response,
     repeated_fields,
+    repeated_in_patch,
     warning,
 )
 from clustersim.apiserver.negotiation import wanted
@@ -103,6 +104,7 @@ def patch(store: SqlStore, request: Request, target: Target, principal: Principa
     check_patch_options(request, applies=patch_type == "apply")
     body = decode_applied(request.body) if patch_type == "apply" else decode_json(request.body)
     context = context_of(store, request, principal)
+    context.repeated = repeated_in_patch(request, patch_type, body)
     operation = Patch(
         target.kind.resource,
         _home(target),

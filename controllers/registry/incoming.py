@@ -30,6 +30,9 @@ GENERATE_ATTEMPTS: Final = 8
 
 _PATH_PARTS: Final = re.compile(r"[^.\[\]]+")
 
+YAML_ERRORS: Final = "yaml: unmarshal errors:\n"
+"""What a reader of YAML says first: a line for each fault follows."""
+
 _KEPT: Final = (
     "name",
     "namespace",
@@ -365,7 +368,26 @@ def _report_unknown(kind: Kind, unknown: list[str], context: Context) -> None:
         causes = [Cause(path, "unknown field", "FieldValueInvalid") for path in unknown]
         raise Unreadable(400, "BadRequest", f"{_title(kind)}: strict decoding error: {', '.join(texts)}", causes)
     if context.field_validation == "Warn":
-        context.warnings.extend(texts)
+        context.warnings.extend(line for text in texts for line in _warnings(text))
+
+
+def report_applied_twice(context: Context) -> None:
+    """Tell what a configuration that is applied says twice: once it fits, and before it is checked.
+
+    Raises:
+        ApiError: 400, whoever applies it wants to be refused.
+    """
+    repeated, context.repeated = context.repeated, None
+    texts = [text for _, text in repeated.texts] if repeated is not None else []
+    if texts and context.field_validation == "Strict":
+        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {', '.join(texts)}")
+    context.warnings.extend(line for text in texts for line in _warnings(text))
+
+
+def _warnings(text: str) -> list[str]:
+    """Return a sentence as warnings: what a reader of YAML says is one a line (parseYAMLWarnings)."""
+    lines = text.removeprefix(YAML_ERRORS)
+    return [line.strip() for line in lines.split("\n")] if lines != text else [text]
 
 
 def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:

@@ -355,6 +355,7 @@ class _Write:
         subresource = _written(kind, operation.subresource)
         asked = self._asked or kind
         document, owners, stored = owning.application(asked, subresource, operation, self.transaction, self.context)
+        incoming.report_applied_twice(self.context)
         self._settled = (owners,)
         if asked is not kind:
             document = asked.inward(incoming.checked(asked, document, self.context))
