@@ -29,9 +29,13 @@ _HTML: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\
 
 
 def snapshot(owner: Mapping[str, Any]) -> Document:
-    """Return the data of a revision of `owner`: the patch that replaces its template by the present one."""
+    """Return the data of a revision of `owner`: the patch that replaces its template by the present one.
+
+    Its keys are sorted, as those of the map that upstream encodes: whoever compares revisions compares their bytes.
+    """
     template = _struct("v1.PodTemplateSpec", owner["spec"].get("template") or {})
-    return {"spec": {"template": {**template, "$patch": "replace"}}}
+    data: Document = {"spec": {"template": {**template, "$patch": "replace"}}}
+    return msgspec.to_builtins(data, order="sorted")  # type: ignore[no-any-return]
 
 
 def encoded(data: Mapping[str, Any]) -> bytes:

@@ -192,6 +192,31 @@ def test_schemas_of_custom_resources_there_and_back() -> None:
     assert version["schema"]["openAPIV3Schema"] == schema
 
 
+@pytest.mark.parametrize(
+    "time",
+    [
+        "0001-01-01T00:00:02.000000Z",
+        "0999-12-31T23:59:59.500000Z",
+        "1970-01-01T00:00:00.000000Z",
+        "1969-07-20T20:17:40.000001Z",
+    ],
+)
+def test_times_before_the_epoch_go_there_and_back(time: str) -> None:
+    lease = {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "old"},
+        "spec": {"renewTime": time},
+    }
+    written = protobuf.encode(lease)
+    assert written is not None
+    assert protobuf.decode(written)["spec"] == {"renewTime": time}
+    for zero in ("0001-01-01T00:00:00.000000Z", "0001-01-01T00:00:00Z"):
+        written = protobuf.encode({**lease, "spec": {"renewTime": zero}})
+        assert written is not None
+        assert "renewTime" not in protobuf.decode(written)["spec"]
+
+
 def test_who_takes_protobuf_gets_it_where_there_is_one() -> None:
     request = Request("GET", "ABC123", "/", {}, {"accept": EITHER})
     refusal = json_response(not_found("pods", "web").status(), 404)

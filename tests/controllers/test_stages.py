@@ -110,3 +110,19 @@ def test_a_session_says_only_what_differs() -> None:
 def test_what_cannot_be_stages_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("image", "is_there"),
+    [
+        ("webserver:404", False),
+        ("foo:non-existent", False),
+        ("invalid.registry.example/invalid/alpine:3.1", False),
+        ("registry.invalid/web:1", False),
+        ("web:1.404.0", True),
+        ("registry.example/invalid-input:1", True),
+    ],
+)
+def test_names_of_images_that_nobody_has(image: str, is_there: bool) -> None:
+    found = STAGES.of_image(image)
+    assert (found is None or found.pull != "missing") is is_there

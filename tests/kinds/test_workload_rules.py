@@ -25,6 +25,7 @@ PERCENT_TEXT = (
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
     "validation is '[0-9]+%')"
 )
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}}
 MISMATCH = "`selector` does not match template `labels`"
 
 
@@ -148,6 +149,26 @@ def test_how_a_daemonset_may_roll(cluster: Cluster, rolling: dict[str, Any], tol
 )
 def test_what_a_statefulset_may_ask_for(cluster: Cluster, spec: dict[str, Any], field: str, message: str) -> None:
     assert said(cluster, "statefulset", body("statefulset", **spec)) == [(field, message)]
+
+
+def test_containers_of_a_statefulset_mount_its_claims(cluster: Cluster) -> None:
+    """Its pods have a volume for each claim, and the host name and subdomain that the controller gives them."""
+    asked = body("statefulset", volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": CLAIM}])
+    pod = asked["spec"]["template"]["spec"]
+    pod |= {
+        "hostname": "No Name",
+        "subdomain": "No Name",
+        "volumes": [{"name": "data", "emptyDir": {"medium": "None"}}],
+    }
+    pod["containers"][0]["volumeMounts"] = [
+        {"name": "data", "mountPath": "/data"},
+        {"name": "logs", "mountPath": "/logs"},
+    ]
+    where = "spec.template.spec.containers[0].volumeMounts[1].name"
+    assert said(cluster, "statefulset", asked) == [(where, 'Not found: "logs"')]
+    del pod["containers"][0]["volumeMounts"][1]
+    stored = cluster.create(NAMES["statefulset"], "web", asked)
+    assert "volumes" in stored["spec"]["template"]["spec"]
 
 
 def test_a_statefulset_is_named_as_a_host_is(cluster: Cluster) -> None:

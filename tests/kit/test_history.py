@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 from controllers.kit.hashing import revision_hash
 from controllers.kit.history import encoded, snapshot, template_of
@@ -36,6 +37,12 @@ def test_what_json_has_always_stays_though_it_is_empty() -> None:
 
 def test_letters_of_html_are_escaped_as_go_escapes_them() -> None:
     assert b'"args":["a \\u003c b \\u0026 c"]' in encoded(snapshot(owner(args=["a < b & c"])))
+
+
+def test_a_revision_is_kept_in_the_order_of_the_bytes_that_are_hashed() -> None:
+    """A client compares the bytes of a revision with those that it makes itself (`Match` of pkg/controller/daemon)."""
+    data = snapshot(owner(livenessProbe={"httpGet": {"port": 80, "path": "/"}}, env=[{"value": "b", "name": "A"}]))
+    assert json.dumps(data, separators=(",", ":")).encode() == encoded(data)
 
 
 def test_the_template_comes_back_as_it_was() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from base64 import b64encode
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
@@ -15,6 +15,11 @@ from scheduler_core.api.errors import ApiError, bad_request
 
 _MAX_DEPTH: Final = 24
 _SCHEMA: Final = "apiextensions_v1.JSONSchemaProps"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_ZERO_TIME: Final = -62_135_596_800
+"""Unix seconds of Go's zero time, the first day of the year 1."""
+_YEAR_10000: Final = 253_402_300_800
+"""From here on the wire form cannot hold a time."""
 
 
 @cache
@@ -122,11 +127,11 @@ def _either(parts: list[tuple[int, int | bytes]], form: str, depth: int) -> Any:
 
 
 def _time(parts: dict[int, int | bytes], *, micro: bool) -> str | None:
-    seconds, nanos = _integer(parts.get(1, 0)), _integer(parts.get(2, 0))
-    # From the year 10000 on the wire form cannot hold it.
-    if not 0 < seconds < 253_402_300_800 or nanos >= 1_000_000_000:
+    """Return a time as JSON writes it; None: an empty message, Go's zero time, or out of the years 1 to 9999."""
+    seconds, nanos = _value(parts.get(1, 0), "i", 0), _integer(parts.get(2, 0))
+    if not _ZERO_TIME < seconds < _YEAR_10000 or not parts or nanos >= 1_000_000_000:
         return None
-    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    text = (_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()
     return f"{text}.{nanos // 1000:06}Z" if micro else f"{text}Z"
 
 

@@ -14,7 +14,7 @@ from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Kind
 from controllers.registry.subresources import SCALE, STATUS, replicas_of
-from scheduler_core.api.document import at, child
+from scheduler_core.api.document import Document, at, child
 from scheduler_core.api.errors import Cause
 
 _CHANGEABLE: Final = frozenset(
@@ -80,6 +80,20 @@ def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
     return [Cause(where, f"Invalid value: {shown}: must be 'RollingUpdate' or 'OnDelete'", "FieldValueInvalid")]
 
 
+def _own_template(spec: Mapping[str, Any]) -> Document:
+    """Return the template as its pods will have it: volumes for the claims, host name and subdomain by the controller.
+
+    Source: `ValidateStatefulSetSpec` and `volumesToAddForTemplates` of pkg/apis/apps/validation.
+    """
+    template = spec.get("template") or {}
+    asked = template.get("spec") or {}
+    names = [at(claim, "metadata", "name") or "" for claim in spec.get("volumeClaimTemplates") or ()]
+    claimed = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(names)]
+    others = [volume for volume in asked.get("volumes") or () if volume.get("name") not in names]
+    own = {key: value for key, value in asked.items() if key not in ("hostname", "subdomain", "volumes")}
+    return {**template, "spec": {**own, "volumes": [*claimed, *others]}}
+
+
 def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
     causes: list[Cause] = []
@@ -100,7 +114,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     if spec.get("serviceName"):
         causes += fields.label_name("spec.serviceName", spec["serviceName"])
     causes += pod.selector(document, "statefulset")
-    causes += pod.template("spec.template", spec.get("template"), "StatefulSet")
+    causes += pod.template("spec.template", _own_template(spec), "StatefulSet")
     # Upstream checks these labels twice.
     return causes + fields.labels("spec.template.labels", at(spec, "template", "metadata", "labels"))
 
