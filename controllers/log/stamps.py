@@ -14,12 +14,12 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 @lru_cache(maxsize=256)
 def wire_time(unix_ms: int) -> str:
     """Return RFC 3339 in whole seconds, as metav1.Time is written."""
-    return (_EPOCH + timedelta(milliseconds=unix_ms)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return written(_EPOCH + timedelta(milliseconds=unix_ms), micro=False)
 
 
 def wire_micro_time(unix_ms: int) -> str:
     """Return RFC 3339 with microseconds, as metav1.MicroTime is written."""
-    return (_EPOCH + timedelta(milliseconds=unix_ms)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return written(_EPOCH + timedelta(milliseconds=unix_ms), micro=True)
 
 
 @lru_cache(maxsize=1024)
@@ -29,7 +29,12 @@ def wire_form(text: str, *, micro: bool) -> str | None:
         moment = datetime.fromisoformat(text.upper()).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micro else "%Y-%m-%dT%H:%M:%SZ")
+    return written(moment, micro=micro)
+
+
+def written(moment: datetime, *, micro: bool) -> str:
+    """Return a moment in UTC as the wire has it; years have four digits, the first ones too."""
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds" if micro else "seconds") + "Z"
 
 
 @lru_cache(maxsize=8192)

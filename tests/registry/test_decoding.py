@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from controllers.log.stamps import wire_time
 from controllers.registry import decoding
 from controllers.registry.schema import check
+from tests.registry.registry_tool import Cluster
 
 
 def _spec(**fields: Any) -> dict[str, Any]:
@@ -98,3 +100,11 @@ def test_times(text: str, micro: bool, said: str) -> None:
 )  # fmt: skip
 def test_bytes(text: str, place: int | None) -> None:
     assert decoding.base64_error(text) == ("" if place is None else f"illegal base64 data at input byte {place}")
+
+
+def test_the_first_years_are_written_with_four_digits() -> None:
+    stored = Cluster().create(
+        "leases.coordination.k8s.io", "old", {"spec": {"renewTime": "0001-01-01T02:00:02.500000+02:00"}}
+    )
+    assert stored["spec"]["renewTime"] == "0001-01-01T00:00:02.500000Z"
+    assert wire_time(-62_135_596_800_000) == "0001-01-01T00:00:00Z"

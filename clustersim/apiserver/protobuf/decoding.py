@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from clustersim.apiserver.protobuf.fields import MAGIC, Field, fields_of, message_of
+from controllers.log.stamps import written
 from scheduler_core.api.errors import ApiError, bad_request
 
 _MAX_DEPTH: Final = 24
@@ -131,8 +132,7 @@ def _time(parts: dict[int, int | bytes], *, micro: bool) -> str | None:
     seconds, nanos = _value(parts.get(1, 0), "i", 0), _integer(parts.get(2, 0))
     if not _ZERO_TIME < seconds < _YEAR_10000 or not parts or nanos >= 1_000_000_000:
         return None
-    text = (_EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()
-    return f"{text}.{nanos // 1000:06}Z" if micro else f"{text}Z"
+    return written(_EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1000), micro=micro)
 
 
 def _double(data: bytes) -> float:
