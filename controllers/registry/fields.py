@@ -312,6 +312,25 @@ def label_value(field: str, value: str) -> list[Cause]:
     return [bad(field, value, why) for why in label_value_errors(value)]
 
 
+def fixed_selector(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Refuse that a workload's selector changes."""
+    now, was = (document["spec"].get("selector") for document in (new, old))
+    return [] if now == was else [bad("spec.selector", selector_shown(now), "field is immutable")]
+
+
+def selector_shown(selector: Mapping[str, Any] | None) -> Written:
+    """Return a metav1.LabelSelector as a message shows it: its fields in upstream's order."""
+    if selector is None:
+        return written(None)
+    shown = {"matchLabels": selector.get("matchLabels"), "matchExpressions": selector.get("matchExpressions")}
+    keys = ("key", "operator", "values")
+    if shown["matchExpressions"]:
+        shown["matchExpressions"] = [
+            {key: one[key] for key in keys if one.get(key)} for one in shown["matchExpressions"]
+        ]
+    return written({key: value for key, value in shown.items() if value})
+
+
 def label_selector(field: str, selector: Mapping[str, Any] | None) -> list[Cause]:
     """Check a metav1.LabelSelector."""
     if selector is None:

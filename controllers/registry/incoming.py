@@ -133,7 +133,8 @@ def new_document(
     with context.step("registry", "strategy"):
         causes = kind.admit(document, Current(transaction, unix_ms, context.looked_up, dry_run=context.dry_run))
         causes += metadata_rules.validate(metadata, kind.names, any_finalizers=kind.any_finalizers)
-        _refuse(kind, metadata["name"], causes + kind.validate(document), _still(kind, missing, document))
+        causes += kind.validate(document) + kind.validate_new(document)
+        _refuse(kind, metadata["name"], causes, _still(kind, missing, document))
     return _arranged(document)
 
 
@@ -191,6 +192,7 @@ def changed_document(
         document, missing = _decoded(kind, changed, old, context)
     # What is equal is shared with the stored document, which others hold: never write into it.
     metadata = document["metadata"] = dict(child(document, "metadata"))
+    fixed = metadata_rules.unchanged(metadata, old["metadata"]) * (1 + kind.metadata_checks[1])
     _keep_metadata(metadata, old["metadata"])
     metadata_rules.drop_empty(metadata)
     _name_owners_once(metadata, context, late=patched)
@@ -220,12 +222,15 @@ def changed_document(
             causes = kind.admit_update(document, old, current)
         if changes:
             if not kind.ratchets:
-                causes += kind.validate(document)
+                causes += kind.validate(document) * kind.rule_checks
             causes += kind.validate_update(document, old)
             missing = _still(kind, missing, document)
         if metadata != old["metadata"]:
-            causes += metadata_rules.validate_change(metadata, old["metadata"], kind.names, kind.metadata_checks)
-        _refuse(kind, stored.name, causes, missing)
+            looks, any_finalizers = kind.metadata_checks, kind.any_finalizers
+            causes += metadata_rules.validate_change(
+                metadata, old["metadata"], kind.names, looks, any_finalizers=any_finalizers
+            )
+        _refuse(kind, stored.name, fixed + causes, missing)
     _bump_generation(kind, document, old)
     _forget_times(metadata, document, old)
     return _arranged(document)

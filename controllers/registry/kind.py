@@ -300,6 +300,8 @@ class Kind:
     admit_update: Callable[[Document, Mapping[str, Any], Lookup], list[Cause]] = _admit_any_change
     """On changes; it also carries over what the server had given the old one."""
     validate: Callable[[Document], list[Cause]] = _no_causes
+    validate_new: Callable[[Document], list[Cause]] = _no_causes
+    """On create alone, told after what `validate` finds."""
     validate_update: Callable[[Document, Mapping[str, Any]], list[Cause]] = _no_change_causes
     ratchets: bool = False
     """Whether changes are asked about by `validate_update` alone: what was good enough once stays so."""
@@ -320,6 +322,9 @@ class Kind:
     metadata_checks: tuple[int, int] = (1, 1)
     """How often the kind's own rules look at changed metadata, by the rules of creates and by those of changes:
     upstream tells a cause as often (what its ValidateUpdate calls)."""
+    rule_checks: int = 1
+    """How often a changed object is looked at by `validate`: upstream tells a cause as often (where both its strategy
+    and its ValidateUpdate ask)."""
     unconditional: bool = True
     """Whether it is changed by a PUT that does not name the resourceVersion that it was made on."""
     generation: bool = False

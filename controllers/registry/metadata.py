@@ -72,6 +72,23 @@ def _common(metadata: Mapping[str, Any], names: Names) -> list[Cause]:
     return causes + _texts(metadata) + _finalizers(metadata.get("finalizers") or ())
 
 
+_GO_NAMES: Final = {
+    "name": "name", "generateName": "generateName", "namespace": "namespace", "selfLink": "selfLink", "uid": "uID",
+    "resourceVersion": "resourceVersion", "generation": "generation", "creationTimestamp": "creationTimestamp",
+    "deletionTimestamp": "deletionTimestamp", "deletionGracePeriodSeconds": "deletionGracePeriodSeconds",
+    "ownerReferences": "ownerReferences", "finalizers": "finalizers", "managedFields": "managedFields",
+}  # fmt: skip
+"""Metadata that templates may not carry, in upstream's order, and how it is called where it is refused."""
+
+
+def of_template(field: str, metadata: Mapping[str, Any]) -> list[Cause]:
+    """Check the metadata that a template gives to what is made of it: labels and annotations alone."""
+    causes = _annotations(f"{field}.annotations", metadata.get("annotations") or {})
+    causes += fields.labels(f"{field}.labels", metadata.get("labels"))
+    told = [name for key, name in _GO_NAMES.items() if metadata.get(key)]
+    return causes + [fields.not_allowed(f"{field}.{name}", "cannot be set") for name in told]
+
+
 def _prefix(prefix: str, names: Names) -> list[Cause]:
     """Check what names are made from; it may end with a hyphen (NameIsDNSSubdomain with `prefix`)."""
     if not prefix:
@@ -87,19 +104,18 @@ def _prefix(prefix: str, names: Names) -> list[Cause]:
 def _texts(metadata: Mapping[str, Any]) -> list[Cause]:
     """Check labels, annotations and owners."""
     causes = fields.labels("metadata.labels", metadata.get("labels"))
-    annotations = metadata.get("annotations") or {}
+    causes += _annotations("metadata.annotations", metadata.get("annotations") or {})
+    return causes + _owners(metadata.get("ownerReferences") or [])
+
+
+def _annotations(field: str, annotations: Mapping[str, str]) -> list[Cause]:
+    causes: list[Cause] = []
     for key in annotations:
         # Only annotations may have capitals in the prefix; upstream lowers the key before it looks.
-        causes += [fields.bad("metadata.annotations", key, why) for why in qualified_name_errors(key.lower())]
+        causes += [fields.bad(field, key, why) for why in qualified_name_errors(key.lower())]
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > ANNOTATIONS_BYTES_MAX:
-        causes.append(
-            Cause(
-                "metadata.annotations",
-                f"Too long: may not be more than {ANNOTATIONS_BYTES_MAX} bytes",
-                "FieldValueTooLong",
-            )
-        )
-    return causes + _owners(metadata.get("ownerReferences") or [])
+        causes.append(fields.too_long(field, ANNOTATIONS_BYTES_MAX))
+    return causes
 
 
 def _finalizers(names: Sequence[str]) -> list[Cause]:
@@ -183,7 +199,12 @@ def without_repeated_owners(metadata: dict[str, Any], *, late: bool = False) -> 
 
 
 def validate_change(
-    metadata: Mapping[str, Any], old: Mapping[str, Any], names: Names, again: tuple[int, int]
+    metadata: Mapping[str, Any],
+    old: Mapping[str, Any],
+    names: Names,
+    again: tuple[int, int],
+    *,
+    any_finalizers: bool = False,
 ) -> list[Cause]:
     """Check changed metadata as often as upstream does: it tells each cause once a look.
 
@@ -196,12 +217,23 @@ def validate_change(
         causes += validate(metadata, names)
     for _ in range(changes):
         causes += _changes(metadata, old)
+        causes += [] if any_finalizers else _kubernetes_finalizers(metadata.get("finalizers") or ())
     return causes
 
 
 def _changes(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     """Check changed metadata once (apimachinery, ValidateObjectMetaAccessorUpdate)."""
     return validate_update(metadata, old) + _texts(metadata)
+
+
+def unchanged(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    """Refuse what a change says of an object's end: a delete alone does."""
+    told = [] if "deletionTimestamp" in old else ["deletionTimestamp"]
+    return [
+        fields.bad(f"metadata.{key}", metadata[key], "field is immutable")
+        for key in (*told, "deletionGracePeriodSeconds")
+        if metadata.get(key) is not None and metadata[key] != old.get(key)
+    ]
 
 
 def validate_update(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:

@@ -271,6 +271,19 @@ KEPT_EMPTY: Final = frozenset(
 )
 """(struct, field) of lists that may be left out and yet are told when they are empty."""
 
+FEATURES_OFF: Final = frozenset(
+    {
+        ("apps_v1.RollingUpdateStatefulSetStrategy", "maxUnavailable"),
+        ("autoscaling_v2.HPAScalingRules", "tolerance"),
+        ("core_v1.NodeSpec", "configSource"),
+        ("resource_v1.DeviceClassSpec", "extendedResourceName"),
+        ("resource_v1.DeviceSubRequest", "capacity"),
+        ("resource_v1.ExactDeviceRequest", "capacity"),
+    }
+)
+"""(struct, field) of features that v1.34 has off: what is sent is read, and goes (upstream's DropDisabledFields).
+Of pods see controllers/kinds/core/pod/defaults.py."""
+
 GOOD_SPECS_MAX: Final = 1_000
 """Specs remembered as good, so that the pods of one template are checked once; past it all are forgotten."""
 
@@ -330,6 +343,9 @@ def _check_struct(
             del document[name]
             continue
         checked = _check_field(value, entry, where, report, require and where != "status")
+        if (struct.key, name) in FEATURES_OFF:
+            del document[name]
+            continue
         if not checked and (entry.terse or _leaves_out(struct, entry)):
             del document[name]
             continue
@@ -344,6 +360,7 @@ def _check_struct(
 
 
 _ZEROES: Final[Mapping[str, Any]] = {"integer": 0, "number": 0, "boolean": False, "string": ""}
+_NULL_ITEMS: Final[Mapping[str, Any]] = {**_ZEROES, "bytes": "", "quantity": "0", "int-or-string": 0}
 
 
 def fill(value: Any, schema: str) -> None:
@@ -389,9 +406,8 @@ def _check_field(value: Any, entry: FieldType, path: str, report: Report, requir
         if not isinstance(value, list):
             return _mismatch(value, entry, path, report)
         return [
-            _check_item(item, entry, f"{path}[{index}]", report, require)
+            _check_item(_empty(entry) if item is None else item, entry, f"{path}[{index}]", report, require)
             for index, item in enumerate(value)
-            if item is not None
         ]
     if entry.container == "map":
         if not isinstance(value, dict):
@@ -401,6 +417,11 @@ def _check_field(value: Any, entry: FieldType, path: str, report: Report, requir
             for key, item in value.items()
         }
     return _check_item(value, entry, path, report, require)
+
+
+def _empty(entry: FieldType) -> Any:
+    """Return what Go makes of a null in a list: the zero value of the items' type."""
+    return {} if entry.scalar is None else _NULL_ITEMS.get(entry.scalar)
 
 
 def _check_item(value: Any, entry: FieldType, path: str, report: Report, require: bool) -> Any:

@@ -76,7 +76,7 @@ def test_documents_are_normalised() -> None:
     report = check(document, "core_v1.Pod")
     assert document == {
         "metadata": {"labels": {"a": ""}},
-        "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": "2"}}}]},
+        "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": "2"}}}, {}]},
     }
     assert report.unknown == ["spec.extra"]
 

@@ -16,16 +16,17 @@ from clustersim.apiserver.negotiation import formed
 from scheduler_core.api.errors import ApiError
 from tests.tools.room import Room
 
-FILE: Final = Path(__file__).parents[1] / "apiserver" / "recorded" / "answers.jsonl.gz"
+_FOLDER: Final = Path(__file__).parents[1] / "apiserver" / "recorded"
 _HOLE: Final = re.compile(r"<[a-z]+(?:[:.][^<>]*)?>")
 """What stands for whatever differs from one run to another: `<uid:1>`, `<time>`."""
 
 _LEFT_OUT: Final = ("resourceVersion", "managedFields")
 
 
-def cases() -> dict[str, Any]:
-    """Return the recorded cases by name."""
-    return {case["case"]: case for case in map(json.loads, gzip.decompress(FILE.read_bytes()).splitlines())}
+def cases(file: str = "answers") -> dict[str, Any]:
+    """Return the recorded cases of a file by name."""
+    lines = gzip.decompress((_FOLDER / f"{file}.jsonl.gz").read_bytes()).splitlines()
+    return {case["case"]: case for case in map(json.loads, lines)}
 
 
 def differences(room: Room, case: Any) -> Iterator[str]:

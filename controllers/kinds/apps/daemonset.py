@@ -95,7 +95,8 @@ def _validate(document: Document) -> list[Cause]:
 
 
 def _validate_update(new: Document, old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
+    # Upstream asks this first (ValidateDaemonSetUpdate).
+    return fields.fixed_selector(new, old) + _validate(new)
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:
@@ -152,6 +153,7 @@ KIND: Final = Kind(
     validate=_validate,
     warns=_warns,
     validate_update=_validate_update,
+    ratchets=True,
     generation=True,
     converted=frozenset({TEMPLATE_GENERATION}),
     metadata_checks=(0, 1),

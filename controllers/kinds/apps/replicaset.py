@@ -42,7 +42,7 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("spec.selector", at(new, "spec", "selector"), at(old, "spec", "selector"))
+    return fields.fixed_selector(new, old)
 
 
 _SELECTOR: Final = (

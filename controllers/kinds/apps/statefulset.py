@@ -14,7 +14,7 @@ from controllers.kinds.core.pod import validation as pod
 from controllers.registry import fields
 from controllers.registry.kind import Kind
 from controllers.registry.subresources import SCALE, STATUS, replicas_of
-from scheduler_core.api.document import Document, at, child
+from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
 _CHANGEABLE: Final = frozenset(
@@ -50,8 +50,6 @@ def _defaults(document: dict[str, Any]) -> None:
     if strategy["type"] == "RollingUpdate":
         rolling = child(strategy, "rollingUpdate")
         rolling.setdefault("partition", 0)
-        # Of a feature that is off in v1.34 (MaxUnavailableStatefulSet).
-        rolling.pop("maxUnavailable", None)
     spec.setdefault("serviceName", "")
     retention = child(spec, "persistentVolumeClaimRetentionPolicy")
     retention.setdefault("whenDeleted", "Retain")
@@ -80,22 +78,12 @@ def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
     return [Cause(where, f"Invalid value: {shown}: must be 'RollingUpdate' or 'OnDelete'", "FieldValueInvalid")]
 
 
-def _own_template(spec: Mapping[str, Any]) -> Document:
-    """Return the template as its pods will have it: volumes for the claims, host name and subdomain by the controller.
-
-    Source: `ValidateStatefulSetSpec` and `volumesToAddForTemplates` of pkg/apis/apps/validation.
-    """
-    template = spec.get("template") or {}
-    asked = template.get("spec") or {}
-    names = [at(claim, "metadata", "name") or "" for claim in spec.get("volumeClaimTemplates") or ()]
-    claimed = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(names)]
-    others = [volume for volume in asked.get("volumes") or () if volume.get("name") not in names]
-    own = {key: value for key, value in asked.items() if key not in ("hostname", "subdomain", "volumes")}
-    return {**template, "spec": {**own, "volumes": [*claimed, *others]}}
-
-
 def _validate(document: dict[str, Any]) -> list[Cause]:
-    spec = document["spec"]
+    return _rules(document["spec"], new=True)
+
+
+def _rules(spec: Mapping[str, Any], *, new: bool) -> list[Cause]:
+    """Check a spec; of a changed one what may not change any more is left as it is."""
     causes: list[Cause] = []
     if spec.get("podManagementPolicy") not in ("OrderedReady", "Parallel"):
         why = "must be 'OrderedReady' or 'Parallel'"
@@ -106,17 +94,32 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
         if retention.get(key) not in _WORDS:
             where = f"spec.persistentVolumeClaimRetentionPolicy.{key}"
             causes.append(fields.unsupported(where, retention.get(key), _WORDS, ordered=False))
-    for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+    claims = spec.get("volumeClaimTemplates") or ()
+    for index, claim in enumerate(claims if new else ()):
         causes += storage.claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.get("spec") or {})
     causes += fields.non_negative("spec.replicas", spec.get("replicas"))
     causes += fields.non_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
     causes += fields.non_negative("spec.ordinals.start", at(spec, "ordinals", "start"))
-    if spec.get("serviceName"):
+    if spec.get("serviceName") and new:
         causes += fields.label_name("spec.serviceName", spec["serviceName"])
-    causes += pod.selector(document, "statefulset")
-    causes += pod.template("spec.template", _own_template(spec), "StatefulSet")
+    causes += pod.selector({"spec": spec}, "statefulset")
+    causes += pod.template("spec.template", _with_claims(spec), "StatefulSet")
     # Upstream checks these labels twice.
     return causes + fields.labels("spec.template.labels", at(spec, "template", "metadata", "labels"))
+
+
+def _with_claims(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the template as pods will have it: a volume for each claim, before its own (volumesToAddForTemplates)."""
+    template = spec.get("template") or {}
+    of_pods = {**(template.get("spec") or {})}
+    names = dict.fromkeys(at(claim, "metadata", "name") or "" for claim in spec.get("volumeClaimTemplates") or ())
+    for key in ("hostname", "subdomain"):
+        # The controller writes its own there.
+        of_pods.pop(key, None)
+    if names:
+        own = [one for one in of_pods.get("volumes") or () if (one.get("name") or "") not in names]
+        of_pods["volumes"] = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names] + own
+    return {**template, "spec": of_pods}
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:
@@ -128,8 +131,9 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    causes = _rules(new["spec"], new=False)
     changed = {key for key in new["spec"].keys() | old["spec"].keys() if new["spec"].get(key) != old["spec"].get(key)}
-    return [fields.not_allowed("spec", _FIXED)] if changed - _CHANGEABLE else []
+    return [*causes, fields.not_allowed("spec", _FIXED)] if changed - _CHANGEABLE else causes
 
 
 _COUNTS: Final = counts.rules(
@@ -168,6 +172,7 @@ KIND: Final = Kind(
     warns=_warns,
     names="label",
     validate_update=_validate_update,
+    ratchets=True,
     generation=True,
     columns=(
         NAME,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from controllers.kinds.core import resources
 from controllers.registry import fields
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
@@ -65,8 +66,10 @@ def _source(where: str, name: str, source: Mapping[str, Any]) -> list[Cause]:
         causes += reference(f"{where}.describedObject", source.get("describedObject") or {}, core=True)
     if name in ("object", "external", "pods"):
         causes += _identifier(f"{where}.metric", source.get("metric") or {})
-    else:
-        causes += [] if source.get("name") else [fields.required(f"{where}.name", "must specify a resource name")]
+    elif not source.get("name"):
+        causes.append(fields.required(f"{where}.name", "must specify a resource name"))
+    elif name == "containerResource":
+        causes += resources.container_name(f"{where}.name", source["name"])
     if name == "containerResource":
         container = source.get("container") or ""
         missing = [fields.required(f"{where}.container", "must specify a container")]

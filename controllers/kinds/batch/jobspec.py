@@ -74,7 +74,8 @@ def validate(where: str, spec: Mapping[str, Any]) -> list[Cause]:
 def _template(where: str, spec: Mapping[str, Any]) -> list[Cause]:
     template = spec.get("template") or {}
     causes = fields.labels(f"{where}.metadata.labels", at(template, "metadata", "labels"))
-    causes += pod.pod_spec(f"{where}.spec", template.get("spec") or {})
+    pod_spec = template.get("spec") or {}
+    causes += pod.pod_spec(f"{where}.spec", pod_spec) + pod.no_ephemeral(where, pod_spec)
     restart = at(template, "spec", "restartPolicy")
     if restart in (None, "", "Always"):
         causes.append(fields.required(f"{where}.spec.restartPolicy", 'valid values: "OnFailure", "Never"'))
@@ -104,7 +105,7 @@ def _completion_mode(where: str, spec: Mapping[str, Any]) -> list[Cause]:
     mode, most = spec.get("completionMode"), spec.get("maxFailedIndexes")
     causes: list[Cause] = []
     if mode is not None and mode not in ("NonIndexed", INDEXED):
-        causes.append(fields.unsupported(f"{where}.completionMode", mode, ("NonIndexed", INDEXED)))
+        causes.append(fields.unsupported(f"{where}.completionMode", mode, ("NonIndexed", INDEXED), ordered=False))
     if mode in (None, "NonIndexed"):
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if spec.get(name) is not None:

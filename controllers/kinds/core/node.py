@@ -112,7 +112,7 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    causes = _address_causes(new)
+    causes = _address_causes(new) + scheduling.taints("metadata.taints", at(new, "spec", "taints"))
     blocks, before = at(new, "spec", "podCIDRs") or [], at(old, "spec", "podCIDRs") or []
     changed = [one for one, was in zip(blocks, before, strict=False) if one != was]
     if before and (len(blocks) != len(before) or changed):

@@ -145,6 +145,7 @@ KIND: Final = Kind(
     rank=8,
     prepare=_prepare,
     defaults=_defaults,
+    rule_checks=2,
     validate=_validate,
     validate_update=_validate_update,
     whole_rules=True,

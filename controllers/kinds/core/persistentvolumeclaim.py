@@ -34,6 +34,7 @@ def _prepare(document: dict[str, Any]) -> None:
 def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("volumeMode", "Filesystem")
+    storage.settle_sources(spec)
     child(document, "status").setdefault("phase", "Pending")
 
 
@@ -157,6 +158,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     warns=_warns,
     defaults=_defaults,
+    rule_checks=2,
     validate=_validate,
     validate_update=_validate_update,
     whole_rules=True,

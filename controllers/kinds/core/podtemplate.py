@@ -23,7 +23,7 @@ def _defaults(document: Document) -> None:
 def _validate(document: Document) -> list[Cause]:
     template = document["template"]
     causes = fields.labels("template.labels", template["metadata"].get("labels"))
-    return causes + pod.pod_spec("template.spec", template["spec"])
+    return causes + pod.pod_spec("template.spec", template["spec"]) + pod.no_ephemeral("template", template["spec"])
 
 
 def _of_containers(key: str) -> Any:

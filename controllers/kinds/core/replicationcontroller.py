@@ -77,6 +77,7 @@ KIND: Final = Kind(
     keeper="replication",
     prepare=_prepare,
     defaults=_defaults,
+    rule_checks=2,
     validate=_validate,
     warns=_warns,
     generation=True,

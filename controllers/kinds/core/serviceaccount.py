@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.registry.kind import Column, Kind, Subresource
@@ -16,12 +16,20 @@ TOKEN: Final = Subresource(
 )
 """The server around the registry answers it: nothing is stored."""
 
+
+def _defaults(document: dict[str, Any]) -> None:
+    """Keep of the Secrets that it names their names alone (pkg/registry/core/serviceaccount)."""
+    if document.get("secrets"):
+        document["secrets"] = [{"name": one["name"]} if one.get("name") else {} for one in document["secrets"]]
+
+
 KIND: Final = Kind(
     "ServiceAccount",
     "serviceaccounts",
     short_names=("sa",),
     rank=3,
     subresources=(TOKEN,),
+    defaults=_defaults,
     returned_when_deleted=True,
     columns=(
         NAME,

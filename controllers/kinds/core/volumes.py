@@ -21,6 +21,8 @@ ACCESS_MODES: Final[Mapping[str, str]] = {
 """Access modes and how kubectl shortens them, in the order in which it lists them."""
 
 VOLUME_MODES: Final = ("Block", "Filesystem")
+_KNOWN_SOURCES: Final = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+"""(group, kind) of what `dataSource` alone may name."""
 
 
 def access_modes(field: str, modes: Sequence[str] | None) -> list[Cause]:
@@ -42,6 +44,24 @@ def size(field: str, text: Any) -> list[Cause]:
     if quantity.nano(text) <= 0:
         return [fields.bad(field, text, "must be greater than zero")]
     return []
+
+
+def settle_sources(spec: dict[str, Any]) -> None:
+    """Make both fields that tell where a claim's first content comes from say the same, and drop what is not known.
+
+    Source: pkg/api/persistentvolumeclaim (DropDisabledFields, EnforceDataSourceBackwardsCompatibility,
+    NormalizeDataSources), v1.34.
+    """
+    if (spec.get("dataSourceRef") or {}).get("namespace"):
+        # Of a feature that is off in v1.34 (CrossNamespaceVolumeDataSource).
+        del spec["dataSourceRef"]
+    old, new = spec.get("dataSource"), spec.get("dataSourceRef")
+    if new is None and old is not None and (old.get("apiGroup") or "", old.get("kind")) not in _KNOWN_SOURCES:
+        del spec["dataSource"]
+    elif new is None and old is not None:
+        spec["dataSourceRef"] = dict(old)
+    elif old is None and new is not None:
+        spec["dataSource"] = dict(new)
 
 
 def _source(where: str, source: Mapping[str, Any], *, elsewhere: bool) -> list[Cause]:

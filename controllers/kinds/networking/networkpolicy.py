@@ -113,6 +113,7 @@ KIND: Final = Kind(
     asks=True,
     whole_rules=True,
     defaults=_defaults,
+    rule_checks=2,
     validate=_validate,
     columns=(
         NAME,

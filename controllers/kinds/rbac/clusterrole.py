@@ -21,7 +21,9 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
         why = "at least one clusterRoleSelector required if aggregationRule is non-nil"
         causes.append(fields.required(field, why))
     for index, selector in enumerate(selectors):
-        causes += fields.label_selector(f"{field}[{index}]", selector)
+        wrong = fields.label_selector(f"{field}[{index}]", selector)
+        # Upstream shows what it made of the selector: nothing.
+        causes += [*wrong, fields.bad(f"{field}[{index}]", None, "invalid label selector.")] if wrong else []
     return causes
 
 
@@ -36,6 +38,7 @@ KIND: Final = Kind(
     whole_rules=True,
     computed=bootstrap.computed(bootstrap.CLUSTER_ROLES),
     defaults=rules.role_defaults,
+    rule_checks=2,
     validate=_validate,
     keeper="clusterrole-aggregation",
     metadata_checks=(2, 1),

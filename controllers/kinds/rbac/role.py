@@ -25,6 +25,7 @@ KIND: Final = Kind(
     whole_rules=True,
     computed=bootstrap.computed(bootstrap.ROLES),
     defaults=rules.role_defaults,
+    rule_checks=2,
     validate=_validate,
     metadata_checks=(2, 1),
     columns=(NAME, CREATED_AT),

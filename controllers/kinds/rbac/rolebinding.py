@@ -30,6 +30,7 @@ KIND: Final = Kind(
     whole_rules=True,
     computed=bootstrap.computed(bootstrap.ROLE_BINDINGS),
     defaults=rules.binding_defaults,
+    rule_checks=2,
     validate=_validate,
     validate_update=rules.binding_update,
     columns=rules.binding_columns("roleBinding", _ROLE),

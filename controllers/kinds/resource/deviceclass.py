@@ -31,6 +31,7 @@ KIND: Final = Kind(
     whole_rules=True,
     returned_when_deleted=True,
     defaults=_defaults,
+    rule_checks=2,
     validate=_validate,
     columns=(NAME, AGE),
 )

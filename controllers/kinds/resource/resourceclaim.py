@@ -52,6 +52,7 @@ KIND: Final = Kind(
     returned_when_deleted=True,
     prepare=_prepare,
     defaults=_defaults,
+    rule_checks=2,
     validate=_validate,
     validate_update=_validate_update,
     columns=(

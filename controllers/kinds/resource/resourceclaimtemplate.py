@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.resource import claims
-from controllers.registry import fields
+from controllers.registry import fields, metadata
 from controllers.registry.kind import Kind
 from scheduler_core.api.document import child
 from scheduler_core.api.errors import Cause
@@ -21,7 +21,8 @@ def _defaults(document: dict[str, Any]) -> None:
 
 
 def _validate(document: dict[str, Any]) -> list[Cause]:
-    return claims.spec("spec.spec", document["spec"]["spec"])
+    spec = document["spec"]
+    return metadata.of_template("spec.metadata", spec["metadata"]) + claims.spec("spec.spec", spec["spec"])
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
@@ -36,6 +37,7 @@ KIND: Final = Kind(
     whole_rules=True,
     returned_when_deleted=True,
     defaults=_defaults,
+    rule_checks=2,
     validate=_validate,
     validate_update=_validate_update,
     columns=(NAME, AGE),

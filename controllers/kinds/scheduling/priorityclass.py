@@ -46,7 +46,8 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     if value < -(2**31):
         causes.append(fields.bad("value", value, "must fit into 32 bits"))
     policy = document.get("preemptionPolicy")
-    return causes + fields.one_of("preemptionPolicy", policy, ("Never", "PreemptLowerPriority"), needed=True)
+    policies = ("PreemptLowerPriority", "Never")
+    return causes + fields.one_of("preemptionPolicy", policy, policies, needed=True, ordered=False)
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:

@@ -60,6 +60,7 @@ KIND: Final = Kind(
     group="storage.k8s.io",
     namespaced=False,
     defaults=_node_defaults,
+    rule_checks=2,
     validate=_node,
     validate_update=_node_update,
     whole_rules=True,

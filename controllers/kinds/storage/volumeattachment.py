@@ -56,6 +56,7 @@ KIND: Final = Kind(
     namespaced=False,
     subresources=(STATUS_ONLY,),
     prepare=_attachment_prepare,
+    rule_checks=2,
     validate=_attachment,
     validate_update=_attachment_update,
     whole_rules=True,

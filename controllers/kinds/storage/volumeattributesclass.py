@@ -54,6 +54,7 @@ KIND: Final = Kind(
     whole_rules=True,
     returned_when_deleted=True,
     admit=_admit,
+    rule_checks=2,
     validate=_validate,
     validate_update=_validate_update,
     metadata_checks=(2, 1),

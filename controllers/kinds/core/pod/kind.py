@@ -47,7 +47,7 @@ def _prepare(document: dict[str, Any]) -> None:
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     """Tell the quality of service, now that admission has said what containers may ask for."""
     child(document, "status").setdefault("qosClass", defaults.quality_of_service(document["spec"]))
-    return rules.validate_new(document)
+    return []
 
 
 def _defaults(document: dict[str, Any]) -> None:
@@ -96,6 +96,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     admit=_admit,
     validate=rules.validate,
+    validate_new=rules.validate_new,
     validate_update=updates.validate_update,
     whole_rules=True,
     generation=True,

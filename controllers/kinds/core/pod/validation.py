@@ -55,10 +55,7 @@ def template(field: str, document: Mapping[str, Any] | None, kind: str = "Replic
     metadata = document.get("metadata") or {}
     spec = document.get("spec") or {}
     causes = fields.labels(f"{field}.labels", metadata.get("labels"))
-    causes += pod_spec(f"{field}.spec", spec)
-    if spec.get("ephemeralContainers"):
-        why = "ephemeral containers not allowed in pod template"
-        causes.append(fields.not_allowed(f"{field}.spec.ephemeralContainers", why))
+    causes += pod_spec(f"{field}.spec", spec) + no_ephemeral(field, spec)
     restart = spec.get("restartPolicy")
     if restart in ("OnFailure", "Never"):
         causes.append(fields.unsupported(f"{field}.spec.restartPolicy", restart, ("Always",)))
@@ -66,6 +63,12 @@ def template(field: str, document: Mapping[str, Any] | None, kind: str = "Replic
         why = f"activeDeadlineSeconds in {kind} is not Supported"
         causes.append(fields.not_allowed(f"{field}.spec.activeDeadlineSeconds", why))
     return causes
+
+
+def no_ephemeral(field: str, spec: Mapping[str, Any]) -> list[Cause]:
+    """Refuse ephemeral containers in the pod template at `field`."""
+    why = "ephemeral containers not allowed in pod template"
+    return [fields.not_allowed(f"{field}.spec.ephemeralContainers", why)] if spec.get("ephemeralContainers") else []
 
 
 def selector(document: Mapping[str, Any], kind: str, *, needed: bool = True, unread: str | None = "") -> list[Cause]:
@@ -102,7 +105,7 @@ def _unread_selector(asked: Mapping[str, Any], why: str) -> Cause:
         ],
     }
     shown = {key: value for key, value in written.items() if value}
-    cause = fields.bad("spec.selector", shown, why)
+    cause = fields.bad("spec.selector", fields.written(shown), why)
     return cause if why else Cause(cause.field, cause.message.removesuffix(": "), cause.reason)
 
 

@@ -150,6 +150,9 @@ def _volumes(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
         for key, why in _VOLUMES.items():
             if key in volume:
                 yield f"{where}[{index}].{key}: {why}"
+        for source in at(volume, "projected", "sources") or ():
+            if not source:
+                yield f'volume "{volume.get("name", "")}" (Projected) has no sources provided'
 
 
 def _repeated(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
