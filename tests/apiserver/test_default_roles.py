@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from cryptography import x509
+
 from tests.tools.room import RBAC, Room
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -122,7 +124,9 @@ def test_servers_beside_the_api_server_read_whom_they_may_trust(room: Room) -> N
     path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
     _, found = room.ask("GET", path)
     assert found["data"]["requestheader-username-headers"] == '["X-Remote-User"]'
-    assert found["data"]["requestheader-client-ca-file"].startswith("-----BEGIN CERTIFICATE-----\n")
+    for name, common in (("requestheader-client-ca-file", "front-proxy-ca"), ("client-ca-file", "kubernetes")):
+        authority = x509.load_pem_x509_certificate(found["data"][name].encode())
+        assert authority.subject.rfc4514_string() == f"CN={common}"
     assert room.ask("DELETE", path)[0] == 405
     _, others = room.ask("GET", "/api/v1/namespaces/default/configmaps")
     assert "extension-apiserver-authentication" not in {one["metadata"]["name"] for one in others["items"]}

@@ -1,7 +1,8 @@
 """The ConfigMap by which servers beside the API server learn whose word on users they may take.
 
-Source: pkg/controlplane/controller/clusterauthenticationtrust, v1.34. Nobody holds the key of the certificate in it, so
-nobody is trusted: requests in a session come with tokens.
+Source: pkg/controlplane/controller/clusterauthenticationtrust, v1.34. Nobody holds the keys of the certificates in it, so
+nobody is trusted: requests in a session come with tokens. Both are there, since such a server asks again and again for
+one that is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ NAMESPACE: Final = "kube-system"
 NAME: Final = "extension-apiserver-authentication"
 FIXED: Final = "the ConfigMap {name} is what this server tells of itself and cannot be written"
 
-_CERTIFICATE: Final = """\
+_FRONT_PROXY: Final = """\
 -----BEGIN CERTIFICATE-----
 MIIBNTCB3KADAgECAgEBMAoGCCqGSM49BAMCMBkxFzAVBgNVBAMMDmZyb250LXBy
 b3h5LWNhMCAXDTI0MDEwMTAwMDAwMFoYDzIxMjQwMTAxMDAwMDAwWjAZMRcwFQYD
@@ -32,9 +33,21 @@ SAAwRQIhAJHVgZzuL+qrhME32E/APF8zpRTiu//6hfQ3TMU/0vFtAiBdP6iLQyI2
 5pciYQ5cgAvOAT4e5+9fZ5GOcuaF7hUs2A==
 -----END CERTIFICATE-----
 """
+_CLIENTS: Final = """\
+-----BEGIN CERTIFICATE-----
+MIIBLDCB1KADAgECAgEBMAoGCCqGSM49BAMCMBUxEzARBgNVBAMMCmt1YmVybmV0
+ZXMwIBcNMjQwMTAxMDAwMDAwWhgPMjEyNDAxMDEwMDAwMDBaMBUxEzARBgNVBAMM
+Cmt1YmVybmV0ZXMwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATyNiTy4lRGl8Cc
+GXokiFZdWC8wTQ2De0i0ZtFuYjZlYXAPSJzhmSwvK4xT+DvXYkQntCbjCNmRuKmX
+vsAyOF5OoxMwETAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQCIAxZ
+lURIKweQZEmJgzkFGRiDAoD5Yx1KchVDLw7O2w2fAiA8fCr9ESjHkMS5Qv9llKMK
+U9wv7XB0+atVvC0GGc/GmA==
+-----END CERTIFICATE-----
+"""
 _DATA: Final = {
+    "client-ca-file": _CLIENTS,
     "requestheader-allowed-names": '["front-proxy-client"]',
-    "requestheader-client-ca-file": _CERTIFICATE,
+    "requestheader-client-ca-file": _FRONT_PROXY,
     "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
     "requestheader-group-headers": '["X-Remote-Group"]',
     "requestheader-uid-headers": '["X-Remote-Uid"]',
