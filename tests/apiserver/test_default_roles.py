@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from cryptography import x509
 
+from controllers.kinds.core import authentication
 from tests.tools.room import RBAC, Room
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -128,5 +130,8 @@ def test_servers_beside_the_api_server_read_whom_they_may_trust(room: Room) -> N
         authority = x509.load_pem_x509_certificate(found["data"][name].encode())
         assert authority.subject.rfc4514_string() == f"CN={common}"
     assert room.ask("DELETE", path)[0] == 405
+    # Without this one a controller manager does not know which accounts' tokens are out of use.
+    _, tracking = room.ask("GET", path.replace("extension-apiserver-authentication", authentication.TRACKING))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", tracking["data"]["since"])
     _, others = room.ask("GET", "/api/v1/namespaces/default/configmaps")
     assert "extension-apiserver-authentication" not in {one["metadata"]["name"] for one in others["items"]}

@@ -28,6 +28,11 @@ def test_a_crash_leaves_a_gap_and_another_leads(open_classroom: Callable[[str], 
     classroom.session("PATCH", "/clock", {"pace": 0, "rate": 10})
     page = classroom.teacher()
     old = leader(classroom)
+    # A component that runs outside holds a lock of its own.
+    held = {"holderIdentity": "outside_1", "leaseDurationSeconds": 36_000, "renewTime": "2031-01-01T00:00:00.000000Z"}
+    lease = {"metadata": {"name": "outside-scheduler"}, "spec": held}
+    classroom.cluster("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", lease)
+    expect(page.get_by_test_id("outside-outside-scheduler")).to_contain_text("outside_1")
     page.get_by_test_id("dock-election").click()
     chart = page.get_by_test_id("election-chart")
     chart.locator(".main-svg").first.wait_for()

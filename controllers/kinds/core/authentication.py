@@ -1,8 +1,9 @@
-"""The ConfigMap by which servers beside the API server learn whose word on users they may take.
+"""What the API server tells of how it authenticates, in ConfigMaps: whose word on users servers beside it may take, and
+since when it notes the last use of old accounts' tokens.
 
-Source: pkg/controlplane/controller/clusterauthenticationtrust, v1.34. Nobody holds the keys of the certificates in it, so
-nobody is trusted: requests in a session come with tokens. Both are there, since such a server asks again and again for
-one that is missing.
+Source: pkg/controlplane/controller/clusterauthenticationtrust and legacytokentracking, v1.34. Nobody holds the keys of
+the certificates in it, so nobody is trusted: requests in a session come with tokens. Both are there, since such a
+server asks again and again for one that is missing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from scheduler_core.api.document import Document
 from scheduler_core.api.draw import draw_uid
 
 NAMESPACE: Final = "kube-system"
-NAME: Final = "extension-apiserver-authentication"
+TRUST: Final = "extension-apiserver-authentication"
+TRACKING: Final = "kube-apiserver-legacy-service-account-token-tracking"
+"""A controller manager looks for it before it cleans such tokens up."""
 FIXED: Final = "the ConfigMap {name} is what this server tells of itself and cannot be written"
 
 _FRONT_PROXY: Final = """\
@@ -56,16 +59,20 @@ _DATA: Final = {
 
 
 def objects(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
-    """Yield the ConfigMap, if it is asked for."""
-    if namespace not in (None, NAMESPACE) or name not in ("", NAME):
+    """Yield those of the ConfigMaps that are asked for."""
+    if namespace not in (None, NAMESPACE):
         return
-    uid = draw_uid(0, "configmap", NAME)
-    metadata: Document = {
-        "name": NAME,
-        "namespace": NAMESPACE,
-        "uid": uid,
-        "resourceVersion": "1",
-        "creationTimestamp": wire_time(facts.epoch_ms),
-    }
-    document = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": _DATA}
-    yield Stored("configmaps", NAMESPACE, NAME, uid, 1, msgspec.json.encode(document))
+    began = wire_time(facts.epoch_ms)
+    for own, data in ((TRUST, _DATA), (TRACKING, {"since": began[:10]})):
+        if name not in ("", own):
+            continue
+        uid = draw_uid(0, "configmap", own)
+        metadata: Document = {
+            "name": own,
+            "namespace": NAMESPACE,
+            "uid": uid,
+            "resourceVersion": "1",
+            "creationTimestamp": began,
+        }
+        document = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": data}
+        yield Stored("configmaps", NAMESPACE, own, uid, 1, msgspec.json.encode(document))

@@ -24,6 +24,9 @@ from scheduler_core.api.errors import Cause
 DEFAULT: Final = "kubernetes"
 """The name of the cluster's own."""
 
+PROTECTED: Final = "networking.k8s.io/service-cidr-finalizer"
+"""Keeps a range as long as addresses out of it are in use: a controller manager gives it to each that has none."""
+
 _FIELD: Final = "spec.cidrs"
 _FAMILIES: Final = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 _IMMUTABLE: Final = "field is immutable"
@@ -75,6 +78,7 @@ def _own(facts: Facts, namespace: str | None, name: str) -> Iterator[Stored]:
             "uid": uid,
             "resourceVersion": "1",
             "creationTimestamp": began,
+            "finalizers": [PROTECTED],
         },
         "spec": {"cidrs": [str(CLUSTER_RANGE)]},
         "status": {"conditions": [ready]},

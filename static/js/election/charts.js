@@ -29,6 +29,9 @@ export function hueOf(colours, index) {
   return { fill: colours.plugin[hue] ?? colours.t2, on: hue === 0 ? colours["on-plugin-1"] : colours["on-plugin"] };
 }
 
+/** Letters of a name beside a row. */
+const NAME_MAX = 24;
+
 /**
  * @param {Scene} scene
  * @param {Story} story
@@ -39,7 +42,7 @@ export function electionChart(scene, story) {
   const layout = layoutOf(/** @type {Base} */ (/** @type {unknown} */ (scene)), { l: 14 * size });
   const rows = [
     { at: 0, name: text(lang, "election.lock"), under: text(lang, "election.lockUnder") },
-    ...story.rows.map((row) => ({ at: row.index + 1, name: row.identity, under: clockOf(scene, row) })),
+    ...story.rows.map((row) => ({ at: row.index + 1, name: shortened(row.identity), under: clockOf(scene, row) })),
     { at: (story.rows.length + 0.6 + last) / 2, name: text(lang, "election.writes"), under: text(lang, "election.writesUnder") },
   ];
   return {
@@ -66,9 +69,16 @@ export function electionChart(scene, story) {
  * @param {Row} row
  */
 function clockOf({ lang, toMs }, row) {
+  if (row.outside) return text(lang, "election.outside");
   const fault = row.faults.find((one) => one.rate !== null && (one.toMs === null || one.toMs > toMs));
   return fault ? text(lang, "election.clockRate", { rate: number(lang, fault.rate ?? 1, 2) }) : text(lang, "election.clockTrue");
 }
+
+/**
+ * A name as it fits beside its row: from outside come a machine's name and an id behind it.
+ * @param {string} name
+ */
+const shortened = (name) => (name.length > NAME_MAX ? `${name.slice(0, NAME_MAX - 1)}…` : name);
 
 /**
  * Whether something lies in the stretch that is shown.

@@ -12,6 +12,7 @@
 /**
  * @typedef {object} Row one replica
  * @property {string} identity
+ * @property {boolean} outside it is no replica of the session, and only its renewals are known
  * @property {number} index its place among the replicas of its component: its hue and its shape
  * @property {Span[]} beliefs
  * @property {Renewal[]} renewals
@@ -33,6 +34,9 @@
  * @property {Write[]} writes
  */
 
+/** Who comes from outside tells nothing: it is taken to lead for so long after its last renewal. */
+const LEASE_MS = 15_000;
+
 const LOST = new Set(["get-failed", "timeout", "renew-refused", "acquire-refused", "create-refused"]);
 
 /**
@@ -46,11 +50,12 @@ const LOST = new Set(["get-failed", "timeout", "renew-refused", "acquire-refused
 export function storyOf({ told, renewals, writes }, toMs) {
   const replicas = [...told].sort((a, b) => a.identity.localeCompare(b.identity, "en", { numeric: true }));
   const names = new Set(replicas.map((one) => one.identity));
-  const until = renewals.filter((one) => one.t <= toMs && names.has(one.who));
-  const rows = replicas.map((one, index) => rowOf(one, index, until, toMs));
+  const until = renewals.filter((one) => one.t <= toMs && (names.has(one.who) || (one.lock && one.lock === replicas[0]?.component)));
+  const lease = holdings(until, replicas.flatMap((one) => one.tries.filter((each) => each.branch === "release" && each.atMs <= toMs)), toMs);
+  const all = [...replicas, ...outsiders(until, lease, toMs)];
+  const rows = all.map((one, index) => rowOf(one, index, until, toMs, index >= replicas.length));
   return {
-    toMs, rows,
-    lease: holdings(until, replicas.flatMap((one) => one.tries.filter((each) => each.branch === "release" && each.atMs <= toMs)), toMs),
+    toMs, rows, lease,
     windows: windowsOf(rows),
     gaps: gapsOf(rows, toMs),
     writes: [
@@ -62,17 +67,36 @@ export function storyOf({ told, renewals, writes }, toMs) {
 }
 
 /**
+ * Those from outside, as far as their renewals tell: a row each.
+ * @param {readonly Renewal[]} renewals in order
+ * @param {readonly Holding[]} lease
+ * @param {number} toMs
+ * @returns {Told[]}
+ */
+function outsiders(renewals, lease, toMs) {
+  const names = [...new Set(renewals.filter((one) => one.lock).map((one) => one.who))].sort((a, b) => a.localeCompare(b, "en"));
+  return names.map((identity) => {
+    const beliefs = lease.filter((one) => one.holder === identity).map(({ fromMs, toMs: endMs, open }) => {
+      const lastMs = renewals.findLast(({ who, t }) => who === identity && t >= fromMs && t <= endMs)?.t ?? endMs;
+      return { fromMs, toMs: open && toMs - lastMs < LEASE_MS ? null : lastMs };
+    });
+    return { identity, component: "", beliefs, tries: [], refusals: [], faults: [] };
+  });
+}
+
+/**
  * @param {Told} told
  * @param {number} index
  * @param {readonly Renewal[]} renewals
  * @param {number} toMs
+ * @param {boolean} outside
  * @returns {Row}
  */
-function rowOf(told, index, renewals, toMs) {
+function rowOf(told, index, renewals, toMs, outside) {
   const { identity } = told;
   const tries = told.tries.filter((one) => one.atMs <= toMs);
   return {
-    identity, index,
+    identity, outside, index,
     beliefs: told.beliefs.filter((one) => one.fromMs <= toMs).map((one) => spanOf(one, toMs)),
     renewals: renewals.filter((one) => one.who === identity),
     lost: tries.filter((one) => one.leading && !one.conflict && LOST.has(one.branch)),

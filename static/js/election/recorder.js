@@ -21,7 +21,7 @@ const QUIET = /\.clustersim\.io$|^events$/;
 /** @typedef {NonNullable<ReplicaSlim["status"]["tries"]>[number]} Try */
 /** @typedef {NonNullable<ReplicaSlim["status"]["refusals"]>[number]} Refusal */
 /** @typedef {{id: number, kind: string, rate: number | null, fromMs: number | null, toMs: number | null}} Fault */
-/** @typedef {{revision: number, t: number, who: string}} Renewal */
+/** @typedef {{revision: number, t: number, who: string, lock?: string}} Renewal `lock`: of one that is no replica of the session */
 
 /**
  * @typedef {object} Told what one replica has told, oldest first
@@ -84,16 +84,32 @@ export class ElectionRecorder {
   /** @param {LogRow} row */
   _row(row) {
     const [identity = ""] = row.actor.split("/");
-    if (!this.told.has(identity)) return;
+    if (!this.told.has(identity)) return this._outside(row);
     const told = { revision: row.revision, t: row.simTimeMs, who: identity };
     if (row.actor === identity && LOCKS.has(row.resource)) {
-      this.renewals.push(told);
-      if (this.renewals.length > RENEWALS_MAX) this.renewals = this.renewals.slice(-RENEWALS_MAX / 2);
+      this._renewed(told);
     } else if (row.actor !== identity && !QUIET.test(row.resource)) {
       this.writes.push(told);
       if (this.writes.length > RENEWALS_MAX) this.writes = this.writes.slice(-RENEWALS_MAX / 2);
     } else return;
     this.version += 1;
+  }
+
+  /**
+   * A component from outside writes its lease as the person whose token it has: who holds it stands in the Lease.
+   * @param {LogRow} row
+   */
+  _outside({ revision, simTimeMs, resource, object }) {
+    const who = object.spec?.["holderIdentity"] ?? "";
+    if (resource !== "leases.coordination.k8s.io" || object.metadata.namespace !== "kube-system" || !who || this.told.has(who)) return;
+    this._renewed({ revision, t: simTimeMs, who, lock: object.metadata.name });
+    this.version += 1;
+  }
+
+  /** @param {Renewal} renewal */
+  _renewed(renewal) {
+    this.renewals.push(renewal);
+    if (this.renewals.length > RENEWALS_MAX) this.renewals = this.renewals.slice(-RENEWALS_MAX / 2);
   }
 
   /**

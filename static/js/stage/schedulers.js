@@ -12,6 +12,7 @@ import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { idleHint } from "./hints.js";
 import { listOf } from "../lib/names.js";
+import { mountOutsiders } from "./outsiders.js";
 import { lastOf } from "./told.js";
 
 /** Bindings named in the card; more of them become a number. */
@@ -38,13 +39,15 @@ const LEASE_MS = 15_000;
 export function mountSchedulers(element, dispatch) {
   element.className = "st-schedulers";
   const list = h("div", { class: "st-replicas" });
+  const outside = h("div");
+  const outsiders = mountOutsiders(outside);
   const binding = h("section", { class: "st-card st-binding" }, h("h3", { class: "st-binding-title" }),
     h("ul", { class: "st-binding-list" }));
   const controllers = h("section", { class: "st-card st-controllers" }, h("h3", {}, h("span"), h("span")), h("ul"));
   const narrated = h("p", { class: "st-card st-narrated", "data-testid": "stage-narrated" });
   // Nothing is shown, nor read out, before it has its words.
   for (const card of [narrated, binding, controllers]) card.hidden = true;
-  element.append(list, narrated, binding, controllers);
+  element.append(list, outside, narrated, binding, controllers);
   /** @type {readonly ReplicaSlim[]} */
   let shown = [];
   /** @type {View | null} */
@@ -72,6 +75,7 @@ export function mountSchedulers(element, dispatch) {
    * @param {number} nowMs simulated
    */
   function tick(nowMs) {
+    outsiders.tick(view, nowMs, lang);
     for (const replica of shown) {
       const card = list.querySelector(`[data-key="${CSS.escape(replica.metadata.name)}"]`);
       const line = card?.querySelector(".st-lease-text");

@@ -151,3 +151,38 @@ test("memory is bounded", () => {
   assert.ok(recorder.renewals.length <= RENEWALS_MAX);
   assert.equal(recorder.renewals.at(-1).t, view.newestMs);
 });
+
+test("who comes from outside and takes the lock leads as far as its renewals tell", () => {
+  const outside = "vm_69f4c388-55e8-4cf8-873a-e3ea955962ac";
+  const theirs = every2s(outside, 33_000, 61_000).map((one) => ({ ...one, lock: "kube-scheduler" }));
+  const known = {
+    told: [told(S0, { beliefs: [{ fromMs: 0, toMs: 17_300 }, { fromMs: 78_000, toMs: null }] })],
+    renewals: [...every2s(S0, 0, 16_000), ...theirs, ...every2s(S0, 78_000, 80_000)],
+    writes: [],
+  };
+  const story = storyOf(known, 80_000);
+  assert.deepEqual(story.rows.map(({ identity, index }) => [identity, index]), [[S0, 0], [outside, 1]]);
+  assert.deepEqual(story.rows.map((one) => one.outside), [false, true]);
+  assert.deepEqual(story.rows[1].beliefs, [{ fromMs: 33_000, toMs: 61_000, open: false }]);
+  assert.deepEqual(story.lease.map(({ holder, fromMs, toMs }) => [holder, fromMs, toMs]), [
+    [S0, 0, 33_000], [outside, 33_000, 78_000], [S0, 78_000, 80_000],
+  ]);
+  assert.deepEqual(story.gaps.map(({ before, after }) => [before, after]), [[S0, outside], [outside, S0]]);
+  assert.equal(storyOf(known, 62_000).rows[1].beliefs[0].open, true);
+  const managers = known.told.map((one) => ({ ...one, identity: "kube-controller-manager-0", component: "kube-controller-manager" }));
+  assert.deepEqual(storyOf({ ...known, told: managers }, 80_000).rows.map((row) => row.identity), ["kube-controller-manager-0"], "another lock");
+});
+
+test("a lock that is written from outside tells whom it names", () => {
+  const recorder = new ElectionRecorder();
+  let view = viewOf([replica(S0, {})]);
+  recorder.take(view, { nowMs: 0, past: { revision: 0 } });
+  const held = (name, holderIdentity, namespace = "kube-system") =>
+    ({ resource: "leases.coordination.k8s.io", metadata: { name, namespace }, spec: { holderIdentity } });
+  view = applyMessage(view, { type: "events", from: 5, to: 9, events: [
+    row(6, 4_000, "user:sched", held("kube-scheduler", "vm_1")), row(7, 4_100, "user:ann", held("kube-scheduler", "")),
+    row(8, 4_200, "user:ann", held("mine", "vm_1", "default")), row(9, 4_300, "user:ann", held("kube-scheduler", S0)),
+  ] });
+  recorder.take(view, { nowMs: 9_000, past: { revision: 0 } });
+  assert.deepEqual(recorder.renewals, [{ revision: 6, t: 4_000, who: "vm_1", lock: "kube-scheduler" }]);
+});

@@ -14,6 +14,7 @@ export const EN = {
   "election.believes": "believes it leads",
   "election.sees": "sees it valid for {seconds} s",
   "election.over": "over at {time}",
+  "election.outside": "from outside",
   "election.clockTrue": "clock exact",
   "election.clockRate": "clock runs at {rate}×",
   "election.clockOff": "clock off by {seconds} s",

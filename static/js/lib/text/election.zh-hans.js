@@ -14,6 +14,7 @@ export const ZH_HANS = {
   "election.believes": "认为自己是 leader",
   "election.sees": "看到它有效 {seconds} 秒",
   "election.over": "{time} 到期",
+  "election.outside": "来自外部",
   "election.clockTrue": "时钟准确",
   "election.clockRate": "时钟以 {rate}× 运行",
   "election.clockOff": "时钟偏差 {seconds} 秒",

@@ -137,6 +137,7 @@ export const EN = {
   "replica.standby": "standby",
   "replica.skew": "standby · clock {n} s",
   "replica.crashed": "crashed",
+  "replica.outside": "from outside, holds this lock",
   "hand.empty": "No pod in hand",
   "idle.play": "{n} {n|pod waits|pods wait}. Time is held: press Space to play, or Point for one step.",
   "idle.held": "{n} {n|pod waits|pods wait}. Time is held.",

@@ -137,6 +137,7 @@ export const ZH_HANS = {
   "replica.standby": "待命",
   "replica.skew": "待命 · 时钟 {n} 秒",
   "replica.crashed": "已崩溃",
+  "replica.outside": "来自外部，持有此锁",
   "hand.empty": "手中没有 Pod",
   "idle.play": "{n} 个 Pod 在等待。时间已暂停：按空格键播放，或用“一点”走一步。",
   "idle.held": "{n} 个 Pod 在等待。时间已暂停。",
