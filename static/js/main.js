@@ -10,6 +10,7 @@ import { LookTeller } from "./act/looks.js";
 import { createIntents } from "./act/intents.js";
 import { PastLoader } from "./act/past.js";
 import { emptyTimeline, TimelineLoader } from "./act/timeline.js";
+import { setAttribute } from "./dom/dom.js";
 import { addStyles } from "./dom/styles.js";
 import { createGuests } from "./guests.js";
 import { loadTexts, text } from "./lib/text.js";
@@ -335,8 +336,9 @@ function paint() {
 
 /** @param {import("./lib/types.d.ts").View} showing */
 function renderFrame(showing) {
-  document.documentElement.lang = ui.lang === "zh-hans" ? "zh-Hans" : "en";
-  document.documentElement.dataset["theme"] = ui.theme;
+  // Written only where they differ: another theme has the whole page styled anew.
+  setAttribute(document.documentElement, "lang", ui.lang === "zh-hans" ? "zh-Hans" : "en");
+  setAttribute(document.documentElement, "data-theme", ui.theme);
   const banner = region("banner");
   const key = ui.connection === "offline" ? "offline" : view.ready ? "" : ui.connection === "live" ? "loading" : "connecting";
   banner.hidden = !key;

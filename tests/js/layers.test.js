@@ -70,3 +70,10 @@ for (const [pattern, folders, why] of RULES)
     for (const { name, folder, code } of sources)
       if (!folders.includes(folder)) assert.doesNotMatch(withoutComments(code), pattern, `${name}: ${why}`);
   });
+
+// To a browser writing is changing, whatever stands there already: a third of a busy page's time went into styling all of it anew.
+test("the frame writes what the whole page is styled by only where it differs", () => {
+  const main = withoutComments(sources.find(({ name }) => name === "main.js")?.code ?? "");
+  assert.match(main, /setAttribute\(document\.documentElement, "data-theme"/);
+  assert.doesNotMatch(main, /document\.documentElement\.(lang|className|dataset\[[^\]]+\]) = /);
+});
