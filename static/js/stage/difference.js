@@ -7,7 +7,7 @@
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
 import { counted, text } from "../lib/text.js";
 import { compareNames } from "../state/selectors.js";
-import { zonesOf } from "./model.js";
+import { zonesOf } from "./node-model.js";
 
 /** @typedef {"came" | "changed" | "gone" | "same"} Mark since the moment */
 
@@ -50,7 +50,7 @@ export function differenceOf(then, now) {
     nodes.set(name, node);
     for (const glyph of node.glyphs) pods.set(glyph.key, glyph);
   }
-  return { ...then, nodes, pods, zones: zonesOf(nodes), rollouts: [], groups: mergedGroups(then, now) };
+  return { ...then, nodes, pods, fresh: [], zones: zonesOf(nodes), rollouts: [], groups: mergedGroups(then, now) };
 }
 
 /**

@@ -25,7 +25,13 @@ const REQUESTS_APART_MS = 120;
  * @param {ReturnType<typeof import("./overlay.js").makeOverlay>} overlay
  */
 export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay) {
-  const place = (/** @type {Element} */ element) => placeIn(host, element);
+  /** Where elements stand, asked of the browser once for all pods that set off together. @type {Map<Element, ReturnType<typeof placeIn>>} */
+  const places = new Map();
+  const place = (/** @type {Element} */ element) => {
+    let known = places.get(element);
+    if (!known) places.set(element, (known = placeIn(host, element)));
+    return known;
+  };
 
   /**
    * A node's box in the coordinates of the host; null while scrolled out of sight.
@@ -68,6 +74,7 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
    * @param {number} timeMs
    */
   function requests(before, now, layout, timeMs) {
+    places.clear();
     const pathOf = (/** @type {string} */ client, /** @type {string} */ node) => {
       const stops = clients.places(client).map((element) => place(element)).map(({ x, y }) => ({ x, y }));
       const box = layout && node ? tileBox(layout, node) : null;
@@ -87,6 +94,7 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
   function between(before, { view, ui, model }, turns, layout, timeMs) {
     const rate = view.clock?.rate ?? 1;
     if (!before || !layout || before === model || rate > MOTION_RATE_MAX) return;
+    places.clear();
     const kind = motionOn(ui.reducedMotion, rate) ? "fly" : "trail";
     const launch = (/** @type {string} */ key, /** @type {string} */ state, /** @type {readonly Spot[]} */ path) => {
       const glyph = model.pods.get(key);
@@ -99,8 +107,8 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
       if (turn.kind === "taken" && row && hand) launch(turn.pod, "queued", [edge(place(row)), place(hand)]);
       if (turn.kind === "reserved") launch(turn.pod, "assumed", pathTo(layout, turn.node));
     }
-    for (const [key, glyph] of model.pods) {
-      // A pod that runs was bound views ago; looking up thousands of them in every view would cost frames.
+    for (const glyph of model.fresh) {
+      const { key } = glyph;
       if (glyph.state !== "bound" && glyph.state !== "pulling") continue;
       const node = glyph.pod?.spec?.nodeName;
       if (!node || told.has(key)) continue;
@@ -117,6 +125,7 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
    * @param {Layout} layout
    */
   function paint(timeMs, colours, scene, layout) {
+    places.clear();
     const shown = layout.level <= 3 ? connected(scene) : [];
     const paths = shown.map((name) => pathTo(layout, name)).filter((path) => path.length > 1);
     overlay.paint(timeMs, colours, paths, place(parts.scroller));

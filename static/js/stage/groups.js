@@ -64,7 +64,9 @@ const NOBODY = 4;
  */
 export function sortedGroups(groups, pods) {
   const keys = new Set();
-  for (const glyph of pods.values()) keys.add(glyph.group);
+  let last;
+  // Neighbours are mostly of one group: asking the set of each of ten thousand would cost more than the rest of it.
+  for (const { group } of pods.values()) if (group !== last) keys.add((last = group));
   const used = [...groups.values()].filter((group) => keys.has(group.key))
     .sort((a, b) => a.number - b.number || compareNames(a.key, b.key));
   const labels = new Map();

@@ -92,7 +92,8 @@ export function statesOf(pods) {
   let found = statesMemory.get(pods);
   if (!found) {
     const all = new Set();
-    for (const glyph of pods.values()) all.add(glyph.state);
+    let last;
+    for (const { state } of pods.values()) if (state !== last) all.add((last = state));
     found = new Set(STATES.filter((state) => all.has(state)));
     statesMemory.set(pods, found);
   }

@@ -5,18 +5,17 @@
 
 /** @import { NodeSlim, PodSlim, PodState, QueueStatus, Taint, Ui, View } from "../lib/types.d.ts" */
 /** @import { Trouble } from "../state/eviction.js" */
-/** @import { Rollout, Templates } from "../state/rollouts.js" */
+/** @import { Rollout } from "../state/rollouts.js" */
 /** @import { Difference, Mark } from "./difference.js" */
 /** @import { Group } from "./groups.js" */
-import { troubleOf } from "../state/eviction.js";
 import { isOld, rolloutsOf, templatesMaker } from "../state/rollouts.js";
 import {
-  GPU_RESOURCE, compareNames, conditionOf, cycleUnderWay, isTerminal, leader, objectAt, objectsOf,
-  podRequests, podState, queueOfLeader, remembered, resourcesOf, zoneOf,
+  cycleUnderWay, isTerminal, leader, objectAt, objectsOf, podRequests, podState, queueOfLeader, remembered,
 } from "../state/selectors.js";
 import { saidName } from "../state/people.js";
 import { groupOf, sortedGroups } from "./groups.js";
 import { unseenPods } from "./lanes-model.js";
+import { nodeModels, redraw, zonesOf } from "./node-model.js";
 
 /**
  * @typedef {object} Glyph one pod as it is drawn
@@ -72,6 +71,7 @@ import { unseenPods } from "./lanes-model.js";
  * @property {ReadonlyMap<string, NodeModel>} nodes
  * @property {readonly {name: string, nodes: readonly string[], pods: number}[]} zones
  * @property {ReadonlyMap<string, Glyph>} pods by key
+ * @property {readonly Glyph[]} fresh those of them that the model before did not have
  * @property {readonly Group[]} groups
  * @property {QueueStatus} queue
  * @property {readonly Rollout[]} rollouts workloads with pods of two templates
@@ -86,69 +86,51 @@ export function modelMaker() {
   const readTemplates = templatesMaker();
   /** @type {Map<string, Group>} */
   let groups = new Map();
-  let colourBy = "";
-  let known = "";
-  /** @type {Map<string, NodeModel>} */
-  let lastNodes = new Map();
-  /** @type {WeakMap<PodSlim, {state: string, glyph: Glyph, templates: Templates}>} */
-  let glyphs = new WeakMap();
-  /** @type {{inputs: unknown[], model: Model} | null} */
+  /** @type {{inputs: unknown[], model: Model, told: ReadonlySet<string>, ghosts: ReadonlyMap<string, readonly Glyph[]>} | null} `told`: pods that the scheduler says more of than they themselves */
   let last = null;
 
   return (view, ui) => {
     const queue = queueOfLeader(view);
     const templates = readTemplates(view);
+    const who = whoIs(view.people, NOTHING);
     const inputs = [
       objectsOf(view, "pods"), objectsOf(view, "nodes"),
-      objectsOf(view, "queues.clustersim.io"), objectsOf(view, "replicas.clustersim.io"), ui.colourBy,
-      whoIs(view.people, NOTHING), templates,
+      objectsOf(view, "queues.clustersim.io"), objectsOf(view, "replicas.clustersim.io"), ui.colourBy, who, templates,
     ];
     if (last && inputs.every((input, index) => input === last?.inputs[index])) return last.model;
-    const who = whoIs(view.people, NOTHING);
-    if (ui.colourBy !== colourBy || who !== known) {
-      colourBy = ui.colourBy;
-      known = who;
-      groups = new Map();
-      glyphs = new WeakMap();
-      lastNodes = new Map();
-    }
+    const before = last && last.inputs[4] === ui.colourBy && last.inputs[5] === who ? last : null;
+    if (!before) groups = new Map();
     const { assumed, taken } = takenIn(view, queue);
     const fates = fatesOf(view);
-    const byNode = groupPods(view, assumed);
-    const podMap = new Map();
-    let aged = false;
-    const glyphOf = (/** @type {PodSlim} */ pod) => {
-      const drawn = glyphs.get(pod);
-      const key = drawn?.glyph.key ?? `${pod.metadata.namespace}/${pod.metadata.name}`;
-      const state = fates.get(key) ?? stateOf(pod, assumed.has(key));
-      const node = pod.spec?.nodeName || assumed.get(key) || "";
-      const old = drawn?.templates === templates ? drawn.glyph.old : isOld(templates, pod);
-      aged ||= old;
-      const glyph = drawn?.state === state && drawn.glyph.node === node && drawn.glyph.old === old ? drawn.glyph
-        : makeGlyph(view, pod, { key, state, node, old }, ui.colourBy, groups);
-      if (glyph !== drawn?.glyph || drawn.templates !== templates) glyphs.set(pod, { state, glyph, templates });
-      podMap.set(key, glyph);
-      return glyph;
+    /** @type {(pod: PodSlim, key: string) => Glyph} */
+    const draw = (pod, key) => {
+      const place = { key, state: fates.get(key) ?? stateOf(pod, assumed.has(key)), node: pod.spec?.nodeName || assumed.get(key) || "",
+        old: isOld(templates, pod) };
+      const glyph = before?.model.pods.get(key);
+      const same = glyph?.pod === pod && glyph.state === place.state && glyph.node === place.node && glyph.old === place.old;
+      return same ? glyph : makeGlyph(view, pod, place, ui.colourBy, groups);
     };
-    const waiting = byNode.get("") ?? [];
-    const ghosts = ghostsOf(waiting.map(glyphOf));
-    const nodes = new Map();
-    const nodeList = /** @type {NodeSlim[]} */ ([...objectsOf(view, "nodes").values()]);
-    nodeList.sort((a, b) => compareNames(a.metadata.name, b.metadata.name));
-    for (const node of nodeList) {
-      const name = node.metadata.name;
-      const own = (byNode.get(name) ?? []).map(glyphOf);
-      nodes.set(name, nodeModel(node, own, ghosts.get(name) ?? [], lastNodes.get(name), view.epochMs));
-    }
-    const unseen = unseenPods(waiting.filter((pod) => !isTerminal(pod)), queue, taken, queueRevision(view));
-    lastNodes = nodes;
-    const model = { nodes, zones: zonesOf(nodes), pods: podMap, groups: sortedGroups(groups, podMap), queue, unseen,
+    const pods = /** @type {ReadonlyMap<string, PodSlim>} */ (objectsOf(view, "pods"));
+    const told = new Set([...assumed.keys(), ...fates.keys()]);
+    const asked = templates === before?.inputs[6] ? new Set([...told, ...before.told]) : null;
+    const drawn = redraw(pods, before?.model.pods ?? NO_GLYPHS, asked, draw);
+    const ghosts = ghostsOf(drawn.waiting);
+    for (const name of [...ghosts.keys(), ...(before?.ghosts.keys() ?? [])]) drawn.touched.add(name);
+    const nodeMap = /** @type {ReadonlyMap<string, NodeSlim>} */ (objectsOf(view, "nodes"));
+    const nodes = nodeModels(nodeMap, before?.model.nodes ?? NO_NODES, drawn, ghosts, view.epochMs);
+    const unseen = unseenPods(drawn.waiting.flatMap(({ pod }) => (pod && !isTerminal(pod) ? pod : [])), queue, taken, queueRevision(view));
+    const model = { nodes, zones: zonesOf(nodes), pods: drawn.glyphs, fresh: drawn.fresh, groups: sortedGroups(groups, drawn.glyphs), queue, unseen,
       // Most of the time no pod is of an older template, and there is nothing to count.
-      rollouts: aged ? rolloutsOf(templates, /** @type {Iterable<PodSlim>} */ (objectsOf(view, "pods").values())) : [] };
-    last = { inputs, model };
+      rollouts: drawn.aged ? rolloutsOf(templates, pods.values()) : [] };
+    last = { inputs, model, told, ghosts };
     return model;
   };
 }
+
+/** @type {ReadonlyMap<string, Glyph>} */
+const NO_GLYPHS = new Map();
+/** @type {ReadonlyMap<string, NodeModel>} */
+const NO_NODES = new Map();
 
 /** Second key of answers that depend on one list alone. */
 const NOTHING = {};
@@ -236,22 +218,6 @@ function fatesOf(view) {
 }
 
 /**
- * @param {View} view
- * @param {ReadonlyMap<string, string>} assumed
- */
-function groupPods(view, assumed) {
-  /** @type {Map<string, PodSlim[]>} */
-  const byNode = new Map();
-  for (const pod of /** @type {Iterable<PodSlim>} */ (objectsOf(view, "pods").values())) {
-    const name = pod.spec?.nodeName || assumed.get(`${pod.metadata.namespace}/${pod.metadata.name}`) || "";
-    const list = byNode.get(name);
-    if (list) list.push(pod);
-    else byNode.set(name, [pod]);
-  }
-  return byNode;
-}
-
-/**
  * @param {PodSlim} pod
  * @param {boolean} isAssumed
  * @returns {PodState}
@@ -300,88 +266,4 @@ function makeGlyph(view, pod, { key, state, node, old }, colourBy, groups) {
 export function shortName(pod) {
   const hash = pod.metadata.labels?.["pod-template-hash"];
   return hash ? pod.metadata.name.replace(`-${hash}`, "") : pod.metadata.name;
-}
-
-/**
- * @param {NodeSlim} node
- * @param {Glyph[]} own
- * @param {readonly Glyph[]} ghosts
- * @param {NodeModel | undefined} before
- * @param {number} epochMs
- * @returns {NodeModel}
- */
-function nodeModel(node, own, ghosts, before, epochMs) {
-  own.sort((a, b) => compareNames(a.pod?.metadata.creationTimestamp ?? "", b.pod?.metadata.creationTimestamp ?? "")
-    || compareNames(a.name, b.name));
-  const glyphs = [...own, ...ghosts];
-  const same = before?.node === node && before.glyphs.length === glyphs.length
-    && glyphs.every((glyph, index) => glyph === before.glyphs[index]);
-  if (same && before) return before;
-  const allocatable = resourcesOf(node.status?.allocatable ?? {});
-  const counted = own.filter((glyph) => glyph.pod && !isTerminal(glyph.pod));
-  const sum = (/** @type {(glyph: Glyph) => number} */ read) => counted.reduce((total, glyph) => total + read(glyph), 0);
-  const extended = extendedOf(allocatable.extended, counted);
-  return {
-    name: node.metadata.name,
-    zone: zoneOf(node),
-    ready: conditionOf(node.status?.conditions, "Ready")?.status === "True",
-    unschedulable: Boolean(node.spec?.unschedulable),
-    taints: node.spec?.taints ?? [],
-    size: sizeOf(allocatable.cpuMilli, allocatable.memoryBytes, allocatable.extended[GPU_RESOURCE] ?? 0),
-    cpuMilli: allocatable.cpuMilli,
-    memoryBytes: allocatable.memoryBytes,
-    podsMax: allocatable.pods,
-    extended,
-    cpuUsed: sum((glyph) => glyph.cpuMilli),
-    memoryUsed: sum((glyph) => glyph.memoryBytes),
-    glyphs,
-    podCount: own.length,
-    trouble: troubleOf(node, own.flatMap(({ pod }) => pod ?? []), epochMs),
-    node,
-  };
-}
-
-/** @type {readonly ExtendedUse[]} */
-const NOTHING_EXTENDED = [];
-
-/**
- * @param {Readonly<Record<string, number>>} allocatable by resource
- * @param {readonly Glyph[]} pods that count
- * @returns {readonly ExtendedUse[]}
- */
-function extendedOf(allocatable, pods) {
-  const resources = Object.keys(allocatable).filter((resource) => (allocatable[resource] ?? 0) > 0).sort(compareNames);
-  if (resources.length === 0) return NOTHING_EXTENDED;
-  return resources.map((resource) => ({
-    resource, name: resource.split("/").pop() ?? resource, max: allocatable[resource] ?? 0,
-    used: pods.reduce((sum, { pod }) => sum + (pod ? podRequests(pod).extended[resource] ?? 0 : 0), 0),
-  }));
-}
-
-/**
- * @param {number} cpuMilli
- * @param {number} memoryBytes
- * @param {number} gpus
- */
-function sizeOf(cpuMilli, memoryBytes, gpus) {
-  const cpu = `${Math.round(cpuMilli / 10) / 100} CPU`;
-  const memory = `${Math.round((memoryBytes / 2 ** 30) * 10) / 10} Gi`;
-  return gpus > 0 ? `${cpu} · ${gpus} GPU` : `${cpu} · ${memory}`;
-}
-
-/**
- * @param {ReadonlyMap<string, NodeModel>} nodes in order of name
- * @returns {Model["zones"]}
- */
-export function zonesOf(nodes) {
-  /** @type {Map<string, {name: string, nodes: string[], pods: number}>} */
-  const byZone = new Map();
-  for (const node of nodes.values()) {
-    let zone = byZone.get(node.zone);
-    if (!zone) byZone.set(node.zone, (zone = { name: node.zone, nodes: [], pods: 0 }));
-    zone.nodes.push(node.name);
-    zone.pods += node.podCount;
-  }
-  return [...byZone.values()].sort((a, b) => Number(a.name === "") - Number(b.name === "")
-    || compareNames(a.name, b.name));
 }
