@@ -38,6 +38,9 @@ export function beyond(layout, names, top, height) {
   };
 }
 
+/** @type {{above: string[], below: string[]}} */
+const NONE = { above: [], below: [] };
+
 /**
  * @param {HTMLElement} element around the scroller
  * @param {HTMLElement} scroller
@@ -60,7 +63,9 @@ export function mountEdges(element, scroller, reveal) {
   function show() {
     if (!last) return;
     const { scene, layout, lang } = last;
-    const found = beyond(layout, endsOf(scene), scroller.scrollTop, scroller.clientHeight);
+    const ends = endsOf(scene);
+    // Where the scroller stands is asked of the browser, which lays the page out for the answer: only where it matters.
+    const found = ends.length > 0 ? beyond(layout, ends, scroller.scrollTop, scroller.clientHeight) : NONE;
     for (const { side, button, words } of buttons) {
       const [node, ...more] = found[side];
       button.hidden = node === undefined;

@@ -28,7 +28,6 @@ export function mountLooks(spacer, lanes) {
     render(view, ui, layout) {
       const { nodes, pods } = marksOn(view);
       const wall = isWall(view, ui);
-      const rows = [...lanes.querySelectorAll("[data-pod]")];
       if (!nodes.size && !pods.size && !before) return;
       before = nodes.size || pods.size ? "some" : "";
       const there = [...nodes].filter(([name]) => layout.byName.has(name));
@@ -39,7 +38,7 @@ export function mountLooks(spacer, lanes) {
         mark.style.top = `${Math.round(box.y + MARGIN)}px`;
         draw(mark, people, wall);
       });
-      for (const row of rows) markRow(row, pods.get(row.getAttribute("data-pod") ?? "") ?? [], wall);
+      for (const row of lanes.querySelectorAll("[data-pod]")) markRow(row, pods.get(row.getAttribute("data-pod") ?? "") ?? [], wall);
     },
   };
 }

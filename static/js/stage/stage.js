@@ -59,6 +59,8 @@ export function mountStage(element, dispatch) {
       colours = readColours(element);
     }
     const timeMs = performance.now();
+    // What the cluster does moves no walls; what a person does here may.
+    if (!sameUi(ui, story.now()?.ui)) viewport.forgetRoom();
     const { before, now, turns, begun } = story.take(view, ui, timeMs, other);
     renderPage(timeMs);
     flights.between(before?.model ?? null, now, turns, viewport.layout(), timeMs);
@@ -113,7 +115,10 @@ export function mountStage(element, dispatch) {
     renderPage(performance.now());
   }
 
-  const unwatch = everyResize(parts.scroller, () => renderPage(performance.now()));
+  const unwatch = everyResize(parts.scroller, () => {
+    viewport.forgetRoom();
+    renderPage(performance.now());
+  });
   const stop = everyFrame(paint);
 
   return {
@@ -150,6 +155,16 @@ function everyResize(element, changed) {
   const resized = new ResizeObserver(changed);
   resized.observe(element);
   return () => resized.disconnect();
+}
+
+/**
+ * Whether nothing but time has passed for what a person has set and opened.
+ * @param {Ui} now
+ * @param {Ui | undefined} before
+ */
+function sameUi(now, before) {
+  return before !== undefined && Object.entries(now).every(([name, value]) =>
+    name === "nowMs" || value === before[/** @type {keyof Ui} */ (name)]);
 }
 
 /**

@@ -24,6 +24,13 @@ export function makeViewport(scroller, spacer) {
   let wide = false;
   /** @type {unknown[]} */
   let lastInputs = [];
+  /** @type {{width: number, height: number} | null} */
+  let room = null;
+
+  /** The scroller's size, asked for anew only where it may have changed: asking has the browser lay the page out at once. */
+  function seen() {
+    return room ??= { width: scroller.clientWidth, height: scroller.clientHeight };
+  }
 
   /**
    * Lays the nodes out again where their names, the room or the zoom changed.
@@ -33,8 +40,8 @@ export function makeViewport(scroller, spacer) {
    */
   function fit(view, model, asked = wide) {
     wide = asked;
-    const width = Math.max(ROOM_MIN, scroller.clientWidth - 2 * MARGIN);
-    const height = Math.max(ROOM_MIN, scroller.clientHeight - 2 * MARGIN);
+    const width = Math.max(ROOM_MIN, seen().width - 2 * MARGIN);
+    const height = Math.max(ROOM_MIN, seen().height - 2 * MARGIN);
     // Joining thousands of names is only worth it when some Node object has changed at all.
     const inputs = [objectsOf(view, "nodes"), width, height, zoom, wide];
     if (inputs.every((input, index) => input === lastInputs[index])) return;
@@ -47,7 +54,7 @@ export function makeViewport(scroller, spacer) {
     const whole = Math.ceil(layout.height + 2 * MARGIN);
     spacer.style.height = `${whole}px`;
     // What scrolls can be scrolled by keys alone.
-    scroller.tabIndex = whole > scroller.clientHeight ? 0 : -1;
+    scroller.tabIndex = whole > seen().height ? 0 : -1;
   }
 
   /**
@@ -93,5 +100,5 @@ export function makeViewport(scroller, spacer) {
     if (next !== undefined) scroller.scrollTop = next;
   }
 
-  return { layout: () => layout, zoom: () => zoom, fit, zoomTo, reveal, toZone };
+  return { layout: () => layout, zoom: () => zoom, forgetRoom: () => void (room = null), fit, zoomTo, reveal, toZone };
 }
