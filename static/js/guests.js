@@ -48,7 +48,7 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
     const [{ mountWhatIf }, { whatIfAsks }] = await Promise.all([
       import("./whatif/panel.js"), import("./act/whatif.js"), addStyles("whatif"), loadTexts(ui().lang, "whatif"),
     ]);
-    return mountWhatIf(root, whatIfAsks(actions.api, () => text(ui().lang, "unreachable")));
+    return mountWhatIf(root, whatIfAsks(actions.api, () => text(ui().lang, "unreachable")), (trial) => dispatch({ type: "showTrial", trial }));
   });
 
   return {

@@ -50,7 +50,7 @@ let ui = {
   decisions: { pod: "", traces: [], selectedTraceId: "", pinned: "", loading: false },
   model: { pod: "", answer: null, problem: "" },
   past: { revision: 0, shown: 0, playing: 0 }, timeline: emptyTimeline(), leases: [], watches: { atMs: 0, revision: -1, watches: [] },
-  parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, pastShows: "then", pastSums: null, command: null,
+  parent: null, requestHints: 0, copyHints: 0, undo: null, redo: null, pastShows: "then", pastSums: null, command: null, trial: null,
   // Until the session has told: no warning that may be wrong.
   join: { url: `${location.origin}/join/${START.code}`, reachable: true, networkUrl: null },
 };
@@ -354,10 +354,11 @@ function renderFrame(showing) {
   document.body.classList.toggle("has-selection", ui.selected !== null);
 }
 
-/** One step back: out of the past, out of an attempt that was chosen, out of the selection. */
+/** One step back: out of the past, out of a what-if, out of an attempt that was chosen, out of the selection. */
 function escape() {
   if (presenting?.leave()) return;
   if (past.view) dispatch({ type: "release" });
+  else if (ui.trial) dispatch({ type: "showTrial", trial: null });
   else if (ui.decisions.pinned) dispatch({ type: "selectTrace", id: "" });
   else dispatch({ type: "deselect" });
 }

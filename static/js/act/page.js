@@ -9,7 +9,7 @@ import { speak } from "./world.js";
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "colourBy" | "tab" | "lang" | "theme" | "dockHeight"
+ * @returns {Pick<Table, "select" | "deselect" | "selectTrace" | "showTrial" | "colourBy" | "tab" | "lang" | "theme" | "dockHeight"
  *   | "shareLooks" | "switchLooks" | "pointAt">}
  */
 export function pageIntents(world) {
@@ -24,6 +24,7 @@ export function pageIntents(world) {
     },
     deselect: () => setUi({ selected: null }),
     selectTrace: ({ id }) => decisions.select(id),
+    showTrial: ({ trial }) => setUi({ trial }),
     colourBy: ({ by }) => setUi({ colourBy: by }),
     // The panel has turned its own page; the next frame draws it.
     tab: () => setUi({}),

@@ -737,6 +737,33 @@ export interface Ui {
   undo: UndoState;
   redo: UndoState;
   command: Commanded | null;
+  /** What a what-if of the selected pod changes on the nodes; null: none is looked at. */
+  trial: Trial | null;
+}
+
+/** A what-if as the stage shows it: one attempt taken again, or the newest `last` decisions together. */
+export interface Trial {
+  /** The pod that it was asked of, `namespace/name`. */
+  pod: string;
+  /** Id of the attempt that it was asked of. */
+  attempt: string;
+  /** 0: one attempt. */
+  last: number;
+  /** Where the attempt's pod went, and would go; of many decisions, how many would have gone elsewhere and of how many. */
+  chosen: readonly [string | null, string | null];
+  elsewhere: readonly [number, number];
+  nodes: ReadonlyMap<string, TrialNode>;
+}
+
+/** `was`, `now`: points, or pods of many decisions; null where there are none. */
+export interface TrialNode {
+  was: number | null;
+  now: number | null;
+  /** "in": refused before, fits now; "out": the other way round, for `reason` (a filter's own words). */
+  verdict: "" | "in" | "out";
+  reason: string;
+  /** Of one attempt: the node that would be chosen, the one that was, or both in one. */
+  role: "" | "would" | "had" | "stays";
 }
 
 /** What the line that was typed last came to; `id` counts them. An empty `error`: it was done. */
@@ -907,6 +934,7 @@ export type Intent =
   | { type: "step"; by: StepBy; count?: number }
   | { type: "clock"; rate?: number; pace?: number }
   | { type: "selectTrace"; id: string }
+  | { type: "showTrial"; trial: Trial | null }
   | { type: "colourBy"; by: Ui["colourBy"] }
   | { type: "tab"; tab: string }
   | { type: "create"; item: string; values?: Record<string, string> }

@@ -14,6 +14,7 @@ import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { bar, chip, scoreBar, twoBars, write } from "./pen.js";
 import { narrowName } from "./reasons.js";
+import { trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
 import { OVER_ALPHA, footer, frame, glyphAt, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
 
@@ -52,6 +53,10 @@ export function drawCard(pen, box, node, state) {
   }
   at = conditions(pen, node, x + PAD, at + 2, w - 2 * PAD);
   pods(pen, node, podsArea(box, node, state), state);
+  if (state.trial) {
+    trialFoot(pen, box, state.trial, { last: state.trialLast, pad: PAD });
+    return trialFrame(pen, box, state.trial, 8);
+  }
   pen.context.save();
   if (state.cycle?.over && scene && scene.feasible !== null) pen.context.globalAlpha = OVER_ALPHA;
   const { trouble, difference } = node;
@@ -128,7 +133,7 @@ function conditions(pen, node, x, y, w) {
 export function podsArea(box, node, state) {
   const top = box.y + 42 + 16 * resourceRows(node).length + 17;
   const { scene } = state;
-  const below = scene && scene.segments.length > 0 ? 50 + TABLE_ROW * tableRows(state).length
+  const below = state.trial ? 54 : scene && scene.segments.length > 0 ? 50 + TABLE_ROW * tableRows(state).length
     : (scene && scene.feasible !== null) || node.trouble || node.difference ? 44 : 10;
   const height = box.y + box.h - below - top;
   const area = { x: box.x + PAD, y: top, w: box.w - 2 * PAD };

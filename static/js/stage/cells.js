@@ -9,6 +9,7 @@ import { roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
 import { hatch, write } from "./pen.js";
 import { outline } from "./tile-parts.js";
+import { trialFrame } from "./trial.js";
 
 /**
  * Level 4: a cell filled by score or else by load, a load line, hatch or a cross where refused.
@@ -48,6 +49,7 @@ export function drawCell(pen, box, node, state) {
     roundRect(context, x, y, w, h, 3);
     context.stroke();
   }
+  if (state.trial) trialFrame(pen, box, state.trial, 3);
   outline(pen, box, state, 3);
 }
 
@@ -78,6 +80,7 @@ export function drawRack(pen, box, members) {
   context.lineWidth = lit ? 2 : 1;
   roundRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 4);
   context.stroke();
+  for (const { state } of members) if (state.trial?.role) trialFrame(pen, box, state.trial, 4);
   for (const { state } of members) outline(pen, box, state, 4);
 }
 

@@ -3,7 +3,7 @@
  * changed are painted again; a scroll, a new layout or another theme paints all of them.
  */
 
-/** @import { Lang } from "../lib/types.d.ts" */
+/** @import { Lang, Trial } from "../lib/types.d.ts" */
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { Scene } from "./cycle.js" */
 /** @import { Layout, TileBox } from "./levels.js" */
@@ -17,6 +17,7 @@ import { drawCell, drawRack } from "./cells.js";
 import { RACK_NODES, tileAt } from "./levels.js";
 import { drawVictimTile } from "./victims.js";
 import { glyphAt } from "./tile-parts.js";
+import { trialAt } from "./trial.js";
 import { drawSmallTile, drawTile, drawZone, glyphArea, smallArea } from "./tiles.js";
 
 /**
@@ -32,6 +33,7 @@ import { drawSmallTile, drawTile, drawZone, glyphArea, smallArea } from "./tiles
  * @property {string} selectedPodNode where the selected pod is drawn; "" while it is on no node
  * @property {string} focused
  * @property {string} hovered
+ * @property {Trial | null} trial
  */
 
 /** Room left of and above the tiles for their glow. */
@@ -61,7 +63,7 @@ export function makeField(scroller, canvas) {
     const scroll = scroller.scrollTop;
     // Most frames change nothing: they must not even look at the nodes.
     const whole = [input.model, input.layout, input.scene, input.colours.key, input.lang, input.selectedNode,
-      input.selectedPod, input.focused, input.hovered, Math.ceil(input.nowMs / 1000), dpr, width, height, scroll];
+      input.selectedPod, input.focused, input.hovered, input.trial, Math.ceil(input.nowMs / 1000), dpr, width, height, scroll];
     if (same(lastWhole, whole)) return 0;
     lastWhole = whole;
     const key = `${input.colours.key}|${input.lang}|${dpr}|${zoneDetails(input).flat().join("|")}`;
@@ -184,7 +186,7 @@ function podAt(input, box, node, x, y) {
   const state = stateOf(input, node);
   if (input.layout.wide) return null;
   if (input.layout.level === 1) return podRowAt(node.glyphs, podsArea(box, node, state), x, y);
-  const said = state.scene !== null && state.scene.feasible !== null;
+  const said = state.trial !== null || (state.scene !== null && state.scene.feasible !== null);
   if (input.layout.level === 2) return glyphAt(node.glyphs, glyphArea(box, node, said || node.trouble !== null || node.difference !== undefined), x, y);
   if (input.layout.level === 3) return glyphAt(node.glyphs, smallArea(box), x, y);
   return null;
@@ -203,6 +205,8 @@ export function stateOf(input, node) {
     focused: input.focused === node.name,
     hovered: input.hovered === node.name,
     selectedPod: input.selectedPodNode === node.name ? input.selectedPod : "",
+    trial: trialAt(input.trial, node.name),
+    trialLast: input.trial?.last ?? 0,
   };
 }
 
@@ -217,7 +221,7 @@ function lookOf(input, node, state) {
   const { scene } = state;
   const ending = node.glyphs.some((glyph) => glyph.endsAtMs !== null) ? Math.ceil(input.nowMs / 1000) : 0;
   const pressed = node.trouble ? Math.ceil(input.nowMs / 1000) : 0;
-  const own = [node, state.selected, state.focused, state.hovered, state.selectedPod, ending, pressed];
+  const own = [node, state.selected, state.focused, state.hovered, state.selectedPod, ending, pressed, state.trial];
   if (!scene) return own;
   const grown = scene.settled ? -1 : scene.segments.reduce((sum, segment) => sum + segment.value, 0);
   return [...own, scene.feasible, scene.dim, scene.reason, scene.details, scene.total, scene.delta, grown, scene.glow, scene.winner, scene.role,

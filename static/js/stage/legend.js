@@ -1,6 +1,6 @@
 /** The legend: what a glyph's shape and hue mean, how the detail was chosen, and what hues stand for. */
 
-/** @import { Dispatch, Lang, Ui } from "../lib/types.d.ts" */
+/** @import { Dispatch, Lang, Trial, Ui } from "../lib/types.d.ts" */
 /** @import { Colours } from "../dom/colours.js" */
 /** @import { Scene, Segment } from "./cycle.js" */
 /** @import { Layout } from "./levels.js" */
@@ -41,13 +41,14 @@ export function mountLegend(element, dispatch) {
     h("div", { class: "st-legend-row" }, colourTitle, groups, detail, by), more);
   let look = "";
 
-  /** @param {{groups: readonly Group[], aged: boolean, pods: ReadonlyMap<string, Glyph>, layout: Layout, ui: Ui, colours: Colours, scene: Scene | null}} input */
-  function render({ groups: used, aged, pods, layout, ui, colours, scene }) {
+  /** @param {{groups: readonly Group[], aged: boolean, pods: ReadonlyMap<string, Glyph>, layout: Layout, ui: Ui, colours: Colours, scene: Scene | null,
+   *   trial?: Trial | null}} input */
+  function render({ groups: used, aged, pods, layout, ui, colours, scene, trial = null }) {
     const { lang } = ui;
     const present = statesOf(pods);
     const plugins = scoring(scene);
     const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} ${[...present].join()} `
-      + `${plugins.map(({ plugin }) => plugin).join()} ${aged} `
+      + `${plugins.map(({ plugin }) => plugin).join()} ${aged} ${trial?.last} `
       + used.map((group) => `${group.key}:${group.label}:${group.number}`).join(" ");
     if (next === look) return;
     look = next;
@@ -55,7 +56,7 @@ export function mountLegend(element, dispatch) {
     setText(colourTitle, text(lang, "legend.colour"));
     const sign = (/** @type {string} */ state, /** @type {string} */ said, /** @type {boolean} */ there, old = false) =>
       h("li", { "data-present": String(there) }, glyphElement({ state, hue: 0, ring: false, old }, 13, colours), h("span", { text: said }));
-    states.replaceChildren(...(plugins.length ? plugins.map(pluginItem) : [
+    states.replaceChildren(...(trial ? trialItems(trial, lang) : []), ...(plugins.length ? plugins.map(pluginItem) : [
       ...(aged ? [sign("running", text(lang, "pod.old"), true, true)] : []),
       ...STATES.map((state) => sign(state, text(lang, `state.${state}`), present.has(state))),
     ]));
@@ -108,6 +109,19 @@ export function statesOf(pods) {
 export function scoring(scene) {
   if (!scene || scene.over) return [];
   return [...scene.nodes.values()].find(({ segments }) => segments.length > 0)?.segments ?? [];
+}
+
+/**
+ * What a what-if writes on the nodes.
+ * @param {Trial} trial
+ * @param {Lang} lang
+ */
+function trialItems({ last }, lang) {
+  return [
+    h("li", {}, h("i", { class: "st-trial-sign", "aria-hidden": "true", text: "+2" }), h("span", { text: last
+      ? text(lang, "trial.legendLast", { n: number(lang, last) }) : text(lang, "trial.legend") })),
+    h("li", {}, h("i", { class: "st-trial-frame", "aria-hidden": "true" }), h("span", { text: text(lang, last ? "trial.gains" : "trial.would") })),
+  ];
 }
 
 /** @param {Segment} segment */

@@ -3,7 +3,7 @@
  * nodes as they lie on the stage; Enter selects; the pods of the focused node are buttons in its row.
  */
 
-/** @import { Dispatch, Lang } from "../lib/types.d.ts" */
+/** @import { Dispatch, Lang, Trial } from "../lib/types.d.ts" */
 /** @import { NodeScene, Scene } from "./cycle.js" */
 /** @import { Layout } from "./levels.js" */
 /** @import { Glyph, Model, NodeModel } from "./model.js" */
@@ -15,6 +15,7 @@ import { number, text } from "../lib/text.js";
 import { h } from "../dom/h.js";
 import { differenceWords } from "./difference.js";
 import { neighbour } from "./levels.js";
+import { trialAt, trialWords } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
 
 /** Real milliseconds between updates of a large table: a reader cannot follow more, and layout costs frames. */
@@ -32,6 +33,7 @@ const PODS_IN_ALL_ROWS_NODES_MAX = 60;
  * @property {string} selectedNode
  * @property {Lang} lang
  * @property {number} epochMs
+ * @property {Trial | null} trial
  */
 
 const ARROWS = /** @type {const} */ ({ ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" });
@@ -116,7 +118,7 @@ export function mountOutline(element, dispatch, onFocus) {
     syncList(body, nodes, (node) => node.name, createRow, (row, node) => {
       const told = scene?.nodes.get(node.name) ?? null;
       const options = {
-        lang, epochMs: now.epochMs, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode,
+        lang, epochMs: now.epochMs, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode, trial: now.trial,
       };
       const look = [node, told?.feasible, told?.reason, told?.details, told?.segments.length, told?.total, told?.tied, told?.winner, ...Object.values(options)];
       const before = looks.get(node.name);
@@ -172,9 +174,9 @@ function createRow(node) {
  * @param {HTMLElement} row
  * @param {NodeModel} node
  * @param {NodeScene | null} scene
- * @param {{lang: Lang, epochMs: number, reachable: boolean, pods: boolean, selected: boolean}} options
+ * @param {{lang: Lang, epochMs: number, reachable: boolean, pods: boolean, selected: boolean, trial: Trial | null}} options
  */
-function updateRow(row, node, scene, { lang, epochMs, reachable, pods, selected }) {
+function updateRow(row, node, scene, { lang, epochMs, reachable, pods, selected, trial }) {
   const [name, zone, cpu, memory, verdict, list] = /** @type {HTMLElement[]} */ ([...row.children]);
   if (!name || !zone || !cpu || !memory || !verdict || !list) return;
   const button = /** @type {HTMLElement} */ (name.firstElementChild);
@@ -184,7 +186,8 @@ function updateRow(row, node, scene, { lang, epochMs, reachable, pods, selected 
   setText(zone, node.zone);
   setText(cpu, `${formatCpu(node.cpuUsed)} / ${formatCpu(node.cpuMilli)}`);
   setText(memory, `${formatMemory(node.memoryUsed)} / ${formatMemory(node.memoryBytes)}`);
-  setText(verdict, verdictText(node, scene, lang, epochMs));
+  const turned = trialAt(trial, node.name);
+  setText(verdict, [verdictText(node, scene, lang, epochMs), trial && turned ? trialWords(trial, turned, lang) : ""].filter(Boolean).join("; "));
   const shown = pods ? node.glyphs : [];
   syncList(/** @type {HTMLElement} */ (list.firstElementChild), shown, (glyph) => glyph.key, () =>
     h("li", {}, h("button", { type: "button" })), (item, glyph) => updatePod(item, glyph, tabIndex, lang));

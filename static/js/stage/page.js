@@ -26,6 +26,7 @@ import { mountRail } from "./rail.js";
 import { mountRollouts } from "./rollouts.js";
 import { mountSeal } from "./seal.js";
 import { mountSchedulers } from "./schedulers.js";
+import { mountTrialBar, trialOf } from "./trial.js";
 import { backoffOf, isComplete, profileOf } from "./told.js";
 
 /**
@@ -42,6 +43,7 @@ export function mountPage(element, dispatch, on) {
   const seal = mountSeal(parts.notes);
   const evict = mountEvictBar(parts.notes, dispatch, { frame: on.frame, close: on.leave });
   const recall = mountRecall(parts.notes, dispatch);
+  const trialBar = mountTrialBar(parts.notes, dispatch);
   const lanes = mountLanes(parts.lanes, dispatch);
   const looks = mountLooks(parts.spacer, parts.lanes);
   const schedulers = mountSchedulers(parts.schedulers, dispatch);
@@ -67,7 +69,9 @@ export function mountPage(element, dispatch, on) {
     rail.render(told?.cycle ?? null, profile, model.nodes.size, lang, {
       over: Boolean(scene?.over || told?.recalled), sealed: seal.render(view, lang),
     });
-    recall.render(told?.recalled ? told.cycle : null, model, view.epochMs, lang);
+    const trial = trialOf(ui);
+    trialBar.render(trial, model, lang);
+    recall.render(told?.recalled && !trial ? told.cycle : null, model, view.epochMs, lang);
     banner.render({ layout, count: model.nodes.size, lang });
     lanes.render({
       lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", nowMs, {
@@ -84,7 +88,7 @@ export function mountPage(element, dispatch, on) {
     looks.render(view, ui, layout);
     rollouts.render(model.rollouts, lang);
     clients.render(view, lang);
-    legend.render({ groups: model.groups, aged: model.rollouts.length > 0, pods: model.pods, layout, ui, colours, scene });
+    legend.render({ groups: model.groups, aged: model.rollouts.length > 0, pods: model.pods, layout, ui, colours, scene, trial });
     const eviction = layout.wide && told && scene?.eviction;
     evict.render(eviction ? {
       eviction, cycle: told.cycle, glyph: model.pods.get(told.cycle.pod) ?? null, colours, lang,
@@ -92,7 +96,7 @@ export function mountPage(element, dispatch, on) {
     element.dataset["scene"] = eviction ? "eviction" : "";
     edges.render({ scene, layout, lang });
     outline.render({
-      model, layout, scene, selectedNode: selected?.resource === "nodes" ? selected.key : "", lang, epochMs: view.epochMs,
+      model, layout, scene, selectedNode: selected?.resource === "nodes" ? selected.key : "", lang, epochMs: view.epochMs, trial,
     }, timeMs);
     parts.empty.hidden = model.nodes.size > 0 || !view.ready;
     setText(parts.empty, text(lang, "stage.empty"));

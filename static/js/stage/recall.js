@@ -4,19 +4,22 @@
 /** @import { Told } from "./told.js" */
 import { pointName } from "../lib/trace.js";
 import { cycleUnderWay } from "../state/selectors.js";
+import { trialOf } from "./trial.js";
 
 /** @type {WeakMap<Trace, Told>} */
 const memory = new WeakMap();
 
 /**
- * The attempt that somebody has chosen; null while none is, while it is the one under way, and where its trace is no
+ * The attempt that somebody has chosen, or that a what-if is asked of; null while none is, while it is the one under way, and where its trace is no
  * longer kept.
  * @param {View} view
- * @param {Pick<Ui, "decisions">} ui
+ * @param {Pick<Ui, "decisions" | "selected" | "trial">} ui
  * @returns {Told | null}
  */
-export function recalledOf(view, { decisions: { pinned, traces } }) {
-  const trace = pinned ? traces.find((one) => one.id === pinned) : undefined;
+export function recalledOf(view, ui) {
+  const { pinned, traces } = ui.decisions;
+  const wanted = trialOf(ui)?.attempt || pinned;
+  const trace = wanted ? traces.find((one) => one.id === wanted) : undefined;
   if (!trace || trace.detail === "compacted" || trace.id === cycleUnderWay(view)?.cycle.traceId) return null;
   let told = memory.get(trace);
   if (!told) {

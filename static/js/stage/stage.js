@@ -17,6 +17,7 @@ import { makeOverlay } from "./overlay.js";
 import { mountPage } from "./page.js";
 import { mountPointer } from "./pointer.js";
 import { makeStory } from "./story.js";
+import { trialOf } from "./trial.js";
 import { makeViewport } from "./viewport.js";
 
 /** Real milliseconds between moves of the countdowns in DOM. */
@@ -85,7 +86,7 @@ export function mountStage(element, dispatch) {
     const now = story.now();
     return now && layout && {
       ...selectionOf(now), model: now.model, layout, scene: story.scene(), colours, lang: now.ui.lang,
-      nowMs: story.simNow(), focused, hovered: pointer.hovered(),
+      nowMs: story.simNow(), focused, hovered: pointer.hovered(), trial: trialOf(now.ui),
     };
   }
 

@@ -13,6 +13,7 @@ import { differenceMaker } from "./difference.js";
 import { modelMaker } from "./model.js";
 import { motionOn } from "./motion.js";
 import { recalledOf } from "./recall.js";
+import { trialOf } from "./trial.js";
 import { LINGER_MS, isComplete, pointBudgetMs, profileOf, tell } from "./told.js";
 
 /** @typedef {{view: View, ui: Ui, model: Model}} Now */
@@ -53,7 +54,7 @@ export function makeStory() {
     takenMs = timeMs;
     const next = tell(live, view, timeMs);
     live = next.told;
-    told = recalledOf(view, ui) ?? live;
+    told = trialOf(ui)?.last ? null : recalledOf(view, ui) ?? live; // Many decisions have no picture in common.
     if (told?.cycle.traceId !== last?.cycle.traceId) frame = null;
     return { before, now, turns: next.turns, begun: told === last ? null : told };
   }

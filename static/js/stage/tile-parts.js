@@ -2,6 +2,7 @@
 
 /** @import { NodeScene, Scene } from "./cycle.js" */
 /** @import { TileBox } from "./levels.js" */
+/** @import { TrialNode } from "../lib/types.d.ts" */
 /** @import { Glyph, NodeModel } from "./model.js" */
 /** @import { Pen } from "./pen.js" */
 import { text } from "../lib/text.js";
@@ -17,6 +18,8 @@ import { chip, hatch, wrap, write } from "./pen.js";
  * @property {boolean} focused
  * @property {boolean} hovered
  * @property {string} selectedPod
+ * @property {TrialNode | null} trial what a what-if makes of the node
+ * @property {number} trialLast of how many decisions; 0: of one attempt
  */
 
 /** Lines at the foot of a tile that leave its bars to be seen. */

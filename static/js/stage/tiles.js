@@ -14,6 +14,7 @@ import { drawIcon } from "./icons.js";
 import { differenceWords, laterShare } from "./difference.js";
 import { bar, chip, fit, scoreBar, twoBars, widthOf, write } from "./pen.js";
 import { shortReason } from "./reasons.js";
+import { byOf, trialFoot, trialFrame } from "./trial.js";
 import { troubleFate, troubleHead } from "./trouble.js";
 import { OVER_ALPHA, PAD, footer, frame, glyphRows, isOut, marks, preemptionLines, roleChip } from "./tile-parts.js";
 
@@ -89,8 +90,12 @@ export function drawTile(pen, box, node, state) {
   const { trouble } = node;
   const { difference } = node;
   const reason = refused ? scene?.reason ?? "" : difference ? differenceWords(difference, pen.lang) : trouble && !scored ? troubleHead(trouble, pen.nowMs, pen.lang) : "";
-  glyphRows(pen, node.glyphs, { ...glyphArea(box, node, scored || reason !== ""), dim, selectedPod: state.selectedPod });
+  glyphRows(pen, node.glyphs, { ...glyphArea(box, node, scored || reason !== "" || state.trial !== null), dim, selectedPod: state.selectedPod });
   const ghost = waitingGhost(node);
+  if (state.trial) {
+    trialFoot(pen, box, state.trial, { last: state.trialLast, pad: PAD });
+    return trialFrame(pen, box, state.trial, 8);
+  }
   pen.context.save();
   if (cycle?.over && (scored || refused)) pen.context.globalAlpha = OVER_ALPHA;
   if (reason) footer(pen, box, reason, refused ? dim : 1, refused ? tileSentence(scene?.details ?? [], pen.lang)
@@ -215,7 +220,7 @@ export function drawSmallTile(pen, box, node, state) {
   const { x, y, w, h } = box;
   const refused = scene?.feasible === false;
   const amber = scene?.tied || scene?.winner;
-  const said = refused ? shortReason(scene.reason, scene.plugin) : scene && scene.segments.length > 0
+  const said = state.trial ? byOf(state.trial, pen.lang) || text(pen.lang, state.trial.verdict === "out" ? "trial.refused" : "trial.fits") : refused ? shortReason(scene.reason, scene.plugin) : scene && scene.segments.length > 0
     ? String(scene.total) : node.unschedulable ? "cordon" : node.trouble?.ready === "Unknown" ? "Unknown" : node.ready ? "" : "NotReady";
   const taken = said ? write(pen, said, x + w - 7, y + 12, {
     weight: amber ? 600 : 400, colour: amber ? colours.ambt : colours.t2, align: "right",
@@ -223,6 +228,7 @@ export function drawSmallTile(pen, box, node, state) {
   write(pen, node.name, x + 7, y + 12, { size: 12, weight: 600, width: w - 14 - taken });
   glyphRows(pen, node.glyphs, { ...smallArea(box), dim: refused ? scene.dim : 0, selectedPod: state.selectedPod });
   bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4);
+  if (state.trial) trialFrame(pen, box, state.trial, 6);
 }
 
 /** @param {TileBox} box */

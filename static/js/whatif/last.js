@@ -11,8 +11,11 @@ export const LAST = 40;
 /** Columns that a narrow inspector does without. */
 const WIDE = new Set(["whatif.col_old", "whatif.col_new"]);
 
-/** @param {Asks} asks */
-export function mountLast(asks) {
+/**
+ * @param {Asks} asks
+ * @param {(last: WhatIfLast | null) => void} show what stands there now, for the stage
+ */
+export function mountLast(asks, show) {
   const ask = element("button", { class: "button", type: "button", "data-testid": "whatif-last" });
   const told = element("div", { "aria-live": "polite" });
   const root = element("div", { class: "wi-last" }, [ask, told]);
@@ -29,6 +32,7 @@ export function mountLast(asks) {
     told.replaceChildren(element("p", { class: "wi-note" }, text(lang, "whatif.last_asking")));
     const { last, refusal } = await asks.last(changes, LAST);
     if (mine !== turn) return;
+    show(last ?? null);
     told.replaceChildren(...(last ? moved(last, nameOf, lang) : [element("p", { class: "wi-bad" }, refusal?.message ?? "")]));
   });
 

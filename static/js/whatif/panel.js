@@ -3,7 +3,7 @@
  * the chosen attempt taken again with other weights, plugins, requests or one node more.
  */
 
-/** @import { Change, Fit, Lang, Me, PodSlim, Trace, View, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
+/** @import { Change, Fit, Lang, Me, PodSlim, Trace, Trial, View, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 import { element } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { saidName } from "../state/people.js";
@@ -38,12 +38,13 @@ import { mountTrial } from "./trial.js";
 /**
  * @param {HTMLElement} root
  * @param {Asks} asks
+ * @param {(trial: Trial | null) => void} show what the stage is to show of it
  */
-export function mountWhatIf(root, asks) {
+export function mountWhatIf(root, asks, show) {
   root.classList.add("wi");
   const head = element("p", { class: "wi-attempt" });
   const fits = mountFits(asks);
-  const trial = mountTrial(asks);
+  const trial = mountTrial(asks, show);
   const none = element("p", { class: "wi-none" });
   root.replaceChildren(none, head, fits.element, trial.element);
   /** @type {readonly string[]} */

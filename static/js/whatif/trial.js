@@ -1,12 +1,13 @@
 /** What if: one attempt taken again with other weights, plugins off, another request, a node more. */
 
-/** @import { Change, Trace, WhatIfAnswer } from "../lib/types.d.ts" */
+/** @import { Change, PodSlim, Trace, Trial, WhatIfAnswer, WhatIfLast } from "../lib/types.d.ts" */
 /** @import { Asks, WhatIfInput } from "./panel.js" */
 import { element } from "../dom/dom.js";
 import { text } from "../lib/text.js";
 import { saidKey } from "../state/people.js";
 import { difference } from "./difference.js";
 import { mountLast } from "./last.js";
+import { trialOfAnswer, trialOfLast } from "./onstage.js";
 import { UNCHANGED, changesOf, likeNodes, pluginsOf } from "./model.js";
 
 /** Milliseconds after the last move of a slider before the server is asked. */
@@ -15,12 +16,16 @@ const WEIGHT_MAX = 10;
 
 /** @typedef {import("./model.js").Wanted} Wanted */
 
-/** @param {Asks} asks */
-export function mountTrial(asks) {
+/**
+ * @param {Asks} asks
+ * @param {(trial: Trial | null) => void} show what the stage is to show
+ */
+export function mountTrial(asks, show) {
   const [title, note] = [element("h3"), element("p", { class: "wi-note" })];
   const [sliders, others] = [element("div", { class: "wi-weights" }), element("div", { class: "wi-others" })];
   const outcome = element("div", { class: "wi-outcome", "data-testid": "whatif-outcome", "aria-live": "polite" });
-  const last = mountLast(asks);
+  const onStage = (/** @type {WhatIfLast | null} */ many) => show(input && staged(input.pod, many, answer));
+  const last = mountLast(asks, onStage);
   const reset = element("button", { class: "button", type: "button", "data-testid": "whatif-reset" });
   const root = element("section", { class: "wi-section" }, [
     element("div", { class: "wi-head" }, [title, reset]), note, sliders, others, outcome, last.element,
@@ -54,9 +59,8 @@ export function mountTrial(asks) {
     turn += 1;
     const changes = told();
     if (!changes.length) {
-      answer = null;
-      problem = "";
-      asking = false;
+      [answer, problem, asking] = [null, "", false];
+      onStage(null);
       return drawOutcome();
     }
     asking = true;
@@ -74,6 +78,7 @@ export function mountTrial(asks) {
     asking = false;
     answer = asked.answer ?? null;
     problem = asked.refusal ? (asked.refusal.causes?.[0]?.message ?? asked.refusal.message) : "";
+    onStage(null);
     drawOutcome();
   }
 
@@ -91,11 +96,10 @@ export function mountTrial(asks) {
   function draw() {
     if (!trace || !input) return;
     const { lang, view } = input;
-    const plugins = pluginsOf(view, trace);
-    const nodes = likeNodes(view);
-    const key = JSON.stringify([lang, trace.uid, plugins, nodes, input.eras]);
-    if (key === drawn) return;
-    drawn = key;
+    const [plugins, nodes] = [pluginsOf(view, trace), likeNodes(view)];
+    const look = JSON.stringify([lang, trace.uid, plugins, nodes, input.eras]);
+    if (look === drawn) return;
+    drawn = look;
     const t = (/** @type {string} */ name, /** @type {Record<string, string | number>} */ values = {}) => text(lang, name, values);
     title.textContent = t("whatif.title");
     note.textContent = t("whatif.note");
@@ -115,6 +119,17 @@ export function mountTrial(asks) {
   }
 
   return { element: root, render };
+}
+
+/**
+ * What the stage shows of the answers: of many decisions, where those stand there.
+ * @param {PodSlim} pod
+ * @param {WhatIfLast | null} many
+ * @param {WhatIfAnswer | null} answer
+ */
+function staged({ metadata: { namespace, name } }, many, answer) {
+  const key = `${namespace}/${name}`;
+  return many ? trialOfLast(key, many) : answer && trialOfAnswer(key, answer);
 }
 
 /**
