@@ -1,4 +1,4 @@
-"""What the page gets of each object: its metadata, and what the kind's mask takes (docs/protocol.md).
+"""What the page gets of each object: its metadata, what the kind's mask takes, what follows from it (docs/protocol.md).
 
 Values are shared with the document, never changed.
 """
@@ -69,6 +69,7 @@ def slim(resource: str, document: Mapping[str, Any]) -> dict[str, Any]:
     taken: dict[str, Any] = {"resource": resource, "metadata": short}
     if kind is not None:
         taken.update(cut(document, kind.page))
+        taken.update(kind.page_worked_out(document))
     return taken
 
 

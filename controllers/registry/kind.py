@@ -113,6 +113,10 @@ def _nothing(document: Document) -> None:
     return None
 
 
+def _nothing_worked_out(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {}
+
+
 def _follows_nothing(document: Mapping[str, Any], lookup: Lookup) -> Document | None:
     return None
 
@@ -362,6 +366,8 @@ class Kind:
     """What the page gets of it besides the metadata (docs/protocol.md)."""
     page_annotations: frozenset[str] = frozenset()
     """Annotations that the page gets beside those under `clustersim.io/`."""
+    page_worked_out: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _nothing_worked_out
+    """Members that the page gets besides, which follow from the object (docs/protocol.md)."""
     kept_as: str = ""
     """The version in which it is stored, which discovery tells by a hash; empty: the one that it is served in."""
     key: str = ""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from clustersim.feed.slim import slim
+from controllers.kinds.metrics.usage import WINDOW_MS, node_usage, pod_usage
 
 REVISION = "deployment.kubernetes.io/revision"
 WHOLE = "kubectl.kubernetes.io/last-applied-configuration"
@@ -36,3 +39,33 @@ def test_the_newest_template_of_a_workload_is_known_by_its_annotation_and_no_man
     for resource in ("replicasets.apps", "deployments.apps"):
         assert slim(resource, {"metadata": metadata})["metadata"]["annotations"] == {REVISION: "2"}
     assert "annotations" not in slim("pods", {"metadata": metadata})["metadata"], "only the kinds that name it"
+
+
+def running(name: str, **resources: Any) -> dict[str, Any]:
+    """Return a pod of one container that runs."""
+    status = {"phase": "Running", "containerStatuses": [{"name": "c", "state": {"running": {}}}]}
+    spec = {"containers": [{"name": "c", "image": "i", "resources": resources}]}
+    return {"metadata": {"name": name, "namespace": "default", "uid": f"u-{name}"}, "spec": spec, "status": status}
+
+
+def test_a_pod_that_runs_tells_what_it_uses_on_average_and_metrics_move_about_it() -> None:
+    asked = {"cpu": "500m", "memory": "512Mi"}
+    pod = running("web", requests=asked)
+    usual = slim("pods", pod)["usage"]
+    seen = [pod_usage(pod, window * WINDOW_MS) for window in range(400)]
+    assert max(abs(one.cpu - usual["cpu"]) for one in seen) == 500 * 10 // 100
+    assert max(abs(one.memory - usual["memory"]) for one in seen) <= (512 << 20) * 2 // 100 + 1
+    assert usual["cpu"] * 400 == pytest.approx(sum(one.cpu for one in seen), rel=0.03)
+    assert slim("pods", running("web", requests=asked, limits={"cpu": "10m"}))["usage"]["cpu"] == 10, "never more"
+    waits = {**pod, "status": {"phase": "Pending"}}
+    assert "usage" not in slim("pods", waits)
+
+
+def test_what_a_pod_says_of_its_usage_is_what_it_uses() -> None:
+    pod = running("web", requests={"cpu": "500m"})
+    pod["metadata"]["annotations"] = {"clustersim.io/cpu-usage": "1200m", "clustersim.io/memory-usage": "64Mi"}
+    assert slim("pods", pod)["usage"] == {"cpu": 1200, "memory": 64 << 20}
+    node = slim("nodes", {"metadata": {"name": "n1", "uid": "u"}, "spec": {}, "status": {}})
+    together = node_usage([pod], 0)
+    assert node["usage"]["cpu"] + 1200 == together.cpu
+    assert node["usage"]["memory"] + (64 << 20) == together.memory

@@ -11,6 +11,7 @@ from controllers.kinds.core import resources, scheduling
 from controllers.kinds.core.pod.defaults import round_resources
 from controllers.kinds.core.proxying import proxy
 from controllers.kinds.masks import CONDITIONS
+from controllers.kinds.metrics.usage import usual_of_node
 from controllers.registry import addresses, decoding, fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
@@ -212,6 +213,7 @@ KIND: Final = Kind(
     selectable={
         "spec.unschedulable": lambda doc: "true" if at(doc, "spec", "unschedulable") else "false",
     },
+    page_worked_out=usual_of_node,
     page={
         "spec": {"unschedulable": True, "taints": True},
         "status": {"capacity": True, "allocatable": True, "conditions": CONDITIONS},

@@ -81,6 +81,26 @@ def running_containers(pod: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [one for one in (*(spec.get("initContainers") or ()), *spec["containers"]) if one.get("name") in names]
 
 
+def usual(pod: Mapping[str, Any]) -> Usage:
+    """Return what a pod's running containers use together on average: what they use in a window moves about it."""
+    uid = pod["metadata"].get("uid", "")
+
+    def of(container: Mapping[str, Any], resource: str) -> int:
+        return _taken(pod, container, resource, _average(uid, container["name"], resource))
+
+    return _sum(Usage(of(one, "cpu"), of(one, "memory")) for one in running_containers(pod))
+
+
+def usual_of_pod(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a page is told of a pod that runs: `usage`, on average; of any other nothing."""
+    return {"usage": usual(pod)._asdict()} if running_containers(pod) else {}
+
+
+def usual_of_node(node: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a page is told of a node: the `usage` of what runs there beside its pods."""
+    return {"usage": SYSTEM._asdict()}
+
+
 def pod_usage(pod: Mapping[str, Any], unix_ms: int) -> Usage:
     """Return what a pod's running containers use together."""
     return _sum(container_usage(pod, one, unix_ms) for one in running_containers(pod))
@@ -132,23 +152,32 @@ def _sum(parts: Iterable[Usage]) -> Usage:
 
 
 def _used(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, unix_ms: int) -> int:
+    """Return what a container uses in the window of `unix_ms`."""
+    return _taken(pod, container, resource, _habit(pod["metadata"]["uid"], container["name"], resource, unix_ms))
+
+
+def _taken(pod: Mapping[str, Any], container: Mapping[str, Any], resource: str, percent: int) -> int:
+    """Return what a container uses that uses so much of its request, unless it says so itself; within its limit."""
     resources = container.get("resources") or {}
     limit = _amount((resources.get("limits") or {}).get(resource), resource)
     told = _amount((pod["metadata"].get("annotations") or {}).get(_ANNOTATIONS[resource]), resource)
     if told is None:
         asked = _amount((resources.get("requests") or {}).get(resource), resource)
-        told = (
-            _habit(pod["metadata"]["uid"], container["name"], resource, unix_ms) * (asked or _UNASKED[resource]) // 100
-        )
+        told = percent * (asked or _UNASKED[resource]) // 100
     return told if limit is None else min(told, limit)
+
+
+def _average(uid: str, name: str, resource: str) -> int:
+    """Return the percentage of its request that a container uses on average."""
+    low, high = _HABIT[resource]
+    return low + draw(0, f"usage/{resource}/{name}", uid, below=high - low)
 
 
 def _habit(uid: str, name: str, resource: str, unix_ms: int) -> int:
     """Return the percentage of its request that a container uses now."""
-    low, high = _HABIT[resource]
     swing = _SWING[resource]
-    share = low + draw(0, f"usage/{resource}/{name}", uid, below=high - low)
-    return share + draw(0, f"swing/{resource}/{name}", uid, unix_ms // WINDOW_MS, below=2 * swing + 1) - swing
+    moves = draw(0, f"swing/{resource}/{name}", uid, unix_ms // WINDOW_MS, below=2 * swing + 1) - swing
+    return _average(uid, name, resource) + moves
 
 
 def _amount(quantity: Any, resource: str) -> int | None:

@@ -66,6 +66,8 @@ export interface Container {
 export interface PodSlim extends Slim {
   /** Numbers of the hues it is drawn in; absent where the server gave none. */
   hues?: { owner?: number; priority?: number; namespace?: number };
+  /** What its running containers use on average: millicores, bytes; absent while none runs. */
+  usage?: { cpu: number; memory: number };
   spec: {
     nodeName?: string;
     priority?: number;
@@ -95,6 +97,8 @@ export interface PodSlim extends Slim {
 }
 
 export interface NodeSlim extends Slim {
+  /** What runs there beside its pods uses: millicores, bytes. */
+  usage?: { cpu: number; memory: number };
   spec: { unschedulable?: boolean; taints?: Taint[]; [field: string]: any };
   status: {
     allocatable?: Record<string, string>;

@@ -7,6 +7,7 @@ import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { age, clockTime, text } from "../lib/text.js";
 import { saidKey, saidName } from "../state/people.js";
 import { nodes, objectsOf, ownerOf, podRequests, podsByNode } from "../state/selectors.js";
+import { usageOf } from "../state/usage.js";
 import { keyOf } from "../state/view.js";
 
 /** Rows of a list of owned objects; a Deployment of a thousand names its first ones. */
@@ -89,6 +90,8 @@ function podFacts(pod, scope) {
     [t("f_node"), spec?.nodeName ? link(scope, "nodes", spec.nodeName, spec.nodeName) : "–"],
     [t("f_phase"), status?.reason ? `${status.phase}: ${status.reason}` : (status?.phase ?? "Pending")],
     [t("f_requests"), requestsText(pod, t)],
+    ...(pod.usage ? [/** @type {Fact} */ ([t("f_uses"), t("f_usual", {
+      cpu: formatCpu(pod.usage.cpu), memory: formatMemory(pod.usage.memory) })])] : []),
     [t("f_priority"), spec?.priorityClassName ? `${spec.priority ?? 0} (${spec.priorityClassName})` : String(spec?.priority ?? 0)],
   ];
   if (status?.nominatedNodeName)
@@ -235,10 +238,11 @@ function nodeFacts(node, scope) {
   const summary = nodes(view).find((candidate) => candidate.name === node.metadata.name);
   if (!summary) return [];
   const { requested, allocatable } = summary;
+  const usage = usageOf(node, summary.pods);
   /** @type {Content[]} */
   const bars = [
-    bar(t("f_cpu"), requested.cpuMilli, allocatable.cpuMilli, formatCpu),
-    bar(t("f_memory"), requested.memoryBytes, allocatable.memoryBytes, formatMemory),
+    bar(t("f_cpu"), requested.cpuMilli, allocatable.cpuMilli, formatCpu, usage?.cpu),
+    bar(t("f_memory"), requested.memoryBytes, allocatable.memoryBytes, formatMemory, usage?.memory),
     bar(t("f_pods"), requested.pods, allocatable.pods, String),
     ...Object.keys(allocatable.extended).map((name) =>
       bar(name, requested.extended[name] ?? 0, allocatable.extended[name] ?? 0, String)),
@@ -246,6 +250,7 @@ function nodeFacts(node, scope) {
   const pods = (podsByNode(view).get(node.metadata.name) ?? []).slice(0, LINKS_MAX);
   return [
     [t("f_resources"), bars],
+    ...(usage ? [/** @type {Fact} */ ([t("f_uses"), t("f_usual", { cpu: formatCpu(usage.cpu), memory: formatMemory(usage.memory) })])] : []),
     ...(summary.zone ? [/** @type {Fact} */ ([t("f_zone"), summary.zone])] : []),
     [t("f_taints"), summary.taints.length ? summary.taints.map((taint) => element("div", { class: "line" },
       element("code", {}, `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`))) : "–"],
@@ -259,14 +264,17 @@ function nodeFacts(node, scope) {
  * @param {number} used
  * @param {number} total
  * @param {(amount: number) => string} format
+ * @param {number} [happens] how much of it is really used, as a line in the bar; the row beside it says it
  */
-function bar(label, used, total, format) {
+function bar(label, used, total, format, happens) {
   const share = total ? Math.min(100, (used / total) * 100) : 0;
   const fill = element("i");
   fill.style.width = `${share}%`;
+  const line = happens === undefined ? null : element("u");
+  if (line) line.style.width = `${total ? Math.min(100, ((happens ?? 0) / total) * 100) : 0}%`;
   return element("div", { class: "bar-row" }, [
     element("span", {}, label),
-    element("span", { class: "bar", role: "presentation" }, fill),
+    element("span", { class: "bar", role: "presentation" }, [fill, line]),
     element("span", {}, `${format(used)} / ${format(total)}`),
   ]);
 }

@@ -5,6 +5,7 @@
 /** @import { Pen } from "./pen.js" */
 /** @import { TileState } from "./tile-parts.js" */
 import { endReason } from "../state/eviction.js";
+import { usedShare } from "../state/usage.js";
 import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
@@ -48,7 +49,7 @@ export function drawCard(pen, box, node, state) {
     const later = laterShare(node, row.resource);
     if (short) ghostBar(pen, short, x + PAD + 40, at - 3, width, 6);
     else if (later !== null) twoBars(pen, row.share, later, x + PAD + 40, at - 3, width);
-    else bar(pen, row.share, x + PAD + 40, at - 3, width, 6);
+    else bar(pen, row.share, x + PAD + 40, at - 3, width, 6, usedShare(node, row.resource));
     at += 16;
   }
   at = conditions(pen, node, x + PAD, at + 2, w - 2 * PAD);

@@ -56,8 +56,10 @@ export function mountLegend(element, dispatch) {
     setText(colourTitle, text(lang, "legend.colour"));
     const sign = (/** @type {string} */ state, /** @type {string} */ said, /** @type {boolean} */ there, old = false) =>
       h("li", { "data-present": String(there) }, glyphElement({ state, hue: 0, ring: false, old }, 13, colours), h("span", { text: said }));
+    const usage = h("li", { class: "st-legend-usage" }, h("i", { class: "st-usage-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "legend.usage") }));
     states.replaceChildren(...(trial ? trialItems(trial, lang) : []), ...(plugins.length ? plugins.map(pluginItem) : [
       ...(aged ? [sign("running", text(lang, "pod.old"), true, true)] : []),
+      ...(used.length && layout.level < 4 ? [usage] : []),
       ...STATES.map((state) => sign(state, text(lang, `state.${state}`), present.has(state))),
     ]));
     setText(more, text(lang, "legend.all"));

@@ -59,6 +59,8 @@ import { nodeModels, redraw, zonesOf } from "./node-model.js";
  * @property {readonly ExtendedUse[]} extended GPUs and whatever else a node counts, in order of name
  * @property {number} cpuUsed requested by its pods, assumed ones too; millicores
  * @property {number} memoryUsed bytes
+ * @property {{cpu: number, memory: number} | null} usage what its running pods and the node itself use on average, millicores
+ *   and bytes; null where nobody tells it
  * @property {readonly Glyph[]} glyphs its pods, then the ghosts of those nominated to it
  * @property {number} podCount without the ghosts
  * @property {Trouble | null} trouble null: it is well

@@ -7,6 +7,7 @@
 /** @import { ExtendedUse, Glyph, Model, NodeModel } from "./model.js" */
 import { troubleOf } from "../state/eviction.js";
 import { GPU_RESOURCE, compareNames, conditionOf, isTerminal, podRequests, resourcesOf, zoneOf } from "../state/selectors.js";
+import { usageOf } from "../state/usage.js";
 
 /**
  * @typedef {object} Drawn
@@ -121,6 +122,7 @@ function nodeModel(node, own, ghosts, before, epochMs) {
     extended,
     cpuUsed: sum((glyph) => glyph.cpuMilli),
     memoryUsed: sum((glyph) => glyph.memoryBytes),
+    usage: usageOf(node, counted.map(({ pod }) => pod)),
     glyphs,
     podCount: own.length,
     trouble: troubleOf(node, own.flatMap(({ pod }) => pod ?? []), epochMs),

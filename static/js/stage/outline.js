@@ -184,8 +184,9 @@ function updateRow(row, node, scene, { lang, epochMs, reachable, pods, selected,
   if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
   button.setAttribute("aria-pressed", String(selected));
   setText(zone, node.zone);
-  setText(cpu, `${formatCpu(node.cpuUsed)} / ${formatCpu(node.cpuMilli)}`);
-  setText(memory, `${formatMemory(node.memoryUsed)} / ${formatMemory(node.memoryBytes)}`);
+  const used = (/** @type {string} */ amount) => (node.usage ? `, ${text(lang, "outline.used", { amount })}` : "");
+  setText(cpu, `${formatCpu(node.cpuUsed)} / ${formatCpu(node.cpuMilli)}${used(formatCpu(node.usage?.cpu ?? 0))}`);
+  setText(memory, `${formatMemory(node.memoryUsed)} / ${formatMemory(node.memoryBytes)}${used(formatMemory(node.usage?.memory ?? 0))}`);
   const turned = trialAt(trial, node.name);
   setText(verdict, [verdictText(node, scene, lang, epochMs), trial && turned ? trialWords(trial, turned, lang) : ""].filter(Boolean).join("; "));
   const shown = pods ? node.glyphs : [];

@@ -98,15 +98,16 @@ export function write(pen, text, x, y, { size = 11, weight = 400, colour, align 
 }
 
 /**
- * A resource bar: requested of allocatable, with a notch at 80 %.
+ * A resource bar: requested of allocatable, with a notch at 80 %, and a thin line in it as long as what is used.
  * @param {Pen} pen
  * @param {number} share 0 to 1, more where overcommitted
  * @param {number} x
  * @param {number} y top
  * @param {number} w
  * @param {number} h
+ * @param {number | null} [used] 0 to 1, null: nobody tells
  */
-export function bar({ context, colours }, share, x, y, w, h) {
+export function bar({ context, colours }, share, x, y, w, h, used = null) {
   context.fillStyle = colours.line;
   roundRect(context, x, y, w, h, 2);
   context.fill();
@@ -118,6 +119,9 @@ export function bar({ context, colours }, share, x, y, w, h) {
   }
   context.fillStyle = colours.surf;
   context.fillRect(x + w * 0.8 - 0.75, y, 1.5, h);
+  if (used === null) return;
+  context.fillStyle = colours.t1;
+  context.fillRect(x, y + h / 2 - 1, Math.max(1, Math.min(1, used) * w), 2);
 }
 
 /**

@@ -8,6 +8,7 @@
 /** @import { TileState } from "./tile-parts.js" */
 import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
+import { usedShare } from "../state/usage.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
@@ -139,7 +140,7 @@ export function bars(pen, node, x, y, w, details = []) {
     const later = laterShare(node, resource);
     if (short) ghostBar(pen, short, x + 31, at - 3, width, 6);
     else if (later !== null) twoBars(pen, share, later, x + 31, at - 3, width);
-    else bar(pen, share, x + 31, at - 3, width, 6);
+    else bar(pen, share, x + 31, at - 3, width, 6, usedShare(node, resource));
   });
 }
 
@@ -227,7 +228,7 @@ export function drawSmallTile(pen, box, node, state) {
   }) + 4 : 0;
   write(pen, node.name, x + 7, y + 12, { size: 12, weight: 600, width: w - 14 - taken });
   glyphRows(pen, node.glyphs, { ...smallArea(box), dim: refused ? scene.dim : 0, selectedPod: state.selectedPod });
-  bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4);
+  bar(pen, node.cpuMilli ? node.cpuUsed / node.cpuMilli : 0, x + 7, y + h - 9, w - 14, 4, usedShare(node, "cpu"));
   if (state.trial) trialFrame(pen, box, state.trial, 6);
 }
 

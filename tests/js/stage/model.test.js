@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { foldRows } from "../../../static/js/state/view.js";
+import { usedShare } from "../../../static/js/state/usage.js";
 import { modelMaker, shortName } from "../../../static/js/stage/model.js";
 import { cycle, node, pod, scheduler, viewOf } from "./fixtures.js";
 
@@ -135,4 +136,17 @@ test("every extended resource of a node is counted, under the short name that pe
   ]);
   assert.equal(model.nodes.get("n1")?.size, "4 CPU · 2 GPU");
   assert.deepEqual(modelMaker()(viewOf([node("n2")]), UI).nodes.get("n2")?.extended, []);
+});
+
+test("what a node uses is what its running pods use, and the node itself; of a silent one nobody tells", () => {
+  const uses = { ...pod("web-1", { nodeName: "n1" }, { phase: "Running" }), usage: { cpu: 200, memory: 2 ** 30 } };
+  const n1 = { ...node("n1"), usage: { cpu: 60, memory: 2 ** 28 } };
+  const told = modelMaker()(viewOf([n1, uses, pod("waits", { nodeName: "n1" })]), UI).nodes.get("n1");
+  assert.ok(told);
+  assert.deepEqual(told.usage, { cpu: 260, memory: 2 ** 30 + 2 ** 28 });
+  assert.equal(usedShare(told, "cpu"), 260 / 4000);
+  assert.equal(usedShare(told, "memory"), (2 ** 30 + 2 ** 28) / 2 ** 33);
+  assert.equal(usedShare(told, "pods"), null);
+  const silent = { ...n1, status: { ...n1.status, conditions: [{ type: "Ready", status: "Unknown" }] } };
+  assert.equal(modelMaker()(viewOf([silent, uses]), UI).nodes.get("n1")?.usage, null);
 });

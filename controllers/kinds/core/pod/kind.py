@@ -15,6 +15,7 @@ from controllers.kinds.core.pod.printing import gates_cell, ready_cell, restarts
 from controllers.kinds.core.pod.statuses import STATUS_PART
 from controllers.kinds.core.proxying import proxy
 from controllers.kinds.masks import CONDITIONS, CONTAINERS
+from controllers.kinds.metrics.usage import usual_of_pod
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
@@ -138,6 +139,7 @@ KIND: Final = Kind(
         "status.podIP": _text("status", "podIP"),
         "status.nominatedNodeName": _text("status", "nominatedNodeName"),
     },
+    page_worked_out=usual_of_pod,
     page={
         "spec": {
             "nodeName": True,

@@ -235,6 +235,8 @@ export const EN = {
   f_phase: "Phase",
   f_priority: "Priority",
   f_requests: "Requests",
+  f_uses: "Uses",
+  f_usual: "about {cpu} cpu · {memory}, on average",
   f_requests_none: "nothing: BestEffort",
   f_scheduler: "Scheduler",
   f_gates: "Scheduling gates",

@@ -235,6 +235,8 @@ export const ZH_HANS = {
   f_phase: "阶段",
   f_priority: "优先级",
   f_requests: "请求",
+  f_uses: "实际使用",
+  f_usual: "平均约 {cpu} CPU · {memory}",
   f_requests_none: "无:BestEffort",
   f_scheduler: "调度器",
   f_gates: "调度门控",
