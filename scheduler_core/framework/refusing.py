@@ -39,6 +39,25 @@ def taint_detail(taint: Taint) -> Detail:
     return {"kind": "taint", "key": taint.key, "value": taint.value, "effect": taint.effect}
 
 
+def shortage(resource: str, asked: int, free: int, size: int) -> Detail:
+    """Return what is short of a resource as a refusal tells of it; cpu in millicores, else whole units.
+
+    Args:
+        resource: its name.
+        asked: how much the pod wants.
+        free: how much is left there.
+        size: how much is allocatable.
+    """
+    return {
+        "kind": "resource",
+        "resource": resource,
+        "asked": asked,
+        "free": free,
+        "missing": asked - free,
+        "size": size,
+    }
+
+
 def unmet(source: str, terms: Sequence[CompiledTerm], name: str, labels: Mapping[str, str]) -> list[Detail]:
     """Return the conditions of terms that a node does not meet; `value` None: it has no such label.
 

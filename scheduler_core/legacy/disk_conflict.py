@@ -14,7 +14,7 @@ import numpy as np
 
 from scheduler_core.api.pod import Volume
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import PodInfo
@@ -75,6 +75,15 @@ class NoDiskConflict:
             count=len(infos),
         )
         return single_reason(failed, Code.UNSCHEDULABLE, NAME)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return each disk that is taken on the node, and the pod that has it."""
+        return [
+            {"kind": "held", "source": "disk", "name": one.name, "holder": other.key}
+            for other in snapshot.infos[row].pods
+            for one in _exclusive(pod.pod.spec.volumes)
+            if _taken((one,), other)
+        ]
 
 
 def _taken(wanted: Sequence[Volume], other: PodInfo) -> bool:

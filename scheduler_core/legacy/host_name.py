@@ -6,12 +6,13 @@ predicate speaks only where it is asked from outside. Source: `PodFitsHost`, Kub
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
 import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import PodInfo
@@ -36,3 +37,7 @@ class HostName:
         others = (bool(wanted) and info.name != wanted for info in snapshot.infos_of(rows))
         failed = np.fromiter(others, dtype=np.bool_, count=snapshot.count(rows))
         return single_reason(failed, Code.UNSCHEDULABLE, NAME)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return the name that the pod asks for."""
+        return [{"kind": "name", "asked": pod.pod.spec.node_name}]

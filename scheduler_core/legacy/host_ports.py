@@ -7,13 +7,14 @@ Source: `PodFitsHostPorts`, `getUsedPorts`, Kubernetes 1.2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Final
 
 import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import NodeInfo, PodInfo
@@ -43,3 +44,12 @@ class PodFitsHostPorts:
         for port in sorted({number for _, _, number in pod.host_ports}):
             failed |= snapshot.pod_column((NAME, port), partial(_takers, port))[rows] > 0
         return single_reason(failed, Code.UNSCHEDULABLE, NAME)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return each wanted number that is taken, and its holder: protocol and address made no difference."""
+        return [
+            {"kind": "port", "protocol": protocol, "ip": ip, "port": port, "holder": holder.key}
+            for protocol, ip, port in pod.host_ports
+            for holder in snapshot.infos[row].pods
+            if any(port == number for _, _, number in holder.host_ports)
+        ]

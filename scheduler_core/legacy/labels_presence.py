@@ -5,13 +5,13 @@ What a Policy's `argument: {labelsPresence: {labels, presence}}` makes. Source: 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.interface import Detail, Reads
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.snapshot.node_info import PodInfo
@@ -37,3 +37,14 @@ class CheckNodeLabelPresence:
         for label in self._labels:
             failed |= (snapshot.topology(label)[rows] != NO_VALUE) != self._presence
         return single_reason(failed, Code.UNSCHEDULABLE, NAME)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return each label that is missing or unwanted: what the policy asks of every node."""
+        labels = snapshot.infos[row].labels
+        operator = "Exists" if self._presence else "DoesNotExist"
+        where = {"kind": "label", "source": "policy", "term": 0, "operator": operator, "values": []}
+        return [
+            {**where, "key": label, "value": labels.get(label)}
+            for label in self._labels
+            if (label in labels) is not self._presence
+        ]

@@ -8,13 +8,15 @@ down, too; here, as today, it matches nothing and the others count. Source: `Pod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
 import numpy as np
 
-from scheduler_core.api.selectors import compile_selector
+from scheduler_core.api.selectors import CompiledTerm, compile_selector
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
+from scheduler_core.framework.refusing import unmet
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
 from scheduler_core.legacy.affinity import ANNOTATION, AffinityError, node_affinities
@@ -46,6 +48,21 @@ class MatchNodeSelector:
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure for nodes that lack what the pod asks for."""
         return single_reason(~self._matches(pod, snapshot, rows), Code.UNSCHEDULABLE, NAME)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return each condition that does not hold, with the node's value; of several terms any one would do."""
+        info = snapshot.infos[row]
+        found = unmet("nodeSelector", (CompiledTerm(required_of(pod).selector),), info.name, info.labels)
+        try:
+            affinities = node_affinities(pod.pod)
+        except AffinityError as wrong:
+            unread = {"key": "", "operator": "", "values": [], "value": None, "error": str(wrong)}
+            return [*found, {"kind": "label", "source": "nodeAffinity", "term": 0, **unread}]
+        for affinity in affinities:
+            terms = () if affinity.required is None else compile_selector(affinity.required)
+            if affinity.required is not None and not any(term.matches(info.name, info.labels) for term in terms):
+                found += unmet("nodeAffinity", terms, info.name, info.labels)
+        return found
 
     def _matches(self, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Mask:
         try:

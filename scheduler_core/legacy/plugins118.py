@@ -109,6 +109,7 @@ class _AzureDiskLimits(volume_counts.MaxVolumeCount):
     limit: ClassVar[int] = AZURE_DISKS_MAX
     source: ClassVar[str] = "azure_disk"
     key: ClassVar[str] = "diskName"
+    plugin: ClassVar[str] = "azure-disk"
 
 
 def then(reason: str) -> tuple[str, ...]:

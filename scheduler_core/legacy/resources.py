@@ -8,12 +8,14 @@ Source: `PodFitsResources`, Kubernetes 1.2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
 import numpy as np
 
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.interface import Detail, Reads
+from scheduler_core.framework.refusing import shortage
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts
 from scheduler_core.snapshot.node_info import PodInfo
@@ -42,3 +44,19 @@ class PodFitsResources:
         keys[snapshot.pod_count[rows] + 1 > snapshot.pod_limit[rows]] = 1
         codes = np.where(keys != 0, np.int8(Code.UNSCHEDULABLE), np.int8(0))
         return Verdicts(codes, keys, lambda key: (REASONS[key],))
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return every resource that is short: what is asked, free and missing; cpu in millicores."""
+        info = snapshot.infos[row]
+        asked = {resource: pod.requests.get(resource, 0) for resource in ("cpu", "memory")}
+        counted = [("pods", 1, int(snapshot.pod_limit[row]), int(snapshot.pod_count[row]))]
+        if any(asked.values()):
+            counted += (
+                (resource, wanted, info.allocatable.get(resource, 0), info.requested.get(resource, 0))
+                for resource, wanted in asked.items()
+            )
+        return [
+            shortage(resource, wanted, size - used, size)
+            for resource, wanted, size, used in counted
+            if wanted > size - used
+        ]

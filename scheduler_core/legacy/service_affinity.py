@@ -7,12 +7,12 @@ here the first in order of nodes). A label that neither says is free. Source: `S
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from scheduler_core.api.selectors import Requirement
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import Reads
+from scheduler_core.framework.interface import Detail, Reads
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import Code
 from scheduler_core.framework.verdicts import Verdicts, single_reason
@@ -39,12 +39,27 @@ class CheckServiceAffinity:
 
     def filter(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, rows: Rows) -> Verdicts:
         """Return failure for nodes with other values."""
+        wanted = self._wanted(pod, snapshot)
+        required = tuple(Requirement(key, "In", frozenset((value,))) for key, value in sorted(wanted.items()))
+        held = self._columns.required_holds(Required(required, None), snapshot, rows)
+        return single_reason(~held, Code.UNSCHEDULABLE, NAME)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return each label that is not as the Service's first pod, or the pod's own selector, has it."""
+        labels = snapshot.infos[row].labels
+        where = {"kind": "label", "source": "service", "term": 0, "operator": "In"}
+        return [
+            {**where, "key": key, "values": [value], "value": labels.get(key)}
+            for key, value in sorted(self._wanted(pod, snapshot).items())
+            if labels.get(key) != value
+        ]
+
+    def _wanted(self, pod: PodInfo, snapshot: Snapshot) -> dict[str, str]:
+        """Return the labels that a node must have: the pod's own wishes, else those of its Service's first pod."""
         selector = pod.pod.spec.node_selector
         wanted = {label: selector[label] for label in self._labels if label in selector}
         if len(wanted) < len(self._labels):
             peers = service_rows(pod.pod, self._listers, snapshot)
             there = snapshot.infos[peers[0]].labels if peers else {}
             wanted = {label: there[label] for label in self._labels if label in there} | wanted
-        required = tuple(Requirement(key, "In", frozenset((value,))) for key, value in sorted(wanted.items()))
-        held = self._columns.required_holds(Required(required, None), snapshot, rows)
-        return single_reason(~held, Code.UNSCHEDULABLE, NAME)
+        return wanted

@@ -9,7 +9,7 @@ of its own, which upstream came to later: in 1.2 it gave up there, too. Source: 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -17,7 +17,8 @@ import numpy as np
 from scheduler_core.api.pod import Pod, Volume
 from scheduler_core.api.storage import PersistentVolumeSpec
 from scheduler_core.framework.cycle_state import CycleState
-from scheduler_core.framework.interface import PreFilterResult, Reads
+from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
+from scheduler_core.framework.refusing import shortage
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts, single_reason
@@ -47,6 +48,8 @@ class MaxVolumeCount:
     """Member of a volume that holds this kind of disk."""
     key: ClassVar[str]
     """Where in it the disk's name is."""
+    plugin: ClassVar[str]
+    """Who attaches it, as later releases call the resource: `attachable-volumes-<plugin>`."""
     filter_reads: ClassVar[Reads] = Reads.CLUSTER
 
     def __init__(self, arguments: Mapping[str, Any], handle: Handle) -> None:
@@ -73,6 +76,12 @@ class MaxVolumeCount:
         too_many = (bool(wanted) and len(self._held(info) | wanted) > self.limit for info in infos)
         failed = np.fromiter(too_many, dtype=np.bool_, count=len(infos))
         return single_reason(failed, Code.UNSCHEDULABLE, REASON)
+
+    def refusal_details(self, state: CycleState, pod: PodInfo, snapshot: Snapshot, row: int) -> Sequence[Detail]:
+        """Return how many disks more the pod needs, and how many may still be attached."""
+        held = self._held(snapshot.infos[row])
+        more = len(self._disks(pod.pod, is_new=True) - held)
+        return [shortage(f"attachable-volumes-{self.plugin}", more, self.limit - len(held), self.limit)]
 
     def _held(self, info: NodeInfo) -> frozenset[str]:
         found: frozenset[str] = frozenset()
@@ -113,6 +122,7 @@ class MaxEBSVolumeCount(MaxVolumeCount):
     limit: ClassVar[int] = EBS_VOLUMES_MAX
     source: ClassVar[str] = "aws_elastic_block_store"
     key: ClassVar[str] = "volumeID"
+    plugin: ClassVar[str] = "aws-ebs"
 
 
 class MaxGCEPDVolumeCount(MaxVolumeCount):
@@ -122,3 +132,4 @@ class MaxGCEPDVolumeCount(MaxVolumeCount):
     limit: ClassVar[int] = GCE_PD_VOLUMES_MAX
     source: ClassVar[str] = "gce_persistent_disk"
     key: ClassVar[str] = "pdName"
+    plugin: ClassVar[str] = "gce-pd"

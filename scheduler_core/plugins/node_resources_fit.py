@@ -13,6 +13,7 @@ from scheduler_core.api.requests import amounts, is_extended
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
+from scheduler_core.framework.refusing import shortage
 from scheduler_core.framework.status import SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Codes, Verdicts
 from scheduler_core.kernels.resources import (
@@ -190,14 +191,7 @@ class NodeResourcesFit:
         checked: Checked = state.get(NAME) or self._checked(pod)
         places = (("pods", 1, len(info.pods)), *((name, asked, info.requested.get(name, 0)) for name, asked in checked))
         return [
-            {
-                "kind": "resource",
-                "resource": name,
-                "asked": asked,
-                "free": free,
-                "missing": asked - free,
-                "size": info.allocatable.get(name, 0),
-            }
+            shortage(name, asked, free, info.allocatable.get(name, 0))
             for name, asked, used in places
             if (free := info.allocatable.get(name, 0) - used) < asked
         ]

@@ -13,6 +13,7 @@ from scheduler_core.api.storage import CSINode, PersistentVolumeClaim
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource, QueueingHint
 from scheduler_core.framework.interface import Detail, PreFilterResult, Reads
+from scheduler_core.framework.refusing import shortage
 from scheduler_core.framework.registry import Handle
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status
 from scheduler_core.framework.verdicts import Verdicts
@@ -112,14 +113,7 @@ class NodeVolumeLimits:
         info = snapshot.infos[row]
         counted = self._counted(pod.pod, info, self._attachments().get(info.name, ()))
         return [
-            {
-                "kind": "resource",
-                "resource": f"attachable-volumes-csi-{driver}",
-                "asked": more,
-                "free": limit - there,
-                "missing": there + more - limit,
-                "size": limit,
-            }
+            shortage(f"attachable-volumes-csi-{driver}", more, limit - there, limit)
             for driver, limit, there, more in counted
             if there + more > limit
         ]

@@ -41,6 +41,7 @@ test("every kind of detail has its sentence in both languages", () => {
     [{ ...near, rule: "antiAffinity", matching: 1 }, "1 unwanted pod in zone=east"],
     [{ ...near, rule: "existing", matching: 2 }, "2 pods in zone=east keep it away"],
     [{ ...cpu, resource: "attachable-volumes-csi-ebs.csi.aws.com", asked: 1, free: 0 }, "volumes of ebs.csi.aws.com: needs 1, 0 free"],
+    [{ ...cpu, resource: "attachable-volumes-gce-pd", asked: 3, free: 1 }, "volumes of gce-pd: needs 3, 1 free"],
     [{ kind: "held", source: "disk", name: "d", holder: "default/web" }, "the disk of volume d is held by default/web"],
     [{ kind: "held", source: "claim", name: "data", holder: "default/web" },
       "claim data is in use by default/web, and one pod at a time may use it"],

@@ -28,7 +28,7 @@ export function refusalWords(detail, lang) {
   switch (detail.kind) {
     case "resource":
       return text(lang, "refusal.resource", {
-        resource: detail.resource.replace(/^attachable-volumes-csi-/, text(lang, "refusal.attachable")), asked: amountOf(detail.resource, detail.asked, lang),
+        resource: detail.resource.replace(/^attachable-volumes-(csi-)?/, text(lang, "refusal.attachable")), asked: amountOf(detail.resource, detail.asked, lang),
         free: amountOf(detail.resource, detail.free, lang),
       });
     case "taint":
