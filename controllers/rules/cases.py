@@ -15,7 +15,6 @@ from scheduler_core.oracle import CaseListers
 from scheduler_core.plugins.cel import NAME as CEL
 from scheduler_core.preemption.budgets import RESOURCE as BUDGETS
 from scheduler_core.scheduler.replay import Seen
-from scheduler_core.scheduler.run import CycleInput
 from scheduler_core.snapshot.node_info import PodInfo
 
 _T = TypeVar("_T")
@@ -69,17 +68,6 @@ class Case:
         assumed = {_uid(name): node for name, node in self.held.items()}
         given = {**found.given, "assumed": assumed, "waiting": list(assumed)}
         return Scene(found.seen, found.uid, given, self.spec, found.listers, seed)
-
-    @property
-    def is_overfull(self) -> bool:
-        """Return whether pods ask for more than a node has: no cluster comes to that."""
-        scene = self.scene()
-        snapshot = scene.seen.snapshot(CycleInput.of(dict(scene.given)))
-        return any(
-            number > info.allocatable.get(resource, 0)
-            for info in snapshot.infos
-            for resource, number in info.requested.items()
-        )
 
     def smaller(self) -> Iterator[Case]:
         """Yield the case without each node (with its pods), each pod (with its budget) and each budget, in turn."""

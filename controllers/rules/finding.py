@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from controllers.rules.cases import SORTS, Case, Size, drawn, names
 from controllers.rules.deciding import Answer, decide
+from controllers.rules.pruning import is_worth_a_look
 from controllers.rules.rule import ENGINE, Rule
 from controllers.rules.table import RULES
 
@@ -18,11 +19,14 @@ PODS_MAX: Final = 8
 DRAWN_MAX: Final = 25
 """Clusters drawn of one size, before the next larger one is looked at."""
 
-GROWN_MAX: Final = 60
+ROUNDS_MAX: Final = 6
+"""Times that all sizes are gone through, where nothing was found."""
+
+GROWN_MAX: Final = 50
 """Nodes or pods that are tried, one after the other, for a cluster to grow by one."""
 
-LOOKED_MAX: Final = 800
-"""Clusters that one search looks at, the smaller ones that it tries in the end among them; then it gives up."""
+LOOKED_MAX: Final = 500
+"""Clusters that one search asks the engine about, with the smaller ones that it tries in the end; then it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ class _Search:
 
     def look(self, case: Case) -> Found | None:
         """Return what the two say where they disagree."""
-        if case.is_overfull:
+        if not is_worth_a_look(self.rule.id, case):
             return None
         self.looked += 1
         scene = case.scene()
@@ -90,17 +94,20 @@ class _Search:
 
     def smallest(self) -> Found | None:
         """Return the first disagreement, the smallest sizes first, with nothing to spare."""
-        for size in sizes():
-            purpose = f"find/{size.nodes}/{size.pods}"
-            for number in range(DRAWN_MAX):
-                if self.over():
-                    return None
-                found = self.look(
-                    drawn(self.rule.id, self.seed, purpose, number, names("n", size.nodes), names("p", size.pods))
-                )
-                if found is not None:
-                    return self.smaller(found)
+        for case in self._cases():
+            if self.over():
+                return None
+            found = self.look(case)
+            if found is not None:
+                return self.smaller(found)
         return None
+
+    def _cases(self) -> Iterator[Case]:
+        for beginning in range(0, ROUNDS_MAX * DRAWN_MAX, DRAWN_MAX):
+            for size in sizes():
+                nodes, pods = names("n", size.nodes), names("p", size.pods)
+                for number in range(beginning, beginning + DRAWN_MAX):
+                    yield drawn(self.rule.id, self.seed, f"find/{size.nodes}/{size.pods}", number, nodes, pods)
 
     def grown(self, found: Found, size: Size) -> Found | None:
         """Return the same grown to a size, one node with a pod, or one pod, at a time; None where it cannot be."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.extending import extending
 from scheduler_core.framework.guarded import WrongAnswerError
 from scheduler_core.framework.interface import (
     FilterPlugin,
@@ -76,7 +77,7 @@ class Filtering:
     ) -> None:
         """Take the plugins of Filter, and those of PreFilter: these keep their state level in dry runs."""
         self._feasible_max = feasible_max
-        self._plugins = [plugin for plugin in plugins if isinstance(plugin, FilterPlugin)]
+        self._plugins: list[FilterPlugin] = extending(plugins, FilterPlugin)
         self._reads: dict[str, Reads] = {
             plugin.name: getattr(plugin, "filter_reads", Reads.CLUSTER) for plugin in self._plugins
         }
@@ -86,7 +87,7 @@ class Filtering:
             for plugin in self._plugins
             if self._reads[plugin.name] is _NODE_AND_PODS and (way := getattr(plugin, "filter_node", None)) is not None
         }
-        self._extensions = [plugin for plugin in pre_filter if isinstance(plugin, PreFilterExtensions)]
+        self._extensions: list[PreFilterExtensions] = extending(pre_filter, PreFilterExtensions)
         self._handle = handle
         self._reuse = reuse
         self._by_skipped: dict[frozenset[str], _Active] = {}

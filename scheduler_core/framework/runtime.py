@@ -13,6 +13,7 @@ from scheduler_core.api.errors import ApiError
 from scheduler_core.framework.concerned import Concerned
 from scheduler_core.framework.cycle_state import CycleState
 from scheduler_core.framework.events import ActionType, ClusterEvent, EventRegistration, EventResource
+from scheduler_core.framework.extending import extending, extends
 from scheduler_core.framework.filtering import Filtering
 from scheduler_core.framework.guarded import asked, asked_pair, post_filtered, told, waited
 from scheduler_core.framework.interface import (
@@ -124,7 +125,7 @@ class Framework:
         self.queue_sort: QueueSortPlugin = self._at("queueSort")[0]
         remembered = Reuse(reuse)
         # Asked once, for asking whether an object follows a protocol costs a hundred times what telling a node does.
-        self._tellers = {plugin.name: plugin for plugin in self._at("filter") if isinstance(plugin, RefusalDetails)}
+        self._tellers = {plugin.name: plugin for plugin in extending(self._at("filter"), RefusalDetails)}
         self._filtering = Filtering(
             self._at("filter"), self, remembered, self.rules.feasible_max, pre_filter=pre_filter
         )
@@ -160,8 +161,9 @@ class Framework:
         everything = (EventRegistration(ClusterEvent(EventResource.WILDCARD, ActionType.ALL)),)
         found: dict[str, Sequence[EventRegistration]] = {}
         for name, plugin in self.plugins.items():
+            hears: Any = plugin if extends(plugin, EnqueueExtensions) else None
             try:
-                registered = plugin.events_to_register() if isinstance(plugin, EnqueueExtensions) else everything
+                registered = everything if hears is None else hears.events_to_register()
             except Exception as raised:
                 raise ProfileError(f'asking plugin "{name}" for its events: {raised}') from raised
             found[name] = tuple(registered)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.extending import extends
 from scheduler_core.framework.interface import MAX_NODE_SCORE, Reads, ScoreNormalizer, ScorePlugin, shape_of
 from scheduler_core.framework.reuse import Reuse, ScoreMemory, ScorePart
 from scheduler_core.framework.rules import ErrorText, error_text
@@ -103,7 +104,7 @@ class Scoring:
                 plugin,
                 plugin.name,
                 weight,
-                plugin if isinstance(plugin, ScoreNormalizer) else None,
+                cast("ScoreNormalizer", plugin) if extends(plugin, ScoreNormalizer) else None,
                 getattr(plugin, "score_reads", Reads.CLUSTER),
                 getattr(plugin, "score_key", shape_of),
                 score_max == MAX_NODE_SCORE and getattr(plugin, "score_ranged", False),

@@ -7,8 +7,9 @@ import pytest
 
 from scheduler_core.framework.asks import complete
 from scheduler_core.framework.cycle_state import CycleState
+from scheduler_core.framework.extending import extends
 from scheduler_core.framework.interface import EXTENSION_POINTS, PostFilterResult
-from scheduler_core.framework.profile import PluginSet, ProfileConfiguration, ProfileError, extends
+from scheduler_core.framework.profile import PluginSet, ProfileConfiguration, ProfileError
 from scheduler_core.framework.registry import PluginRegistry, RegistryError
 from scheduler_core.framework.runtime import PERMIT_TIMEOUT_MS_MAX, Framework
 from scheduler_core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable

@@ -7,6 +7,7 @@ import pytest
 from controllers.rules.cases import SORTS, Case, Size
 from controllers.rules.deciding import decide
 from controllers.rules.finding import LOOKED_MAX, Found, disagree, find, is_clear, sizes
+from controllers.rules.pruning import is_worth_a_look
 from controllers.rules.rule import ENGINE
 from controllers.rules.scheduling import MISTAKES
 from controllers.rules.table import RULES
@@ -23,7 +24,7 @@ def still_disagrees(rule: str, case: Case) -> bool:
     engine, believed = (decide(case.scene(), RULES[name]) for name in (ENGINE, rule))
     assert engine is not None
     assert believed is not None
-    return not case.is_overfull and is_clear(engine) and disagree(engine, believed)
+    return is_worth_a_look(rule, case) and is_clear(engine) and disagree(engine, believed)
 
 
 def test_every_rule_that_decides_where_pods_go_has_its_clusters() -> None:
