@@ -56,7 +56,7 @@ class MatchNodeSelector:
         try:
             affinities = node_affinities(pod.pod)
         except AffinityError as wrong:
-            unread = {"key": "", "operator": "", "values": [], "value": None, "error": str(wrong)}
+            unread: Detail = {"key": "", "operator": "", "values": [], "value": None, "error": str(wrong)}
             return [*found, {"kind": "label", "source": "nodeAffinity", "term": 0, **unread}]
         for affinity in affinities:
             terms = () if affinity.required is None else compile_selector(affinity.required)

@@ -96,26 +96,18 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
     if (!before || !layout || before === model || rate > MOTION_RATE_MAX) return;
     places.clear();
     const kind = motionOn(ui.reducedMotion, rate) ? "fly" : "trail";
+    const told = new Set(turns.map((turn) => turn.pod));
     const launch = (/** @type {string} */ key, /** @type {string} */ state, /** @type {readonly Spot[]} */ path) => {
       const glyph = model.pods.get(key);
       if (glyph) overlay.launch({ key, failed: false, look: { state, hue: glyph.hue, ring: glyph.ring }, path, startMs: timeMs, kind });
     };
-    const told = new Set(turns.map((turn) => turn.pod));
+    const hand = schedulers.hand();
     for (const turn of turns) {
       const row = lanes.rowOf(turn.pod);
-      const hand = schedulers.hand();
       if (turn.kind === "taken" && row && hand) launch(turn.pod, "queued", [edge(place(row)), place(hand)]);
       if (turn.kind === "reserved") launch(turn.pod, "assumed", pathTo(layout, turn.node));
     }
-    for (const glyph of model.fresh) {
-      const { key } = glyph;
-      if (glyph.state !== "bound" && glyph.state !== "pulling") continue;
-      const node = glyph.pod?.spec?.nodeName;
-      if (!node || told.has(key)) continue;
-      const old = before.pods.get(key);
-      if (!old || old === glyph || old.pod?.spec?.nodeName || old.state === "assumed") continue;
-      launch(key, "assumed", pathTo(layout, node));
-    }
+    for (const { key, node } of cameUntold(before, model, told)) launch(key, "assumed", pathTo(layout, node));
   }
 
   /**
@@ -126,12 +118,28 @@ export function makeFlights(host, parts, { lanes, schedulers, clients }, overlay
    */
   function paint(timeMs, colours, scene, layout) {
     places.clear();
-    const shown = layout.level <= 3 ? connected(scene) : [];
-    const paths = shown.map((name) => pathTo(layout, name)).filter((path) => path.length > 1);
+    const paths = (layout.level <= 3 ? connected(scene) : []).map((name) => pathTo(layout, name)).filter((path) => path.length > 1);
     overlay.paint(timeMs, colours, paths, place(parts.scroller));
   }
 
   return { between, requests, paint };
+}
+
+/**
+ * Pods that came to a node between two models without a turn of their cycle that was told.
+ * @param {Model} before
+ * @param {Model} model
+ * @param {ReadonlySet<string>} told
+ */
+function cameUntold(before, model, told) {
+  return model.fresh.flatMap((glyph) => {
+    const { key } = glyph;
+    const node = glyph.pod?.spec?.nodeName;
+    if (!node || told.has(key) || (glyph.state !== "bound" && glyph.state !== "pulling")) return [];
+    const old = before.pods.get(key);
+    const came = old && old !== glyph && !old.pod?.spec?.nodeName && old.state !== "assumed";
+    return came ? [{ key, node }] : [];
+  });
 }
 
 /** @param {{right: number, y: number}} box */

@@ -43,10 +43,9 @@ export function mountStage(element, dispatch) {
   const pointer = mountPointer(element, parts.scroller, {
     field, lens, dispatch, input: fieldInput, zoom: viewport.zoom, setZoom, toZone: viewport.toZone,
   });
-  let colours = readColours(element);
-  let theme = "";
+  const palette = makePalette(element);
+  const tickDue = atMostEvery(TICK_MS);
   let focused = "";
-  let lastTick = 0;
 
   /**
    * @param {View} view
@@ -55,10 +54,7 @@ export function mountStage(element, dispatch) {
    * @returns {Ui["pastSums"]} what has happened between the two
    */
   function render(view, ui, other = null) {
-    if (ui.theme !== theme) {
-      theme = ui.theme;
-      colours = readColours(element);
-    }
+    palette.take(ui.theme);
     const timeMs = performance.now();
     // What the cluster does moves no walls; what a person does here may.
     if (!sameUi(ui, story.now()?.ui)) viewport.forgetRoom();
@@ -77,7 +73,7 @@ export function mountStage(element, dispatch) {
     const layout = viewport.layout();
     if (!now || !layout) return;
     const shown = { told: story.told(), live: story.live(), scene: story.sceneAt(timeMs), nowMs: story.simNow() };
-    page.render(now, { ...shown, layout, colours }, timeMs);
+    page.render(now, { ...shown, layout, colours: palette.colours() }, timeMs);
   }
 
   /** @returns {FieldInput | null} */
@@ -85,7 +81,7 @@ export function mountStage(element, dispatch) {
     const layout = viewport.layout();
     const now = story.now();
     return now && layout && {
-      ...selectionOf(now), model: now.model, layout, scene: story.scene(), colours, lang: now.ui.lang,
+      ...selectionOf(now), model: now.model, layout, scene: story.scene(), colours: palette.colours(), lang: now.ui.lang,
       nowMs: story.simNow(), focused, hovered: pointer.hovered(), trial: trialOf(now.ui),
     };
   }
@@ -98,11 +94,8 @@ export function mountStage(element, dispatch) {
     if (story.advance(timeMs)) renderPage(timeMs);
     const input = fieldInput();
     if (input) field.paint(input);
-    flights.paint(timeMs, colours, story.scene(), layout);
-    if (timeMs - lastTick > TICK_MS) {
-      lastTick = timeMs;
-      page.tick(now, story.simNow(), timeMs);
-    }
+    flights.paint(timeMs, palette.colours(), story.scene(), layout);
+    if (tickDue(timeMs)) page.tick(now, story.simNow(), timeMs);
   }
 
   /**
@@ -130,6 +123,36 @@ export function mountStage(element, dispatch) {
       pointer.destroy();
       element.replaceChildren();
     },
+  };
+}
+
+/**
+ * The page's colours, read anew where the theme has become another: asking for them has the browser style the page.
+ * @param {HTMLElement} element
+ */
+function makePalette(element) {
+  let colours = readColours(element);
+  let known = "";
+  return {
+    colours: () => colours,
+    take(/** @type {string} */ theme) {
+      if (theme === known) return;
+      known = theme;
+      colours = readColours(element);
+    },
+  };
+}
+
+/**
+ * @param {number} gapMs
+ * @returns {(timeMs: number) => boolean} whether more than the gap has passed since it last said so
+ */
+function atMostEvery(gapMs) {
+  let last = 0;
+  return (timeMs) => {
+    if (timeMs - last <= gapMs) return false;
+    last = timeMs;
+    return true;
   };
 }
 
