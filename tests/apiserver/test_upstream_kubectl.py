@@ -367,3 +367,58 @@ def test_what_is_made_by_a_command(kubectl: Kubectl) -> None:
         ("Successful Job History Limit:", "3"), ("Failed Job History Limit:", "1"),
         ("Starting Deadline Seconds:", "30s"), ("Selector:",), ("Parallelism:",), ("Completions:",),
     )  # fmt: skip
+
+
+GROUP = "crd-validation.example.com"
+
+
+def defined(plural: str, spec: Any) -> Any:
+    """Return the definition of a kind whose objects have this schema of their spec; None: any object."""
+    free = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = free if spec is None else {"type": "object", "properties": {"spec": {"type": "object", **spec}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": plural, "kind": plural.capitalize()}
+    document: Any = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    document["metadata"] = {"name": f"{plural}.{GROUP}"}
+    document["spec"] = {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]}
+    return document
+
+
+@does(
+    f"{CLIENT} Kubectl validation should create/apply a CR with unknown fields for CRD with no validation schema",
+    f"{CLIENT} Kubectl validation should create/apply a valid CR for CRD with validation schema",
+    f"{CLIENT} Kubectl validation should create/apply an invalid/valid CR with arbitrary-extra properties for CRD with "
+    "partially-specified validation schema",
+    f"{CLIENT} Kubectl validation should detect unknown metadata fields in both the root and embedded object of a CR",
+)
+def test_instances_of_what_is_defined(kubectl: Kubectl) -> None:
+    named = {"properties": {"name": {"type": "string", "description": "What it is called."}}}
+    open_to_more = {**named, "x-kubernetes-preserve-unknown-fields": True}
+    template = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+    for plural, spec in (
+        ("frees", None), ("named", named), ("opens", open_to_more), ("holders", {"properties": {"template": template}}),
+    ):  # fmt: skip
+        kubectl("create", "-f", "-", stdin=defined(plural, spec))
+
+    def given(plural: str, spec: Any, *, fails: bool = False, **metadata: Any) -> list[str]:
+        body = {"apiVersion": f"{GROUP}/v1", "kind": plural.capitalize(), "metadata": {"name": "cr", **metadata}}
+        told = []
+        for verb in ("create", "apply"):
+            told.append(kubectl(verb, "-f", "-", stdin={**body, "spec": spec}, fails=fails))
+            if not fails:
+                kubectl("delete", plural, "cr")
+        return told
+
+    given("frees", {"a": {"b": [{"c": "d"}]}, "unknown": None})
+    given("named", {"name": "x"})
+    given("opens", {"name": "x", "more": ["y"]})
+    for said_so in given("named", {"name": "x", "extraProperty": "y"}, fails=True):
+        assert 'unknown field "spec.extraProperty"' in said_so
+    inside = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "in"}, "spec": {"any": 1}}
+    given("holders", {"template": inside})
+    inside["metadata"] = {"name": "in", "unknownSubMeta": "y"}
+    for said_so in given("holders", {"template": inside}, fails=True, unknownMeta="x"):
+        assert 'unknown field "metadata.unknownMeta"' in said_so
+        assert 'unknown field "spec.template.metadata.unknownSubMeta"' in said_so
+    assert "What it is called." in kubectl("explain", "named.spec.name")
+    assert 'field "age" does not exist' in kubectl("explain", "named.spec.age", fails=True)

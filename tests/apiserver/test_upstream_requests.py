@@ -185,6 +185,7 @@ PRESENT: Final = {
     "autoscaling/v1": "horizontalpodautoscalers",
     "autoscaling/v2": "horizontalpodautoscalers",
     "batch/v1": "jobs",
+    "certificates.k8s.io/v1": "certificatesigningrequests",
     "coordination.k8s.io/v1": "leases",
     "discovery.k8s.io/v1": "endpointslices",
     "events.k8s.io/v1": "events",
@@ -194,7 +195,7 @@ PRESENT: Final = {
     "scheduling.k8s.io/v1": "priorityclasses",
     "storage.k8s.io/v1": "csinodes",
 }
-"""What each group serves, besides that of certificates."""
+"""What each group serves."""
 
 
 @does("[sig-api-machinery] Discovery should accurately determine present and missing resources",

@@ -133,3 +133,32 @@ def test_watches_from_every_version_tell_the_same_order(maps: Maps) -> None:
 def test_a_watch_is_understood_by_who_asks(maps: Maps, accept: str) -> None:
     maps.make("a", "A")
     assert maps.told(1, "A", accept=accept) == [("ADDED", "a", "")]
+
+
+@does("[sig-api-machinery] CustomResourceDefinition Watch [Privileged:ClusterAdmin] CustomResourceDefinition Watch "
+      "watch on custom resource definition objects [Conformance]")  # fmt: skip
+def test_a_watch_of_instances_tells_what_becomes_of_them(sqlite_api: Api) -> None:
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    names = {"plural": "noxus", "kind": "WishIHadChosenNoxu"}
+    versions = [{"name": "v1beta1", "served": True, "storage": True, "schema": schema}]
+    spec = {"group": "watched.example.com", "scope": "Cluster", "names": names, "versions": versions}
+    definitions, path = (
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        "/apis/watched.example.com/v1beta1/noxus",
+    )
+    document = {"metadata": {"name": "noxus.watched.example.com"}, "spec": spec}
+    assert sqlite_api.request("POST", definitions, document)[0] == 201
+    start = sqlite_api.request("GET", path)[1]["metadata"]["resourceVersion"]
+    base = {"apiVersion": "watched.example.com/v1beta1", "kind": "WishIHadChosenNoxu"}
+    made = [sqlite_api.request("POST", path, {**base, "metadata": {"name": name}, "num": 1})[1] for name in ("a", "b")]
+    for one in made:
+        place = f"{path}/{one['metadata']['name']}"
+        assert sqlite_api.request("PUT", place, {**one, "num": 2})[0] == 200
+    for one in made:
+        assert sqlite_api.request("DELETE", f"{path}/{one['metadata']['name']}")[0] == 200
+    for selector, followed in (("", ["a", "b"]), ("&fieldSelector=metadata.name%3Db", ["b"])):
+        events = islice(sqlite_api.watch(f"{path}?watch=1&resourceVersion={start}{selector}"), 3 * len(followed))
+        told = [(event["type"], event["object"]["metadata"]["name"], event["object"]["num"]) for event in events]
+        steps = (("ADDED", 1), ("MODIFIED", 2), ("DELETED", 2))
+        assert told == [(step, name, num) for step, num in steps for name in followed]
+    assert sqlite_api.request("DELETE", f"{definitions}/noxus.watched.example.com")[0] == 200
