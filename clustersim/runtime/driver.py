@@ -15,6 +15,7 @@ from clustersim.classroom.accounttokens import signer
 from clustersim.runtime import realtime
 from clustersim.runtime.extenders import Caller
 from clustersim.store import open_store
+from controllers.clocktelling import DRIFT_MS
 from controllers.cluster import Cluster
 from controllers.lesson.driving import ScriptDriver
 from controllers.log.sessiontime import carry_ms
@@ -28,6 +29,15 @@ SLICE_MS: Final = 20
 
 BEHIND_MS: Final = 500
 """Real milliseconds that simulated time may lag; past it the clock slips, and `effectiveRate` shows it."""
+
+OWED_MS_MAX: Final = 10_000
+"""Simulated milliseconds that were slipped and are still caught up with; what is more is lost."""
+
+CATCH_UP: Final = 0.1
+"""How much faster time goes while it catches up."""
+
+CATCH_UP_MS_MAX: Final = 100
+"""Simulated milliseconds that it catches up with at once."""
 
 CAUGHT_UP_MS: Final = 1_000
 """Real milliseconds for which readers at least are told that the owner is behind, once it was."""
@@ -76,6 +86,8 @@ class Driver:
         self._anchored: tuple[bool, float] = (self.cluster.clock.paused, self.cluster.clock.rate)
         self._measured_from = (self._anchor_real_ms, self._anchor_sim_ms)
         self._behind_since_ms = 0
+        self._owed_ms = self._untold_ms = 0
+        self._caught_up_ms = self._anchor_real_ms
         self._news_ms = self.cluster.now_ms
         self.wake_at_ms = 0
         """When this session wants to run next, on the monotonic clock."""
@@ -125,6 +137,7 @@ class Driver:
         if cluster.clock.runs_on:
             self._run_on(began_ms)
             return
+        self._catch_up(began_ms)
         while cluster.run_tick(self._target(realtime.monotonic_ms())):
             if realtime.monotonic_ms() - began_ms >= SLICE_MS:
                 break
@@ -132,13 +145,30 @@ class Driver:
         due_ms = cluster.next_event_ms()
         lag_ms = 0.0 if due_ms is None else (self._target(now_ms) - due_ms) / cluster.clock.rate
         if due_ms is not None and lag_ms > BEHIND_MS:
-            # A burst must not be followed by a rush: what is more than this is not caught up with.
+            # A burst must not be followed by a rush: what is more than this is caught up with by and by.
+            slipped_ms = self._target(now_ms)
             self._anchor_sim_ms, self._anchor_real_ms = max(due_ms, cluster.now_ms), now_ms
+            self._owed_ms = min(OWED_MS_MAX, self._owed_ms + slipped_ms - self._anchor_sim_ms)
             self._behind_since_ms = now_ms
             teller.behind = True
         elif teller.behind and lag_ms <= 0 and now_ms - self._behind_since_ms > CAUGHT_UP_MS:
             teller.behind = False
         self._measure(now_ms)
+
+    def _catch_up(self, now_ms: int) -> None:
+        """Let time go a little faster while it owes something, so that at rate 1 it stays the wall clock's.
+
+        Clients compare stamps of the session with their own clock: whether a pod has been ready for ten seconds, say.
+        """
+        passed_ms = now_ms - self._caught_up_ms
+        given_ms = min(self._owed_ms, int(passed_ms * CATCH_UP), CATCH_UP_MS_MAX)
+        if self.cluster.clock.rate != 1 or self.cluster.teller.behind or not self._owed_ms:
+            self._caught_up_ms = now_ms
+        elif given_ms > 0:
+            self._anchor_sim_ms += given_ms
+            self._owed_ms -= given_ms
+            self._untold_ms += given_ms
+            self._caught_up_ms = now_ms
 
     def _perform(self, asked: bool, began_ms: int) -> None:
         """Go on with the script of the session's lesson; what it asks for is obeyed before its next action."""
@@ -173,7 +203,9 @@ class Driver:
             cluster.obey(unix_ms, present_ms)
         else:
             news_at_ms = self._news_ms + NEWS_OF_CARRY * carry_ms(cluster.clock.rate)
-            anew = not cluster.clock.paused and not cluster.teller.behind and present_ms >= news_at_ms
+            moved = self._untold_ms > (DRIFT_MS if self._owed_ms else 0)
+            self._untold_ms = 0 if moved else self._untold_ms
+            anew = not cluster.clock.paused and not cluster.teller.behind and (moved or present_ms >= news_at_ms)
             cluster.tell_clock(unix_ms, present_ms, anew=anew)
         self._anchor(now_ms)
 
@@ -256,6 +288,7 @@ class Driver:
             )
             self._anchor_real_ms = now_ms
             self._measured_from = (now_ms, self._anchor_sim_ms)
+            self._owed_ms = 0
         ahead_ms = self.cluster.teller.told_ms - self._target(now_ms)
         if ahead_ms > 0 and not clock.paused and not self.cluster.teller.behind:
             self._anchor_sim_ms += ahead_ms

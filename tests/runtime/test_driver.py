@@ -12,7 +12,7 @@ from django.db import connection
 from clustersim.classroom.opening import open_session
 from clustersim.classroom.writing import write
 from clustersim.runtime import realtime
-from clustersim.runtime.driver import NEVER_MS, Driver
+from clustersim.runtime.driver import NEVER_MS, OWED_MS_MAX, Driver
 from clustersim.store import open_store, sessions
 from controllers.commands import CLOCK, CLOCKS
 from controllers.log.operations import Create, Delete, Patch
@@ -32,6 +32,7 @@ class Wall:
     now_ms: int = 1_700_000_000_000
     driver: Driver | None = None
     slices: int = 0
+    passes_ms: int = 0
 
     def own(self, template: str = "three-nodes") -> None:
         session = open_session("t", template, 5, "Teacher").session
@@ -54,6 +55,18 @@ class Wall:
             self.slices += 1
         self.now_ms = until_ms
 
+    def slip(self) -> None:
+        """Be so slow for a while that time cannot keep up."""
+        self.passes_ms = 20
+        self.run(6_000)
+        self.passes_ms = 0
+        self.run(3_000)
+
+    def looked_at_ms(self) -> int:
+        """Return the time to whoever asks, which takes time where the machine is slow."""
+        self.now_ms += self.passes_ms
+        return self.now_ms
+
     def shown_ms(self) -> int:
         return open_store(self.session_id).session_ms()
 
@@ -68,7 +81,7 @@ class Wall:
 @pytest.fixture
 def wall(database, monkeypatch) -> Iterator[Wall]:
     made = Wall()
-    monkeypatch.setattr(realtime, "monotonic_ms", lambda: made.now_ms)
+    monkeypatch.setattr(realtime, "monotonic_ms", made.looked_at_ms)
     monkeypatch.setattr(realtime, "unix_ms", lambda: made.now_ms)
     monkeypatch.setattr("clustersim.store.sql.real_ms", lambda: made.now_ms)
     monkeypatch.setattr("clustersim.store.sessions.real_ms", lambda: made.now_ms)
@@ -160,6 +173,35 @@ def test_time_is_carried_on_while_the_owner_sleeps_and_rows_from_elsewhere_are_s
     assert bound.object["spec"].get("nodeName"), "the owner took it up"
     first = next(row for row in open_store(wall.session_id).events(0, 100_000) if row.name == "late" and row.read)
     assert first.now_ms >= stamp
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_what_a_burst_took_is_caught_up_with_little_by_little(wall):
+    """Clients compare what the session is stamped with to clocks of their own."""
+    began_ms = wall.now_ms
+    wall.own()
+    wall.slip()
+
+    def lag() -> int:
+        return wall.now_ms - began_ms - wall.shown_ms()
+
+    assert 1_000 < lag() < OWED_MS_MAX
+    for _ in range(12):
+        before = wall.shown_ms()
+        wall.run(10_000)
+        assert wall.shown_ms() - before <= 14_000, "nobody sees a rush"
+    assert abs(lag()) <= 20
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_what_is_owed_is_forgotten_where_time_is_stopped(wall):
+    wall.own()
+    wall.slip()
+    wall.ask(paused=True)
+    wall.ask(paused=False)
+    begun = wall.shown_ms()
+    wall.run(30_000)
+    assert abs(wall.shown_ms() - begun - 30_000) <= 20
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
