@@ -5,6 +5,7 @@ Source: k8s.io/apiserver `storage.EncodeContinue` and `DecodeContinue`.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Final, NamedTuple
@@ -63,9 +64,14 @@ def read(text: str) -> Token | None:
             raise _unreadable(f"invalid character '{shown.lstrip()[0]}' looking for beginning of value") from error
         raise _unreadable("unexpected end of JSON input") from error
     if found.v != VERSION:
-        raise _unreadable(f'server does not recognize this encoded version "{found.v}"')
+        raise _unreadable(f"server does not recognize this encoded version {found.v}")
+    if found.rv == 0:
+        raise _unreadable(f"incorrect encoded start resourceVersion (version {VERSION})")
     if not found.start:
         raise _unreadable(f"encoded start key empty (version {VERSION})")
+    place = f"/{found.start.removeprefix('/')}"
+    if posixpath.normpath(place) != place:
+        raise _unreadable(found.start)
     namespace, _, name = found.start.removesuffix("\0").rpartition("/")
     return Token(found.rv, namespace, name)
 

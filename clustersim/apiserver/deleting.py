@@ -23,11 +23,14 @@ from controllers.log.operations import Delete, Propagation
 from controllers.log.store import Stored, Transaction
 from controllers.registry import fields
 from controllers.registry.context import Context
+from controllers.registry.decoding import mismatch
 from scheduler_core.api.errors import ApiError, Cause, bad_request, invalid, method_not_allowed
 
 DELETE_BATCH_MAX: Final = 100
 """Objects of a collection deleted in one transaction, about 5 ms: others write in between."""
 
+_SCHEME: Final = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
+_GRACE_MAX: Final = 2**40
 PROPAGATIONS: Final = ("Foreground", "Background", "Orphan", "nil")
 _ARRAY: Final = (
     "json: cannot unmarshal array into Go value of type struct { APIVersion string "
@@ -80,6 +83,7 @@ def delete(store: SqlStore, request: Request, target: Target, principal: Princip
         raise method_not_allowed()
     options = _options(request)
     context = context_of(store, request, principal, dry_run=bool(options.dry_run))
+    _warn_of_orphans(target, options, context)
     operation = options.operation(target, target.namespace or "", target.name)
     last, gone = _remove(store, target.kind.stored_resource, operation, context)
     if not gone or target.kind.returned_when_deleted:
@@ -99,7 +103,8 @@ def delete_collection(store: SqlStore, request: Request, target: Target, princip
         raise method_not_allowed()
     options = _options(request)
     context = context_of(store, request, principal, dry_run=bool(options.dry_run))
-    page = page_of(ReadView(store), request, target)
+    _warn_of_orphans(target, options, context)
+    page = page_of(ReadView(store), request, target, in_pages=True)
     for start in range(0, len(page.items), DELETE_BATCH_MAX):
         _remove_some(store, target, page.items[start : start + DELETE_BATCH_MAX], options, context)
     listed = {"kind": target.kind.list_kind, "apiVersion": target.kind.api_version, "metadata": list_head(page)}
@@ -108,6 +113,12 @@ def delete_collection(store: SqlStore, request: Request, target: Target, princip
         for stored in page.items
     ]
     return with_warnings(json_response({**listed, "items": items}), context)
+
+
+def _warn_of_orphans(target: Target, options: Options, context: Context) -> None:
+    """Warn whoever says nothing of the dependents of a kind that leaves them, whatever becomes of the request."""
+    if target.kind.orphans_warning and options.propagation is None and options.orphan is None:
+        context.warnings.append(target.kind.orphans_warning)
 
 
 def _remove_some(store: SqlStore, target: Target, found: Sequence[Stored], options: Options, context: Context) -> None:
@@ -130,7 +141,11 @@ def _remove_some(store: SqlStore, target: Target, found: Sequence[Stored], optio
 def _remove(store: SqlStore, resource: str, operation: Delete, context: Context) -> tuple[Stored, bool]:
     """Return (the object as it was last, whether it is gone)."""
     with writes(store, context.actor) as transaction:
-        last = REGISTRY.apply(transaction, operation, context)
+        try:
+            last = REGISTRY.apply(transaction, operation, context)
+        except ApiError as refusal:
+            refusal.warnings = tuple(context.warnings)
+            raise
         gone = _would_be_gone(last) if context.dry_run else _is_gone(transaction, resource, operation)
     return last, gone
 
@@ -158,13 +173,20 @@ def _options(request: Request) -> Options:
 
 def _body(request: Request) -> dict[str, Any]:
     try:
-        return decoded(request)
+        body = decoded(request)
     except ApiError as error:
         text = request.body.strip()
-        if error.code != 400 or text[:1] not in (b"{", b"["):
+        if error.code != 400:
             raise
+        if text[:1] not in (b"{", b"["):
+            raise ApiError(500, "", str(error.message)) from error
         why = "unexpected end of JSON input" if text[:1] == b"{" else _ARRAY
         raise ApiError(500, "", f"couldn't get version/kind; json parse error: {why}") from error
+    kind = body.get("kind")
+    if isinstance(kind, str) and kind not in ("", "DeleteOptions"):
+        version = body.get("apiVersion") or "v1"
+        raise ApiError(500, "", f'no kind "{kind}" is registered for version "{version}" in scheme "{_SCHEME}"')
+    return body
 
 
 def _from_query(request: Request) -> Options:
@@ -184,26 +206,30 @@ def _from_query(request: Request) -> Options:
 
 
 def _from_body(body: dict[str, Any]) -> Options:
-    preconditions = body.get("preconditions") or {}
-    if not isinstance(preconditions, dict):
-        raise bad_request("preconditions must be an object with uid and resourceVersion")
-    dry_run = body.get("dryRun") or []
-    if not isinstance(dry_run, list) or not all(isinstance(item, str) for item in dry_run):
-        raise bad_request("dryRun must be a list of strings")
-    grace = _typed(body.get("gracePeriodSeconds"), int, "gracePeriodSeconds is not a number of seconds")
-    if grace is not None and abs(grace) > 2**40:
+    preconditions = _typed(body, "preconditions", dict, "v1.Preconditions") or {}
+    dry_run = _typed(body, "dryRun", list, "[]string") or []
+    for item in dry_run:
+        _typed({"dryRun": item}, "dryRun", str, "string")
+    grace = _typed(body, "gracePeriodSeconds", int, "int64")
+    if grace is not None and abs(grace) > _GRACE_MAX:
         raise bad_request("gracePeriodSeconds is not a number of seconds")
     return Options(
         grace_period_seconds=grace,
-        propagation=_typed(body.get("propagationPolicy"), str, "propagationPolicy is a text"),
-        orphan=_typed(body.get("orphanDependents"), bool, "orphanDependents is true or false"),
-        uid=_typed(preconditions.get("uid"), str, "preconditions.uid is a text"),
-        resource_version=_typed(preconditions.get("resourceVersion"), str, "preconditions.resourceVersion is a text"),
+        propagation=_typed(body, "propagationPolicy", str, "v1.DeletionPropagation"),
+        orphan=_typed(body, "orphanDependents", bool, "bool"),
+        uid=_typed(preconditions, "uid", str, "types.UID", "preconditions."),
+        resource_version=_typed(preconditions, "resourceVersion", str, "string", "preconditions."),
         dry_run=tuple(dry_run),
     )
 
 
-def _typed(value: Any, of: type, why: str) -> Any:
+def _typed(body: dict[str, Any], key: str, of: type, go_type: str, place: str = "") -> Any:
+    """Return a member of DeleteOptions.
+
+    Raises:
+        ApiError: 500, it is of another type; so upstream answers.
+    """
+    value = body.get(key)
     if value is None or (isinstance(value, of) and (of is bool or not isinstance(value, bool))):
         return value
-    raise bad_request(why)
+    raise ApiError(500, "", mismatch(value, "DeleteOptions", place + key, go_type))

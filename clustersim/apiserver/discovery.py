@@ -261,11 +261,10 @@ class Served:
         for kind in self.of(group, version):
             entry: dict[str, Any] = {
                 "resource": kind.plural,
-                "responseKind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
+                "responseKind": _response_kind("", "", kind.kind),
                 "scope": "Namespaced" if kind.namespaced else "Cluster",
                 "singularResource": kind.singular,
                 "verbs": list(kind.verbs),
-                "subresources": [],
             }
             if kind.short_names:
                 entry["shortNames"] = list(kind.short_names)
@@ -273,8 +272,9 @@ class Served:
                 entry["categories"] = list(kind.categories)
             for subresource in told(kind):
                 sub_group, sub_version, sub_kind = body_of(kind, subresource)
-                response = {"group": sub_group, "version": sub_version, "kind": sub_kind}
-                entry["subresources"].append(
+                other = (sub_group, sub_version) if (sub_group, sub_version) != (group, version) else ("", "")
+                response = _response_kind(*other, sub_kind)
+                entry.setdefault("subresources", []).append(
                     {"subresource": subresource.name, "responseKind": response, "verbs": list(subresource.verbs)}
                 )
             resources.append(entry)
@@ -282,11 +282,15 @@ class Served:
             resources.append(
                 {
                     "resource": plural,
-                    "responseKind": {"group": group, "version": version, "kind": created},
+                    "responseKind": _response_kind("", "", created),
                     "scope": "Namespaced" if namespaced else "Cluster",
                     "singularResource": created.lower(),
                     "verbs": ["create"],
-                    "subresources": [],
                 }
             )
-        return resources
+        return sorted(resources, key=lambda entry: str(entry["resource"]))
+
+
+def _response_kind(group: str, version: str, kind: str) -> dict[str, str]:
+    """Return what a resource answers with; what lies in its own group and version does not repeat them."""
+    return {"group": group, "version": version, "kind": kind}

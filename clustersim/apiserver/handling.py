@@ -291,7 +291,7 @@ def _verb(request: Request, target: Target) -> str:
         return "create"
     match request.method:
         case "GET":
-            if not target.subresource and request.flag("watch"):
+            if not target.name and request.flag("watch"):
                 return "watch"
             return "get" if target.name else "list"
         case "POST":

@@ -126,8 +126,8 @@ def _untyped(data: bytes) -> bytes:
     return msgspec.json.encode(members)
 
 
-def page_of(store: ReadView, request: Request, target: Target) -> Page:
-    """Return what a request about a collection selects.
+def page_of(store: ReadView, request: Request, target: Target, *, in_pages: bool = False) -> Page:
+    """Return what a request about a collection selects; `in_pages`: it is read page by page, so at one revision.
 
     Raises:
         ApiError: as `list_objects`.
@@ -146,18 +146,20 @@ def page_of(store: ReadView, request: Request, target: Target) -> Page:
     elif version in ("", "0"):
         objects, revision = store.list(selection.resource, selection.namespace)
     else:
-        exact = match == "Exact" or (match == "" and limit > 0)
+        exact = match == "Exact" or (match == "" and (limit > 0 or in_pages))
         objects, revision = _from_revision(store, selection, parse_revision(version), exact=exact)
     after = (token.namespace or selection.namespace or "", token.name) if token is not None else None
-    found = [
-        stored
-        for stored in objects
-        if (after is None or (stored.namespace, stored.name) > after) and selection.matches(stored)
-    ]
+    if after is not None:
+        objects = [stored for stored in objects if (stored.namespace, stored.name) > after]
+    found = [stored for stored in objects if selection.matches(stored)]
     # What may be answered from a cache is, and whole.
-    if not limit or len(found) <= limit or match == "NotOlderThan" or (token is None and version == "0"):
+    if not limit or len(found) < limit or match == "NotOlderThan" or version == "0":
         return Page(found, revision, "", None)
     last = found[limit - 1]
+    end = objects[-1]
+    if (last.namespace, last.name) == (end.namespace, end.name):
+        return Page(found, revision, "", None)
+    # As upstream: whether more will match is not known before it is read.
     remaining = len(found) - limit if selection.everything else None
     namespace = "" if selection.namespace else last.namespace
     return Page(found[:limit], revision, continuing.written(Token(revision, namespace, last.name)), remaining)

@@ -9,6 +9,7 @@ from typing import Any
 from clustersim.apiserver.messages import Request
 from clustersim.apiserver.routes import Target
 from controllers.log.store import Stored
+from controllers.registry.kind import Kind
 from scheduler_core.api.errors import bad_request
 from scheduler_core.api.selector_text import FieldRequirement, parse_field_selector, parse_label_selector
 from scheduler_core.api.selectors import Requirement, matches_all
@@ -61,9 +62,11 @@ def selection_of(request: Request, target: Target) -> Selection:
     labels = parse_label_selector(request.query.get("labelSelector", ""))
     fields = parse_field_selector(request.query.get("fieldSelector", ""))
     known = target.kind.selectable
+    fields = tuple(requirement for requirement in fields if requirement.field or requirement.value)
+    place = _PLACE if target.kind.namespaced or not known else _PLACE[:1]
     for requirement in fields:
-        if requirement.field not in known and requirement.field not in _PLACE:
-            raise bad_request(_unknown(requirement.field, bool(known)))
+        if requirement.field not in known and requirement.field not in place:
+            raise bad_request(_unknown(requirement.field, target.kind))
     if target.name:
         fields = (*fields, FieldRequirement("metadata.name", True, target.name))
     return Selection(
@@ -76,8 +79,8 @@ def selection_of(request: Request, target: Target) -> Selection:
     )
 
 
-def _unknown(field: str, selectable: bool) -> str:
-    """Return upstream's words for a field that a kind cannot be selected by; `selectable`: it can by some."""
-    if selectable:
-        return f"field label not supported: {field}"
+def _unknown(field: str, kind: Kind) -> str:
+    """Return upstream's words for a field that a kind cannot be selected by."""
+    if kind.selectable:
+        return kind.unselectable.format(field)
     return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'

@@ -109,7 +109,7 @@ def told_table(
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{want.version}",
         "metadata": metadata,
-        "columnDefinitions": definitions(kind) if columns else [],
+        "columnDefinitions": definitions(kind) if columns else None,
         # Upstream's own printer of kinds without columns leaves out the list where it is empty.
         "rows": rows or (None if CREATED_AT in kind.columns else []),
     }

@@ -20,17 +20,25 @@ from clustersim.apiserver.tables import age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
 from clustersim.feed.hub import Feed, feed_for, in_thread
 from controllers.log.store import DELETED, Event, Gone, Stored
+from controllers.registry import fields
 from controllers.registry.kind import Kind
-from scheduler_core.api.errors import Cause, gone, invalid
+from scheduler_core.api.errors import ApiError, gone, invalid
 
 BOOKMARK_SECONDS: Final = 30.0
 """How often a watch that asked for bookmarks gets one; upstream promises one a minute."""
+
+BOOKMARK_FIRST_SECONDS: Final = 0.75
+"""When a watch that began with the state gets its first one after the end of that."""
+
+BOOKMARK_LAST_SECONDS: Final = 2.0
+"""How long before its end a watch gets its last one, to go on from (cacher, nextBookmarkTime)."""
 
 TIMEOUT_SECONDS: Final = 1800
 """How long a watch lives that named no limit; upstream draws between 30 and 60 minutes."""
 
 TIMEOUT_SECONDS_MAX: Final = 3600
 
+_NOT_OLDER: Final = "NotOlderThan"
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 
 _encode = msgspec.json.Encoder().encode
@@ -77,13 +85,12 @@ def plan_watch(store: ReadView, request: Request, target: Target, role: str = ""
     version = request.query.get("resourceVersion", "")
     send_initial = request.query.get("sendInitialEvents")
     bookmarks = request.flag("allowWatchBookmarks")
-    if send_initial is not None and request.flag("sendInitialEvents"):
-        _check_initial(request)
+    _check_options(request)
     wants_state = version in ("", "0") if send_initial is None else request.flag("sendInitialEvents")
     objects, revision = store.list(selection.resource, selection.namespace) if wants_state else ([], store.revision)
     after, expired, beyond = revision, False, 0
     if version not in ("", "0"):
-        asked = parse_revision(version)
+        asked = _revision(version)
         if asked > revision and wants_state:
             raise too_large(asked, revision)
         if asked > revision:
@@ -99,7 +106,8 @@ def plan_watch(store: ReadView, request: Request, target: Target, role: str = ""
         want=wanted_stream(request, target.kind),
         after=after,
         initial=[stored for stored in objects if selection.matches(stored)],
-        send_initial_end=bool(send_initial) and wants_state and bookmarks,
+        # Who asks for the state in the old way, and for bookmarks, is told where it ends, too.
+        send_initial_end=wants_state and bookmarks,
         bookmarks=bookmarks,
         seconds=float(seconds),
         known=revision,
@@ -109,11 +117,38 @@ def plan_watch(store: ReadView, request: Request, target: Target, role: str = ""
     )
 
 
-def _check_initial(request: Request) -> None:
-    if request.query.get("resourceVersionMatch") != "NotOlderThan":
-        why = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        cause = Cause("resourceVersionMatch", why, "FieldValueForbidden")
-        raise invalid("ListOptions", "meta.k8s.io", "", [cause])
+def _check_options(request: Request) -> None:
+    """Refuse options that do not go together (validateWatchOptions).
+
+    Raises:
+        ApiError: 400, 422.
+    """
+    request.number("limit")
+    where, match = "resourceVersionMatch", request.query.get("resourceVersionMatch", "")
+    initial = request.query.get("sendInitialEvents") is not None
+    causes = []
+    if initial and match != _NOT_OLDER:
+        causes.append(fields.not_allowed(where, f"sendInitialEvents requires setting {where} to {_NOT_OLDER}"))
+    if match and not initial:
+        causes.append(fields.not_allowed(where, f"{where} is forbidden for watch unless sendInitialEvents is provided"))
+    if match not in ("", _NOT_OLDER):
+        causes.append(fields.unsupported(where, match, (_NOT_OLDER,)))
+    if match and request.query.get("continue"):
+        causes.append(fields.not_allowed(where, f"{where} is forbidden when continue is provided"))
+    if causes:
+        raise invalid("ListOptions", "meta.k8s.io", "", causes)
+
+
+def _revision(text: str) -> int:
+    """Return the revision that a watch is asked to begin after.
+
+    Raises:
+        ApiError: 500, it is none; so upstream answers.
+    """
+    try:
+        return parse_revision(text)
+    except ApiError as error:
+        raise ApiError(500, "", error.message.removeprefix("invalid resource version: ")) from error
 
 
 class Encoder:
@@ -227,16 +262,15 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
             head += encoder.bookmark(plan.after, initial_end=True)
         # An empty first chunk opens the response, so that clients know that the watch stands.
         yield head
-        next_bookmark = loop.time() + BOOKMARK_SECONDS
+        bookmarks = _Bookmarks(plan, deadline, loop.time())
         while True:
-            wait = max(min(deadline, next_bookmark) - loop.time(), 0.001)
+            wait = max(min(deadline, bookmarks.due) - loop.time(), 0.001)
             try:
                 behind = subscription.position < plan.known
                 batch = await asyncio.wait_for(subscription.get(), None if behind else wait)
             except TimeoutError:
-                if plan.bookmarks:
+                if bookmarks.taken(loop.time()):
                     yield encoder.bookmark(subscription.position)
-                next_bookmark = loop.time() + BOOKMARK_SECONDS
                 if loop.time() >= deadline:
                     return
                 continue
@@ -255,6 +289,26 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
             lines = b"".join(event_line(event, plan.selection, encoder) for event in mine)
             if lines:
                 yield lines
+
+
+class _Bookmarks:
+    """When a watch tells its place: soon after the state, now and then, and before its end."""
+
+    def __init__(self, plan: WatchPlan, deadline: float, now: float) -> None:
+        self._last = deadline - BOOKMARK_LAST_SECONDS
+        self._wanted = plan.bookmarks
+        self.due = now + BOOKMARK_FIRST_SECONDS if plan.send_initial_end else self._next(now)
+
+    def taken(self, now: float) -> bool:
+        """Return whether one is due, and let the next wait for its time."""
+        if now < self.due:
+            return False
+        self.due = self._next(now)
+        return self._wanted
+
+    def _next(self, now: float) -> float:
+        periodic = now + BOOKMARK_SECONDS
+        return min(periodic, self._last) if now < self._last else periodic
 
 
 async def _set_clock(encoder: Encoder, feed: Feed, plan: WatchPlan) -> None:

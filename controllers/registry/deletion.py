@@ -36,6 +36,10 @@ def check_preconditions(kind: Kind, stored: Stored, operation: Delete) -> None:
             f"the ResourceVersion in the precondition ({operation.resource_version}) does not match the "
             f"ResourceVersion in record ({stored.revision}). The object might have been modified"
         )
+        if kind.holds_itself:
+            wanted = f"ResourceVersion in precondition: {operation.resource_version}"
+            why = f"Precondition failed: {wanted}, ResourceVersion in object meta: {stored.revision}"
+            raise conflict(kind.stored_resource, stored.name, why)
         raise conflict(resource, stored.name, why)
 
 
@@ -53,7 +57,10 @@ def marked(kind: Kind, old: Mapping[str, Any], operation: Delete, now_unix_ms: i
     Of a kind without grace periods only what stays is marked.
     """
     metadata = dict(old["metadata"])
-    finalizers = _finalizers(kind, metadata.get("finalizers", []), operation)
+    finalizers = metadata.get("finalizers", [])
+    if "deletionTimestamp" not in metadata or not (kind.graceful or kind.holds_itself):
+        # What ends gracefully keeps what the first delete said of its dependents.
+        finalizers = _finalizers(kind, finalizers, operation)
     grace = _grace(kind, old, operation)
     if kind.delete_finalizer and "deletionTimestamp" not in metadata and kind.delete_finalizer not in finalizers:
         finalizers = [*finalizers, kind.delete_finalizer]

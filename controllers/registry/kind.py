@@ -362,6 +362,8 @@ class Kind:
     """Annotations that upstream writes with the whole object alone: tables and metadata do not show them."""
     selectable: Mapping[str, Callable[[Mapping[str, Any]], str]] = field(default_factory=dict)
     """Field selectors besides metadata.name and metadata.namespace."""
+    unselectable: str = "field label not supported: {}"
+    """How another field is refused where there are some, as upstream words it for the kind."""
     page: Mask = field(default_factory=dict)
     """What the page gets of it besides the metadata (docs/protocol.md)."""
     page_annotations: frozenset[str] = frozenset()

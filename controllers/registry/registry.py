@@ -425,16 +425,14 @@ class _Write:
             self.context.warnings.append(why)
 
     def _remove(self, stored: Stored, draft: Draft | None) -> Stored:
-        """Remove an object; `draft` is its last state where a change made it go."""
+        """Remove an object; `draft` is what a change would have made of it that made it go."""
         # The DELETED row has a revision of its own: whoever deletes is told of that one, and whoever takes away what
-        # held an object of the last one that it had.
+        # held an object of the last one that it had. Watches see what was stored: that change never is.
         last = stored if draft is None else stored.shown_as(draft.data())
         if self.context.dry_run:
             return last
         try:
-            gone = self.transaction.delete(
-                stored.resource, stored.namespace, stored.name, expected=stored.revision, document=draft
-            )
+            gone = self.transaction.delete(stored.resource, stored.namespace, stored.name, expected=stored.revision)
         except RevisionConflict as error:
             raise conflict(stored.resource, stored.name) from error
         return gone if draft is None else last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,7 +64,8 @@ class _LabelParser:
         key = self.word()
         wrong = qualified_name_errors(key)
         if wrong:
-            raise _Unreadable(f'<nil>: Invalid value: "{key}": {"; ".join(wrong)}')
+            shown = json.dumps(key, ensure_ascii=False)
+            raise _Unreadable(f"<nil>: Invalid value: {shown}: {'; '.join(wrong)}")
         if absent or self.peek() in (_END, ","):
             return requirement(key, "DoesNotExist" if absent else "Exists", ())
         token = self.take()

@@ -14,7 +14,7 @@ from scheduler_core.api.errors import ApiError
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789-.", min_size=1, max_size=60)
 
 
-@given(st.integers(-1, 10**12), st.sampled_from(("", "default", "team-a")), NAMES)
+@given(st.integers(-1, 10**12).filter(bool), st.sampled_from(("", "default", "team-a")), NAMES)
 def test_a_token_is_read_as_it_was_written(revision: int, namespace: str, name: str) -> None:
     assert read(written(Token(revision, namespace, name))) == (revision, namespace, name)
 
@@ -31,7 +31,12 @@ def _coded(text: str) -> str:
         ("abcde", "illegal base64 data at input byte 4"),
         ("abc", "invalid character 'i' looking for beginning of value"),
         (_coded('{"v":'), "unexpected end of JSON input"),
-        (_coded('{"v":"v9","rv":1,"start":"a"}'), 'server does not recognize this encoded version "v9"'),
+        (_coded('{"v":"v9","rv":1,"start":"a"}'), "server does not recognize this encoded version v9"),
+        (
+            _coded('{"v":"meta.k8s.io/v1","rv":0,"start":"a"}'),
+            "incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+        ),
+        (_coded('{"v":"meta.k8s.io/v1","rv":1,"start":"../a"}'), "../a"),
         (_coded('{"v":"meta.k8s.io/v1","rv":1}'), "encoded start key empty (version meta.k8s.io/v1)"),
     ],
 )

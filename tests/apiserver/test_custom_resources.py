@@ -126,6 +126,13 @@ def test_what_is_defined_is_discovered_plainly_and_aggregated(defined: Room) -> 
     items = json.loads(defined.answer("GET", "/apis", accept=accept).body)["items"]
     (found,) = [one for one in items if one["metadata"]["name"] == "example.com"]
     assert found["versions"][0]["resources"][0]["resource"] == "widgets"
+    (apps,) = [one for one in items if one["metadata"]["name"] == "apps"]
+    revisions, _, deployments = apps["versions"][0]["resources"][:3]
+    assert (revisions["resource"], revisions.get("subresources")) == ("controllerrevisions", None)
+    # What lies in its own group and version does not repeat them.
+    assert deployments["responseKind"] == {"group": "", "version": "", "kind": "Deployment"}
+    scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
+    assert scale in [one["responseKind"] for one in deployments["subresources"]]
     assert defined.ask("GET", "/apis/example.com/v2")[0] == 404
 
 

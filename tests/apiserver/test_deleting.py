@@ -96,3 +96,59 @@ def test_every_answer_about_a_deprecated_kind_says_so(sqlite_api: Any) -> None:
         _, _, headers = api.request(method, path, body)
         text = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
         assert headers["warning"] == f'299 - "{text}"'
+
+
+def test_options_of_a_wrong_type_are_no_options(sqlite_api: Any) -> None:
+    api = sqlite_api
+    make(api, "typed")
+    go = "json: cannot unmarshal"
+    for body, why in (
+        (
+            {"gracePeriodSeconds": "5"},
+            f"{go} string into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+        ),
+        ({"dryRun": "All"}, f"{go} string into Go struct field DeleteOptions.dryRun of type []string"),
+        (
+            {"kind": "Pod", "apiVersion": "v1"},
+            'no kind "Pod" is registered for version "v1" in scheme '
+            '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"',
+        ),
+    ):
+        status, refused, _ = api.request("DELETE", f"{MAPS}/typed", body)
+        assert (status, refused["message"]) == (500, why)
+    assert api.request("GET", f"{MAPS}/typed")[0] == 200
+
+
+def test_a_collection_as_of_a_revision_before_it_has_nothing_to_delete(sqlite_api: Any) -> None:
+    api = sqlite_api
+    _, before, _ = api.request("GET", MAPS)
+    make(api, "later")
+    revision = before["metadata"]["resourceVersion"]
+    status, gone, _ = api.request("DELETE", f"{MAPS}?labelSelector=of%3Dl&resourceVersion={revision}")
+    assert (status, gone["items"]) == (200, [])
+    assert api.request("GET", f"{MAPS}/later")[0] == 200
+
+
+def test_what_ends_gracefully_keeps_what_was_said_of_its_dependents(sqlite_api: Any) -> None:
+    api = sqlite_api
+    pods = "/api/v1/namespaces/default/pods"
+    body = {"metadata": {"name": "ends"}, "spec": {"nodeName": "silent", "containers": [{"name": "c", "image": "i"}]}}
+    assert api.request("POST", pods, body)[0] == 201
+    api.request("DELETE", f"{pods}/ends", {"propagationPolicy": "Foreground"})
+    _, again, _ = api.request("DELETE", f"{pods}/ends", {"propagationPolicy": "Orphan"})
+    assert again["metadata"]["finalizers"] == ["foregroundDeletion"]
+    api.request("DELETE", f"{pods}/ends", {"gracePeriodSeconds": 0})
+
+
+def test_a_namespace_of_another_version_stays(sqlite_api: Any) -> None:
+    body = {"preconditions": {"resourceVersion": "1234567"}}
+    status, refused, _ = sqlite_api.request("DELETE", "/api/v1/namespaces/kube-public", body)
+    assert (status, refused["details"]["kind"]) == (409, "namespaces")
+    why = "Precondition failed: ResourceVersion in precondition: 1234567, ResourceVersion in object meta: "
+    assert why in refused["message"]
+
+
+def test_who_leaves_the_pods_of_a_job_is_warned_even_where_there_is_none(sqlite_api: Any) -> None:
+    status, _, headers = sqlite_api.request("DELETE", "/apis/batch/v1/namespaces/default/jobs/none")
+    assert status == 404
+    assert "child pods are preserved by default" in headers["warning"]

@@ -119,3 +119,35 @@ def test_lists_over_all_namespaces_are_sorted_by_namespace_and_name(api: Api, na
     places = [(item["metadata"]["namespace"], item["metadata"]["name"]) for item in document["items"]]
     assert places == sorted(places)
     assert (namespace, "a1") in places
+
+
+def test_a_page_that_may_not_be_the_last_says_how_to_go_on(api: Api, namespace: str) -> None:
+    _make(api, namespace, "a1", "b1", "c1")
+    path = f"/api/v1/namespaces/{namespace}/configmaps?limit=1"
+    _, first, _ = api.request("GET", f"{path}&labelSelector=app%3Da")
+    assert _names(first) == ["a1"]
+    _, rest, _ = api.request("GET", f"{path}&labelSelector=app%3Da&continue={first['metadata']['continue']}")
+    assert (_names(rest), rest["metadata"].get("continue")) == ([], None)
+    _, last, _ = api.request("GET", f"{path}&labelSelector=app%3Dc")
+    assert (_names(last), last["metadata"].get("continue")) == (["c1"], None)
+
+
+def test_fields_are_refused_in_the_words_of_their_kind(api: Api) -> None:
+    for path, field, why in (
+        ("/api/v1/nodes", "metadata.namespace", "field label not supported: metadata.namespace"),
+        ("/apis/batch/v1/jobs", "spec.x", 'field label "spec.x" not supported for Job'),
+        (
+            "/apis/resource.k8s.io/v1/resourceslices",
+            "spec.x",
+            "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: spec.x",
+        ),
+    ):
+        status, refused, _ = api.request("GET", f"{path}?fieldSelector={field}%3D1")
+        assert (status, refused["message"]) == (400, why)
+    assert api.request("GET", "/api/v1/pods?fieldSelector=status.podIPs%3Dx")[0] == 200
+    assert api.request("GET", "/api/v1/pods?fieldSelector=%3D")[0] == 200
+
+
+def test_what_is_quoted_in_a_selector_is_shown_quoted(api: Api) -> None:
+    _, refused, _ = api.request("GET", "/api/v1/pods?labelSelector=%22a%22%3Db")
+    assert refused["message"].startswith(r'unable to parse requirement: <nil>: Invalid value: "\"a\"": name part')

@@ -87,11 +87,11 @@ def test_initial_events_need_no_bookmarks(api: Api, namespace: str) -> None:
     assert event["type"] == "ADDED"
 
 
-def test_a_bookmark_comes_at_the_time_out(api: Api, namespace: str) -> None:
+def test_a_bookmark_comes_two_seconds_before_the_time_out(api: Api, namespace: str) -> None:
     _put(api, namespace, "a1")
     _, document, _ = api.request("GET", f"/api/v1/namespaces/{namespace}/pods")
     start = document["metadata"]["resourceVersion"]
-    path = f"/api/v1/namespaces/{namespace}/pods?watch=1&timeoutSeconds=1&allowWatchBookmarks=1&resourceVersion={start}"
+    path = f"/api/v1/namespaces/{namespace}/pods?watch=1&timeoutSeconds=3&allowWatchBookmarks=1&resourceVersion={start}"
     (event,) = list(api.watch(path))
     assert event["type"] == "BOOKMARK"
     assert int(event["object"]["metadata"]["resourceVersion"]) >= int(start)
@@ -103,7 +103,7 @@ def test_table_events_carry_their_columns_once(api: Api, namespace: str) -> None
     path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1"
     first, second = list(api.watch(path, accept=TABLE))
     assert len(first["object"]["columnDefinitions"]) == 3
-    assert second["object"]["columnDefinitions"] == []
+    assert second["object"]["columnDefinitions"] is None
     assert second["object"]["rows"][0]["cells"][0] == "b1"
 
 
@@ -178,3 +178,55 @@ def test_a_client_that_stops_reading_holds_its_place_and_misses_nothing(api: Api
     names = re.findall(rb'"name":"(big-\d\d)"', received)
     assert names == [f"big-{index:02}".encode() for index in range(30)]
     api.request("DELETE", path)
+
+
+def test_what_goes_with_its_last_finalizer_is_told_as_it_was_stored_last(api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    body = {"metadata": {"name": "held", "labels": {"x": "1"}, "finalizers": ["a.example/b"]}}
+    _, made, _ = api.request("POST", path, body)
+    api.request("DELETE", f"{path}/held")
+    change = {"metadata": {"labels": {"x": "2"}, "finalizers": None}}
+    kind = "application/merge-patch+json"
+    _, last, _ = api.request("PATCH", f"{path}/held", change, content_type=kind)
+    assert last["metadata"]["labels"] == {"x": "2"}
+    since = made["metadata"]["resourceVersion"]
+    events = list(api.watch(f"{path}?watch=1&timeoutSeconds=1&resourceVersion={since}"))
+    assert [event["type"] for event in events] == ["MODIFIED", "DELETED"]
+    gone = events[-1]["object"]["metadata"]
+    assert (gone["labels"], gone["finalizers"]) == ({"x": "1"}, ["a.example/b"])
+
+
+def test_who_wants_bookmarks_is_told_where_the_state_ends_in_the_old_way_too(api: Api, namespace: str) -> None:
+    _put(api, namespace, "a1")
+    path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1&allowWatchBookmarks=true"
+    events = list(api.watch(f"{path}&resourceVersion=0"))
+    assert [event["type"] for event in events[:2]] == ["ADDED", "BOOKMARK"]
+    assert events[1]["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+def test_options_of_a_watch_that_make_no_sense_are_refused(api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1"
+    only = "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+    needs = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+    unknown = 'Unsupported value: "Exact": supported values: "NotOlderThan"'
+    continued = "Forbidden: resourceVersionMatch is forbidden when continue is provided"
+    for query, causes in (
+        ("resourceVersionMatch=NotOlderThan", [only]),
+        ("resourceVersionMatch=Exact&resourceVersion=1", [only, unknown]),
+        ("sendInitialEvents=true&resourceVersionMatch=Exact", [needs, unknown]),
+        ("sendInitialEvents=false", [needs]),
+        ("sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=a", [continued]),
+    ):
+        status, refused, _ = api.request("GET", f"{path}&{query}")
+        assert status == 422, query
+        assert [cause["message"] for cause in refused["details"]["causes"]] == causes
+    status, refused, _ = api.request("GET", f"{path}&limit=x")
+    assert (status, refused["message"]) == (400, 'strconv.ParseInt: parsing "x": invalid syntax')
+    status, refused, _ = api.request("GET", f"{path}&resourceVersion=x")
+    why = 'resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax'
+    assert (status, refused["message"]) == (500, why)
+
+
+def test_one_object_is_read_and_never_watched(api: Api, namespace: str) -> None:
+    status, found, _ = api.request("GET", f"/api/v1/namespaces/{namespace}?watch=1")
+    assert (status, found["kind"]) == (200, "Namespace")

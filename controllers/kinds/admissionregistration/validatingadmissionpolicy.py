@@ -171,6 +171,7 @@ KIND: Final = Kind(
     "ValidatingAdmissionPolicy",
     "validatingadmissionpolicies",
     group=GROUP,
+    categories=("api-extensions",),
     namespaced=False,
     subresources=(STATUS_ONLY,),
     rank=9,

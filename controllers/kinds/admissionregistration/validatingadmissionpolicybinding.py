@@ -81,6 +81,7 @@ KIND: Final = Kind(
     "ValidatingAdmissionPolicyBinding",
     "validatingadmissionpolicybindings",
     group=GROUP,
+    categories=("api-extensions",),
     namespaced=False,
     rank=10,
     generation=True,

@@ -55,6 +55,7 @@ def kind(name: str, plural: str, *, mutating: bool) -> Kind:
         name,
         plural,
         group=GROUP,
+        categories=("api-extensions",),
         namespaced=False,
         rank=9,
         generation=True,

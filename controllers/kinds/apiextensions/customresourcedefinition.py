@@ -62,6 +62,7 @@ KIND: Final = Kind(
     namespaced=False,
     short_names=("crd", "crds"),
     categories=("api-extensions",),
+    kept_as="v1beta1",
     subresources=(STATUS_ONLY,),
     key="apiextensions.k8s.io/customresourcedefinitions",
     rank=4,

@@ -220,6 +220,7 @@ KIND: Final = Kind(
         *TEMPLATE,
         Column("Selector", "string", "Pods it counts.", _selector, 1, source="batch_v1.JobSpec#selector"),
     ),
+    unselectable='field label "{}" not supported for Job',
     selectable={"status.successful": lambda doc: str(at(doc, "status", "succeeded") or 0)},
     page={
         "spec": {"parallelism": True, "completions": True, "suspend": True, "completionMode": True},

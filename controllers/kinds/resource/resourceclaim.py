@@ -46,6 +46,7 @@ KIND: Final = Kind(
     "resourceclaims",
     component_verbs=frozenset({"update", "patch"}),
     group=claims.GROUP,
+    kept_as="v1beta2",
     subresources=(STATUS_ONLY,),
     rank=30,
     whole_rules=True,

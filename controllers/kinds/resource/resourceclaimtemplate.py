@@ -33,6 +33,7 @@ KIND: Final = Kind(
     "ResourceClaimTemplate",
     "resourceclaimtemplates",
     group=claims.GROUP,
+    kept_as="v1beta2",
     rank=29,
     whole_rules=True,
     returned_when_deleted=True,

@@ -131,6 +131,7 @@ KIND: Final = Kind(
     "ResourceSlice",
     "resourceslices",
     group=claims.GROUP,
+    kept_as="v1beta2",
     namespaced=False,
     rank=28,
     generation=True,
@@ -154,6 +155,7 @@ KIND: Final = Kind(
         ),
         AGE,
     ),
+    unselectable="field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {}",
     selectable={
         "spec.nodeName": lambda doc: str(at(doc, "spec", "nodeName") or ""),
         "spec.driver": lambda doc: str(at(doc, "spec", "driver") or ""),

@@ -137,6 +137,8 @@ KIND: Final = Kind(
         "spec.hostNetwork": lambda doc: "true" if at(doc, "spec", "hostNetwork") else "false",
         "status.phase": _text("status", "phase"),
         "status.podIP": _text("status", "podIP"),
+        # Upstream takes this one, and no pod has it.
+        "status.podIPs": lambda doc: "",
         "status.nominatedNodeName": _text("status", "nominatedNodeName"),
     },
     page_worked_out=usual_of_pod,
