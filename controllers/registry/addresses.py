@@ -103,3 +103,22 @@ def network(text: str) -> IPv4Network | IPv6Network | None:
         return ip_network(f"{address}/{length}", strict=False)
     except ValueError:
         return None
+
+
+def block_warnings(field: str, text: str) -> list[str]:
+    """Return what is told of a range of addresses that is accepted, though not in the form that it should have."""
+    found = network(text)
+    if found is None:
+        return []
+    start, _, length = text.partition("/")
+    address = parsed(start)
+    told = []
+    if address is not None and address != found.network_address:
+        alone = f"{address}/{found.max_prefixlen}"
+        told.append(f'{field}: CIDR value "{text}" is ambiguous in this context (should be "{found}" or "{alone}"?)')
+    if address is not None and (plain(address) is not address or (_OCTETS.fullmatch(start) and start != str(address))):
+        why = "will be considered invalid in a future Kubernetes release"
+        told.append(f'{field}: non-standard CIDR value "{text}" {why}: use "{found}"')
+    if not told and found.version == 6 and text != f"{address}/{length}":
+        told.append(f'{field}: IPv6 CIDR value "{text}" should be in RFC 5952 canonical format ("{address}/{length}")')
+    return told

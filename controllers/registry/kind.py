@@ -313,6 +313,10 @@ class Kind:
     """What the API server itself makes of an object once it is written, a write of its own; None: nothing."""
     warns: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
     """What whoever writes an accepted object is warned of."""
+    warns_made: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
+    """What whoever makes one is warned of, beside that."""
+    warns_spec: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
+    """What whoever makes one, or changes what is asked of it (its generation), is warned of, beside that."""
     explains: Callable[[Mapping[str, Any]], Sequence[str]] = _no_warnings
     """What an accepted object does otherwise here than in a real cluster (`Context.explains`)."""
     deprecated: str = ""

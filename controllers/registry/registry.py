@@ -402,7 +402,7 @@ class _Write:
         if incoming.same(document, stored.object):
             return stored
         if subresource is None:
-            self._warn(kind, document)
+            self._warn(kind, document, stored.object)
         self._pay(kind, draft, charges)
         return self._followed(kind, self.put(kind.resource, draft, expected=stored.revision))
 
@@ -415,8 +415,13 @@ class _Write:
             self.put(kind.resource, followed, expected=stored.revision)
         return stored
 
-    def _warn(self, kind: Kind, document: Document) -> None:
-        self.context.warnings.extend(kind.warns(document))
+    def _warn(self, kind: Kind, document: Document, old: Mapping[str, Any] | None = None) -> None:
+        told = self.context.warnings
+        if old is None:
+            told.extend(kind.warns_made(document))
+        if old is None or document["metadata"].get("generation") != old["metadata"].get("generation"):
+            told.extend(kind.warns_spec(document))
+        told.extend(kind.warns(document))
         if not self.context.explains:
             return
         self.context.warnings.extend(kind.explains(document))

@@ -75,7 +75,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:
-    return warnings.host_name(document) + warnings.of_template("spec.template.", at(document, "spec", "template"))
+    return warnings.of_template("spec.template.", at(document, "spec", "template"))
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
@@ -127,7 +127,8 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
-    warns=_warns,
+    warns_made=warnings.host_name,
+    warns_spec=_warns,
     validate_update=_validate_update,
     generation=True,
     generation_counts_annotations=True,

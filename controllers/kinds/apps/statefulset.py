@@ -122,8 +122,14 @@ def _with_claims(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**template, "spec": of_pods}
 
 
+def _warns_of_template(document: Mapping[str, Any]) -> list[str]:
+    return warnings.of_template("spec.template.", at(document, "spec", "template"))
+
+
 def _warns(document: Mapping[str, Any]) -> list[str]:
-    told = warnings.of_template("spec.template.", at(document, "spec", "template"))
+    told: list[str] = []
+    for index, claim in enumerate(at(document, "spec", "volumeClaimTemplates") or ()):
+        told += storage.claimed(f"spec.volumeClaimTemplates[{index}]", claim.get("spec") or {})
     if (at(document, "spec", "revisionHistoryLimit") or 0) < 0:
         why = "a negative value retains all historical revisions; a value >= 0 is recommended"
         told.append(f"spec.revisionHistoryLimit: {why}")
@@ -169,6 +175,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    warns_spec=_warns_of_template,
     warns=_warns,
     names="label",
     validate_update=_validate_update,

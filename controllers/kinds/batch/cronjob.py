@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.batch import jobspec, schedule
+from controllers.kinds.batch.job import warns_of_spec
 from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.kinds.core.pod import warnings
 from controllers.registry import fields
@@ -101,8 +102,7 @@ def _zone(name: str | None) -> list[Cause]:
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:
-    told = warnings.host_name(document)
-    return [*told, _TZ_WARNING] if "TZ" in (at(document, "spec", "schedule") or "") else told
+    return [_TZ_WARNING] if "TZ" in (at(document, "spec", "schedule") or "") else []
 
 
 def _last(document: Mapping[str, Any], age: Any) -> str:
@@ -138,6 +138,8 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    warns_made=warnings.host_name,
+    warns_spec=lambda document: warns_of_spec("spec.jobTemplate.spec", document["spec"]["jobTemplate"]["spec"]),
     warns=_warns,
     generation=True,
     metadata_checks=(0, 1),

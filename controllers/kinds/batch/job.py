@@ -23,6 +23,8 @@ from scheduler_core.api.selectors import LabelSelector
 
 JOB_NAME: Final = "batch.kubernetes.io/job-name"
 CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
+_MANY_INDEXES: Final = 100_000
+_MANY_AT_ONCE: Final = 10_000
 UNLIMITED: Final = 2**31 - 1
 """The limit of retries of a Job that limits them for each index."""
 
@@ -194,6 +196,19 @@ def parallelism_of(document: Mapping[str, Any]) -> int:
     return min((one for one in wanted if isinstance(one, int)), default=1)
 
 
+def warns_of_spec(where: str, spec: Mapping[str, Any]) -> list[str]:
+    """Return the warnings of what a Job is to do (pkg/api/job)."""
+    told = []
+    many = (spec.get("completions") or 0) > _MANY_INDEXES and (spec.get("parallelism") or 0) > _MANY_AT_ONCE
+    if spec.get("completionMode") == "Indexed" and many:
+        why = (
+            "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
+            "Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
+        )
+        told.append(f"{where}: {why}")
+    return told + warnings.of_template(f"{where}.template.", spec.get("template"))
+
+
 KIND: Final = Kind(
     "Job",
     "jobs",
@@ -209,7 +224,8 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
-    warns=warnings.host_name,
+    warns_made=warnings.host_name,
+    warns_spec=lambda document: warns_of_spec("spec", document["spec"]),
     generation=True,
     columns=(
         NAME,

@@ -14,6 +14,7 @@ from controllers.kinds.columns import AGE, NAME, UNSET
 from controllers.kinds.core import backing, scheduling
 from controllers.kinds.core import volumes as storage
 from controllers.kinds.core.persistentvolumeclaim import class_name
+from controllers.kinds.core.pod import warnings
 from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
@@ -37,6 +38,21 @@ def _defaults(document: dict[str, Any]) -> None:
     if isinstance(spec.get("hostPath"), dict):
         spec["hostPath"].setdefault("type", "")
     child(document, "status").setdefault("phase", "Pending")
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    """Tell of what is better not used any more (pkg/api/persistentvolume)."""
+    spec = document["spec"]
+    told = list(storage.warns_of_annotations(document))
+    if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
+        why = (
+            "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use "
+            "dynamic provisioning."
+        )
+        told.append(f"spec.persistentVolumeReclaimPolicy: {why}")
+    for index, term in enumerate(at(spec, "nodeAffinity", "required", "nodeSelectorTerms") or ()):
+        told += warnings.deprecated_keys(f"spec.nodeAffinity.required.nodeSelectorTerms[{index}]", term)
+    return told + warnings.deprecated_volume("spec", spec)
 
 
 def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str) -> None:
@@ -146,6 +162,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     rule_checks=2,
+    warns=_warns,
     validate=_validate,
     validate_update=_validate_update,
     whole_rules=True,

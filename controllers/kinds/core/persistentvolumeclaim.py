@@ -89,14 +89,8 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:
-    """Tell of sizes that are no whole bytes (pkg/api/persistentvolumeclaim)."""
-    told = []
-    for key in ("requests", "limits"):
-        text = at(document, "spec", "resources", key, "storage")
-        if text is not None and quantity.milli_value(text) % 1000:
-            why = f'fractional byte value "{text}" is invalid, must be an integer'
-            told.append(f"spec.resources.{key}[storage]: {why}")
-    return told
+    """Tell of an old annotation and of sizes that are no whole bytes (pkg/api/persistentvolumeclaim)."""
+    return [*storage.warns_of_annotations(document, (CLASS_ANNOTATION,)), *storage.claimed("spec", document["spec"])]
 
 
 def _status(document: Mapping[str, Any], age: Any) -> str:

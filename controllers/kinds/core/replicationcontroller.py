@@ -53,7 +53,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:
-    return warnings.host_name(document) + warnings.of_template("spec.template.", at(document, "spec", "template"))
+    return warnings.of_template("spec.template.", at(document, "spec", "template"))
 
 
 def _selector(document: Mapping[str, Any], age: Any) -> str:
@@ -79,7 +79,8 @@ KIND: Final = Kind(
     defaults=_defaults,
     rule_checks=2,
     validate=_validate,
-    warns=_warns,
+    warns_made=warnings.host_name,
+    warns_spec=_warns,
     generation=True,
     columns=(
         NAME,

@@ -16,6 +16,9 @@ from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
 
+_OLD_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
+_HINTS: Final = "service.kubernetes.io/topology-mode"
+
 
 def _prepare(document: dict[str, Any]) -> None:
     document["status"] = {"loadBalancer": {}}
@@ -124,6 +127,11 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
     """Return what of a Service is passed over (upstream's GetWarningsForService)."""
     spec = document["spec"]
     told = []
+    if _OLD_HINTS in (document["metadata"].get("annotations") or {}):
+        told.append(f"annotation {_OLD_HINTS} is deprecated, please use {_HINTS} instead")
+    if spec.get("clusterIP") != "None":
+        for index, text in enumerate(spec.get("clusterIPs") or ()):
+            told += addresses.warnings(f"spec.clusterIPs[{index}]", text)
     if spec.get("type") == "ClusterIP" and spec.get("clusterIP") == "None":
         ignored = {
             "loadBalancerIP": spec.get("loadBalancerIP"),
@@ -131,6 +139,11 @@ def _warns(document: Mapping[str, Any]) -> list[str]:
             "SessionAffinity": spec.get("sessionAffinity", "None") != "None",
         }
         told += [f"spec.{name} is ignored for headless services" for name, given in ignored.items() if given]
+    for index, text in enumerate(spec.get("externalIPs") or ()):
+        told += addresses.warnings(f"spec.externalIPs[{index}]", text)
+    told += addresses.warnings("spec.loadBalancerIP", spec.get("loadBalancerIP") or "")
+    for index, text in enumerate(spec.get("loadBalancerSourceRanges") or ()):
+        told += addresses.block_warnings(f"spec.loadBalancerSourceRanges[{index}]", text)
     if spec.get("type") == "ExternalName" and spec.get("externalIPs"):
         told.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
     if spec.get("type") != "ExternalName" and spec.get("externalName"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
@@ -15,6 +16,15 @@ TOKEN: Final = Subresource(
     students=True,
 )
 """The server around the registry answers it: nothing is stored."""
+
+_ENFORCED: Final = "kubernetes.io/enforce-mountable-secrets"
+
+
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    if _ENFORCED not in (document["metadata"].get("annotations") or {}):
+        return []
+    why = "deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"
+    return [f"metadata.annotations[{_ENFORCED}]: {why}"]
 
 
 def _defaults(document: dict[str, Any]) -> None:
@@ -31,6 +41,7 @@ KIND: Final = Kind(
     subresources=(TOKEN,),
     defaults=_defaults,
     returned_when_deleted=True,
+    warns_made=_warns,
     columns=(
         NAME,
         Column(

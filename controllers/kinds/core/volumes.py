@@ -5,12 +5,14 @@ Source: pkg/apis/core/validation (ValidatePersistentVolumeClaim, ValidatePersist
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from controllers.registry import fields
 from scheduler_core.api import quantity
+from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
+from scheduler_core.api.storage import CLASS_ANNOTATION
 
 ACCESS_MODES: Final[Mapping[str, str]] = {
     "ReadWriteOnce": "RWO",
@@ -106,3 +108,26 @@ def claim_spec(field: str, spec: Mapping[str, Any]) -> list[Cause]:
     if spec.get("volumeAttributesClassName"):
         causes += fields.subdomain(f"{field}.volumeAttributesClassName", spec["volumeAttributesClassName"])
     return causes
+
+
+def claimed(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
+    """Tell of sizes of a claim that are no whole bytes (pkg/api/persistentvolumeclaim)."""
+    for key in ("requests", "limits"):
+        text = at(spec, "resources", key, "storage")
+        if text is not None and quantity.milli_value(text) % 1000:
+            why = f'fractional byte value "{text}" is invalid, must be an integer'
+            yield f"{where}.resources.{key}[storage]: {why}"
+
+
+_DEPRECATED: Final = {
+    CLASS_ANNOTATION: 'deprecated since v1.8; use "storageClassName" attribute instead',
+    "volume.beta.kubernetes.io/mount-options": 'deprecated since v1.31; use "mountOptions" attribute instead',
+}
+
+
+def warns_of_annotations(document: Mapping[str, Any], only: Sequence[str] = tuple(_DEPRECATED)) -> Iterator[str]:
+    """Tell of annotations that fields have taken the place of (pkg/api/persistentvolume)."""
+    annotations = document["metadata"].get("annotations") or {}
+    for key in only:
+        if key in annotations:
+            yield f"metadata.annotations[{key}]: {_DEPRECATED[key]}"

@@ -158,6 +158,12 @@ def _points(document: Mapping[str, Any], age: Any) -> str:
     return ",".join(sorted({str(point.get("ip") or point.get("hostname") or "") for point in points} - {""}))
 
 
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    if CLASS not in (document["metadata"].get("annotations") or {}):
+        return []
+    return [f"annotation \"{CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"]
+
+
 KIND: Final = Kind(
     "Ingress",
     "ingresses",
@@ -171,6 +177,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     admit=_admit,
+    warns_made=_warns,
     validate=_validate,
     columns=(
         NAME,

@@ -103,6 +103,20 @@ def _block(where: str, block: Mapping[str, Any]) -> list[Cause]:
     return causes
 
 
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    """Tell of ranges of addresses that say more than they mean (networkPolicyWarnings)."""
+    told: list[str] = []
+    for direction, peers in _DIRECTIONS:
+        for index, rule in enumerate(document["spec"].get(direction) or ()):
+            for position, peer in enumerate(rule.get(peers) or ()):
+                block = peer.get("ipBlock") or {}
+                field = f"spec.{direction}[{index}].{peers}[{position}].ipBlock"
+                told += addresses.block_warnings(f"{field}.cidr", block.get("cidr") or "")
+                for place, inner in enumerate(block.get("except") or ()):
+                    told += addresses.block_warnings(f"{field}.except[{place}]", inner)
+    return told
+
+
 KIND: Final = Kind(
     "NetworkPolicy",
     "networkpolicies",
@@ -114,6 +128,7 @@ KIND: Final = Kind(
     whole_rules=True,
     defaults=_defaults,
     rule_checks=2,
+    warns=_warns,
     validate=_validate,
     columns=(
         NAME,

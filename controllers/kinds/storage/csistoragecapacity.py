@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import CREATED_AT, NAME
+from controllers.kinds.core.pod import warnings
 from controllers.registry import fields
 from controllers.registry.kind import Kind
 from scheduler_core.api import quantity
@@ -38,6 +39,7 @@ KIND: Final = Kind(
     students=False,
     validate=_capacity,
     validate_update=_capacity_update,
+    warns=lambda document: warnings.deprecated_keys("nodeTopology", document.get("nodeTopology") or {}),
     unconditional=False,
     columns=(
         NAME,

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from controllers.admission.storage import is_default
 from controllers.kinds.columns import AGE, NAME, UNSET
+from controllers.kinds.core.pod import warnings
 from controllers.registry import fields
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.errors import Cause
@@ -57,6 +58,18 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return causes + fields.immutable(mode, new.get(mode), old.get(mode))
 
 
+def _warns(document: Mapping[str, Any]) -> list[str]:
+    """Tell of labels of zones that are called otherwise today (pkg/api/storage)."""
+    return [
+        warning
+        for index, term in enumerate(document.get("allowedTopologies") or ())
+        for position, wanted in enumerate(term.get("matchLabelExpressions") or ())
+        for warning in warnings.deprecated_label(
+            f"allowedTopologies[{index}].matchLabelExpressions[{position}].key", wanted.get("key") or ""
+        )
+    ]
+
+
 def _name(document: Mapping[str, Any], age: Any) -> str:
     name = str(document["metadata"]["name"])
     return f"{name} (default)" if is_default(document) else name
@@ -70,6 +83,7 @@ KIND: Final = Kind(
     namespaced=False,
     rank=6,
     defaults=_defaults,
+    warns=_warns,
     validate=_validate,
     validate_update=_validate_update,
     returned_when_deleted=True,

@@ -89,9 +89,11 @@ def pod_spec(spec: Document) -> None:
 
 
 def pod(document: Document) -> None:
-    """Fill in what only pods get: requests from limits."""
+    """Fill in what only pods get: requests from limits, and an end within a second where a negative time was asked."""
     spec = child(document, "spec")
     pod_spec(spec)
+    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     spec.setdefault("enableServiceLinks", True)
     for container in all_containers(spec):
         requests_from_limits(container.get("resources"))
@@ -199,6 +201,7 @@ def _volume(volume: Document) -> None:
         volume["emptyDir"] = {}
     template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
     if template is not None:
+        child(template, "metadata")
         child(template, "spec").setdefault("volumeMode", "Filesystem")
     for key in ("secret", "configMap", "downwardAPI", "projected"):
         if volume.get(key) is not None:

@@ -103,7 +103,7 @@ KIND: Final = Kind(
     generation=True,
     grace_seconds=_grace_seconds,
     returned_when_deleted=True,
-    warns=warnings.pod,
+    warns_made=warnings.pod,
     columns=(
         NAME,
         Column("Ready", "string", "The aggregate readiness state of this pod for accepting traffic.", ready_cell),

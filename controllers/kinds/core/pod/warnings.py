@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from controllers.kinds.core import volumes as storage
 from controllers.registry import addresses, fields
 from scheduler_core.api import quantity
 from scheduler_core.api.document import at
@@ -32,18 +33,22 @@ _ANNOTATIONS: Final = {
 _SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _SECCOMP: Final = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+_APPARMOR_CONTAINER: Final = "container.apparmor.security.beta.kubernetes.io/"
+_APPARMOR: Final = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 
 _VOLUMES: Final = {
     "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
     "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
     "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
     "flocker": "deprecated in v1.22, non-functional in v1.25+",
-    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "storageOS": "deprecated in v1.22, non-functional in v1.25+",
     "quobyte": "deprecated in v1.22, non-functional in v1.25+",
     "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
+_WRITTEN: Final = {"storageOS": "storageos"}
+"""Volumes that upstream's words call otherwise than the API does."""
 _WHOLE: Final = 10**9
 _PORT: Final = (
     ("Name", "name", ""),
@@ -66,6 +71,25 @@ def pod(document: Mapping[str, Any]) -> list[str]:
 def node_labels(where: str, keys: Iterable[str]) -> list[str]:
     """Return the warnings of labels of nodes that nobody should choose by any more."""
     return [f"{where}: {_LABELS[key]}" for key in keys if key in _LABELS]
+
+
+def deprecated_volume(where: str, volume: Mapping[str, Any]) -> list[str]:
+    """Return the warnings of a volume whose plugin is gone, or will be."""
+    return [f"{where}.{key}: {why}" for key, why in _VOLUMES.items() if _WRITTEN.get(key, key) in volume]
+
+
+def deprecated_label(where: str, key: str) -> list[str]:
+    """Return the warning of a field that names a label of nodes that nobody should choose by any more."""
+    return [f"{where}: {_LABELS[key]}"] if key in _LABELS else []
+
+
+def deprecated_keys(where: str, selector: Mapping[str, Any]) -> list[str]:
+    """Return the warnings of a selector, or a term of one, of nodes (pkg/api/node)."""
+    labels = selector.get("matchLabels") or {}
+    return [
+        *_term(where, selector),
+        *(f"{where}.matchLabels.{key}: {_LABELS[key]}" for key in labels if key in _LABELS),
+    ]
 
 
 def host_name(document: Mapping[str, Any], used_in: str = "Pod names and hostnames") -> list[str]:
@@ -96,6 +120,9 @@ def of_template(prefix: str, document: Mapping[str, Any] | None) -> list[str]:
         key = _SECCOMP_CONTAINER + str(container.get("name", ""))
         if key in annotations and at(container, "securityContext", "seccompProfile") is None:
             told.append(f"{prefix}metadata.annotations[{key}]: {_SECCOMP}")
+        key = _APPARMOR_CONTAINER + str(container.get("name", ""))
+        if prefix and key in annotations and at(container, "securityContext", "appArmorProfile") is None:
+            told.append(f"{prefix}metadata.annotations[{key}]: {_APPARMOR}")
         told += _container(where, container)
     told += _ports(list(_containers(f"{prefix}spec", spec)))
     grace = spec.get("terminationGracePeriodSeconds")
@@ -147,12 +174,12 @@ def _annotations(where: str, annotations: Mapping[str, str]) -> Iterator[str]:
 
 def _volumes(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
     for index, volume in enumerate(spec.get("volumes") or ()):
-        for key, why in _VOLUMES.items():
-            if key in volume:
-                yield f"{where}[{index}].{key}: {why}"
+        yield from deprecated_volume(f"{where}[{index}]", volume)
         for source in at(volume, "projected", "sources") or ():
             if not source:
                 yield f'volume "{volume.get("name", "")}" (Projected) has no sources provided'
+        claim = at(volume, "ephemeral", "volumeClaimTemplate", "spec")
+        yield from storage.claimed(f"{where}[{index}].ephemeral.volumeClaimTemplate.spec", claim or {})
 
 
 def _repeated(where: str, spec: Mapping[str, Any]) -> Iterator[str]:
