@@ -128,8 +128,12 @@ def _kept(path: Path, make: Callable[[], str]) -> str:
     return path.read_text()
 
 
+PACKING: Final = Path(__file__).with_name("packing.py")
+"""What makes other files of the static ones (and is not imported here: settings are read first)."""
+
+
 def release(version: str, folders: Mapping[str, Path]) -> str:
-    """Return the name of what is served: the version and a digest of the static files' contents.
+    """Return the name of what is served: the version and a digest of the static files' contents and their packing.
 
     A page of another release reloads, so the name must change with any byte that a browser gets.
     """
@@ -138,6 +142,7 @@ def release(version: str, folders: Mapping[str, Path]) -> str:
         for path in sorted(_files(folder)):
             digest.update(f"{label}/{path.relative_to(folder)}\0".encode())
             digest.update(path.read_bytes())
+    digest.update(PACKING.read_bytes())
     return f"{version}-{digest.hexdigest()}"
 
 

@@ -16,6 +16,8 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 from whitenoise.storage import CompressedStaticFilesStorage
 
+from clustersim import packing
+
 PLOTLY: Final = "vendor/plotly.min.js"
 
 
@@ -51,15 +53,26 @@ def bare(module: str) -> str:
 
 
 class BareStorage(CompressedStaticFilesStorage):
-    """Static files as they are served: the page's own modules without comments, everything compressed beside itself."""
+    """Static files as they are served: modules without comments, the session page in packs, all of it compressed."""
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
-        """Strip the modules that were collected, then compress."""
+        """Strip the modules that were collected, pack what the session page is made of, then compress."""
+        if dry_run:
+            return
+        modules: dict[str, str] = {}
         for name in paths:
-            if name.startswith("js/") and name.endswith(".js") and not dry_run:
+            if name.startswith("js/") and name.endswith(".js"):
                 file = Path(self.path(name))
-                file.write_text(bare(file.read_text(encoding="utf-8")), encoding="utf-8")
-        yield from super().post_process(paths, dry_run, **options)
+                modules[name.removeprefix("js/")] = bare(file.read_text(encoding="utf-8"))
+                file.write_text(modules[name.removeprefix("js/")], encoding="utf-8")
+        pages = packing.packed(modules)
+        sheets = [Path(self.path(f"css/{name}.css")) for name in packing.STYLES]
+        pages["session.css"] = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+        for name, text in pages.items():
+            file = Path(self.path(f"page/{name}"))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        yield from super().post_process({**paths, **{f"page/{name}": None for name in pages}}, **options)
 
 
 class StaticMiddleware(WhiteNoiseMiddleware):

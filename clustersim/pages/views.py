@@ -31,6 +31,8 @@ TEMPLATES: Final = (
 )
 THEMES: Final = ("light", "dark", "projector")
 THEME_COOKIE: Final = "clustersim_theme"
+_WORDS: Final = {"session": ("page",), "desk": ("stage", "make", "presenting")}
+"""Parts of the words (static/js/lib/text.js) that the session page needs at once, and on a desk."""
 STARTER: Final = Path(__file__).parent / "starter"
 STARTER_FILES: Final = (("yaml", "lesson.yaml", 24), ("en", "en.md", 12), ("zh", "zh.md", 12))
 """The files of a lesson to begin from, with the lines that are seen of each."""
@@ -94,7 +96,7 @@ def session(request: HttpRequest, code: str) -> HttpResponse:
         "lang": _language(request),
         "release": settings.RELEASE,
     }
-    words = f"js/lib/text/page.{start['lang']}.js"
+    words = {moment: [f"page/lib/text/{part}.{start['lang']}.js" for part in parts] for moment, parts in _WORDS.items()}
     return render(request, "session.html", {**_common(request), "row": row, "start": start, "words": words})
 
 

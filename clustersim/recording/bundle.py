@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 
 from django.conf import settings
 
+from clustersim.packing import STYLES
+
 ENTRY: Final = "main.js"
 """The module that is the session page."""
 
@@ -18,9 +20,6 @@ SERVER: Final = "recording/serve.js"
 
 BOOT: Final = "recording/boot.js"
 """The plain script that unpacks the others."""
-
-STYLES: Final = ("tokens", "base", "session", "topbar", "inspector", "dialogs", "phone")
-"""The style sheets that the page names itself, in its order; the others follow by name."""
 
 _STATIC: Final = re.compile(r'^((?:import|export)\b[^;"]*?\bfrom\s+|import\s+)"(\.{1,2}/[^"]+)"', re.MULTILINE)
 _DYNAMIC: Final = re.compile(r'\bimport\(\s*"(\.{1,2}/[^"]+)"\s*\)')

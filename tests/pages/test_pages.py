@@ -141,7 +141,15 @@ async def test_the_words_of_a_page_are_on_their_way_before_its_script_asks() -> 
     async with application.http() as client:
         code = (await application.opened(client))["code"]
         text = (await client.get(f"/s/{code}", headers={"cookie": "django_language=zh-hans"})).text
-    assert re.search(r'<link rel="modulepreload" href="[^"]*/js/lib/text/page\.zh-hans\.js">', text)
+    ahead = re.findall(r'<link rel="modulepreload" href="[^"]*/page/([^"]+)"( media="[^"]+")?>', text)
+    desk = ' media="(min-width: 600px)"'
+    assert ahead == [
+        ("packs/session.js", ""),
+        ("lib/text/page.zh-hans.js", ""),
+        ("packs/desk-shared.js", desk),
+        ("packs/desk.js", desk),
+        *((f"lib/text/{part}.zh-hans.js", desk) for part in ("stage", "make", "presenting")),
+    ]
 
 
 @pytest.mark.parametrize(
