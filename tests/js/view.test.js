@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { DECISIONS_KEPT, ROWS_KEPT, applyMessage, emptyView, foldRows, keyOf } from "../../static/js/state/view.js";
+import { DECISIONS_KEPT, EVENTS_KEPT, ROWS_KEPT, applyMessage, emptyView, foldRows, keyOf } from "../../static/js/state/view.js";
 
 const GOLDEN = new URL("../golden/watch/", import.meta.url);
 const files = readdirSync(GOLDEN).filter((name) => name.endsWith(".json"));
@@ -128,4 +128,23 @@ test("decisions come with their rows, each once: what is told again takes the pl
   view = applyMessage(view, frame(13, 14, ...many));
   assert.equal(view.decisions.length, DECISIONS_KEPT);
   assert.equal(view.decisions.at(-1).id, `m-${DECISIONS_KEPT + 4}`);
+});
+
+test("of an hour's traffic the newest Events are kept, as many as a fresh list brings, also those written again", () => {
+  const event = (/** @type {number} */ revision, name = `e${revision}`) => ({ resource: "events", metadata: { name, namespace: "default", resourceVersion: String(revision) } });
+  let view = { ...emptyView(), ready: true };
+  let revision = 0;
+  const tell = (/** @type {number} */ count) => {
+    const events = Array.from({ length: count }, () => row(++revision, "ADDED", event(revision)));
+    // The first one is repeated all the time: it is old in its place and new by what it says.
+    events.push(row(++revision, "MODIFIED", event(revision, "e1")));
+    view = applyMessage(view, { type: "events", from: view.revision, to: revision, events });
+    return [...(view.objects.get("events")?.values() ?? [])].map(({ metadata }) => metadata.resourceVersion).map(Number);
+  };
+  tell(1);
+  for (let times = 0; times < 100; times += 1) assert.ok(tell(100).length <= EVENTS_KEPT + 500);
+  const kept = new Set(tell(600));
+  assert.ok(kept.size >= EVENTS_KEPT);
+  for (let one = revision - 650; one <= revision; one += 1) if (one !== revision - 601) assert.ok(kept.has(one), `${one} of ${revision}`);
+  assert.ok(view.objects.get("events")?.has("default/e1"));
 });

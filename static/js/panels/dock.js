@@ -3,6 +3,7 @@
 /** @import { Dispatch, Looks, Ui, View } from "../lib/types.d.ts" */
 /** @import { Tab } from "./dock-tabs.js" */
 import { arrowKeys, element, icon, setAttribute, setText } from "../dom/dom.js";
+import { paced } from "../lib/paced.js";
 import { number, text } from "../lib/text.js";
 import { objectsOf } from "../state/selectors.js";
 import { dockGuests } from "./dock-guests.js";
@@ -11,6 +12,9 @@ import { TABS } from "./dock-tabs.js";
 
 /** A laptop's window, where the stage needs the height more than a list does. A narrower one has a dock that opens by itself. */
 const SHORT_OF_ROOM = "(min-width: 1366px) and (max-width: 1439px), (min-width: 1366px) and (max-height: 800px)";
+
+/** Real milliseconds between two drawings of a list that its session keeps changing. */
+const LIST_EVERY_MS = 250;
 
 /**
  * @param {HTMLElement} root
@@ -44,6 +48,8 @@ export function mount(root, dispatch, looks) {
   });
   tabs.append(...buttons);
   arrowKeys(tabs);
+  const isOpen = (/** @type {Tab} */ one) => one === tab && !root.classList.contains("folded");
+  const follow = follower(list, dispatch, isOpen, () => onlyWarnings.checked);
   /** @type {unknown} */
   let shown = null;
   let shownLang = "";
@@ -106,11 +112,26 @@ export function mount(root, dispatch, looks) {
       guests.render(view, ui, tab, folded);
       const source = tab.source?.(view, ui);
       if (folded || !tab.draw || (shown === source && shownLang === ui.lang && source !== undefined)) return;
+      const follows = shown !== null && source !== undefined && shownLang === ui.lang;
       shown = source;
       shownLang = ui.lang;
-      tab.draw(list, view, ui, dispatch, { onlyWarnings: onlyWarnings.checked });
+      if (follows) follow(view, ui, tab);
+      else tab.draw(list, view, ui, dispatch, { onlyWarnings: onlyWarnings.checked });
     },
   };
+}
+
+/**
+ * A list that its session keeps changing, drawn four times a second at most: nobody reads more, and each moves hundreds of rows.
+ * @param {HTMLElement} list
+ * @param {Dispatch} dispatch
+ * @param {(tab: Tab) => boolean} isOpen
+ * @param {() => boolean} onlyWarnings
+ */
+function follower(list, dispatch, isOpen, onlyWarnings) {
+  return paced(LIST_EVERY_MS, (/** @type {View} */ view, /** @type {Ui} */ ui, /** @type {Tab} */ tab) => {
+    if (isOpen(tab)) tab.draw?.(list, view, ui, dispatch, { onlyWarnings: onlyWarnings() });
+  });
 }
 
 /**

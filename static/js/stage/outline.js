@@ -54,8 +54,9 @@ export function mountOutline(element, dispatch, onFocus) {
   let focused = "";
   let paintedAt = -Infinity;
   let pending = false;
-  /** @type {Map<string, unknown[]>} */
-  let looks = new Map();
+  /** @type {Map<string, {row: HTMLElement, look: unknown[]}>} */
+  let rows = new Map();
+  let order = "";
 
   listen(body, {
     layout: () => input?.layout ?? null,
@@ -113,19 +114,27 @@ export function mountOutline(element, dispatch, onFocus) {
     const first = nodes[0]?.name ?? "";
     const stop = focused || (model.nodes.has(now.selectedNode) ? now.selectedNode : first);
     const all = nodes.length <= PODS_IN_ALL_ROWS_NODES_MAX;
-    /** @type {typeof looks} */
-    const fresh = new Map();
-    syncList(body, nodes, (node) => node.name, createRow, (row, node) => {
+    // The rows are found by their places only where these have changed: a thousand of them are not asked for in vain.
+    const places = nodes.map((node) => node.name).join();
+    if (places !== order) {
+      order = places;
+      /** @type {typeof rows} */
+      const fresh = new Map();
+      syncList(body, nodes, (node) => node.name, createRow, (row, { name }) => fresh.set(name, rows.get(name) ?? { row, look: [] }));
+      rows = fresh;
+    }
+    for (const node of nodes) {
+      const known = rows.get(node.name);
+      if (!known) continue;
       const told = scene?.nodes.get(node.name) ?? null;
       const options = {
         lang, epochMs: now.epochMs, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode, trial: now.trial,
       };
       const look = [node, told?.feasible, told?.reason, told?.details, told?.segments.length, told?.total, told?.tied, told?.winner, ...Object.values(options)];
-      const before = looks.get(node.name);
-      fresh.set(node.name, look);
-      if (!before?.every((value, index) => value === look[index])) updateRow(row, node, told, options);
-    });
-    looks = fresh;
+      if (look.length === known.look.length && known.look.every((value, index) => value === look[index])) continue;
+      known.look = look;
+      updateRow(known.row, node, told, options);
+    }
   }
 
   return { render, tick, focusNode };

@@ -92,10 +92,11 @@ export function mountStage(element, dispatch) {
     const now = story.now();
     if (!now || !layout) return;
     if (story.advance(timeMs)) renderPage(timeMs);
+    // Words first: what paints asks where things stand, and is answered by a layout that nothing overthrows any more.
+    if (tickDue(timeMs)) page.tick(now, story.simNow(), timeMs);
     const input = fieldInput();
     if (input) field.paint(input);
     flights.paint(timeMs, palette.colours(), story.scene(), layout);
-    if (tickDue(timeMs)) page.tick(now, story.simNow(), timeMs);
   }
 
   /**

@@ -12,6 +12,12 @@ export const ROWS_KEPT = 400;
 /** Newest decisions kept for the charts, a dot each. */
 export const DECISIONS_KEPT = 3_600;
 
+/** Newest Kubernetes Events kept, as many as a fresh list brings: of an hour's traffic there would be hundreds of thousands. */
+export const EVENTS_KEPT = 2_000;
+/** Events beyond these at which the old ones go: sorting them for each message would cost more than they do. */
+const EVENTS_SLACK = 500;
+
+const EVENT_RESOURCE = "events";
 export const CLOCK_RESOURCE = "clocks.clustersim.io";
 export const CLOCK_KEY = "clock";
 
@@ -134,7 +140,7 @@ function applyEvents(view, frame) {
     ...view,
     revision: frame.to,
     newestMs: Math.max(view.newestMs, fresh[fresh.length - 1]?.simTimeMs ?? 0),
-    objects: foldRows(view.objects, fresh),
+    objects: withoutOldEvents(foldRows(view.objects, fresh)),
     rows: [...view.rows, ...fresh].slice(-ROWS_KEPT),
     decisions,
   });
@@ -182,6 +188,20 @@ export function foldRows(objects, rows) {
   }
   for (const [resource, byKey] of touched) if (byKey.size === 0) next.delete(resource);
   return next;
+}
+
+/**
+ * Objects without all but the newest Kubernetes Events. What came later in the list was written later, but for what was
+ * written again in between, which is told by its revision.
+ * @param {Objects} objects
+ * @returns {Objects}
+ */
+function withoutOldEvents(objects) {
+  const events = objects.get(EVENT_RESOURCE);
+  if (!events || events.size <= EVENTS_KEPT + EVENTS_SLACK) return objects;
+  const revision = (/** @type {Slim} */ event) => Number(event.metadata.resourceVersion ?? 0);
+  const newest = [...events].sort(([, a], [, b]) => revision(b) - revision(a)).slice(0, EVENTS_KEPT);
+  return new Map(objects).set(EVENT_RESOURCE, new Map(newest.reverse()));
 }
 
 /**
