@@ -9,6 +9,7 @@ import { addStyles } from "./dom/styles.js";
 import { kindOfResource, splitKey } from "./lib/kinds.js";
 import { loadTexts, text } from "./lib/text.js";
 import { refusedWrite } from "./state/roles.js";
+import { fullKey } from "./state/people.js";
 import { pluginHues } from "./state/selectors.js";
 import { keyOf } from "./state/view.js";
 
@@ -71,7 +72,8 @@ export function createGuests({ actions, dispatch, view, ui, toast, redraw }) {
       element: decision.element,
       show({ theme, lang, decisions }) {
         const { traces, selectedTraceId, loading } = decisions;
-        decision.get()?.render({ traces, selectedTraceId, loading, theme, lang, hues: pluginHues(view()), epochMs: view().epochMs });
+        decision.get()?.render({ traces, selectedTraceId, loading, theme, lang, hues: pluginHues(view()), epochMs: view().epochMs,
+          say: (key) => fullKey(view(), key), people: view().people });
       },
     },
   };

@@ -4,6 +4,7 @@
 import { loadTexts } from "../lib/text.js";
 import { splitKey } from "../lib/kinds.js";
 import { rememberDockHeight, rememberLanguage, rememberLooks, rememberTheme } from "../net/recent.js";
+import { saidKey } from "../state/people.js";
 import { fetched } from "./forms.js";
 import { speak } from "./world.js";
 
@@ -43,7 +44,7 @@ export function pageIntents(world) {
     },
     switchLooks: ({ on }) => attempt(() => world.actions.api.switchLooks(on)),
     pointAt: ({ resource, key }) => attempt(
-      () => world.actions.api.point({ resource, ...splitKey(key) }), t("pointed_done", { name: key.split("/").pop() ?? key }),
+      () => world.actions.api.point({ resource, ...splitKey(key) }), t("pointed_done", { name: saidKey(world.view(), key) }),
     ),
     dockHeight({ height }) {
       rememberDockHeight(height);

@@ -8,6 +8,7 @@ import { CONFIG, loadPlotly } from "../dom/plotly.js";
 import { csvOf } from "../lib/csv.js";
 import { text } from "../lib/text.js";
 import { hues, nodesChart, waitsChart } from "./charts.js";
+import { saidKey } from "../state/people.js";
 import { INPUTS, askOf, pluginsOf, tableOf } from "./model.js";
 import { nodesTable, podsTable, sumsTable, verdictOf } from "./result.js";
 import { picker } from "./side.js";
@@ -125,7 +126,8 @@ class Panel {
     this.verdict.replaceChildren(...verdictOf(answer, lang));
     this.verdict.classList.toggle("moved", answer.elsewhere > 0);
     this.sums.replaceChildren(sumsTable(answer, lang));
-    this.pods.replaceChildren(podsTable(answer, lang, (pod) => this.dispatch({ type: "select", resource: "pods", key: pod })));
+    this.pods.replaceChildren(podsTable(answer, lang, (pod) => this.dispatch({ type: "select", resource: "pods", key: pod }),
+      (key) => (this.view ? saidKey(this.view, key) : key)));
     setText(this.twinTitle, t("compare.twin"));
     this.twinRows.replaceChildren(nodesTable(answer, lang));
     const scene = { colours: readColours(this.root), lang, size: parseFloat(getComputedStyle(this.root).fontSize) || 12 };

@@ -85,8 +85,9 @@ function sizeOf(answer, lang) {
  * @param {Compared} answer
  * @param {Lang} lang
  * @param {(pod: string) => void} choose
+ * @param {(key: string) => string} say a pod's name as it is said
  */
-export function podsTable(answer, lang, choose) {
+export function podsTable(answer, lang, choose, say) {
   const t = wordsOf(lang);
   const moved = movedOf(answer);
   if (!moved.length) return element("p", { class: "cmp-note" }, t("compare.none_moved"));
@@ -96,7 +97,7 @@ export function podsTable(answer, lang, choose) {
       element("caption", {}, moved.length > ROWS_MAX
         ? t("compare.first_rows", { k: number(lang, ROWS_MAX), n: number(lang, moved.length) }) : t("compare.pods")),
       element("thead", {}, [element("tr", {}, columns.map((key) => element("th", { scope: "col" }, t(key))))]),
-      element("tbody", {}, moved.slice(0, ROWS_MAX).map((row) => podRow(row, lang, choose))),
+      element("tbody", {}, moved.slice(0, ROWS_MAX).map((row) => podRow(row, lang, choose, say))),
     ]),
   ]);
 }
@@ -105,12 +106,13 @@ export function podsTable(answer, lang, choose) {
  * @param {CompareRow} row
  * @param {Lang} lang
  * @param {(pod: string) => void} choose
+ * @param {(key: string) => string} say
  */
-function podRow(row, lang, choose) {
+function podRow(row, lang, choose, say) {
   const t = wordsOf(lang);
   const points = (/** @type {number | null} */ value) => (value === null ? "–" : number(lang, value));
   const why = whyOf(row, t);
-  const name = element("button", { class: "link", type: "button", title: row.pod, onclick: () => choose(row.pod) }, row.pod.slice(row.pod.indexOf("/") + 1));
+  const name = element("button", { class: "link", type: "button", title: row.pod, onclick: () => choose(row.pod) }, say(row.pod));
   return element("tr", {}, [
     element("th", { scope: "row" }, [name]), element("td", {}, row.a.node ?? t("compare.no_node")),
     element("td", { class: "cmp-new" }, row.b.node ?? t("compare.no_node")),

@@ -26,6 +26,8 @@ import { attempts, chartSection, pageOf, rowsOf, scoresSection } from "./section
  * @property {Theme} theme
  * @property {Lang} lang
  * @property {number} epochMs Unix milliseconds of simulated time zero
+ * @property {(key: string) => string} say a pod's name as it is said
+ * @property {unknown} [people] another one where it may be said otherwise
  */
 
 /**
@@ -44,6 +46,7 @@ export function mountDecision(element, dispatch, ask) {
   let page = 0;
   let look = "";
   let width = 0;
+  let people = /** @type {unknown} */ (null);
   /** @type {DecisionInput | null} */
   let input = null;
   /** @type {{trace: Trace, decision: Decision} | null} */
@@ -54,8 +57,9 @@ export function mountDecision(element, dispatch, ask) {
     input = next;
     const trace = traceOf(next.traces, next.selectedTraceId);
     const key = JSON.stringify([next.traces.map(versionOf), trace?.id, next.loading, next.theme, next.lang, next.hues]);
-    if (key === look) return;
+    if (key === look && next.people === people) return;
     look = key;
+    people = next.people;
     if (trace?.id !== shown?.trace.id) page = 0;
     shown = trace ? { trace, decision: decisionOf(trace.result, trace.scoreMax, next.hues) } : null;
     rebuild();
@@ -63,7 +67,7 @@ export function mountDecision(element, dispatch, ask) {
 
   function rebuild() {
     if (!input) return;
-    const { lang, traces, loading, epochMs } = input;
+    const { lang, traces, loading, epochMs, say } = input;
     if (!shown) {
       body.replaceChildren(h("p", { class: "dc-empty", text: text(lang, loading ? "decision.loading" : "decision.none") }));
       return;
@@ -74,7 +78,7 @@ export function mountDecision(element, dispatch, ask) {
       attempts(traces, trace, lang, epochMs, dispatch), pipeline(decision, trace, lang), pointList(trace, decision, lang),
       chartSection(decision, trace, { lang, mode, page, onMode, onPage }), plainWords(decision, trace, lang),
       trace.detail === "compacted" ? null : scoresSection(decision, lang), tieCard(decision, trace, lang),
-      sentence(trace.result, lang), refusals.section(trace, lang), ...preemptionSections(trace, lang),
+      sentence(trace.result, lang), refusals.section(trace, lang, say), ...preemptionSections(trace, lang, say),
       kept.section(trace, lang),
     ].flatMap((part) => part ?? []));
     if (focused) /** @type {HTMLElement | null} */ (body.querySelector(focused))?.focus();

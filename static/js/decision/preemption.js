@@ -7,6 +7,8 @@ import { CRITERIA } from "../lib/trace.js";
 import { h, icon } from "../dom/h.js";
 import { accountOf, candidateRows, decidedBy, nominatedOf, readCost } from "./preemption-model.js";
 
+/** @typedef {(key: string) => string} Say a pod's name as it is said, whose it is and in which namespace */
+
 /** Candidates whose pods are listed; the others' costs stand in the table. */
 const LISTED = 20;
 
@@ -17,20 +19,21 @@ const NODES_SHOWN = 5;
  * The preemption's sections; empty where there was none.
  * @param {Trace} trace
  * @param {Lang} lang
+ * @param {Say} say
  * @returns {HTMLElement[]}
  */
-export function preemptionSections(trace, lang) {
+export function preemptionSections(trace, lang, say) {
   const account = accountOf(trace);
   const rows = candidateRows(trace.result, account);
-  const nominated = nominatedSection(trace, lang);
+  const nominated = nominatedSection(trace, lang, say);
   const parts = [
-    rows.length > 0 ? choice(rows, lang) : null,
+    rows.length > 0 ? choice(rows, lang, say) : null,
     account && !account.eligible ? h("p", { class: "dc-callout", text: text(lang, "preemption.notEligible", {
       why: account.whyNot,
     }) }) : null,
-    ...rows.slice(0, LISTED).filter((row) => row.fates.length > 0).map((row) => fates(row, lang)),
+    ...rows.slice(0, LISTED).filter((row) => row.fates.length > 0).map((row) => fates(row, lang, say)),
     account?.reasons ? reasonsTable(account.reasons, lang) : null,
-    account && account.steps.length > 0 ? stepList(account.steps, lang) : null,
+    account && account.steps.length > 0 ? stepList(account.steps, lang, say) : null,
   ].filter((part) => part !== null);
   const section = parts.length > 0 ? h("section", { class: "dc-section dc-preemption" },
     h("header", { class: "dc-head" }, h("h3", { text: text(lang, "preemption.title") }),
@@ -42,8 +45,9 @@ export function preemptionSections(trace, lang) {
  * Candidates by cost; a row is struck from the criterion on that turned it away.
  * @param {readonly CandidateRow[]} rows
  * @param {Lang} lang
+ * @param {Say} say
  */
-function choice(rows, lang) {
+function choice(rows, lang, say) {
   const decided = decidedBy(rows);
   return h("div", {},
     h("div", { class: "dc-scroll", tabindex: "0", role: "region", "aria-label": text(lang, "preemption.title") },
@@ -54,7 +58,7 @@ function choice(rows, lang) {
           h("th", { scope: "col", text: text(lang, "preemption.end") }))),
         h("tbody", {}, ...rows.map((row) => h("tr", { class: row.chosen ? "dc-chosen" : "", "data-out": row.out },
           h("th", { scope: "row" }, row.chosen ? h("b", { text: row.node }) : h("s", { text: row.node }),
-            h("span", { class: "dc-hint", text: row.victims.map(shortName).join(", ") })),
+            h("span", { class: "dc-hint", text: row.victims.map(say).join(", ") })),
           ...(row.costs.length > 0 ? row.costs : CRITERIA.map(() => null)).map((cost) =>
             h("td", { "data-state": cost?.state ?? "" }, cost ? costText(cost, row.victims.length, lang) : null)),
           h("td", { class: "dc-end" }, endChip(row, lang))))),
@@ -114,8 +118,9 @@ function decidedWords({ winner, loser, by }, count, lang) {
  * The pods of a candidate, in the order in which they were given back.
  * @param {CandidateRow} row
  * @param {Lang} lang
+ * @param {Say} say
  */
-function fates(row, lang) {
+function fates(row, lang, say) {
   return h("details", { class: "dc-details dc-fates", ...(row.chosen ? { open: true } : {}) },
     h("summary", {}, h("span", { text: text(lang, row.chosen ? "preemption.podsChosen" : "preemption.pods", {
       node: row.node, n: row.victims.length, spared: row.fates.length - row.victims.length,
@@ -125,7 +130,7 @@ function fates(row, lang) {
       h("thead", {}, h("tr", {}, ...["pod", "priority", "start", "budget", "fate", "why"].map((name) =>
         h("th", { scope: "col", text: text(lang, `fates.${name}`) })))),
       h("tbody", {}, ...row.fates.map((fate) => h("tr", { "data-fate": fate.fate },
-        h("th", { scope: "row", title: fate.pod, text: shortName(fate.pod) }),
+        h("th", { scope: "row", title: fate.pod, text: say(fate.pod) }),
         h("td", { class: "dc-number", "data-label": text(lang, "fates.priority"), text: number(lang, fate.priority) }),
         h("td", { class: "dc-number", "data-label": text(lang, "fates.start"), text: fate.startTime ? clockTime(Date.parse(fate.startTime)) : text(lang, "preemption.notStarted") }),
         h("td", { "data-label": text(lang, "fates.budget") }, fate.breaksBudget ? h("span", { class: "dc-chip-out", text: text(lang, "fates.breaks") }) : text(lang, "fates.keeps")),
@@ -155,14 +160,15 @@ function reasonsTable(reasons, lang) {
 /**
  * @param {Account["steps"]} steps
  * @param {Lang} lang
+ * @param {Say} say
  */
-function stepList(steps, lang) {
+function stepList(steps, lang, say) {
   return h("div", {}, h("h4", { text: text(lang, "preemption.steps") }),
     h("ol", { class: "dc-steps", "data-testid": "preemption-steps" }, ...steps.map((step) =>
       h("li", { "data-step": step.step, "data-failed": step.error ? "true" : "false" },
         h("i", {}, icon(step.error ? "ban" : "check", 10)),
         h("span", { text: text(lang, `step.${step.step}`, {
-          node: step.node ?? "", pod: shortName(step.pod ?? ""), count: step.count ?? "", text: step.text ?? "",
+          node: step.node ?? "", pod: step.pod ? say(step.pod) : "", count: step.count ?? "", text: step.text ?? "",
         }) }), step.error ? h("b", { text: step.error }) : null))));
 }
 
@@ -170,8 +176,9 @@ function stepList(steps, lang) {
  * Nodes that others are nominated to: judged with their pods and without.
  * @param {Trace} trace
  * @param {Lang} lang
+ * @param {Say} say
  */
-function nominatedSection(trace, lang) {
+function nominatedSection(trace, lang, say) {
   const rows = nominatedOf(trace);
   if (rows.length === 0) return null;
   const verdict = (/** @type {import("../lib/types.d.ts").CodeReasons} */ one) => (one.code === "Success"
@@ -185,11 +192,6 @@ function nominatedSection(trace, lang) {
         h("thead", {}, h("tr", {}, ...["node", "pods", "with", "without"].map((name) =>
           h("th", { scope: "col", text: text(lang, `nominated.${name}`) })))),
         h("tbody", {}, ...rows.map((row) => h("tr", {}, h("th", { scope: "row", text: row.node }),
-          h("td", { text: row.pods.map(shortName).join(", ") }), h("td", {}, verdict(row.with)),
+          h("td", { text: row.pods.map(say).join(", ") }), h("td", {}, verdict(row.with)),
           h("td", {}, verdict(row.without))))))));
-}
-
-/** @param {string} key namespace/name; the namespace `default` goes without saying */
-function shortName(key) {
-  return key.startsWith("default/") ? key.slice("default/".length) : key;
 }

@@ -39,8 +39,9 @@ export function makeRefusals(ask, redraw) {
   /**
    * @param {Trace} trace
    * @param {Lang} lang
+   * @param {(key: string) => string} say a pod's name as it is said
    */
-  function section(trace, lang) {
+  function section(trace, lang, say) {
     const { refusals: known = {}, preFilter = [] } = trace.explanation ?? trace.result.explanation ?? {};
     const names = Object.keys(known).sort(compareNames);
     if (names.length === 0 && preFilter.length === 0) return null;
@@ -53,9 +54,9 @@ export function makeRefusals(ask, redraw) {
           text: text(lang, "refusal.others"), onclick: () => void question(trace.id),
         })),
       h("ul", { class: "dc-amounts" }, ...(preFilter.length ? [h("li", {}, h("b", { text: text(lang, "refusal.everywhere") }),
-        h("div", {}, ...preFilter.map((detail) => line(detail, lang))))] : []), ...names.slice(0, NODES_MAX).map((name) =>
-        h("li", {}, h("b", { text: name }), h("div", {}, ...(known[name] ?? []).map((detail) => line(detail, lang)),
-          asked?.state === "told" ? after(asked.nodes[name] ?? [], trace, name, lang) : null)))),
+        h("div", {}, ...preFilter.map((detail) => line(detail, lang, say))))] : []), ...names.slice(0, NODES_MAX).map((name) =>
+        h("li", {}, h("b", { text: name }), h("div", {}, ...(known[name] ?? []).map((detail) => line(detail, lang, say)),
+          asked?.state === "told" ? after(asked.nodes[name] ?? [], trace, name, lang, say) : null)))),
       more > 0 ? h("p", { class: "dc-hint", text: text(lang, "refusal.more", { n: more }) }) : null,
       asked ? h("p", { class: "dc-note", role: "status", text: text(lang, asked.state === "told" ? "refusal.othersNote"
         : asked.state === "gone" ? "refusal.notKept" : "refusal.asking") }) : null);
@@ -67,10 +68,11 @@ export function makeRefusals(ask, redraw) {
 /**
  * @param {RefusalDetail} detail
  * @param {Lang} lang
+ * @param {(key: string) => string} say
  */
-function line(detail, lang) {
+function line(detail, lang, say) {
   return h("p", { class: "dc-amount" }, detail.kind === "resource" ? ghost(detail) : icon("ban", 11),
-    h("span", { text: refusalWords(detail, lang) }));
+    h("span", { text: refusalWords(detail, lang, say) }));
 }
 
 /**
@@ -79,14 +81,15 @@ function line(detail, lang) {
  * @param {Trace} trace
  * @param {string} node
  * @param {Lang} lang
+ * @param {(key: string) => string} say
  */
-function after(refusals, trace, node, lang) {
+function after(refusals, trace, node, lang, say) {
   const first = trace.result.firstFail?.[node]?.plugin ?? refusals[0]?.plugin;
   const rest = refusals.filter((one) => one.plugin !== first);
   if (rest.length === 0) return h("p", { class: "dc-hint", text: text(lang, "refusal.nothing") });
   return h("div", { class: "dc-then" },
     h("p", { text: text(lang, "refusal.then", { plugins: rest.map((one) => one.plugin).join(", ") }) }),
-    ...rest.flatMap((one) => one.details.map((detail) => line(detail, lang))));
+    ...rest.flatMap((one) => one.details.map((detail) => line(detail, lang, say))));
 }
 
 /**

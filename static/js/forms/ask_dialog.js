@@ -16,10 +16,10 @@ const SECONDS_MAX = 3600;
  * @param {object} options
  * @param {Translate} options.t
  * @param {string} options.pod namespace/name; "": about the cluster as it stands
+ * @param {string} options.name the pod's as it is said
  * @param {(question: object) => Promise<Refusal>} options.ask
  */
-export function openAsk({ t, pod, ask }) {
-  const name = pod.split("/").pop() ?? pod;
+export function openAsk({ t, pod, name, ask }) {
   const all = pod ? OF_POD : OF_CLUSTER;
   const kinds = all.map((kind, index) => {
     const input = element("input", { type: "radio", name: "ask-kind", value: kind, "data-testid": `ask-kind-${kind}`, checked: index === 0 });

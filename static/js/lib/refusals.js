@@ -23,8 +23,9 @@ export function amountOf(resource, amount, lang) {
  * One detail as a sentence without its full stop: "cpu: needs 900m, 250m free".
  * @param {RefusalDetail} detail
  * @param {Lang} lang
+ * @param {(key: string) => string} [say] a pod's name as it is said
  */
-export function refusalWords(detail, lang) {
+export function refusalWords(detail, lang, say = (key) => key) {
   switch (detail.kind) {
     case "resource":
       return text(lang, "refusal.resource", {
@@ -43,14 +44,14 @@ export function refusalWords(detail, lang) {
     case "name":
       return text(lang, "refusal.name", { node: detail.asked });
     case "port":
-      return text(lang, "refusal.port", { port: `${detail.protocol} ${detail.port}`, holder: detail.holder });
+      return text(lang, "refusal.port", { port: `${detail.protocol} ${detail.port}`, holder: say(detail.holder) });
     case "spread":
       return detail.skew === null ? text(lang, "refusal.noPlace", { key: detail.topologyKey })
         : text(lang, "refusal.spread", {
           place: placeOf(detail), matching: detail.matching, fewest: detail.fewest, skew: detail.skew, most: detail.maxSkew,
         });
     case "held":
-      return text(lang, `refusal.held.${detail.source}`, { name: detail.name, holder: detail.holder });
+      return text(lang, `refusal.held.${detail.source}`, { name: detail.name, holder: say(detail.holder) });
     case "volume":
       return text(lang, detail.volume ? "refusal.volumeGone" : detail.largest === null ? "refusal.noVolume" : "refusal.volume", {
         claim: detail.claim, class: detail.class || '""', volume: detail.volume, asked: formatMemory(detail.asked),
@@ -71,18 +72,20 @@ function placeOf({ topologyKey, value }) {
  * All details of a node as one sentence.
  * @param {readonly RefusalDetail[]} details
  * @param {Lang} lang
+ * @param {(key: string) => string} [say]
  */
-export function refusalSentence(details, lang) {
-  return details.map((detail) => refusalWords(detail, lang)).join("; ");
+export function refusalSentence(details, lang, say) {
+  return details.map((detail) => refusalWords(detail, lang, say)).join("; ");
 }
 
 /**
  * What a tile adds to the scheduler's own reason, where there is little room: a taint is named by the reason itself.
  * @param {readonly RefusalDetail[]} details
  * @param {Lang} lang
+ * @param {(key: string) => string} [say]
  */
-export function tileSentence(details, lang) {
-  return refusalSentence(details.filter(({ kind }) => kind !== "taint"), lang);
+export function tileSentence(details, lang, say) {
+  return refusalSentence(details.filter(({ kind }) => kind !== "taint"), lang, say);
 }
 
 /**

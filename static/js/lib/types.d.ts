@@ -1069,6 +1069,9 @@ export interface DecisionPanel {
     hues: Readonly<Record<string, number>>;
     /** Unix milliseconds of simulated time zero. */
     epochMs: number;
+    /** A pod's name as it is said; `people`: another one where it may be said otherwise. */
+    say: (key: string) => string;
+    people?: unknown;
   }): void;
   destroy(): void;
 }

@@ -5,6 +5,7 @@ import { element, setAttribute, setText, syncList } from "../dom/dom.js";
 import { face } from "../dom/face.js";
 import { number, text } from "../lib/text.js";
 import { isWall, lookOf } from "../state/looks.js";
+import { saidKey } from "../state/people.js";
 
 /** Faces in the bar; the rest is the count. */
 const FACES_MAX = 4;
@@ -63,7 +64,7 @@ export function mountPeople(root, dispatch) {
         setText(/** @type {Element} */ (row.children[2]), note ? text(ui.lang, note) : "");
         setText(/** @type {Element} */ (row.children[3]), text(ui.lang, `role_${person.role}`));
         const look = person.id === view.me?.id || isWall(view, ui) ? null : lookOf(view, person);
-        showLook(/** @type {HTMLButtonElement} */ (row.children[4]), look, ui);
+        showLook(/** @type {HTMLButtonElement} */ (row.children[4]), look, view, ui);
       });
     },
   };
@@ -87,13 +88,14 @@ function personRow(person, dispatch) {
 /**
  * @param {HTMLButtonElement} go
  * @param {Selection | null} look
+ * @param {View} view
  * @param {Ui} ui
  */
-function showLook(go, look, ui) {
+function showLook(go, look, view, ui) {
   go.hidden = !look;
   go.dataset["resource"] = look?.resource ?? "";
   go.dataset["key"] = look?.key ?? "";
-  setText(go, look ? text(ui.lang, "looks_at", { name: look.key.split("/").pop() ?? look.key }) : "");
+  setText(go, look ? text(ui.lang, "looks_at", { name: saidKey(view, look.key) }) : "");
 }
 
 /**

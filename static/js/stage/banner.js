@@ -71,7 +71,7 @@ export function mountRecall(element, dispatch) {
   function render(cycle, model, epochMs, lang) {
     bar.hidden = !cycle;
     if (!cycle) return;
-    const pod = model.pods.get(cycle.pod)?.label ?? cycle.pod.split("/").pop() ?? cycle.pod;
+    const pod = model.say(cycle.pod);
     setText(said, text(lang, "recall.said", { n: cycle.attempt, pod, time: clockTime(epochMs + cycle.startedAtMs) }));
     setText(words, text(lang, "recall.back"));
   }

@@ -18,16 +18,17 @@ export function mountClients(element) {
 
   /**
    * @param {View} view
+   * @param {(key: string) => string} say a pod's name as it is said
    * @param {Lang} lang
    */
-  function render(view, lang) {
+  function render(view, say, lang) {
     const rows = clientRows(view);
     card.hidden = rows.length === 0;
     if (card.hidden) return;
     const more = rows.length - CLIENTS_SHOWN;
     setText(title, more > 0 ? text(lang, "clients.more", { n: number(lang, rows.length), shown: number(lang, CLIENTS_SHOWN) })
       : text(lang, "clients.title"));
-    syncList(list, rows.slice(0, CLIENTS_SHOWN), (row) => row.name, createRow, (item, row) => updateRow(item, row, lang));
+    syncList(list, rows.slice(0, CLIENTS_SHOWN), (row) => row.name, createRow, (item, row) => updateRow(item, row, say, lang));
   }
 
   /**
@@ -51,9 +52,10 @@ function createRow() {
 /**
  * @param {HTMLElement} item
  * @param {ClientRow} row
+ * @param {(key: string) => string} say
  * @param {Lang} lang
  */
-function updateRow(item, { name, target, state, message, ok, last }, lang) {
+function updateRow(item, { name, target, state, message, ok, last }, say, lang) {
   const part = (/** @type {string} */ of) => /** @type {HTMLElement} */ (item.querySelector(of));
   item.title = target;
   setText(part("b"), name);
@@ -62,7 +64,7 @@ function updateRow(item, { name, target, state, message, ok, last }, lang) {
   const failed = Boolean(last && last.result !== "ok");
   part(".st-client-last").dataset["failed"] = String(failed);
   setText(part(".st-client-last"), state === "Waiting" ? message : !last ? "" : failed
-    ? last.message || last.result : text(lang, "clients.answered", { pod: short(last.pod ?? ""), node: last.node ?? "" }));
+    ? last.message || last.result : text(lang, "clients.answered", { pod: last.pod ? say(last.pod) : "", node: last.node ?? "" }));
 }
 
 /** @param {string} key namespace/name */

@@ -14,6 +14,7 @@ import { glyphElement } from "./glyphs.js";
  * @typedef {object} EvictBarInput
  * @property {Eviction} eviction
  * @property {Cycle} cycle
+ * @property {string} name of its pod as it is said
  * @property {Glyph | null} glyph of its pod, while there is one
  * @property {Colours} colours
  * @property {Lang} lang
@@ -47,15 +48,15 @@ export function mountEvictBar(element, dispatch, on) {
   function render(input) {
     bar.hidden = !input;
     if (!input) return;
-    const { eviction, cycle, glyph, colours, lang } = input;
+    const { eviction, cycle, name: saidAs, glyph, colours, lang } = input;
     key = cycle.pod;
     bar.setAttribute("aria-label", text(lang, "evict.label"));
-    const next = `${key} ${lang} ${glyph?.hue} ${glyph?.priority} ${colours.key}`;
+    const next = `${key} ${saidAs} ${lang} ${glyph?.hue} ${glyph?.priority} ${colours.key}`;
     if (next !== look) {
       look = next;
       pod.title = key;
       pod.replaceChildren(glyphElement({ state: "nominated", hue: glyph?.hue ?? 4, ring: false }, 22, colours),
-        h("span", { class: "st-hand-words" }, h("b", { text: glyph?.label ?? key.split("/").pop() ?? key }),
+        h("span", { class: "st-hand-words" }, h("b", { text: saidAs }),
           h("span", { text: text(lang, "hand.priority", { n: number(lang, glyph?.priority ?? 0) }) })));
     }
     steps.forEach(({ frame, step, name, line }, index) => {

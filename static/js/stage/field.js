@@ -75,7 +75,7 @@ export function makeField(scroller, canvas) {
       canvas.style.width = `${width}px`;
       canvas.style.height = `${height}px`;
     }
-    const pen = { context, colours: input.colours, dpr, lang: input.lang, nowMs: input.nowMs };
+    const pen = { context, colours: input.colours, dpr, lang: input.lang, nowMs: input.nowMs, say: input.model.say };
     context.setTransform(dpr, 0, 0, dpr, MARGIN * dpr, (MARGIN - scroll) * dpr);
     if (all) {
       painted = new Map();

@@ -20,6 +20,7 @@ const WAKES_SHOWN = 3;
  * @typedef {object} LanesInput
  * @property {readonly Lane[]} lanes
  * @property {(key: string) => Glyph | null} glyphOf
+ * @property {(key: string) => string} say a pod's name as it is said
  * @property {string} sort the plugin that orders the active queue
  * @property {string} selectedPod
  * @property {Colours} colours
@@ -143,7 +144,7 @@ export function mountLanes(element, dispatch) {
 function updateRow(item, row, lane, input, dispatch, told) {
   const { lang } = input;
   const glyph = input.glyphOf(row.key);
-  const name = glyph?.label ?? row.key.split("/").pop() ?? row.key;
+  const name = input.say(row.key);
   const look = `${told} ${row.state} ${lane.name} ${lang} ${name} ${row.priority} ${row.plugin} ${row.message} `
     + `${row.wakes.join()} ${row.movedBy} ${row.holds.map((hold) => hold.name).join()} ${input.refused} ${glyph?.hue} ${glyph?.state} ${input.colours.key} ${input.sort}`;
   if (item.dataset["look"] !== look) {

@@ -63,7 +63,7 @@ export function mountLens(host) {
     setText(hint, text(input.lang, "lens.level"));
     const scene = input.scene?.nodes.get(node.name);
     setText(/** @type {HTMLElement} */ (lens.lastElementChild), scene?.feasible === false
-      ? [`${node.name}: ${scene.reason}`, refusalSentence(scene.details, input.lang)].filter(Boolean).join(". ") : describe(input, node));
+      ? [`${node.name}: ${scene.reason}`, refusalSentence(scene.details, input.lang, input.model.say)].filter(Boolean).join(". ") : describe(input, node));
     drawLens(input, names);
     place(host, lens, at, 320, 226);
   }
@@ -81,7 +81,7 @@ export function mountLens(host) {
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
     context.setTransform(dpr, 0, 0, dpr, 4 * dpr, 4 * dpr);
-    const pen = { context, colours: input.colours, dpr, lang: input.lang, nowMs: input.nowMs };
+    const pen = { context, colours: input.colours, dpr, lang: input.lang, nowMs: input.nowMs, say: input.model.say };
     names.forEach((name, index) => {
       const node = input.model.nodes.get(name);
       if (!node) return;

@@ -32,8 +32,8 @@ export function heard(before, cycle, pod, lang) {
   if (reached(FILTER) && trace.feasible) said.push(filtered(cycle, lang));
   if (reached(SCORE) && trace.scores) said.push(scored(cycle, lang));
   if (reached(RESERVE) && trace.chosen) {
-    const [key, values] = lastOf(cycle);
-    said.push(counted(lang, `live.${key.replace("last.", "")}`, { ...values, pod }));
+    const [key, values] = lastOf(cycle, pod);
+    said.push(counted(lang, `live.${key.replace("last.", "")}`, values));
   }
   if (reached(BIND) && trace.chosen) said.push(text(lang, "live.bound", { pod, node: trace.chosen }));
   if (trace.fitError && !before?.trace?.fitError) said.push(text(lang, "live.refused", { pod, message: trace.fitError }));

@@ -12,7 +12,7 @@ import { isOld, rolloutsOf, templatesMaker } from "../state/rollouts.js";
 import {
   cycleUnderWay, isTerminal, leader, objectAt, objectsOf, podRequests, podState, queueOfLeader, remembered,
 } from "../state/selectors.js";
-import { saidName } from "../state/people.js";
+import { fullKey, saidKey, saidName } from "../state/people.js";
 import { groupOf, sortedGroups } from "./groups.js";
 import { unseenPods } from "./lanes-model.js";
 import { nodeModels, redraw, zonesOf } from "./node-model.js";
@@ -22,6 +22,7 @@ import { nodeModels, redraw, zonesOf } from "./node-model.js";
  * @property {string} key namespace/name
  * @property {string} name
  * @property {string} label name without the hash that a Deployment puts into it; a student's with initials and namespace
+ * @property {string} spoken the same in full, where pods of all namespaces are read out
  * @property {string} uid
  * @property {PodState | Fate} state
  * @property {number} hue 0-based owner hue
@@ -74,6 +75,7 @@ import { nodeModels, redraw, zonesOf } from "./node-model.js";
  * @property {readonly {name: string, nodes: readonly string[], pods: number}[]} zones
  * @property {ReadonlyMap<string, Glyph>} pods by key
  * @property {readonly Glyph[]} fresh those of them that the model before did not have
+ * @property {(key: string) => string} say a pod's name as it is said, whether it is still there or not
  * @property {readonly Group[]} groups
  * @property {QueueStatus} queue
  * @property {readonly Rollout[]} rollouts workloads with pods of two templates
@@ -121,7 +123,8 @@ export function modelMaker() {
     const nodeMap = /** @type {ReadonlyMap<string, NodeSlim>} */ (objectsOf(view, "nodes"));
     const nodes = nodeModels(nodeMap, before?.model.nodes ?? NO_NODES, drawn, ghosts, view.epochMs);
     const unseen = unseenPods(drawn.waiting.flatMap(({ pod }) => (pod && !isTerminal(pod) ? pod : [])), queue, taken, queueRevision(view));
-    const model = { nodes, zones: zonesOf(nodes), pods: drawn.glyphs, fresh: drawn.fresh, groups: sortedGroups(groups, drawn.glyphs), queue, unseen,
+    const model = { nodes, zones: zonesOf(nodes), pods: drawn.glyphs, fresh: drawn.fresh,
+      say: (/** @type {string} */ key) => drawn.glyphs.get(key)?.label ?? saidKey(view, key), groups: sortedGroups(groups, drawn.glyphs), queue, unseen,
       // Most of the time no pod is of an older template, and there is nothing to count.
       rollouts: drawn.aged ? rolloutsOf(templates, pods.values()) : [] };
     last = { inputs, model, told, ghosts };
@@ -245,6 +248,7 @@ function makeGlyph(view, pod, { key, state, node, old }, colourBy, groups) {
     key,
     name: pod.metadata.name,
     label: saidName(view, pod.metadata.namespace, shortName(pod)),
+    spoken: fullKey(view, key),
     uid: pod.metadata.uid ?? "",
     state,
     node,

@@ -128,7 +128,7 @@ export function mountOutline(element, dispatch, onFocus) {
       if (!known) continue;
       const told = scene?.nodes.get(node.name) ?? null;
       const options = {
-        lang, epochMs: now.epochMs, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode, trial: now.trial,
+        say: model.say, lang, epochMs: now.epochMs, reachable: node.name === stop, pods: all || node.name === focused, selected: node.name === now.selectedNode, trial: now.trial,
       };
       const look = [node, told?.feasible, told?.reason, told?.details, told?.segments.length, told?.total, told?.tied, told?.winner, ...Object.values(options)];
       if (look.length === known.look.length && known.look.every((value, index) => value === look[index])) continue;
@@ -183,9 +183,9 @@ function createRow(node) {
  * @param {HTMLElement} row
  * @param {NodeModel} node
  * @param {NodeScene | null} scene
- * @param {{lang: Lang, epochMs: number, reachable: boolean, pods: boolean, selected: boolean, trial: Trial | null}} options
+ * @param {{lang: Lang, epochMs: number, reachable: boolean, pods: boolean, selected: boolean, say: (key: string) => string, trial: Trial | null}} options
  */
-function updateRow(row, node, scene, { lang, epochMs, reachable, pods, selected, trial }) {
+function updateRow(row, node, scene, { lang, epochMs, reachable, pods, selected, say, trial }) {
   const [name, zone, cpu, memory, verdict, list] = /** @type {HTMLElement[]} */ ([...row.children]);
   if (!name || !zone || !cpu || !memory || !verdict || !list) return;
   const button = /** @type {HTMLElement} */ (name.firstElementChild);
@@ -197,7 +197,7 @@ function updateRow(row, node, scene, { lang, epochMs, reachable, pods, selected,
   setText(cpu, `${formatCpu(node.cpuUsed)} / ${formatCpu(node.cpuMilli)}${used(formatCpu(node.usage?.cpu ?? 0))}`);
   setText(memory, `${formatMemory(node.memoryUsed)} / ${formatMemory(node.memoryBytes)}${used(formatMemory(node.usage?.memory ?? 0))}`);
   const turned = trialAt(trial, node.name);
-  setText(verdict, [verdictText(node, scene, lang, epochMs), trial && turned ? trialWords(trial, turned, lang) : ""].filter(Boolean).join("; "));
+  setText(verdict, [verdictText(node, scene, { lang, epochMs, say }), trial && turned ? trialWords(trial, turned, lang) : ""].filter(Boolean).join("; "));
   const shown = pods ? node.glyphs : [];
   syncList(/** @type {HTMLElement} */ (list.firstElementChild), shown, (glyph) => glyph.key, () =>
     h("li", {}, h("button", { type: "button" })), (item, glyph) => updatePod(item, glyph, tabIndex, lang));
@@ -215,17 +215,16 @@ function updatePod(item, glyph, tabIndex, lang) {
   button.dataset["pod"] = glyph.key;
   if (button.tabIndex !== tabIndex) button.tabIndex = tabIndex;
   const reason = glyph.pod ? endReason(glyph.pod) : "";
-  setText(button, [glyph.key, text(lang, `state.${glyph.state}`), glyph.old ? text(lang, "pod.old") : "", reason,
+  setText(button, [glyph.spoken, text(lang, `state.${glyph.state}`), glyph.old ? text(lang, "pod.old") : "", reason,
     glyph.mark && glyph.mark !== "same" ? text(lang, `mark.${glyph.mark}`) : ""].filter(Boolean).join(", "));
 }
 
 /**
  * @param {NodeModel} node
  * @param {NodeScene | null} scene
- * @param {Lang} lang
- * @param {number} epochMs
+ * @param {{lang: Lang, epochMs: number, say: (key: string) => string}} how
  */
-function verdictText(node, scene, lang, epochMs) {
+function verdictText(node, scene, { lang, epochMs, say }) {
   const words = [];
   const { trouble, difference } = node;
   if (difference) words.push(differenceWords(difference, lang));
@@ -233,7 +232,7 @@ function verdictText(node, scene, lang, epochMs) {
   if (trouble) words.push(troubleHead({ ...trouble, sinceMs: null }, 0, lang), troubleFate(trouble, null, epochMs, lang));
   if (node.unschedulable) words.push("SchedulingDisabled");
   for (const taint of node.taints) words.push(`${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`);
-  if (scene?.feasible === false) words.push(...[scene.reason, refusalSentence(scene.details, lang)].filter(Boolean));
+  if (scene?.feasible === false) words.push(...[scene.reason, refusalSentence(scene.details, lang, say)].filter(Boolean));
   else if (scene?.feasible) {
     words.push(scene.segments.length > 0 ? `${scene.total} ${text(lang, "stage.pts")}` : text(lang, "stage.feasible"));
     if (scene.winner) words.push(text(lang, "stage.winner"));

@@ -65,7 +65,7 @@ export function mountPage(element, dispatch, on) {
     const under = live && live.endedMs === null ? live : null;
     const mayNot = refusedCluster(view.me);
     const profile = profileOf(view, told?.cycle.profile ?? "");
-    listener.follow(under?.cycle ?? null, view.decisions, (key) => model.pods.get(key)?.label ?? key.split("/").pop() ?? key, lang);
+    listener.follow(under?.cycle ?? null, view.decisions, model.say, lang);
     rail.render(told?.cycle ?? null, profile, model.nodes.size, lang, {
       over: Boolean(scene?.over || told?.recalled), sealed: seal.render(view, lang),
     });
@@ -77,7 +77,7 @@ export function mountPage(element, dispatch, on) {
       lanes: laneModels(model.queue, model.unseen, under?.cycle.pod ?? "", nowMs, {
         backoff: backoffOf(view), sort: profile.sort, ownerOf: (key) => ownerOf(model, key),
       }),
-      sort: profile.sort, glyphOf: (key) => model.pods.get(key) ?? null,
+      sort: profile.sort, glyphOf: (key) => model.pods.get(key) ?? null, say: model.say,
       selectedPod: selected?.resource === "pods" ? selected.key : "", colours, lang,
       paused: view.clock?.paused ?? true, refused: mayNot ? text(lang, mayNot) : "",
     });
@@ -87,11 +87,11 @@ export function mountPage(element, dispatch, on) {
     });
     looks.render(view, ui, layout);
     rollouts.render(model.rollouts, lang);
-    clients.render(view, lang);
+    clients.render(view, model.say, lang);
     legend.render({ groups: model.groups, aged: model.rollouts.length > 0, pods: model.pods, layout, ui, colours, scene, trial });
     const eviction = layout.wide && told && scene?.eviction;
     evict.render(eviction ? {
-      eviction, cycle: told.cycle, glyph: model.pods.get(told.cycle.pod) ?? null, colours, lang,
+      eviction, cycle: told.cycle, name: model.say(told.cycle.pod), glyph: model.pods.get(told.cycle.pod) ?? null, colours, lang,
     } : null);
     element.dataset["scene"] = eviction ? "eviction" : "";
     edges.render({ scene, layout, lang });

@@ -12,6 +12,7 @@ import { roundRect } from "./glyphs.js";
  * @property {number} dpr
  * @property {Lang} lang
  * @property {number} nowMs simulated
+ * @property {(key: string) => string} say a pod's name as it is said
  */
 
 /** Most measured widths kept. */

@@ -213,7 +213,7 @@ function handSections(input, cycle, scene, dispatch) {
   const { lang, model } = input;
   if (!cycle) return [emptyHand(input, dispatch)];
   const glyph = model.pods.get(cycle.pod) ?? null;
-  const name = glyph?.label ?? cycle.pod.split("/").pop() ?? cycle.pod;
+  const name = model.say(cycle.pod);
   const square = h("span", { class: "st-hand-glyph" },
     glyphElement({ state: "queued", hue: glyph?.hue ?? 4, ring: false }, 30, input.colours));
   const parts = [h("div", { class: "st-card-part" },
@@ -252,17 +252,17 @@ function emptyHand({ last, lang, model, view }, dispatch) {
     last ? h("button", {
       type: "button", class: "st-last", title: last.pod, "data-testid": "stage-last",
       onclick: () => dispatch({ type: "select", resource: "pods", key: last.pod, tab: "decision" }),
-    }, h("span", { text: sentenceOf(last, model.pods.get(last.pod)?.label, lang) })) : null);
+    }, h("span", { text: sentenceOf(last, model.say(last.pod), lang) })) : null);
 }
 
 /**
  * @param {Cycle} last
- * @param {string | undefined} label of its pod, while there is one
+ * @param {string} pod its name as it is said
  * @param {Lang} lang
  */
-function sentenceOf(last, label, lang) {
-  const [key, told] = lastOf(last);
-  return counted(lang, key, label ? { ...told, pod: label } : told);
+function sentenceOf(last, pod, lang) {
+  const [key, told] = lastOf(last, pod);
+  return counted(lang, key, told);
 }
 
 /**
@@ -331,7 +331,7 @@ function updateBinding(card, { model, lang, colours }) {
     item.dataset["look"] = look;
     const state = glyph?.state === "bound" ? "bound" : "assumed";
     item.replaceChildren(glyphElement({ state, hue: glyph?.hue ?? 4, ring: false }, 12, colours),
-      h("span", { text: `${glyph?.label ?? entry.pod.split("/").pop()} → ${entry.node}` }));
+      h("span", { text: `${model.say(entry.pod)} → ${entry.node}` }));
   });
 }
 

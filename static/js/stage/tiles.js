@@ -99,7 +99,7 @@ export function drawTile(pen, box, node, state) {
   }
   pen.context.save();
   if (cycle?.over && (scored || refused)) pen.context.globalAlpha = OVER_ALPHA;
-  if (reason) footer(pen, box, reason, refused ? dim : 1, refused ? tileSentence(scene?.details ?? [], pen.lang)
+  if (reason) footer(pen, box, reason, refused ? dim : 1, refused ? tileSentence(scene?.details ?? [], pen.lang, pen.say)
     : trouble ? troubleFate(trouble, pen.nowMs, 0, pen.lang) : "", refused ? "ban" : difference ? "clock" : "warn");
   else if (!scored && ghost) ghostLine(pen, box, ghost);
   else if (scene?.role) preemptionLines(pen, box, scene);

@@ -72,10 +72,10 @@ export function isComplete({ trace, ...cycle }) {
 /**
  * What a cycle came to: the key of a sentence ("small-2 → n2 with 479, by 7") and what fills it.
  * @param {Cycle} cycle that is complete
+ * @param {string} pod its name as it is said
  * @returns {[key: string, values: Record<string, string | number>]}
  */
-export function lastOf({ pod: key, trace = {} }) {
-  const pod = key.split("/").pop() ?? key;
+export function lastOf({ trace = {} }, pod) {
   const room = trace.preemption?.nominatedNode;
   if (!trace.chosen) return room ? ["last.preempts", { pod, node: room }] : ["last.refused", { pod }];
   const values = { pod, node: trace.chosen };

@@ -148,7 +148,7 @@ export function mountTrialBar(element, dispatch) {
     render(trial, model, lang) {
       bar.hidden = !trial;
       if (!trial) return;
-      const pod = model.pods.get(trial.pod)?.label ?? trial.pod.split("/").pop() ?? trial.pod;
+      const pod = model.say(trial.pod);
       const [was, now] = trial.chosen.map((node) => node ?? text(lang, "trial.nowhere"));
       const [k, n] = trial.elsewhere;
       setText(said, trial.last ? text(lang, "trial.saidLast", { k: number(lang, k), n: number(lang, n) })

@@ -183,7 +183,7 @@ function waiting(pen, box, pod) {
   const waits = text(lang, "stage.waitsHere");
   const room = box.w - 2 * PAD - 18;
   context.font = `600 11px ${colours.font}`;
-  const name = write(pen, fit(pen, pod.split("/").pop() ?? pod, room), box.x + PAD + 18, y + height / 2, { weight: 600, colour: colours.purt });
+  const name = write(pen, fit(pen, pen.say(pod), room), box.x + PAD + 18, y + height / 2, { weight: 600, colour: colours.purt });
   context.font = `400 11px ${colours.font}`;
   if (widthOf(pen, waits) <= room - name - 6) write(pen, waits, box.x + PAD + 24 + name, y + height / 2, { colour: colours.purt });
 }

@@ -67,3 +67,13 @@ export function saidKey(view, key) {
   const at = key.indexOf("/");
   return at < 0 ? key : saidName(view, key.slice(0, at), key.slice(at + 1));
 }
+
+/**
+ * The same with the namespace of whatever is nobody's, where pods of several stand in one table; `default` goes without saying.
+ * @param {View} view
+ * @param {string} key
+ */
+export function fullKey(view, key) {
+  const [namespace = "", name = ""] = key.split("/");
+  return whose(view, namespace) || namespace === "default" ? saidName(view, namespace, name) : key;
+}

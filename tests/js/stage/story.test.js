@@ -76,15 +76,15 @@ test("countdowns stand still in held time", () => {
 });
 
 test("what a decision came to is one sentence", () => {
-  const said = (/** @type {object} */ change) => lastOf(cycle({ point: "PostBind", trace: { ...trace(), ...change } }));
+  const said = (/** @type {object} */ change) => lastOf(cycle({ point: "PostBind", trace: { ...trace(), ...change } }), "web-1");
   assert.deepEqual(said({}), ["last.lot", { pod: "web-1", node: "n3", points: 391, n: 2 }]);
   const scores = /** @type {NonNullable<TraceResult["scores"]>} */ (trace().scores);
   assert.deepEqual(said({ scores: { ...scores, total: [380, 391, 350] }, best: ["n3"] }),
     ["last.by", { pod: "web-1", node: "n3", points: 391, lead: 11 }]);
-  assert.deepEqual(lastOf(cycle({ trace: { feasible: ["n3"], chosen: "n3" } })), ["last.only", { pod: "web-1", node: "n3" }]);
-  assert.deepEqual(lastOf(cycle({ trace: { feasible: [], fitError: "0/1 nodes are available" } })),
+  assert.deepEqual(lastOf(cycle({ trace: { feasible: ["n3"], chosen: "n3" } }), "web-1"), ["last.only", { pod: "web-1", node: "n3" }]);
+  assert.deepEqual(lastOf(cycle({ trace: { feasible: [], fitError: "0/1 nodes are available" } }), "web-1"),
     ["last.refused", { pod: "web-1" }]);
-  assert.deepEqual(lastOf(cycle({ trace: { feasible: [], fitError: "0/1", preemption: { nominatedNode: "n2" } } })),
+  assert.deepEqual(lastOf(cycle({ trace: { feasible: [], fitError: "0/1", preemption: { nominatedNode: "n2" } } }), "web-1"),
     ["last.preempts", { pod: "web-1", node: "n2" }]);
 });
 
