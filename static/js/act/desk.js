@@ -1,9 +1,10 @@
-/** What only a page with a dock asks the server for: models, elections, watches, two writers that meet. Fetched with the desk. */
+/** What only a page with a dock asks the server for: models, the last decision, elections, watches, two writers that meet. Fetched with the desk. */
 
 /** @import { Ui, View } from "../lib/types.d.ts" */
 /** @import { SessionApi } from "../net/rest.js" */
 import { showConflict } from "./conflict.js";
 import { ElectionLoader } from "./election.js";
+import { LastLoader } from "./last.js";
 import { ModelLoader } from "./model.js";
 import { WatchesLoader } from "./watches.js";
 
@@ -14,6 +15,7 @@ import { WatchesLoader } from "./watches.js";
 export function deskAsks(api, setUi) {
   const model = new ModelLoader(api, () => setUi({ model: model.state }));
   const election = new ElectionLoader(api, () => setUi({ leases: election.marks }));
+  const last = new LastLoader(api, (trace) => setUi({ last: trace }));
   const watches = new WatchesLoader(api, () => setUi({ watches: watches.told }));
   return {
     /** @param {string} namespace */
@@ -23,6 +25,7 @@ export function deskAsks(api, setUi) {
      * @param {{view: View, showing: View, liveMs: number, tab: string, pod: string}} now `showing`: the moment that is held, or now
      */
     follow({ view, showing, liveMs, tab, pod }) {
+      last.follow(view);
       election.follow(view, tab === "election");
       watches.follow(view, liveMs, tab === "watches" && showing === view);
       model.follow(showing, tab === "model" ? pod : "");

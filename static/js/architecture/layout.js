@@ -6,6 +6,9 @@
 
 /** The least room that a node needs for its two components, and a person for their name. */
 export const NODE_WIDTH = 116;
+/** How wide a box is in which `kube-controller-manager-0` fits, and how high a field with two rows of them, in letters. */
+const NAME_LETTERS = 16;
+const TWO_ROWS_HEIGHT = 24;
 const GAP = 10;
 const EDGE = 12;
 
@@ -28,9 +31,10 @@ export function layoutOf(parts, width, height, size) {
   const of = (/** @type {Part["kind"][]} */ ...kinds) => parts.filter(({ kind }) => kinds.includes(kind));
   /** @type {Map<string, Box>} */
   const boxes = new Map();
-  const tall = size * 3.6;
-  const top = of("scheduler", "manager");
-  row(top, EDGE, width - EDGE, EDGE + tall / 2, Math.min(230, (width - 2 * EDGE) / Math.max(1, top.length) - GAP), tall, boxes);
+  const tops = topRows(of("manager"), of("scheduler"), width, height, size);
+  const each = size * 3.6;
+  tops.forEach((top, index) => row(top, EDGE, width - EDGE, EDGE + each / 2 + index * (each + 6), topWidth(top.length, width), each, boxes));
+  const tall = tops.length * each + (tops.length - 1) * 6;
   const nodes = [...new Set(of("kubelet").map(({ node }) => node))];
   const slots = nodes.length + of("more").length + 1;
   const slot = Math.min(170, (width - 2 * EDGE - (slots - 1) * GAP) / slots);
@@ -56,6 +60,28 @@ export function layoutOf(parts, width, height, size) {
     height: Math.max(size * 1.4, Math.min(size * 2.9, step - 3)),
   }));
   return boxes;
+}
+
+/**
+ * Replicas stand in one row while their names fit, else in a row a component where there is height for two.
+ * @param {readonly Part[]} managers
+ * @param {readonly Part[]} schedulers
+ * @param {number} width
+ * @param {number} height
+ * @param {number} size
+ */
+function topRows(managers, schedulers, width, height, size) {
+  const all = [...managers, ...schedulers];
+  const narrow = topWidth(all.length, width) < NAME_LETTERS * size;
+  return narrow && managers.length > 0 && schedulers.length > 0 && height >= TWO_ROWS_HEIGHT * size ? [managers, schedulers] : [all];
+}
+
+/**
+ * @param {number} count
+ * @param {number} width of the field
+ */
+function topWidth(count, width) {
+  return Math.min(230, (width - 2 * EDGE) / Math.max(1, count) - GAP);
 }
 
 /**

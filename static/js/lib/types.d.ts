@@ -743,6 +743,8 @@ export interface Ui {
   command: Commanded | null;
   /** What a what-if of the selected pod changes on the nodes; null: none is looked at. */
   trial: Trial | null;
+  /** The newest decision, where it was made before this page was there to see it. */
+  last: Trace | null;
 }
 
 /** A what-if as the stage shows it: one attempt taken again, or the newest `last` decisions together. */

@@ -1,4 +1,4 @@
-/** An attempt of the past, chosen in the inspector, as a cycle that the stage can tell. Pure. */
+/** Decisions that this page did not see being made, as cycles that the stage can tell: one chosen in the inspector, the newest. Pure. */
 
 /** @import { Cycle, Point, Trace, Ui, View } from "../lib/types.d.ts" */
 /** @import { Told } from "./told.js" */
@@ -31,6 +31,25 @@ export function recalledOf(view, ui) {
   }
   return told;
 }
+
+/**
+ * The newest decision as one that is over, where it was made before this page was there to see it; null where it is not the
+ * newest any more, or where the past is shown.
+ * @param {View} view
+ * @param {Pick<Ui, "last">} ui
+ * @returns {Told | null}
+ */
+export function rememberedOf(view, { last }) {
+  if (!last || view.me?.past || cycleUnderWay(view) || view.decisions.at(-1)?.id !== last.id) return null;
+  const told = ends.get(last) ?? {
+    cycle: cycleOf(last), replica: last.replica, sinceMs: -Infinity, endedMs: 0, revision: last.revision, past: false,
+  };
+  ends.set(last, told);
+  return told;
+}
+
+/** @type {WeakMap<Trace, Told>} */
+const ends = new WeakMap();
 
 /**
  * @param {Trace} trace

@@ -12,7 +12,7 @@ import { cycleScene } from "./cycle.js";
 import { differenceMaker } from "./difference.js";
 import { modelMaker } from "./model.js";
 import { motionOn } from "./motion.js";
-import { recalledOf } from "./recall.js";
+import { recalledOf, rememberedOf } from "./recall.js";
 import { trialOf } from "./trial.js";
 import { LINGER_MS, isComplete, pointBudgetMs, profileOf, tell } from "./told.js";
 
@@ -53,7 +53,7 @@ export function makeStory() {
     now = { view, ui, model: other ? makeDifference(model, makeOther(other, ui)) : model };
     takenMs = timeMs;
     const next = tell(live, view, timeMs);
-    live = next.told;
+    live = next.told ?? rememberedOf(view, ui);
     told = trialOf(ui)?.last ? null : recalledOf(view, ui) ?? live; // Many decisions have no picture in common.
     if (told?.cycle.traceId !== last?.cycle.traceId) frame = null;
     return { before, now, turns: next.turns, begun: told === last ? null : told };

@@ -102,6 +102,18 @@ for (const [width, height] of [[690, 380], [640, 330], [1100, 600]])
     }
   });
 
+test("names of replicas have room: three of each stand in two rows", () => {
+  const replicas = ["kube-scheduler", "kube-controller-manager"].flatMap((component) => [0, 1, 2].map((at) =>
+    ({ resource: "replicas.clustersim.io", metadata: { name: `${component}-${at}` }, spec: { component }, status: {} })));
+  const parts = partsOf({ ...SESSION, replicas }, TOLD, nodesRoom(690));
+  const boxes = layoutOf(parts, 690, 300, 12);
+  const tops = replicas.map(({ metadata }) => boxes.get(metadata.name));
+  for (const box of tops) assert.ok(box && box.width >= 16 * 12, String(box?.width));
+  assert.equal(new Set(tops.map((box) => box?.y)).size, 2);
+  const server = boxes.get("kube-apiserver");
+  assert.ok(server && tops.every((box) => box && box.y + box.height / 2 < server.y - server.height / 2));
+});
+
 test("an arrow goes from border to border, its way back beside it", () => {
   const [a, b] = [{ x: 50, y: 50, width: 40, height: 20 }, { x: 250, y: 50, width: 60, height: 40 }];
   assert.deepEqual(edgeOf(a, b, 0), { x1: 70, y1: 50, x2: 220, y2: 50 });

@@ -109,6 +109,21 @@ test("an attempt that somebody has chosen is told in place of what happens, and 
   assert.deepEqual([story.scene()?.pod, story.scene()?.recalled], ["default/web-1", false]);
 });
 
+test("a page that is opened while time stands remembers the newest decision, until there is another", () => {
+  const last = /** @type {any} */ ({ id: "u-web-9-1", pod: "default/web-9", uid: "u-web-9", attempt: 1, point: "Bind",
+    replica: "kube-scheduler-0", simTime: 2, profile: "p", seenRevision: 2, revision: 2, result: { ...trace(), chosen: "n1" } });
+  const line = /** @type {any} */ ({ id: "u-web-9-1", revision: 2, pod: "default/web-9" });
+  const idle = { ...view(null, { paused: true }), decisions: [line] };
+  const story = makeStory();
+  story.take(idle, { ...UI, last }, 0);
+  story.advance(1);
+  const shown = story.scene();
+  assert.deepEqual([shown?.pod, shown?.over, shown?.recalled, shown?.nodes.get("n1")?.winner], ["default/web-9", true, false, true]);
+  story.take({ ...idle, revision: 20, decisions: [line, { ...line, id: "u-web-10-1", revision: 12 }] }, { ...UI, last }, 5_000);
+  story.advance(5_001);
+  assert.equal(story.scene(), null);
+});
+
 test("an attempt without a node is recalled with every refusal, one that is under way or no longer kept is not", () => {
   const base = { pod: "default/web-1", uid: "u-web-1", attempt: 1, replica: "kube-scheduler-0", simTime: 2, profile: "p",
     seenRevision: 2, revision: 2 };
