@@ -92,7 +92,9 @@ def open_session(title: str, template: str, seed: int | None, teacher_name: str,
     return _open(title, template, plan, seed, teacher_name)
 
 
-def open_lesson(title: str, package: Package, seed: int, teacher_name: str, lesson: Document) -> Opened:
+def open_lesson(
+    title: str, package: Package, seed: int, teacher_name: str, lesson: Document, *, replicas: int = 1
+) -> Opened:
     """Make a session for a lesson: nothing is on it, time stands, and its owner plays the first scene.
 
     Args:
@@ -101,13 +103,14 @@ def open_lesson(title: str, package: Package, seed: int, teacher_name: str, less
         seed: the session's.
         teacher_name: whose lesson it is.
         lesson: the object that says where the lesson stands.
+        replicas: of the control plane, where another lesson's exit ticket needs more than this one.
 
     Raises:
         ApiError: 503 too many sessions are awake. Nothing is made then.
     """
     check_room()
     plan = TEMPLATES[package.template]
-    bare = Template(plan.name, plan.title, pace=package.pace, replicas=plan.replicas)
+    bare = Template(plan.name, plan.title, pace=package.pace, replicas=max(plan.replicas, replicas))
     opened = _open(title, package.template, bare, seed, teacher_name)
     refuse_first(write(open_store(opened.session.id), [creation(lesson)]))
     wake_owners(opened.session.id)

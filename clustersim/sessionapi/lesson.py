@@ -12,7 +12,7 @@ from clustersim.sessionapi import teaching
 from clustersim.sessionapi.http import Call, answer, refuse
 from clustersim.sessionapi.teaching import Standing
 from controllers.commands import CLOCK, CLOCKS
-from controllers.lesson.course import ASK, END, REVEAL, SCENE, SO, WAIT, Place
+from controllers.lesson.course import ASK, END, REVEAL, SCENE, SO, WAIT, Course, Place
 from controllers.lesson.driving import FAILED
 from controllers.lesson.reading import LANGUAGES
 from controllers.lesson.scripts import make_it_so_script, until_of
@@ -94,8 +94,16 @@ def told(call: Call, now: Standing) -> dict[str, Any]:
         "minimum": spec.minimum,
         "ticket": spec.ticket,
         "hasTicket": package.ticket is not None,
+        "again": _again(course, language),
         "minutesLeft": sum(step.minutes for step in ahead),
     }
+
+
+def _again(course: Course, language: str) -> dict[str, str] | None:
+    """Return the step that is another lesson's exit ticket, asked again, and that lesson's title."""
+    if course.again is None:
+        return None
+    return {"step": course.steps[0].id, "title": text(course.again.package.title, language)}
 
 
 def language_of(call: Call) -> str:

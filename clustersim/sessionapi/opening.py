@@ -63,6 +63,8 @@ def create_of_lesson(call: Call, body: Document) -> HttpResponse:
         if not isinstance(value, bool):
             raise refuse(Cause(name, "give true or false"))
     package = lesson.package
+    if again is not None and again.package.ticket is None:
+        raise refuse(Cause("again", f"the lesson {again.package.id!r} has no exit ticket"))
     if flags["ticket"] and package.ticket is None:
         raise refuse(Cause("ticket", f"the lesson {package.id!r} has no exit ticket"))
     seed = number_field(body, "seed", 0, opening.SEED_MAX, whole=True)
@@ -75,7 +77,8 @@ def create_of_lesson(call: Call, body: Document) -> HttpResponse:
     limits.spend(limits.OPENINGS, call.address, opening.cost(package.template))
     course = Course(lesson, minimum=flags["minimum"], ticket=flags["ticket"], again=again)
     asked = teaching.beginning(course, package=package.id, again="" if again is None else again.package.id, **flags)
-    return opened_answer(call, opening.open_lesson(title, package, int(seed), name, asked))
+    replicas = 1 if again is None else again.start.replicas
+    return opened_answer(call, opening.open_lesson(title, package, int(seed), name, asked, replicas=replicas))
 
 
 def _lesson(body: Document, field: str) -> Lesson:

@@ -25,6 +25,12 @@ BEFORE: tuple[str, ...] = ("scene", "ask", "hint")
 SHORT = "short version: "
 """Begins the field of a finding that only the short version has."""
 
+AGAIN = "asked again: "
+"""Begins the field of a finding that an exit ticket has only where it is asked before another lesson."""
+
+AGAIN_REPLICAS = 3
+"""Schedulers and controller managers that another lesson may have."""
+
 
 class Finding(NamedTuple):
     """A statement that does not hold."""
@@ -47,7 +53,8 @@ def check(
     languages: Sequence[str] = (),
     events_max: int | None = None,
 ) -> Iterator[Finding]:
-    """Play a lesson and yield what does not hold: the whole, the steps of its short version, and the exit ticket.
+    """Play a lesson and yield what does not hold: the whole, the steps of its short version, and the exit ticket,
+    alone and as it is asked again before another lesson.
 
     Args:
         lesson: read without causes.
@@ -70,7 +77,13 @@ def check(
             if (finding.step, finding.field.removeprefix(SHORT)) not in known:
                 yield finding
     if package.ticket is not None:
-        yield from checker.play([package.ticket], package.ticket.seed or package.seed + 1, "")
+        for finding in checker.play([package.ticket], package.ticket.seed or package.seed + 1, ""):
+            known.add((finding.step, finding.field))
+            yield finding
+        # Before another lesson it is asked on that one's control plane, with that one's lots.
+        for finding in checker.play([package.ticket], package.seed, AGAIN, replicas=AGAIN_REPLICAS):
+            if (finding.step, finding.field.removeprefix(AGAIN)) not in known:
+                yield finding
 
 
 class _Checker:
@@ -82,10 +95,10 @@ class _Checker:
         self._plugins = plugins
         self._prose = {name: prose for name, prose in lesson.prose.items() if not languages or name in languages}
 
-    def play(self, steps: Iterable[Step], seed: int, version: str) -> Iterator[Finding]:
-        """Play steps one after the other on one session."""
+    def play(self, steps: Iterable[Step], seed: int, version: str, *, replicas: int = 1) -> Iterator[Finding]:
+        """Play steps one after the other on one session, whose control plane has so many replicas at least."""
         package = self._lesson.package
-        replicas, left = self._lesson.start.replicas, self._events_max
+        replicas, left = max(self._lesson.start.replicas, replicas), self._events_max
         player = Player(seed=seed, replicas=replicas, pace=package.pace, plugins=self._plugins, events_max=left)
         try:
             yield from self._steps(player, steps, version)

@@ -45,7 +45,10 @@ class Course:
         if ticket and package.ticket is not None:
             steps = [package.ticket]
         self._sources = {step.id: lesson for step in steps}
+        self.again: Lesson | None = None
+        """The lesson whose exit ticket is the first step here."""
         if again is not None and again.package.ticket is not None and not ticket:
+            self.again = again
             steps.insert(0, again.package.ticket)
             self._sources[again.package.ticket.id] = again
         self.steps: Sequence[Step] = steps

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from controllers.bootstrap import SCHEDULER, identity_of
+from controllers.commands import REPLICAS
 from controllers.flags.table import NAME as FLAGS_NAME
 from controllers.flags.table import RESOURCE as FLAGS
 from controllers.kinds.clustersim.client import RESOURCE as CLIENTS
@@ -67,12 +68,7 @@ def _operations(store: Store, action: Action) -> list[Operation]:
             name = argument.get("deployment") or argument["replicaset"]
             return [Patch(resource, namespace, name, {"spec": {"replicas": argument["replicas"]}}, "merge", "scale")]
         case "fault":
-            name = argument["replica"]
-            stored = store.get("replicas.clustersim.io", "", name)
-            known = (stored.object["spec"].get("fault") or {}) if stored is not None else {}
-            fault = {key: value for key, value in argument.items() if key != "replica"}
-            patch = {"spec": {"fault": {**fault, "id": int(known.get("id") or 0) + 1}}}
-            return [Patch("replicas.clustersim.io", "", name, patch)]
+            return [_fault(store, argument, name) for name in _replicas(store, argument["replica"])]
         case "verdict":
             return [_verdict(store, argument)]
         case "scheduler":
@@ -119,6 +115,19 @@ def _verdict(store: Store, argument: Document) -> Operation:
 
 
 _OF_VERDICTS: Final = ("verdict", "plugin", "message")
+
+
+def _replicas(store: Store, wanted: str) -> list[str]:
+    """Return the replica of a name, or all of the component that is called so."""
+    every = [stored for stored in store.list(REPLICAS)[0] if stored.object["spec"].get("component") == wanted]
+    return [stored.name for stored in every] or [wanted]
+
+
+def _fault(store: Store, argument: Document, name: str) -> Patch:
+    stored = store.get(REPLICAS, "", name)
+    known = (stored.object["spec"].get("fault") or {}) if stored is not None else {}
+    fault = {key: value for key, value in argument.items() if key != "replica"}
+    return Patch(REPLICAS, "", name, {"spec": {"fault": {**fault, "id": int(known.get("id") or 0) + 1}}})
 
 
 def _place(argument: Document) -> tuple[Kind, str]:

@@ -45,7 +45,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
   });
   const column = later(redraw, async () => (await import("./class/column.js")).mountColumn({ ballot, dispatch }));
   const people = peopleDialog({ dispatch, ui, code, check: page.check });
-  const parts = createParts({ classroom, redraw, ui, say, dispatch, openPeople: people.open });
+  const parts = createParts({ classroom, redraw, ui, say, dispatch, openPeople: () => void people.open(), code });
   const guide = new Guide(page);
   const decision = revealedDecision(dispatch);
   const phone = element("div", { class: "phone-class", tabindex: "0" });
@@ -53,6 +53,7 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
   let second = 0;
   let lessonSeen = "";
   let toldAt = "";
+  let begun = false;
 
   return {
     /** @param {{id: string, voted: number, present: number}} frame */
@@ -98,6 +99,10 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       const panel = teaching && !onWall && (poll || lesson) ? parts.panel(input) : null;
       const voting = poll && !teaching && !onWall;
       if (voting) ballot.render(input);
+      if (teaching && lesson && !begun) {
+        begun = true;
+        void people.begin();
+      }
       // The remote has the run sheet; what is told stands on the wall.
       people.render(view, current);
       const standing = [...(panel && current.phone ? [] : texts.above), ...(panel ? [panel] : voting ? [ballot.element] : []), ...texts.below];
@@ -167,9 +172,10 @@ function titleOf({ session }, lesson) {
 
 /**
  * What not every page of a class shows, fetched when it is first asked for.
- * @param {{classroom: Classroom, redraw: () => void, ui: () => Ui, say: (message: string) => void, dispatch: Dispatch, openPeople: () => void}} world
+ * @param {{classroom: Classroom, redraw: () => void, ui: () => Ui, say: (message: string) => void, dispatch: Dispatch, openPeople: () => void,
+ *   code: string}} world
  */
-function createParts({ classroom, redraw, ui, say, dispatch, openPeople }) {
+function createParts({ classroom, redraw, ui, say, dispatch, openPeople, code }) {
   /** @param {string} id @param {Record<string, number>} [counts] */
   const act = (id, counts) => {
     const { poll } = classroom.state;
@@ -183,7 +189,7 @@ function createParts({ classroom, redraw, ui, say, dispatch, openPeople }) {
     const [{ mountPanel }] = await Promise.all([
       import("./class/remote/panel.js"), loadTexts(ui().lang, "class"), loadTexts(ui().lang, "lesson"), addStyles("class-lead"),
     ]);
-    return mountPanel(act);
+    return mountPanel(act, code);
   });
   const wall = later(redraw, async () => {
     const [{ mountWall }] = await Promise.all([import("./class/poll/wall.js"), addStyles("class-wall")]);
@@ -245,15 +251,22 @@ function createParts({ classroom, redraw, ui, say, dispatch, openPeople }) {
 function peopleDialog({ dispatch, ui, code, check }) {
   /** @type {ReturnType<typeof import("./presenting/class.js").openClass> | null} */
   let dialog = null;
+  /** @param {boolean} first before the lesson begins */
+  const open = async (first) => {
+    try {
+      const [{ openClass }] = await Promise.all([import("./presenting/class.js"), loadTexts(ui().lang, "presenting"), addStyles("presenting")]);
+      dialog = openClass({ dispatch, check, qr: `/api/sessions/${code}/qr.svg`, code, first });
+      dispatch({ type: "tab", tab: "class" });
+    } catch {
+      // Without the network: the next tap asks again.
+    }
+  };
   return {
-    async open() {
-      try {
-        const [{ openClass }] = await Promise.all([import("./presenting/class.js"), loadTexts(ui().lang, "presenting"), addStyles("presenting")]);
-        dialog = openClass({ dispatch, check, qr: `/api/sessions/${code}/qr.svg` });
-        dispatch({ type: "tab", tab: "class" });
-      } catch {
-        // Without the network: the next tap asks again.
-      }
+    open: () => open(false),
+    /** Shows whether phones get here, where a lesson has just been opened with a class. */
+    async begin() {
+      const { awaitsCheck } = await import("./state/before.js");
+      if (awaitsCheck(code)) await open(true);
     },
     /** @param {View} view @param {Ui} ui */
     render(view, ui) {

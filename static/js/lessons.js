@@ -3,9 +3,11 @@
 /** @import { Lang } from "./lib/types.d.ts" */
 /** @import { Card } from "./class/home/model.js" */
 import { artOf } from "./class/home/art.js";
+import { askForCheck } from "./state/before.js";
 import { cardsOf, primaryOf } from "./class/home/model.js";
 import { element, icon } from "./dom/dom.js";
-import { forgetProgress, lessonProgress, listLessons, openLesson } from "./net/lessons.js";
+import { said } from "./lib/said.js";
+import { forgetProgress, lastClass, lessonProgress, listLessons, openLesson, rememberClass } from "./net/lessons.js";
 import { ApiError } from "./net/rest.js";
 
 /** Outlines while the list is on its way. */
@@ -22,6 +24,7 @@ const OUTLINES = 6;
 export async function showLessons({ root, t, lang, phrase, sentence }) {
   const list = /** @type {HTMLElement} */ (root.querySelector("#lesson-cards"));
   const error = /** @type {HTMLElement} */ (root.querySelector("#lesson-error"));
+  const again = askedAgain(root, t, lang);
   const short = /** @type {HTMLInputElement} */ (root.querySelector("#lesson-short"));
   list.replaceChildren(...Array.from({ length: OUTLINES }, () => element("li", { class: "lesson-card outline", "aria-hidden": "true" })));
   list.setAttribute("aria-busy", "true");
@@ -31,7 +34,13 @@ export async function showLessons({ root, t, lang, phrase, sentence }) {
     error.textContent = "";
     for (const button of list.querySelectorAll("button")) button.disabled = true;
     try {
-      const { code } = await openLesson({ lesson: id, alone, minimum: short.checked, ...(phrase() ? { passPhrase: phrase() } : {}) });
+      const { code } = await openLesson({
+        lesson: id, alone, minimum: short.checked, ...(alone ? {} : again.of(id)), ...(phrase() ? { passPhrase: phrase() } : {}),
+      });
+      if (!alone) {
+        rememberClass(id);
+        askForCheck(code);
+      }
       location.assign(`/s/${code}`);
     } catch (problem) {
       for (const button of list.querySelectorAll("button")) button.disabled = false;
@@ -50,7 +59,9 @@ export async function showLessons({ root, t, lang, phrase, sentence }) {
       : [element("li", { class: "none" }, t("lessons_none"))]));
   };
   try {
-    draw(await listLessons());
+    const lessons = await listLessons();
+    again.offer(lessons);
+    draw(lessons);
   } catch (problem) {
     list.replaceChildren();
     // A recording and an older server have no lessons, and need not say so.
@@ -58,6 +69,31 @@ export async function showLessons({ root, t, lang, phrase, sentence }) {
     error.textContent = sentence(problem);
   }
   list.removeAttribute("aria-busy");
+}
+
+/**
+ * The lesson whose exit ticket a class is asked before the lesson that is opened: the one that a class had here last, unless
+ * something else is chosen.
+ * @param {HTMLElement} root
+ * @param {(key: string) => string} t
+ * @param {Lang} lang
+ */
+function askedAgain(root, t, lang) {
+  const row = /** @type {HTMLElement} */ (root.querySelector("#lesson-again-row"));
+  const select = /** @type {HTMLSelectElement} */ (root.querySelector("#lesson-again"));
+  return {
+    /** @param {readonly import("./class/home/model.js").LessonLine[]} lessons */
+    offer(lessons) {
+      const offered = lessons.filter(({ hasTicket }) => hasTicket);
+      row.hidden = offered.length === 0;
+      const last = lastClass();
+      select.replaceChildren(element("option", { value: "" }, t("lessons_again_none")),
+        ...offered.map(({ id, title }) => element("option", { value: id }, said(lang, title))));
+      select.value = offered.some(({ id }) => id === last) ? last : "";
+    },
+    /** @param {string} lesson @returns {{again?: string}} nothing is asked again of the lesson itself */
+    of: (lesson) => (select.value && select.value !== lesson ? { again: select.value } : {}),
+  };
 }
 
 /**

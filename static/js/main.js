@@ -142,7 +142,7 @@ async function loadDesktop() {
   presenting ??= mountPresenting({
     band: region("presenting"), bar: topbar.slot, dispatch, shown: presentable, take: takeStep,
     tell: (shows) => dispatch({ type: "present", view: shows }),
-    check: () => api.look("check"), openRoom, qr: `/api/sessions/${START.code}/qr.svg`,
+    check: () => api.look("check"), openRoom, qr: `/api/sessions/${START.code}/qr.svg`, code: START.code,
   });
   redraw();
   requestIdleCallback(() => {

@@ -45,6 +45,17 @@ def test_steps_happen_in_order_of_time() -> None:
     assert run(scenario, seed=1, until_ms=40_000)[1]["pods"] == 0
 
 
+@pytest.mark.parametrize(
+    ("named", "stopped"),
+    [("kube-scheduler-1", ["kube-scheduler-1"]), ("kube-scheduler", ["kube-scheduler-0", "kube-scheduler-1"])],
+)
+def test_a_fault_befalls_a_replica_or_all_of_a_component(named: str, stopped: list[str]) -> None:
+    steps = [{"at": 5, "fault": {"replica": named, "kind": "crash", "seconds": 60}}]
+    store, _ = run(read({"replicas": 2, "steps": steps, "until": 10}, TEMPLATES), seed=1)
+    faulty = [one.name for one in store.list("replicas.clustersim.io")[0] if one.object["spec"].get("fault")]
+    assert faulty == stopped
+
+
 def test_a_step_says_a_word_on_a_pod_that_waits_at_permit() -> None:
     enabled = {"enabled": [{"name": "ManualApproval"}]}
     scheduler = {"era": "v1.34", "configuration": {"profiles": [{"plugins": {"permit": enabled}}]}}

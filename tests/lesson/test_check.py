@@ -58,6 +58,15 @@ def test_the_short_version_is_played_too() -> None:
     assert [field.partition(" [")[0] for field in fields] == ["short version: en.md:19", "short version: zh.md:19"]
 
 
+def test_the_exit_ticket_is_played_as_it_is_asked_before_another_lesson() -> None:
+    """What holds with one scheduler alone is told: another lesson has three."""
+
+    def change(document: Any) -> None:
+        document["ticket"]["checks"] = ["replica('kube-scheduler-1').state == ''"]
+
+    assert [(found.step, found.field) for found in findings(change)] == [("ticket", "asked again: checks[0]")]
+
+
 def test_the_command_prints_a_json_object_a_finding(capsys: pytest.CaptureFixture[str], tmp_path: Any) -> None:
     folder = tmp_path / "tiny"
     folder.mkdir()

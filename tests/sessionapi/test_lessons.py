@@ -73,6 +73,12 @@ def client(live_server_up: Server) -> Iterator[httpx.Client]:
     if not lessons.exists():
         shutil.copytree(FOLDER, lessons / "tiny")
         shutil.copytree(FOLDER, lessons / "stuck")
+        shutil.copytree(FOLDER, lessons / "ticketless")
+        whole = (FOLDER / "lesson.yaml").read_text().replace("id: tiny", "id: ticketless")
+        (lessons / "ticketless" / "lesson.yaml").write_text(whole[: whole.index("ticket:")])
+        for name in ("en.md", "zh.md"):
+            prose = (FOLDER / name).read_text()
+            (lessons / "ticketless" / name).write_text(prose[: prose.index("# ticket")])
         text = (FOLDER / "lesson.yaml").read_text().replace("id: tiny", "id: stuck")
         # Nothing that its wait waits for ever happens by itself.
         text = text.replace("do: [{delete: {kind: Node, name: n2}}]", "do: []").replace("seconds: 20", "seconds: 1")
@@ -197,9 +203,23 @@ def test_the_exit_ticket_is_a_session_of_its_own_and_asked_again(client: httpx.C
     now = ticket.played()
     assert ([step["id"] for step in now["steps"]], now["ticket"]) == (["ticket"], True)
     assert ticket.call("teacher", "GET", "")["seed"] == 11
-    again = Lesson(client, again="tiny").played()
+    lesson = Lesson(client, again="tiny")
+    lesson.join("ann")
+    again = lesson.played()
     assert [step["id"] for step in again["steps"]] == ["ticket", "where", "gone", "again"]
+    # Students see it as the first step, and whose it is.
+    seen = lesson.see("ann", "?lang=zh")
+    assert (seen["step"]["id"], seen["again"]) == ("ticket", {"step": "ticket", "title": "小小一课"})
     assert words(again["step"]["scene"]) == "One small node, one large one."
+    assert (now["again"], lesson.call("ann", "GET", "/lesson?lang=en")["again"]["title"]) == (None, "Tiny")
+
+
+def test_a_ticket_that_is_asked_again_has_the_control_plane_that_it_needs(client: httpx.Client) -> None:
+    lesson = Lesson(client, again="leader-election")
+    now = lesson.played()
+    assert (now["step"]["id"], now["script"]["state"]) == ("ticket", "done"), now["script"]
+    schedulers = [one for one in lesson.call("teacher", "GET", "/replicas") if one["component"] == "kube-scheduler"]
+    assert len(schedulers) == 3
 
 
 def test_a_lesson_that_was_checked_headless_comes_to_the_same_live(client: httpx.Client) -> None:
@@ -222,6 +242,7 @@ def test_a_lesson_that_was_checked_headless_comes_to_the_same_live(client: httpx
         ({"lesson": "../tiny"}, "lesson"),
         ({"lesson": "tiny", "minimum": "yes"}, "minimum"),
         ({"lesson": "tiny", "again": "nowhere"}, "again"),
+        ({"lesson": "tiny", "again": "ticketless"}, "again"),
     ],
 )
 def test_a_lesson_that_there_is_not_is_refused_with_its_field(client: httpx.Client, body: Any, field: str) -> None:

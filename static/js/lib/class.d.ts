@@ -182,5 +182,7 @@ export interface Lesson {
   alone: boolean;
   ticket?: boolean;
   hasTicket?: boolean;
+  /** The step that is another lesson's exit ticket, asked again, and that lesson's title. */
+  again?: { step: string; title: string } | null;
   minutesLeft: number;
 }

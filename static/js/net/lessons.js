@@ -13,7 +13,7 @@ export function listLessons() {
 }
 
 /**
- * @param {{lesson: string, alone: boolean, minimum?: boolean, ticket?: boolean, passPhrase?: string}} wish
+ * @param {{lesson: string, alone: boolean, minimum?: boolean, ticket?: boolean, again?: string, passPhrase?: string}} wish
  * @returns {Promise<{code: string}>}
  */
 export function openLesson(wish) {
@@ -42,6 +42,26 @@ export function rememberProgress(lesson, progress) {
 export function forgetProgress(lesson) {
   const { [lesson]: _gone, ...others } = lessonProgress();
   store(others);
+}
+
+const CLASS = "clustersim.class";
+
+/** @returns {string} the lesson that a class had last in this browser; "" where there is none */
+export function lastClass() {
+  try {
+    return localStorage.getItem(CLASS) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** @param {string} lesson */
+export function rememberClass(lesson) {
+  try {
+    localStorage.setItem(CLASS, lesson);
+  } catch {
+    // Private windows refuse storage: the teacher chooses.
+  }
 }
 
 /** @param {Record<string, Progress>} progress */

@@ -1,6 +1,7 @@
 /** The class, for its teacher: whether phones can reach this computer and who has arrived; rename, mute, take back; freeze; names. */
 
 /** @import { Dispatch, Lang, Person, Ui, View } from "../lib/types.d.ts" */
+import { checked, countHands, countsHands } from "../state/before.js";
 import { element, icon, returnFocus, setAttribute, setText, syncList } from "../dom/dom.js";
 import { face } from "../dom/face.js";
 import { counted, text } from "../lib/text.js";
@@ -12,22 +13,29 @@ import { counted, text } from "../lib/text.js";
  * @param {Dispatch} world.dispatch
  * @param {() => Promise<Check>} world.check
  * @param {string} world.qr address of the picture
+ * @param {string} world.code of the session
+ * @param {boolean} [world.first] it stands before a lesson that has been opened, which begins when it closes
  */
-export function openClass({ dispatch, check, qr }) {
+export function openClass({ dispatch, check, qr, code: session, first = false }) {
   const before = document.activeElement;
   const heading = element("h2", { id: "class-title" });
   const cross = element("button", { class: "ghost", type: "button" }, icon("close"));
-  const code = element("img", { class: "class-qr", alt: "", src: qr, width: 132, height: 132 });
+  const size = first ? 232 : 132;
+  const code = element("img", { class: "class-qr", alt: "", src: qr, width: size, height: size });
   const short = element("p", { class: "class-short", "data-testid": "class-short" });
   const others = element("ul", { class: "class-addresses" });
   const arrived = element("p", { class: "class-arrived", "data-testid": "class-arrived" });
   const reach = element("section", { class: "class-reach" }, [code, element("div", {}, [arrived, short, others])]);
   const freeze = switchFor("class-freeze", (on) => dispatch({ type: "freeze", on }));
   const names = switchFor("class-names", (on) => dispatch({ type: "wallNames", on }));
+  const hands = switchFor("class-hands", (on) => countHands(session, on));
+  const how = element("p", { class: "hint" });
+  const begin = element("button", { class: "primary", type: "button", "data-testid": "class-begin", autofocus: "", onclick: () => dialog.close() });
   const list = element("ul", { class: "class-people" });
-  const dialog = element("dialog", { class: "dialog wide class-dialog", "aria-labelledby": "class-title", "data-testid": "class-dialog" }, [
+  const dialog = element("dialog", { class: `dialog wide class-dialog${first ? " first" : ""}`, "aria-labelledby": "class-title", "data-testid": "class-dialog" }, [
     element("header", {}, [heading, cross]),
-    element("div", { class: "dialog-body" }, [reach, element("div", { class: "class-switches" }, [freeze.label, names.label]), list]),
+    element("div", { class: "dialog-body" }, [reach, element("div", { class: "class-switches" }, [freeze.label, names.label, hands.label]), list]),
+    first ? element("footer", {}, [how, begin]) : null,
   ]);
   cross.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", (event) => {
@@ -35,6 +43,7 @@ export function openClass({ dispatch, check, qr }) {
   });
   dialog.addEventListener("close", () => {
     dialog.remove();
+    checked();
     returnFocus(before);
   });
   document.body.append(dialog);
@@ -60,7 +69,9 @@ export function openClass({ dispatch, check, qr }) {
           dispatch({ type: "tab", tab: "class" });
         }, () => setText(short, text(ui.lang, "unreachable")));
       }
-      setText(heading, text(lang, "seats.title"));
+      setText(heading, text(lang, first ? "seats.first" : "seats.title"));
+      setText(how, text(lang, "seats.first_how"));
+      setText(begin, text(lang, "seats.begin"));
       setAttribute(cross, "aria-label", text(lang, "close"));
       const students = view.people.filter(({ role, left }) => role === "student" && !left);
       const here = students.filter(({ online }) => online).length;
@@ -68,6 +79,7 @@ export function openClass({ dispatch, check, qr }) {
       if (found) renderCheck(found, { short, others, code }, lang);
       freeze.render(view.frozen, text(lang, "seats.freeze"));
       names.render(view.wallNames, text(lang, "seats.names"));
+      hands.render(countsHands(session), text(lang, "seats.hands"));
       syncList(list, students, ({ id }) => id, () => personRow(dispatch), (row, person) => renderPerson(row, person, lang));
     },
   };

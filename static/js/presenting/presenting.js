@@ -26,8 +26,9 @@ const QUIET_KEYS = new Set(["Tab", "Shift", "Control", "Alt", "Meta", "Escape"])
  * @param {() => Promise<import("./class.js").Check>} page.check
  * @param {() => Promise<void>} page.openRoom
  * @param {string} page.qr
+ * @param {string} page.code
  */
-export function mountPresenting({ band, bar, dispatch, shown, take, tell, check, openRoom, qr }) {
+export function mountPresenting({ band, bar, dispatch, shown, take, tell, check, openRoom, qr, code }) {
   let scene = "";
   let lit = false;
   /** @type {View | null} */
@@ -44,7 +45,7 @@ export function mountPresenting({ band, bar, dispatch, shown, take, tell, check,
   let dialog = null;
   const people = element("button", { class: "button present-button", type: "button", "data-testid": "class" }, [icon("users"), element("span")]);
   people.addEventListener("click", () => {
-    dialog = openClass({ dispatch, check, qr });
+    dialog = openClass({ dispatch, check, qr, code });
     dispatch({ type: "tab", tab: "class" });
   });
   const copies = element("button", { class: "button present-button", type: "button", "data-testid": "room" }, [icon("layers"), element("span")]);

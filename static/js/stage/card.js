@@ -10,6 +10,7 @@ import { formatCpu, formatMemory } from "../lib/quantity.js";
 import { tileSentence } from "../lib/refusals.js";
 import { text } from "../lib/text.js";
 import { differenceWords, laterShare } from "./difference.js";
+import { isShort } from "./levels.js";
 import { ghostBar, shortOf } from "./ghost.js";
 import { drawGlyph, roundRect } from "./glyphs.js";
 import { drawIcon } from "./icons.js";
@@ -41,7 +42,7 @@ export function drawCard(pen, box, node, state) {
   const name = write(pen, node.name, x + PAD, y + 19, { size: 15, weight: 600, width: w - 2 * PAD - sizeWidth - 26 });
   marks(pen, node, x + PAD + name + 7, y + 19);
   let at = y + 42;
-  for (const row of resourceRows(node)) {
+  for (const row of resourceRows(node, box)) {
     write(pen, row.name, x + PAD, at, { size: 12, colour: colours.t2, width: 38 });
     write(pen, row.numbers, right, at, { size: 12, colour: colours.t2, align: "right" });
     const short = scene && isOut(scene) ? shortOf(scene.details, row.resource) : null;
@@ -81,8 +82,8 @@ export function drawCard(pen, box, node, state) {
   pen.context.restore();
 }
 
-/** @param {NodeModel} node */
-function resourceRows(node) {
+/** @param {NodeModel} node @param {TileBox} box */
+function resourceRows(node, box) {
   const share = (/** @type {number} */ used, /** @type {number} */ of) => (of > 0 ? used / of : 0);
   const rows = [
     {
@@ -93,8 +94,10 @@ function resourceRows(node) {
       name: "mem", resource: "memory", share: share(node.memoryUsed, node.memoryBytes),
       numbers: `${formatMemory(node.memoryUsed).replace(/ Gi$/, "")}/${formatMemory(node.memoryBytes)}`,
     },
-    { name: "pods", resource: "pods", share: share(node.podCount, node.podsMax), numbers: `${node.podCount}/${node.podsMax}` },
   ];
+  if (!isShort(box)) {
+    rows.push({ name: "pods", resource: "pods", share: share(node.podCount, node.podsMax), numbers: `${node.podCount}/${node.podsMax}` });
+  }
   for (const { name, resource, used, max } of node.extended) {
     rows.push({ name, resource, share: share(used, max), numbers: `${used}/${max}` });
   }
@@ -132,9 +135,9 @@ function conditions(pen, node, x, y, w) {
  * @param {TileState} state
  */
 export function podsArea(box, node, state) {
-  const top = box.y + 42 + 16 * resourceRows(node).length + 17;
+  const top = box.y + 42 + 16 * resourceRows(node, box).length + 17;
   const { scene } = state;
-  const below = state.trial ? 54 : scene && scene.segments.length > 0 ? 50 + TABLE_ROW * tableRows(state).length
+  const below = state.trial ? 54 : scene && scene.segments.length > 0 ? 50 + TABLE_ROW * tableRows(state, box).length
     : (scene && scene.feasible !== null) || node.trouble || node.difference ? 44 : 10;
   const height = box.y + box.h - below - top;
   const area = { x: box.x + PAD, y: top, w: box.w - 2 * PAD };
@@ -219,11 +222,12 @@ export function podRowAt(glyphs, area, px, py) {
 }
 
 /**
- * What each plugin gave, a row each. A cycle that is over leaves the room to the names of the pods.
+ * What each plugin gave, a row each. A cycle that is over leaves the room to the names of the pods, and a short card has none.
  * @param {TileState} state
+ * @param {TileBox} box
  */
-function tableRows({ scene, cycle }) {
-  return cycle?.over ? [] : scene?.segments ?? [];
+function tableRows({ scene, cycle }, box) {
+  return cycle?.over || isShort(box) ? [] : scene?.segments ?? [];
 }
 
 /**
@@ -238,7 +242,7 @@ function scoreTable(pen, box, state) {
   const { colours, context } = pen;
   const left = box.x + PAD;
   const right = box.x + box.w - PAD;
-  const rows = tableRows(state);
+  const rows = tableRows(state, box);
   let y = box.y + box.h - 42 - TABLE_ROW * rows.length;
   context.fillStyle = colours.line;
   context.fillRect(left, y - 4, right - left, 1);

@@ -59,8 +59,21 @@ const TILE_TALL = 140;
 const WIDE_LEVEL_MAX = 2;
 const WIDE = { w: 210, h: 100, gapX: 8, gapY: 7 };
 const WIDE_MAX = { w: 340, h: 158 };
+/**
+ * Heights of a card: as tall as one may be, as short as its names and the table of its scores need, and as short as it is made so
+ * that every node is seen beside a lesson on a small laptop; it tells less then.
+ */
+const CARD = { tall: 380, whole: 236, short: 164 };
 /** Below this a cell of level 4 would no longer show its load line. */
 const CELL_MIN = 11;
+
+/**
+ * Whether a card has no room for everything: it leaves out how many pods there may be, and what each plugin gave.
+ * @param {TileBox} box
+ */
+export function isShort(box) {
+  return box.h < CARD.whole;
+}
 
 /**
  * The level for a number of nodes in view.
@@ -184,7 +197,8 @@ function cardBox(width, height, count) {
   const rows = Math.ceil(Math.max(1, count) / columns);
   const w = Math.min(340, Math.floor((width + gap) / columns) - gap);
   const free = Math.floor(height / rows) - gap;
-  return { w, h: Math.max(236, Math.min(380, free)), gapX: gap, gapY: gap };
+  const h = free >= CARD.whole || free < CARD.short ? Math.max(CARD.whole, Math.min(CARD.tall, free)) : free;
+  return { w, h, gapX: gap, gapY: gap };
 }
 
 /**

@@ -1,7 +1,7 @@
 // A lesson's step: the strip, the phases, what is told when, and what a learner alone has to do first.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aloneNext, minutesOf, otherDeeds, stepOf } from "../../../static/js/class/lesson/model.js";
+import { aloneNext, minutesOf, otherDeeds, stepOf, whereOf } from "../../../static/js/class/lesson/model.js";
 import { leadOf } from "../../../static/js/class/remote/model.js";
 import { lessonAt, openPoll } from "./fixtures.js";
 
@@ -78,4 +78,12 @@ test("while a scene is being set nobody goes on, and how far it is stands there"
   assert.equal(leadOf({ poll: null, lesson: playing, lang: "en" }).main, null);
   const failed = lessonAt("scene", { script: { state: "failed", done: 2, of: 5, message: "steps[2].scene.do[1]: no such node" } });
   assert.match(stepOf(failed).failed, /no such node/);
+});
+
+test("where a lesson stands is told by number, or by the lesson whose exit ticket is asked again", () => {
+  const lesson = lessonAt("scene");
+  assert.deepEqual(whereOf(lesson), { key: "lesson.where", values: { n: 3, of: 6, minutes: lesson.step.minutes } });
+  const again = lessonAt("scene", { again: { step: lesson.step.id, title: "Life of a pod" } });
+  assert.deepEqual(whereOf(again), { key: "lesson.again", values: { title: "Life of a pod", minutes: lesson.step.minutes } });
+  assert.equal(whereOf(lessonAt("scene", { again: { step: "ticket", title: "Life of a pod" } })).key, "lesson.where", "later steps are numbered");
 });

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  layoutNodes, levelFor, neighbour, nodesInView, scrollAfterZoom, tileAt, zoomForFiner,
-} from "../../../static/js/stage/levels.js";
+import { isShort, layoutNodes, levelFor, neighbour, nodesInView, scrollAfterZoom, tileAt, zoomForFiner, } from "../../../static/js/stage/levels.js";
 
 /** @param {readonly number[]} counts nodes by zone */
 const zonesOf = (counts) => counts.map((count, zone) => ({
@@ -89,6 +87,15 @@ test("three zones of four stand side by side and whole in the node area of a lap
     assert.equal(new Set(one.zones.map((zone) => zone.y)).size, 1, "one row of zones");
     for (const tile of one.tiles) assert.ok(tile.x + tile.w <= width && tile.w >= 130 && tile.h >= 116 && tile.h <= 140);
   }
+});
+
+test("three cards are all seen beside a lesson on a small laptop, short but whole; where they scroll anyway they are whole", () => {
+  const beside = layoutNodes({ zones: zonesOf([3]), width: 314, height: 538, zoom: 1 });
+  assert.equal(beside.level, 1);
+  assert.ok(beside.height <= 538 + 10, `${beside.height} of 538`);
+  assert.ok(beside.tiles.every((tile) => isShort(tile) && tile.h >= 164));
+  assert.ok(!layoutNodes({ zones: zonesOf([4]), width: 314, height: 538, zoom: 1 }).tiles.some(isShort), "four are scrolled to");
+  assert.ok(!layoutNodes({ zones: zonesOf([3]), width: 760, height: 592, zoom: 1 }).tiles.some(isShort));
 });
 
 test("the scene of a preemption has wide nodes, all of them seen, and only where they are tiles or cards", () => {

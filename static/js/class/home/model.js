@@ -17,6 +17,7 @@ import { said } from "../../lib/said.js";
  * @property {number} minimumSteps
  * @property {number | null} [document] of the seeds
  * @property {string[]} languages
+ * @property {boolean} [hasTicket] an exit ticket
  * @property {Art | null} [art]
  *
  * @typedef {{label?: string, parts: ({width: number, hue: string} | number)[], total?: number}} ArtRow

@@ -3,7 +3,8 @@
 /** @import { Input } from "../poll/ballot.js" */
 import { element, setAttribute, setText } from "../../dom/dom.js";
 import { text } from "../../lib/text.js";
-import { stepOf } from "./model.js";
+import { sayLine } from "../poll/outcome.js";
+import { stepOf, whereOf } from "./model.js";
 import { tellProse } from "./prose.js";
 
 export function mountBoard() {
@@ -25,7 +26,7 @@ export function mountBoard() {
       const { lang } = input.ui;
       const step = stepOf(lesson);
       setAttribute(root, "aria-label", lesson.title);
-      setText(where, lesson.step ? `${lesson.title} · ${text(lang, "lesson.where", { n: lesson.step.index + 1, of: lesson.of, minutes: lesson.step.minutes })}` : lesson.title);
+      setText(where, lesson.step ? `${lesson.title} · ${sayLine(input.ui, whereOf(lesson))}` : lesson.title);
       setText(title, lesson.step?.title ?? text(lang, "lesson.over"));
       // The line to write down stands alone: everybody writes.
       const told = step?.so.length ?? 0;

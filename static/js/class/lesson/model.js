@@ -57,6 +57,18 @@ export function stepOf(lesson) {
 }
 
 /**
+ * Where a lesson stands, in words: its step of how many, or that another lesson's exit ticket is asked again.
+ * @param {Lesson} lesson
+ * @returns {import("../poll/model.js").Line}
+ */
+export function whereOf({ step, of, again }) {
+  if (!step) return { key: "lesson.over" };
+  const { minutes } = step;
+  if (again?.step === step.id) return { key: "lesson.again", values: { title: again.title, minutes } };
+  return { key: "lesson.where", values: { n: step.index + 1, of, minutes } };
+}
+
+/**
  * What a learner alone may do next; null while the answer or its reason is missing.
  * @param {ClassState} state
  * @returns {{main: Deed | null, missing: string}} `missing`: the key of what is to be done first

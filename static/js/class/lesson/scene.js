@@ -9,7 +9,8 @@ import { formatCpu, formatMemory } from "../../lib/quantity.js";
 import { number, text } from "../../lib/text.js";
 import { sealedPod } from "../../state/classroom.js";
 import { objectAt, podRequests } from "../../state/selectors.js";
-import { stepOf } from "./model.js";
+import { sayLine } from "../poll/outcome.js";
+import { stepOf, whereOf } from "./model.js";
 import { tellProse } from "./prose.js";
 
 /**
@@ -64,7 +65,7 @@ export function mountScene({ copy, look, play, handout }) {
       setAttribute(root, "aria-label", lesson.title);
       setText(over, step ? "" : text(ui.lang, "lesson.over"));
       if (!step || !lesson.step) return;
-      setText(where, text(ui.lang, "lesson.where", { n: lesson.step.index + 1, of: lesson.of, minutes: lesson.step.minutes }));
+      setText(where, sayLine(ui, whereOf(lesson)));
       setText(title, lesson.step.title);
       tellPhases(phases, step, ui);
       tellProse(prose, step.prose);

@@ -10,13 +10,15 @@ const HANDS_MAX = 1000;
 
 /**
  * @param {(id: string, counts?: Record<string, number>) => void} act
+ * @param {() => boolean} counting whether a class without phones is counted: the fields are open at once
  */
-export function handCount(act) {
+export function handCount(act, counting) {
   const title = element("summary", { "data-testid": "lead-hands" });
   const list = element("div", { class: "lead-hands" });
   const send = element("button", { class: "button", type: "submit", "data-testid": "lead-hands-send" });
   const form = element("form", {}, [list, send]);
   const root = element("details", {}, [title, form]);
+  let opened = "";
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const fields = /** @type {HTMLInputElement[]} */ ([...list.querySelectorAll("input")]);
@@ -31,6 +33,9 @@ export function handCount(act) {
     render(poll, ui) {
       root.hidden = !poll;
       if (!poll) return;
+      const round = `${poll.id} ${poll.round}`;
+      if (opened !== round && counting()) /** @type {HTMLDetailsElement} */ (root).open = true;
+      opened = round;
       setText(title, text(ui.lang, "lead.hands"));
       setText(send, text(ui.lang, "lead.hands_send"));
       syncList(list, poll.options, ({ id }) => `${poll.id} ${poll.round} ${id}`, ({ id }) => element("label", {}, [

@@ -6,6 +6,7 @@
 import { append, element, icon, setAttribute, setText, syncList } from "../../dom/dom.js";
 import { ring, setRing } from "../../dom/h.js";
 import { text } from "../../lib/text.js";
+import { countsHands } from "../../state/before.js";
 import { percent } from "../poll/counts.js";
 import { ballotOf } from "../poll/model.js";
 import { outcome, sayLine } from "../poll/outcome.js";
@@ -19,8 +20,9 @@ const LOSES = new Set(["restart", "skip", "back"]);
 
 /**
  * @param {(id: string, counts?: Record<string, number>) => void} act
+ * @param {string} code of the session
  */
-export function mountPanel(act) {
+export function mountPanel(act, code) {
   const chip = element("span", { class: "chip accent", "data-testid": "lead-round" });
   const seconds = element("b");
   const circle = ring(1, 18);
@@ -31,7 +33,7 @@ export function mountPanel(act) {
   const result = outcome();
   const advice = adviceCard();
   const tools = element("div", { class: "lead-tools" });
-  const hands = handCount(act);
+  const hands = handCount(act, () => countsHands(code));
   const sheet = mountSheet(act);
   const refusal = element("p", { class: "field-error", role: "alert" });
   const offline = element("p", { class: "lead-offline", role: "status", "data-testid": "lead-offline" });
@@ -71,6 +73,8 @@ export function mountPanel(act) {
       root.toggleAttribute("data-lost", lost);
       for (const one of [foot, tools, hands.element]) one.inert = lost;
       sheet.render(lesson, ui);
+      // A class without phones is counted first.
+      if (countsHands(code)) question.after(hands.element);
       hands.render(poll && (poll.state === "open" || poll.state === "closed") ? poll : null, ui);
       back.hidden = !lesson;
       setText(/** @type {Element} */ (back.lastElementChild), text(ui.lang, "lead.back"));

@@ -6,6 +6,7 @@ export const EN = {
   "lesson.done": "done",
   "lesson.current": "now",
   "lesson.ahead": "ahead",
+  "lesson.again": "Asked again, from {title} · about {minutes} min",
   "lesson.where": "Step {n} of {of} · about {minutes} min",
   "lesson.phase_scene": "Scene",
   "lesson.phase_ask": "Ask",
