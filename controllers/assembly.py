@@ -13,7 +13,7 @@ from controllers.flags.election import STORED
 from controllers.flags.flag import InForce
 from controllers.flags.table import ELECTIONS
 from controllers.kinds.coordination.apiservers import API_SERVER
-from controllers.kit.manager import ControllerManager, Sign
+from controllers.kit.manager import ControllerManager, Keys
 from controllers.kubelet import Kubelets
 from controllers.leaderelection.elector import Settings
 from controllers.leaderelection.replica import Configuration, Replica
@@ -47,13 +47,13 @@ class Given:
         kubelets: whether hollow kubelets run; without them pods stay bound and Pending.
         on_failure: told (component, exception) when a component fails; None: exceptions come out of the loop.
         timer: real nanoseconds, for durations in the schedulers' metrics; None: they are not measured.
-        sign: signs tokens of ServiceAccounts; None: there is no key, and none is made.
+        keys: sign tokens and certificates; None: there are none, and none is made.
     """
 
     kubelets: bool = True
     on_failure: Callable[[str, Exception], None] | None = None
     timer: Callable[[], int] | None = None
-    sign: Sign | None = None
+    keys: Keys | None = None
 
 
 class Assembly:
@@ -131,7 +131,7 @@ class Assembly:
     def _inner_of(self, identity: str, component: str) -> Callable[[], Elected] | None:
         """Return what makes the component that a replica runs while it leads."""
         if component == CONTROLLER_MANAGER:
-            return lambda: ControllerManager(identity, CONTROLLERS, self._flags, self._given.sign)
+            return lambda: ControllerManager(identity, CONTROLLERS, self._flags, self._given.keys)
         if component == SCHEDULER:
 
             def make() -> Elected:

@@ -21,7 +21,7 @@ from controllers.flags.table import RESOURCE as FLAGS
 from controllers.inside import behind_of, others_started, replica_inside
 from controllers.kinds.table import by_kind
 from controllers.kit.client import Client
-from controllers.kit.manager import ControllerManager, Sign
+from controllers.kit.manager import ControllerManager, Keys
 from controllers.leaderelection.replica import Replica
 from controllers.log.operations import Create, Result
 from controllers.log.store import Store
@@ -49,7 +49,7 @@ class Cluster:
         on_failure: Callable[[str, Exception], None] | None = None,
         timer: Callable[[], int] | None = None,
         call: CarryOut = refuse,
-        sign: Sign | None = None,
+        keys: Keys | None = None,
     ) -> None:
         """Put the control plane together; nothing runs before `start`.
 
@@ -61,7 +61,7 @@ class Cluster:
                 out of `advance`.
             timer: real nanoseconds, for durations in the schedulers' metrics; None: they are not measured.
             call: calls extenders, at once or for `outside.answer` to take later; without it their calls fail.
-            sign: signs tokens of ServiceAccounts; None: there is no key, and none is made.
+            keys: sign tokens and certificates; None: there are none, and none is made.
         """
         self.store = store
         self.clock = ClockView()
@@ -77,7 +77,7 @@ class Cluster:
         self._configuration = StandIn(store, client, lambda: self.clock.paused, stepper.leads)
         self.flags = InForce()
         """The flags that components run with."""
-        given = Given(kubelets, on_failure, timer, sign)
+        given = Given(kubelets, on_failure, timer, keys)
         self._assembly = Assembly(loop, self._replicas, stepper, self.clock, replica_teller, given, self.flags)
         self._obeying = Obeying(store, loop, self._replicas, self.clock, stepper, faults, self.teller, replica_teller)
         self._flagging = Flagging(store, loop, client, self.flags, self._obeying.place)

@@ -7,6 +7,7 @@ from typing import Final
 from controllers.cloudnode import CloudNodeController
 from controllers.clusterrole import ClusterRoleAggregation
 from controllers.cronjob import CronJobController
+from controllers.csrsigning import CertificateSigning
 from controllers.customresource import DefinitionController
 from controllers.daemonset import DaemonSetController
 from controllers.deployment import DeploymentController
@@ -96,6 +97,7 @@ CONTROLLERS: Final[tuple[ControllerEntry, ...]] = (
         workers=flags.RESOURCE_QUOTA_SYNCS,
     ),
     ControllerEntry(ClusterRoleAggregation, ClusterRoleAggregation.NAME, ClusterRoleAggregation.RESOURCES),
+    ControllerEntry(CertificateSigning, CertificateSigning.NAME, CertificateSigning.RESOURCES),
     ControllerEntry(PolicyStatus, PolicyStatus.NAME, PolicyStatus.RESOURCES),
     ControllerEntry(ServiceAccounts, ServiceAccounts.NAME, ServiceAccounts.RESOURCES, workers=1),
     ControllerEntry(Tokens, Tokens.NAME, Tokens.RESOURCES, workers=flags.SERVICEACCOUNT_TOKEN_SYNCS),

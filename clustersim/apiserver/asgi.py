@@ -162,7 +162,8 @@ def _request(scope: Scope, method: str, body: bytes = b"", *, websocket: bool = 
         raise bad_request("the query is not UTF-8") from error
     address = (scope.get("client") or [""])[0]
     query, values = parse_query(text), parse_values(text)
-    return Request(method, code, slash + rest, query, headers, body, address, values, websocket)
+    shown = ((scope.get("extensions") or {}).get("tls") or {}).get("client_cert_chain") or ("",)
+    return Request(method, code, slash + rest, query, headers, body, address, values, websocket, str(shown[0]))
 
 
 async def _send(send: Send, response: Response, kind: str = "http.response") -> None:

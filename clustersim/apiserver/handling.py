@@ -20,7 +20,7 @@ from clustersim.apiserver.noting import Noted
 from clustersim.apiserver.routes import Target, parse, unknown_path
 from clustersim.apiserver.virtual import ReadView, check_writable
 from clustersim.apiserver.watching import WatchPlan, plan_watch
-from clustersim.classroom import accounttokens, doors, roles
+from clustersim.classroom import accounttokens, clientcertificates, doors, roles
 from clustersim.classroom import limits as person_limits
 from clustersim.classroom.auth import Principal, authenticate, token_in
 from clustersim.classroom.polls import sealing
@@ -125,14 +125,19 @@ def _handle(request: Request, noted: Noted) -> Response | Watch:
 
 
 def _authenticated(request: Request) -> Principal | None:
-    """Return who sends this: somebody with a seat in the session, or a ServiceAccount with a good token."""
+    """Return who sends this: who has a seat in the session, a ServiceAccount with a good token, or whom a certificate
+    of the session names.
+    """
     principal = authenticate(request.code, request.headers, method=_way(request))
     if principal is not None:
         return principal
     token, from_cookie = token_in(request.code, request.headers)
-    session = None if from_cookie or token.count(".") != 2 else sessions.find(request.code)
+    shows = request.certificate if not token else ""
+    session = sessions.find(request.code) if shows or (not from_cookie and token.count(".") == 2) else None
     if session is None:
         return None
+    if shows:
+        return clientcertificates.principal_of(session.code, open_store(session.id), shows)
     try:
         return accounttokens.principal_of(session.code, open_store(session.id), token)
     except accounttokens.NotGood:

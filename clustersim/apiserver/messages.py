@@ -50,6 +50,8 @@ class Request:
     """All values of the parameters that may come more than once."""
     websocket: bool = False
     """Whether the client waits for a websocket to be opened."""
+    certificate: str = ""
+    """The certificate that the client showed by TLS, PEM; nobody has looked whose it is."""
     marks: Marks | None = None
     """Where the steps of its way are noted."""
 

@@ -11,7 +11,7 @@ import msgspec
 from prometheus_client import Counter
 
 from clustersim import feed
-from clustersim.classroom.accounttokens import signer
+from clustersim.classroom.keys import keys_of
 from clustersim.runtime import realtime
 from clustersim.runtime.extenders import Caller
 from clustersim.store import open_store
@@ -72,7 +72,7 @@ class Driver:
             on_failure=self._component_failed,
             timer=realtime.timer_ns,
             call=self._extenders.start,
-            sign=signer(session_id),
+            keys=keys_of(session_id),
         )
         self.cluster.start()
         self._script = ScriptDriver(self.cluster, epoch)

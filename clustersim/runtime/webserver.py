@@ -8,15 +8,23 @@ application answers in the place of opening one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
 
 # Daphne first: its import installs the asyncio reactor, which must come before any other Twisted import.
 from daphne.http_protocol import HTTPFactory, WebRequest
 from daphne.server import Server as _Daphne
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
+from OpenSSL import SSL, crypto
+from twisted.internet import reactor
+from twisted.internet.endpoints import SSL4ServerEndpoint
+from twisted.internet.ssl import CertificateOptions
+from twisted.protocols.tls import TLSMemoryBIOProtocol
 
 from clustersim import bodies
+from clustersim.classroom.clientcertificates import bearer_of_the_name
 
 DRAIN_BYTES_MAX: Final = 1024 * 1024
 """Bytes of a refused body that are still read and thrown away, so that a client in the middle of it sees the answer."""
@@ -127,12 +135,71 @@ class _WebSocketFactory(WebSocketFactory):  # type: ignore[misc]
     protocol = WebSocket
 
 
+class _AsksForCertificates(CertificateOptions):
+    """A server's TLS that takes a client's certificate, whoever issued it: who asks for a session knows its issuer."""
+
+    _asking: SSL.Context | None = None
+
+    def getContext(self) -> SSL.Context:  # noqa: N802
+        """Return how connections are made."""
+        if self._asking is None:
+            self._asking = self._asked(super().getContext())
+        return self._asking
+
+    def _asked(self, context: SSL.Context) -> SSL.Context:
+        context.set_verify(SSL.VERIFY_PEER, lambda *_: True)
+        # Without a name for its sessions a server that asks for certificates takes none up again.
+        context.set_session_id(b"clustersim")
+        # A browser asks its user for a certificate only where it has one of this name.
+        context.add_client_ca(crypto.X509.from_cryptography(bearer_of_the_name()))
+        return context
+
+
+@dataclass(frozen=True, slots=True)
+class Secured:
+    """Where TLS is served, and with which key and certificate."""
+
+    host: str
+    port: int
+    backlog: int
+    key: Path
+    certificate: Path
+
+    def endpoint(self) -> SSL4ServerEndpoint:
+        """Return Twisted's endpoint."""
+        key = crypto.load_privatekey(crypto.FILETYPE_PEM, self.key.read_bytes())
+        certificate = crypto.load_certificate(crypto.FILETYPE_PEM, self.certificate.read_bytes())
+        options = _AsksForCertificates(privateKey=key, certificate=certificate)
+        return SSL4ServerEndpoint(reactor, self.port, options, self.backlog, self.host)  # type: ignore[no-untyped-call]
+
+
+def _certificate_of(protocol: Any) -> str:
+    """Return the certificate that the client of a request or websocket showed, PEM; empty: none."""
+    transport = getattr(getattr(protocol, "channel", None), "transport", None) or protocol.transport
+    if not isinstance(transport, TLSMemoryBIOProtocol):
+        return ""
+    shown = transport.getPeerCertificate()  # type: ignore[no-untyped-call]
+    return "" if shown is None else crypto.dump_certificate(crypto.FILETYPE_PEM, shown).decode()
+
+
 class Server(_Daphne):  # type: ignore[misc]
     """Daphne's server; `body_bytes_max` says how many bytes a request to a path may have."""
 
-    def __init__(self, *arguments: Any, body_bytes_max: Callable[[str], int], **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def __init__(
+        self, *arguments: Any, body_bytes_max: Callable[[str], int], secured: Secured | None = None, **options: Any
+    ) -> None:
+        super().__init__(*arguments, ready_callable=self._listen_secured, **options)
         self.body_bytes_max = body_bytes_max
+        self._secured = secured
+
+    def _listen_secured(self) -> None:
+        """Serve TLS, too: Daphne's own way of it asks clients for no certificate."""
+        if self._secured is None:
+            return
+        listener = self._secured.endpoint().listen(self.http_factory)  # type: ignore[no-untyped-call]
+        listener.addCallback(self.listen_success)
+        listener.addErrback(self.listen_error)
+        self.listeners.append(listener)
 
     @property
     def http_factory(self) -> _Factory:
@@ -155,6 +222,10 @@ class Server(_Daphne):  # type: ignore[misc]
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
         """Start an application for a connection, and say what it may use."""
-        if scope["type"] == "websocket":
-            scope["extensions"] = {ANSWERED_INSTEAD: {}}
+        extensions: dict[str, Any] = {ANSWERED_INSTEAD: {}} if scope["type"] == "websocket" else {}
+        shown = _certificate_of(protocol)
+        if shown:
+            extensions["tls"] = {"client_cert_chain": (shown,)}
+        if extensions:
+            scope["extensions"] = extensions
         return super().create_application(protocol, scope)

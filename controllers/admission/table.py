@@ -6,6 +6,7 @@ from typing import Final
 
 from controllers.admission import (
     always,
+    certificates,
     defaultingressclass,
     defaulttolerationseconds,
     limitranger,
@@ -40,6 +41,7 @@ CHAIN: Final = Chain(
         storage.IN_USE_PROTECTION,
         storage.CLAIM_RESIZE,
         runtimeclass.PLUGIN,
+        certificates.SUBJECT_RESTRICTION,
         defaultingressclass.PLUGIN,
         webhooks.MUTATING,
         validatingadmissionpolicy.PLUGIN,

@@ -32,6 +32,7 @@ ADMISSION_PLUGINS: Final = (
     "StorageObjectInUseProtection",
     "PersistentVolumeClaimResize",
     "RuntimeClass",
+    "CertificateSubjectRestriction",
     "DefaultIngressClass",
     "MutatingAdmissionWebhook",
     "ValidatingAdmissionPolicy",

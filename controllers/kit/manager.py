@@ -40,8 +40,29 @@ RECENT_MAX: Final = 10
 WORKERS: Final = 5
 """Keys of one controller that are worked on at the same time, as kube-controller-manager's concurrent syncs."""
 
-Sign = Callable[[Document], str]
-"""Claims → the token that says them."""
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A certificate that is asked for: times in Unix seconds."""
+
+    request: str
+    """A request of PKCS #10, PEM in base64."""
+    usages: tuple[str, ...]
+    serial: str
+    """From which the number of the certificate is made: the same one for the same request."""
+    not_before: int
+    not_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What is done with the keys of a session."""
+
+    sign: Callable[[Document], str]
+    """Claims of a ServiceAccount → the token that says them."""
+    issue: Callable[[Asked], str]
+    """What is asked for → the certificate, PEM. ValueError: for this one there is none."""
+
 
 Reconcile = Generator[Sequence[Operation], Sequence[Result], None]
 """Yields operations, is sent their results in order. Raising ApiError retries the key after its back-off."""
@@ -56,8 +77,8 @@ class Setup:
     recorder: Recorder
     flags: InForce
     """The flags in force: `setup.flags[FLAG]`, read whenever the value is needed (`controllers.flags`)."""
-    sign: Sign | None = None
-    """Signs tokens of ServiceAccounts; None: there is no key."""
+    keys: Keys | None = None
+    """Sign tokens and certificates; None: there are none."""
 
 
 class Work:
@@ -172,9 +193,9 @@ class _Runner:
         self.recent: deque[Reconciled] = deque(maxlen=RECENT_MAX)
         """The newest reconciliations, under way or over; the newest is the last."""
 
-    def begin(self, informers: Informers, sign: Sign | None) -> None:
+    def begin(self, informers: Informers, keys: Keys | None) -> None:
         """Make the controller."""
-        self.controller = self.entry.make(Setup(informers, self.queue, self.recorder, self.flags, sign))
+        self.controller = self.entry.make(Setup(informers, self.queue, self.recorder, self.flags, keys))
 
     @property
     def resync_ms(self) -> int:
@@ -225,7 +246,7 @@ class ControllerManager:
         identity: str,
         entries: Sequence[ControllerEntry],
         flags: InForce | None = None,
-        sign: Sign | None = None,
+        keys: Keys | None = None,
     ) -> None:
         """Name every controller of the table; nothing runs before `start`, and none is made before `lead`.
 
@@ -233,14 +254,14 @@ class ControllerManager:
             identity: who it is among the replicas.
             entries: the table.
             flags: None: all have their defaults.
-            sign: signs tokens of ServiceAccounts; None: there is no key, and none is made.
+            keys: sign tokens and certificates; None: there are none, and none is made.
         """
         flags = flags or InForce()
         resources = [resource for entry in entries for resource in entry.resources]
         self.identity = identity
         self.informers = Informers(resources, identity=identity)
         self._runners = {entry.name: _Runner(entry, identity, flags) for entry in entries}
-        self._sign = sign
+        self._keys = keys
         self._leading = False
 
     @property
@@ -295,7 +316,7 @@ class ControllerManager:
         """Make the controllers and begin to reconcile."""
         self._leading = True
         for runner in self._runners.values():
-            runner.begin(self.informers, self._sign)
+            runner.begin(self.informers, self._keys)
         self.informers.tell_all()
         for name, runner in self._runners.items():
             if runner.resync_ms:

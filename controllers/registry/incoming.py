@@ -16,7 +16,7 @@ from controllers.log.stamps import wire_time
 from controllers.log.store import Stored, Transaction, copy_object
 from controllers.log.transaction import OBJECT_BYTES_MAX
 from controllers.registry import metadata as metadata_rules
-from controllers.registry.context import Context
+from controllers.registry.context import Context, user_info
 from controllers.registry.kind import Kind, Subresource
 from controllers.registry.schema import check, fill, is_model, model, too_deep
 from scheduler_core.api.document import Document, child
@@ -56,13 +56,17 @@ class Current:
         looked_up: set[str] | None = None,
         *,
         dry_run: bool = False,
+        user: Mapping[str, Any] | None = None,
     ) -> None:
-        """Look through a transaction; `looked_up` takes the resources that somebody asked about."""
+        """Look through a transaction; `looked_up` takes the resources that somebody asked about.
+
+        `user` is the UserInfo of whoever writes; None: it follows from the actor.
+        """
         self._transaction = transaction
         self._looked_up: set[str] = set() if looked_up is None else looked_up
         self.now = wire_time(unix_ms)
         self.plugins = transaction.plugins
-        self.actor = transaction.actor
+        self.user = user_info(transaction.actor) if user is None else user
         self.dry_run = dry_run
 
     def get(self, resource: str, namespace: str, name: str) -> Mapping[str, Any] | None:
@@ -131,7 +135,9 @@ def new_document(
         metadata["managedFields"] = owned
     mutate(document, title)
     with context.step("registry", "strategy"):
-        causes = kind.admit(document, Current(transaction, unix_ms, context.looked_up, dry_run=context.dry_run))
+        causes = kind.admit(
+            document, Current(transaction, unix_ms, context.looked_up, dry_run=context.dry_run, user=context.user)
+        )
         causes += metadata_rules.validate(metadata, kind.names, any_finalizers=kind.any_finalizers)
         causes += kind.validate(document) + kind.validate_new(document)
         _refuse(kind, metadata["name"], causes, _still(kind, missing, document))

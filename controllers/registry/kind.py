@@ -37,8 +37,8 @@ class Lookup(Protocol):
 
     plugins: PluginRegistry | None
     """Scheduler plugins beside the in-tree ones."""
-    actor: str
-    """Who writes."""
+    user: Mapping[str, Any]
+    """The UserInfo of whoever writes."""
     dry_run: bool
     """Whether nothing will be stored."""
 

@@ -57,7 +57,7 @@ class Tokens:
         self._accounts = setup.informers[ACCOUNTS]
         self._secrets = setup.informers[SECRETS]
         self._queue = setup.queue
-        self._sign = setup.sign
+        self._keys = setup.keys
         self._secrets.add_index(_OF_ACCOUNT, _by_account)
         self._accounts.add_handler(self._account_changed)
         self._secrets.add_handler(self._secret_changed)
@@ -102,10 +102,10 @@ class Tokens:
             (result,) = yield [Delete(SECRETS, namespace, metadata["name"], uid=metadata["uid"])]
             _retry_unless_moved_on(result.error)
             return
-        if self._sign is None:
+        if self._keys is None:
             # Without a key nothing is signed, as upstream without --service-account-private-key-file.
             return
-        token = self._sign(legacy_claims(account, metadata["name"]))
+        token = self._keys.sign(legacy_claims(account, metadata["name"]))
         wanted = {
             "ca.crt": _encoded(CERTIFICATE),
             "namespace": (secret.get("data") or {}).get("namespace") or _encoded(namespace),

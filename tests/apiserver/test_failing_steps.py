@@ -15,6 +15,7 @@ from clustersim.classroom.writing import write
 from controllers.admission.table import CHAIN
 from controllers.log.operations import Create
 from scheduler_core.api.errors import ApiError
+from tests.tools.certificates import asking
 from tests.tools.room import Room
 
 HOME = "/api/v1/namespaces/shop"
@@ -104,6 +105,15 @@ CLAIM = {
     },
 }
 
+MASTERS = {
+    "metadata": {"name": "boss"},
+    "spec": {
+        "request": asking("boss", "system:masters"),
+        "signerName": "kubernetes.io/kube-apiserver-client",
+        "usages": ["client auth"],
+    },
+}
+
 CASES: dict[str, tuple[str, str, Any, int, str, str, str]] = {
     # what → (method, path, body, code, step, plugin, a part of what is told)
     "no token": ("POST", PODS, pod(), 401, "authentication", "", "Unauthorized"),
@@ -141,6 +151,8 @@ CASES: dict[str, tuple[str, str, Any, int, str, str, str]] = {
                                   "mutating", "MutatingAdmissionWebhook", 'calling webhook "mutating.team.example"'),
     "a webhook that may refuse": ("POST", MAPS, {"metadata": {"name": "a", "labels": {"asks": "validating"}}}, 500,
                                   "validating", "ValidatingAdmissionWebhook", "calls nobody outside of itself"),
+    "a certificate for everything": ("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", MASTERS, 403,
+                                     "validating", "CertificateSubjectRestriction", "with system:masters group"),
     "a claim that may not grow": ("PATCH", f"{HOME}/persistentvolumeclaims/data",
                                   {"spec": {"resources": {"requests": {"storage": "9Gi"}}}}, 403, "validating",
                                   "PersistentVolumeClaimResize", "only dynamically provisioned pvc can be resized"),

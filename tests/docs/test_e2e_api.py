@@ -18,6 +18,17 @@ Kubernetes' own end-to-end tests (`test/e2e`, v1.34) of what asks for the API al
 the test of ours that does the same to a session in one process: same objects, same changes in the same order, same
 things expected. All of them hold. `pytest tests/docs/test_e2e_api.py --update-golden` writes this page.
 
+Kubernetes' own test binary (`go test -c ./test/e2e` of the tag v1.34.1) runs against a session as it is, by the
+kubeconfig that the page gives, in a session of the template `three-nodes` at rate 1:
+
+```sh
+e2e.test --kubeconfig=config --provider=skeleton --kubectl-path=kubectl --ginkgo.focus='Watchers should'
+```
+
+Of its tests of the groups api-machinery, auth, cli, instrumentation and architecture that need no real container (168)
+all pass, by kubectl 1.34 and no other flags. What runs a webhook, an aggregated server or a program of its own in a pod
+(admission and conversion webhooks, port-forward, a page that a pod serves) does not: containers are simulated.
+
 | upstream | ours, in `tests/apiserver/` |
 |---|---|
 """

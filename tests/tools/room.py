@@ -9,7 +9,7 @@ from typing import Any
 from clustersim.apiserver.handling import handle
 from clustersim.apiserver.messages import Request, Response, error_response
 from clustersim.apiserver.negotiation import formed
-from clustersim.classroom.accounttokens import signer
+from clustersim.classroom.keys import keys_of
 from clustersim.classroom.opening import open_session
 from clustersim.classroom.writing import write
 from clustersim.store import open_store, sessions
@@ -30,7 +30,7 @@ class Room:
         self.session, self.code, self.teacher = opened.session, opened.session.code, opened.token
         epoch = sessions.claim(self.session.id, "w", epoch=self.session.epoch)
         self.store = open_store(self.session.id, owner=True)
-        self.cluster = Cluster(self.store, fence=epoch, sign=signer(self.session.id))
+        self.cluster = Cluster(self.store, fence=epoch, keys=keys_of(self.session.id))
         self.cluster.start()
 
     def run(self, seconds: float) -> None:

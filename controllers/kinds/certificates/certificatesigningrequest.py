@@ -1,4 +1,5 @@
-"""CertificateSigningRequests: somebody asks for a certificate. Approved and denied by people; nobody here signs.
+"""CertificateSigningRequests: somebody asks for a certificate. Approved and denied by people; `controllers.csrsigning`
+signs those of clients.
 
 Source: pkg/apis/certificates (validation, helpers), pkg/registry/certificates/certificates/strategy.go, pkg/printers,
 v1.34.
@@ -18,7 +19,6 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from controllers.kinds.columns import AGE, NAME, NONE
 from controllers.log.stamps import human_duration
 from controllers.registry import fields
-from controllers.registry.context import user_info
 from controllers.registry.kind import Column, Kind, Lookup, Subresource
 from scheduler_core.api.document import at
 from scheduler_core.api.errors import Cause
@@ -182,7 +182,7 @@ def _conditions(document: Mapping[str, Any], kind: str = "") -> list[Mapping[str
 def _admit(document: dict[str, Any], lookup: Lookup) -> list[Cause]:
     """Say who asks."""
     spec = document.setdefault("spec", {})
-    user = user_info(lookup.actor)
+    user = lookup.user
     for key in ("uid", "extra"):
         spec.pop(key, None)
     spec.update(username=user["username"], groups=list(user["groups"]))

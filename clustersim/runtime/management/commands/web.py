@@ -20,14 +20,10 @@ PING_INTERVAL_SECONDS: Final = 1_000_000_000
 the connection 30 s later, however alive it is."""
 
 
-def endpoints(host: str, port: int, tls_port: int, key: str, certificate: str) -> list[str]:
-    """Return Twisted's endpoint descriptions."""
+def endpoint(host: str, port: int) -> str:
+    """Return Twisted's description of where plain HTTP is served."""
     interface = host.replace(":", r"\:")
-    listed = [f"tcp:port={port}:interface={interface}:backlog={BACKLOG}"]
-    if tls_port:
-        key, certificate = key.replace(":", r"\:"), certificate.replace(":", r"\:")
-        listed.append(f"ssl:{tls_port}:privateKey={key}:certKey={certificate}:interface={interface}:backlog={BACKLOG}")
-    return listed
+    return f"tcp:port={port}:interface={interface}:backlog={BACKLOG}"
 
 
 class Command(BaseCommand):
@@ -38,7 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         # Daphne first: its import installs the asyncio reactor, which must come before any other Twisted import.
-        from clustersim.runtime.webserver import Server  # isort: skip
+        from clustersim.runtime.webserver import Secured, Server  # isort: skip
         from django.conf import settings
 
         from clustersim.asgi import application, body_bytes_max
@@ -50,16 +46,14 @@ class Command(BaseCommand):
         # A file that is being read holds the interpreter: everybody else gets it back sooner than after Python's 5 ms.
         sys.setswitchinterval(SWITCH_SECONDS)
         folder = settings.DATA / "tls"
+        secured = None
+        if settings.TLS_PORT:
+            secured = Secured(settings.HOST, settings.TLS_PORT, BACKLOG, folder / "server.key", folder / "server.pem")
         Server(
             application=application,
             body_bytes_max=body_bytes_max,
-            endpoints=endpoints(
-                settings.HOST,
-                settings.PORT,
-                settings.TLS_PORT,
-                str(folder / "server.key"),
-                str(folder / "server.pem"),
-            ),
+            endpoints=[endpoint(settings.HOST, settings.PORT)],
+            secured=secured,
             server_name="clustersim",
             # Watches and websockets end by their own rules; a plain answer is never minutes away.
             http_timeout=None,
