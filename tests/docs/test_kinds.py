@@ -49,7 +49,7 @@ REST = """
 - `managedFields` tell what people and programs own over the API; the session's own controllers own nothing.
 - For two simulated seconds after a namespace was made pods may count on its account `default`: upstream asks for it ten
   times in that time. The bundle in `kube-root-ca.crt` is a stand-in: simulated pods open no connection.
-- Admission plugins that have nothing to act on here (CertificateApproval, CertificateSigning, NodeRestriction) are not there.
+- Admission plugins that have nothing to act on here (CertificateApproval, NodeRestriction and others) are not there.
 - Service addresses come from 10.96.0.0/16, node ports from 30000: from the upper part of each, as upstream.
 - A node whose `status.allocatable` is missing gets it from `status.capacity`.
 - Node Leases in `kube-node-lease` are computed when they are read, and are not told by a watch.
