@@ -8,6 +8,7 @@ from controllers.kit.manager import ControllerManager
 from controllers.leaderelection.replica import Replica
 from controllers.log.operations import Delete, Patch, Update
 from controllers.table import CONTROLLERS
+from tests.tools.certificates import asking
 from tests.tools.lab import Document, Lab, node, pod, workload
 
 
@@ -234,6 +235,7 @@ def everything() -> list[Document]:
             "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"to": "gathers"}}]},
         },
         THINGS,
+        certificate_request(),
         made("v1", "PersistentVolumeClaim", "data", claim),
         pod("writer", volumes=[scratch]),
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**meta, "name": "stray", "ownerReferences": [stray]}},
@@ -247,6 +249,17 @@ def everything() -> list[Document]:
 
 
 TASK: Document = {"name": "task", "image": "task:1", "command": ["sh", "-c", "exit 0"]}
+
+
+def certificate_request() -> Document:
+    """Return a client's request for a certificate, which nobody has approved."""
+    signer = "kubernetes.io/kube-apiserver-client"
+    return {
+        "apiVersion": "certificates.k8s.io/v1",
+        "kind": "CertificateSigningRequest",
+        "metadata": {"name": "mei"},
+        "spec": {"request": asking("mei"), "signerName": signer, "usages": ["client auth"]},
+    }
 
 
 THINGS: Document = {
