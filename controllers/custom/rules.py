@@ -29,6 +29,16 @@ RULE_COST_MAX: Final = 10_000_000
 _BYTES: Final = 3 * 1024 * 1024
 """Bytes of the largest request, from which upstream works out how long lists without `maxItems` may be."""
 
+_COMMA: Final = 1
+_PAIR: Final = 6
+"""Bytes that lists and maps spend for each value beside it: a comma; quotes, colon and one more letter."""
+
+_LEAST: Final = {"array": 2, "string": 2, "boolean": 4}
+"""Bytes of the shortest value of a type; 1: of any other."""
+
+_COMPARES: Final = 2
+"""What a rule without loops costs at least: it reads something and compares it."""
+
 _LOOP: Final = re.compile(r"\.\s*(?:all|exists|exists_one|map|filter)\s*\(")
 _SELF: Final = re.compile(r"\bself((?:\.[A-Za-z_]\w*)*)\s*\.\s*(?:all|exists|exists_one|map|filter)\s*\(")
 _BLOCKING: Final = (
@@ -94,18 +104,24 @@ def rule_causes(schema: Mapping[str, Any], path: str, *, root: bool = True, time
         causes += rule_causes(items, f"{path}.items", root=False, times=times * _often(items, most))
     if isinstance(more, Mapping):
         most = schema.get("maxProperties")
-        causes += rule_causes(more, f"{path}.additionalProperties", root=False, times=times * _often(more, most))
+        causes += rule_causes(more, f"{path}.additionalProperties", root=False, times=times * _often(more, most, _PAIR))
     for name, one in (schema.get("properties") or {}).items():
         causes += rule_causes(one, f"{path}.properties[{name}]", root=False, times=times)
     return causes
 
 
-def _often(item: Mapping[str, Any], most: int | None) -> int:
-    """Return how many items a list may have."""
-    if most is not None:
-        return max(int(most), 1)
-    least = {"object": 2, "array": 2, "string": 2, "boolean": 4}.get(item.get("type") or "", 1)
-    return _BYTES // (least + 1)
+def _often(item: Mapping[str, Any], most: int | None, beside: int = _COMMA) -> int:
+    """Return how many such values a list may have; `beside`: bytes that a map spends for each beside the value."""
+    return max(int(most), 1) if most is not None else (_BYTES - 2) // (_least(item) + beside)
+
+
+def _least(schema: Mapping[str, Any]) -> int:
+    """Return of how many bytes a value is at least: of an object what it must say, and no default says for it."""
+    kind = schema.get("type") or ""
+    if kind != "object":
+        return _LEAST.get(kind, 1)
+    said = [(name, (schema.get("properties") or {}).get(name)) for name in schema.get("required") or ()]
+    return 2 + sum(len(name) + 4 + _least(one) for name, one in said if one is not None and "default" not in one)
 
 
 def _compile(rule: Mapping[str, Any], key: str, node: Node, *, root: bool) -> Expression:
@@ -154,7 +170,7 @@ def _estimated(text: str, node: Node) -> int:
     """Return what a rule costs at least for the largest value of its schema: its loops, where it says over what."""
     loops = [_length(node, path) for path in _SELF.findall(text)]
     nested = len(_LOOP.findall(text))
-    cost = 10
+    cost = _COMPARES if not nested else 10
     for length in sorted(loops, reverse=True)[:nested]:
         cost *= max(length, 1)
     return cost
@@ -168,7 +184,7 @@ def _length(node: Node, path: str) -> int:
         node = found
     if node.type == "array" and node.items is not None:
         return _often(node.items.source, node.source.get("maxItems"))
-    return _often(node.extra.source, node.source.get("maxProperties")) if node.extra is not None else 1
+    return _often(node.extra.source, node.source.get("maxProperties"), _PAIR) if node.extra is not None else 1
 
 
 def _dear(what: str, cost: int) -> str:

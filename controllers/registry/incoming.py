@@ -226,7 +226,8 @@ def changed_document(
         if touched:
             current = Current(transaction, context.epoch_ms + transaction.now_ms, dry_run=context.dry_run)
             causes = kind.admit_update(document, old, current)
-        if changes:
+        # Rules of changes are asked of what stays as it was, too.
+        if changes or (touched and kind.ratchets):
             if not kind.ratchets:
                 causes += kind.validate(document) * kind.rule_checks
             causes += kind.validate_update(document, old)

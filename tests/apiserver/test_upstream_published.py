@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tests.apiserver.test_upstream_definitions import DEFINITIONS, FREE
 from tests.tools.room import Room
-from tests.tools.upstreamapi import JSON_PATCH, does
+from tests.tools.upstreamapi import JSON_PATCH, MERGE, does
 
 OPENAPI: Final = "[sig-api-machinery] CustomResourcePublishOpenAPI [Privileged:ClusterAdmin]"
 RULES: Final = "[sig-api-machinery] CustomResourceValidationRules [Privileged:ClusterAdmin] MUST"
@@ -218,3 +218,56 @@ def test_wrong_rules_are_refused(room: Room) -> None:
         schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"x": lists}}}}
         status, told = room.ask("POST", DEFINITIONS, defining("a.example.com", "foos", schema, "v1"))
         assert (status, said in told["message"]) == (422, True), told
+
+
+RATCHETING: Final = (
+    "[sig-api-machinery] CRDValidationRatcheting [Privileged:ClusterAdmin] [FeatureGate:CRDValidationRatcheting] MUST"
+)
+PLACES: Final = ("field", "struct.field", "list[0].field", "list[1].field", "map[foo].field", "map[bar].field")
+
+
+def correlated(**field: Any) -> dict[str, Any]:
+    """Return a schema with one field in several places in which a change finds the value that was there."""
+    text = {"type": "string", **field}
+    more = {"field": text, "other": {"type": "string"}}
+    item = {"type": "object", "required": ["key"], "properties": {"key": {"type": "string"}, **more}}
+    keyed = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["key"], "items": item}
+    holder = {"type": "object", "properties": more}
+    members = {**more, "struct": holder, "list": keyed, "map": {"type": "object", "additionalProperties": holder}}
+    return {"type": "object", "properties": members}
+
+
+@does(f"{RATCHETING} NOT fail to update a resource due to CRD Validation Rule errors on unchanged correlatable fields",
+      f"{RATCHETING} fail to update a resource due to CRD Validation Rule errors on changed fields",
+      f"{RATCHETING} NOT ratchet errors raised by transition rules")  # fmt: skip
+def test_what_was_there_before_a_rule_stays(room: Room) -> None:
+    room.made(DEFINITIONS, defining("a.example.com", "foos", correlated(), "v1"))
+    path = "/apis/a.example.com/v1/namespaces/default/foos"
+    texts: Any = {"field": "notfoo"}
+    keyed = [{"key": "foo", **texts}, {"key": "bar", **texts}]
+    made = {**texts, "struct": texts, "list": keyed, "map": {"foo": texts, "bar": texts}}
+    room.made(path, {"apiVersion": "a.example.com/v1", "kind": "Foos", "metadata": {"name": "a"}, **made})
+
+    def ruled(rule: str) -> None:
+        schema = correlated(**{"x-kubernetes-validations": [{"rule": rule}]})
+        patch = [{"op": "replace", "path": "/spec/versions/0/schema", "value": {"openAPIV3Schema": schema}}]
+        answer = room.answer("PATCH", f"{DEFINITIONS}/foos.a.example.com", patch, **{"content-type": JSON_PATCH})
+        assert answer.status == 200, answer.body
+
+    def merged(**patch: Any) -> tuple[int, list[str]]:
+        answer = room.answer("PATCH", f"{path}/a", patch, **{"content-type": MERGE})
+        told = json.loads(answer.body)
+        return answer.status, [one["field"] for one in told.get("details", {}).get("causes", ())]
+
+    ruled('self == "foo"')
+    other = {"other": "doesntmatter"}
+    grown = [*({**one, **other} for one in keyed), {"key": "baz", "field": "foo"}]
+    assert merged(**other, struct=other, list=grown, map={"foo": other, "bar": other}) == (200, [])
+    assert merged(metadata={"labels": {"foo": "bar"}}) == (200, [])
+    wrong: Any = {"field": "changed"}
+    changed = [{"key": "foo", **wrong}, {"key": "bar", **wrong}]
+    assert merged(**wrong, struct=wrong, list=changed, map={"foo": wrong, "bar": wrong}) == (422, list(PLACES))
+    assert merged(list=keyed) == (200, [])
+    ruled("self != oldSelf")
+    status, where = merged(metadata={"labels": {"foo": "baz"}})
+    assert (status, set(where)) == (422, set(PLACES)), "a rule of changes is asked of what does not change, too"
