@@ -71,9 +71,9 @@ class Container:
         self.started = self.ready = False
         self.image = str(self.spec.get("image", ""))
 
-    def end(self, now: str, code: int, reason: str = "") -> None:
+    def end(self, now: str, code: int, reason: str = "", message: str = "") -> None:
         """It has ended."""
-        self.state, self.exit_code = "terminated", code
+        self.state, self.exit_code, self.message = "terminated", code, message
         self.reason, self.finished_at = reason or ("Error" if code else "Completed"), now
         self.started_at = self.started_at or now
         self.ready = self.init and not self.sidecar and code == 0 and not self.ephemeral
@@ -88,12 +88,14 @@ class Container:
 
     def ended(self) -> Document:
         """Return the state of having ended, as the wire has it."""
-        return {
+        told = {
             "exitCode": self.exit_code,
             "reason": self.reason,
+            "message": self.message,
             "startedAt": self.started_at,
             "finishedAt": self.finished_at,
         }
+        return {key: value for key, value in told.items() if key != "message" or value}
 
 
 class Containers:
@@ -241,7 +243,7 @@ def _read(
     elif state.get("terminated") is not None:
         ended = state["terminated"]
         one.state, one.exit_code = "terminated", int(ended.get("exitCode") or 0)
-        one.reason = str(ended.get("reason") or "")
+        one.reason, one.message = str(ended.get("reason") or ""), str(ended.get("message") or "")
         one.started_at, one.finished_at = str(ended.get("startedAt") or ""), str(ended.get("finishedAt") or "")
     else:
         waiting = state.get("waiting") or {}

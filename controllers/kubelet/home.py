@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from controllers.kubelet.admitting import Refusal
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import Orders
+from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.stages.pods import Stages
 from controllers.loop.loop import Tick
 from scheduler_core.api.document import Document
@@ -59,6 +60,7 @@ class Home(Protocol):
 
     tick: Tick
     stages: Stages
+    scripts: Scripts
 
     def pod(self, uid: str) -> Document | None:
         """Return the pod as it is now."""

@@ -128,7 +128,13 @@ class Life:
             task = not container.spec.get("stdin")
         free = Orders() if container.init or container.ephemeral else self.orders
         orders = Orders() if free.run else free
-        return outcome_of(container.spec, orders, self.home.stages, task=task, init=init, init_ms=init_ms)
+        stages = self.home.stages
+        begun_ms = unix_ms_of(container.started_at) if container.started_at else self.unix_ms
+
+        def play() -> Outcome | None:
+            return self.home.scripts.outcome(self.pod, container, stages.answers, begun_ms)
+
+        return outcome_of(container.spec, orders, stages, play, task=task, init=init, init_ms=init_ms)
 
     def status(self, phase: str = "", reason: str = "", message: str = "") -> Document:
         """Return the pod's whole status as its containers are now."""
@@ -298,7 +304,7 @@ class Life:
             if outcome.ms > self.home.stages.waits.tell.base:
                 yield Write(self.status("Pending"))
             yield from self.sleep(unix_ms_of(one.started_at) - self.home.tick.epoch_ms + outcome.ms)
-            one.end(self.now, outcome.code, outcome.reason)
+            one.end(self.now, outcome.code, outcome.reason, outcome.message)
             yield Write(self.status())
         return True
 

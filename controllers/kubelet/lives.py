@@ -23,6 +23,7 @@ from controllers.kubelet.machine import Machine
 from controllers.kubelet.mounting import objects_of_environment, objects_of_volumes, singular, why_not_mounted
 from controllers.kubelet.orders import Orders, orders_of
 from controllers.kubelet.resizing import changed_resources, counts
+from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.stages.pods import STAGES, STAGES_KEY, STAGES_NAME, STAGES_NAMESPACE, Stages, read
 from controllers.kubelet.watching import live
 from controllers.log.operations import Delete, Update
@@ -101,6 +102,7 @@ class Lives:
         """Uid of a pod whose resize waits for room → when its node is looked at again."""
         self._stages_changed = False
         self.stages: Stages = STAGES
+        self.scripts = Scripts(informers)
         self.tick: Tick
         self._sequence = 0
         self._touched: dict[tuple[str, str], None] = {}
@@ -137,6 +139,7 @@ class Lives:
             uid = pod["metadata"]["uid"]
             for known in (self._living, self._wanted, self._asked, self._going, self._resized, self._retries):
                 known.pop(uid, None)
+            self.scripts.forget(uid)
             machine = self._machines.get(node)
             if machine is not None:
                 machine.release(uid)

@@ -6,7 +6,7 @@ Nothing is executed. An annotation says it, else the image, else as much of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from controllers.kubelet.orders import Orders
@@ -14,24 +14,39 @@ from controllers.kubelet.stages.pods import Stages
 
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _SLEEP: Final = re.compile(r"(\d{1,9})([smhd]?)")
-_SHELLS: Final = frozenset({"sh", "bash", "ash"})
+SHELLS: Final = frozenset({"sh", "bash", "ash"})
 _QUIET: Final = frozenset({"echo", "true", "printf", "date", "set", "export", ":", "cat", "ls", "touch"})
 """Commands that are over at once and well."""
 
-_ENDLESS: Final = re.compile(r"\b(while|until|for|trap|tail|wait|infinity)\b")
+LONGEST_MS: Final = 1000 * 3600 * 24 * 7
+"""What runs longer runs on and on."""
+
+_STAYS: Final = re.compile(r"\b(trap|tail|wait|infinity)\b")
+_ENDLESS: Final = re.compile(rf"\b(while|until|for)\b|{_STAYS.pattern}")
 _PARTS: Final = re.compile(r";|&&|\n")
 
 
 class Outcome(NamedTuple):
-    """A container ends with `code` after `ms` of running; `reason` where the code does not say why."""
+    """A container ends with `code` after `ms` of running; `reason` where the code does not say why.
+
+    `message` is what it leaves behind.
+    """
 
     ms: int
     code: int
     reason: str = ""
+    message: str = ""
 
 
 def outcome_of(
-    container: Mapping[str, Any], orders: Orders, stages: Stages, *, task: bool, init: bool, init_ms: int
+    container: Mapping[str, Any],
+    orders: Orders,
+    stages: Stages,
+    play: Callable[[], Outcome | None],
+    *,
+    task: bool,
+    init: bool,
+    init_ms: int,
 ) -> Outcome | None:
     """Return what becomes of a container; None where it runs for ever.
 
@@ -39,6 +54,7 @@ def outcome_of(
         container: from the spec.
         orders: what annotations of the pod say.
         stages: what images do, and times that nothing says.
+        play: plays the container's own script; None where it comes to nothing known.
         task: whether its pod is meant to end (its restart policy is not Always).
         init: whether it is an init container that has to end.
         init_ms: how long such a one runs of which nothing is known.
@@ -51,11 +67,19 @@ def outcome_of(
         return Outcome(1000 * rule.seconds, rule.exit, rule.reason)
     words = [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
     known, endless = _of_command(words)
+    played = None if _STAYS.search(" ".join(words)) else play()
     if known is not None:
-        return known
+        same = played is not None and played.code == known.code
+        return known._replace(message=played.message) if played is not None and same else known
+    if played is not None and played.ms <= LONGEST_MS:
+        return played
     if init:
         return Outcome(init_ms, 0)
-    return Outcome(1000 * stages.seconds.task, 0) if task and words and not endless else None
+    if task and not words and not container.get("stdin") and stages.is_shell(str(container.get("image", ""))):
+        return Outcome(0, 0)
+    if played is not None or endless or not task or not words:
+        return None
+    return Outcome(1000 * stages.seconds.task, 0)
 
 
 def _of_command(words: Sequence[str]) -> tuple[Outcome | None, bool]:
@@ -63,7 +87,7 @@ def _of_command(words: Sequence[str]) -> tuple[Outcome | None, bool]:
     if not words:
         return None, True
     text = " ".join(words)
-    if words[0].rpartition("/")[2] in _SHELLS and len(words) > 2 and words[1].endswith("c"):
+    if words[0].rpartition("/")[2] in SHELLS and len(words) > 2 and words[1].endswith("c"):
         text = " ".join(words[2:])
     if _ENDLESS.search(text):
         return None, True

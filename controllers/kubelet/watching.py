@@ -178,7 +178,7 @@ def _write(life: Life) -> Steps:
 
 
 def _exit(life: Life, one: Container, outcome: Outcome) -> Steps:
-    one.end(life.now, outcome.code, outcome.reason)
+    one.end(life.now, outcome.code, outcome.reason, outcome.message)
     if life.containers.phase(life.policy) not in FINAL:
         yield Write(life.status())
 

@@ -12,6 +12,7 @@ from controllers.kubelet.home import Remove, Sleep, Write
 from controllers.kubelet.life import Life
 from controllers.kubelet.machine import Machine
 from controllers.kubelet.orders import orders_of
+from controllers.kubelet.scripts import Scripts
 from controllers.kubelet.stages.pods import STAGES, read
 from controllers.kubelet.watching import live
 from tests.tools.lab import Document
@@ -36,6 +37,7 @@ class Home:
     """A kubelet that knows one pod, with all that the pod needs."""
 
     stages = STAGES
+    scripts = Scripts({})  # type: ignore[arg-type]
 
     def __init__(self, document: Document) -> None:
         self.document, self.tick = document, Quiet()

@@ -91,6 +91,8 @@ def look_inside(pod: Mapping[str, Any], container: Mapping[str, Any], facts: Fac
         "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\n",
     }
     files |= answers.files_of(str(container.get("image", "")))
+    for one in (spec.get("securityContext") or {}).get("sysctls") or ():
+        files["/proc/sys/" + str(one.get("name")).replace(".", "/")] = f"{one.get('value')}\n"
     folders = {f"/{name}" for name in _FOLDERS}
     fixed: list[str] = []
     writable: list[str] = []

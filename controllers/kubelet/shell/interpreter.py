@@ -105,6 +105,8 @@ class Shell(Disk):
     input: str = ""
     """What `read` has not read yet."""
     sent: Sent = field(default_factory=Sent)
+    unknown: set[str] = field(default_factory=set)
+    """What is not known here: programs taken to run well, files that an image may have, `&` (it runs beside)."""
 
     # -- running ----------------------------------------------------------------------------------------------------
 
@@ -142,6 +144,7 @@ class Shell(Disk):
         program = self.programs.get(name)
         if program is None or not self.inside.has(name):
             if self.lenient:
+                self.unknown.add(name)
                 return 0
             yield Wrote(2, f"sh: {words[0]}: not found\n")
             return MISSING
@@ -154,7 +157,7 @@ class Shell(Disk):
         inner = Shell(
             self.inside, self.programs, self.now_ms, dict(self.variables), self.folder, tuple(arguments),
             self.written, self.removed, 0, self.steps_left, self.depth + 1, False, self.lenient,
-            sent=self.sent if stdin is None else Sent(stdin),
+            sent=self.sent if stdin is None else Sent(stdin), unknown=self.unknown,
         )  # fmt: skip
         try:
             code = yield from inner.run(text)
@@ -174,6 +177,7 @@ class Shell(Disk):
                 continue
             if pipeline.background:
                 # What runs beside is not followed.
+                self.unknown.add("&")
                 self.code = 0
                 continue
             yield from self._pipeline(pipeline, stdin)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from controllers.kubelet.shell.archives import tar
+from controllers.kubelet.shell.counting import COUNTING
 from controllers.kubelet.shell.inside import DOMAIN
 from controllers.kubelet.shell.interpreter import Call, Program
 from controllers.kubelet.shell.programs import TEXT, is_folder, options, wrong
@@ -220,10 +221,14 @@ def _help(call: Call) -> Running:
     return 0
 
 
+REFUSED: Final = ("kill", "wget", "curl", "ping", "nc", "top", "apt", "apt-get", "apk", "vi")
+"""Programs that would need a process or a network, and say so."""
+
 PROGRAMS: Final[dict[str, Program]] = {
     **TEXT,
+    **COUNTING,
     "hostname": _hostname, "env": _env, "printenv": _printenv, "date": _date, "ls": _ls, "touch": _touch,
     "mkdir": _mkdir, "rm": _rm, "pwd": _pwd, "whoami": _whoami, "id": _id, "uname": _uname, "ps": _ps, "nproc": _nproc,
     "nslookup": _nslookup, "help": _help, "tar": tar,
-    **dict.fromkeys(("kill", "wget", "curl", "ping", "nc", "top", "apt", "apt-get", "apk", "vi"), _no_process),
+    **dict.fromkeys(REFUSED, _no_process),
 }  # fmt: skip

@@ -52,6 +52,8 @@ def inputs(call: Call, names: Sequence[str]) -> Generator[Happening, None, list[
     found: list[tuple[str, str | None]] = []
     for name in names or ("-",):
         found.append((name, (yield from call.input()) if name == "-" else call.shell.read(name)))
+        if found[-1][1] is None:
+            call.shell.unknown.add(name)
     return found
 
 

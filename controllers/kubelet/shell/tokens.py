@@ -132,6 +132,8 @@ def _expansion(text: str, at: int, nested: Nested, *, quoted: bool) -> tuple[Par
         name, _, default = text[at + 2 : end].partition(":-")
         if not default and "-" in name:
             name, _, default = name.partition("-")
+        # `${name:?}` of a variable that is not set ends a shell; here it is empty.
+        name = name.partition(":?")[0] or name
         if not name or not (set(name) <= NAME or name in "?#@*$!"):
             raise SyntaxProblem(f"syntax error: bad substitution: {text[at : end + 1]}")
         return Variable(name, quoted, default), end + 1

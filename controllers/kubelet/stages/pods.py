@@ -76,12 +76,18 @@ class Stages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pulls: Backoff
     seconds: Seconds
     images: tuple[Image, ...]
+    shells: tuple[str, ...]
+    """Images whose own command is a shell, which ends at once where nobody types."""
     sysctls: tuple[str, ...]
     answers: Answers
 
     def of_image(self, name: str) -> Image | None:
         """Return the first line that fits an image."""
         return next((one for one in self.images if fnmatchcase(name, one.image)), None)
+
+    def is_shell(self, name: str) -> bool:
+        """Return whether an image's own command is a shell."""
+        return any(fnmatchcase(name, one) for one in self.shells)
 
 
 def read(text: str) -> Stages:
