@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -17,8 +17,8 @@ from django.db import close_old_connections
 
 from clustersim import bodies
 from clustersim.apiserver.caching import NOT_MODIFIED
-from clustersim.apiserver.containers import ExecPlan, LogPlan
-from clustersim.apiserver.executing import PROTOCOLS, Execution
+from clustersim.apiserver.containers import TEXT_PLAIN, ExecPlan, LogPlan
+from clustersim.apiserver.executing import OLDEST, PROTOCOLS, Execution
 from clustersim.apiserver.flow import gate
 from clustersim.apiserver.handling import Watch, handle, still_allowed, watches
 from clustersim.apiserver.impersonating import GROUPS_BETWEEN
@@ -38,6 +38,9 @@ THREADS: Final = 8
 
 REFUSED: Final = 4400
 """The close code of a websocket that is not opened."""
+
+BINARY: Final = "binary.k8s.io"
+"""The protocol of a websocket that a log is sent through, as it is."""
 
 ANSWERED_INSTEAD: Final = "websocket.http.response"
 """ASGI's extension for the answer to a websocket that is not opened."""
@@ -76,13 +79,13 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def websocket(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer one websocket below `/clusters/`: a command in a container.
+    """Answer one websocket below `/clusters/`: a command in a container, or its log.
 
     What is refused is not opened: it is answered as by HTTP, where the server can do that.
     """
     if (await receive())["type"] != "websocket.connect":
         return
-    protocol = next((one for one in PROTOCOLS if one in (scope.get("subprotocols") or ())), None)
+    protocol = next((one for one in (*PROTOCOLS, BINARY) if one in (scope.get("subprotocols") or ())), None)
     answer: Response | Watch
     try:
         request = _request(scope, "GET", websocket=protocol is not None)
@@ -90,16 +93,37 @@ async def websocket(scope: Scope, receive: Receive, send: Send) -> None:
     except ApiError as error:
         answer = error_response(error)
     if isinstance(answer, Response):
-        await _refuse(scope, send, answer)
+        if protocol == BINARY and answer.content_type == TEXT_PLAIN and answer.status == 200:
+            await send({"type": "websocket.accept", "subprotocol": protocol})
+            await _frames(_whole(answer.body), send)
+        else:
+            await _refuse(scope, send, answer)
         return
     try:
         if isinstance(answer.plan, ExecPlan):
             await send({"type": "websocket.accept", "subprotocol": protocol})
-            await _until_one_ends(Execution(answer.plan, receive, send).serve(), _attend(answer))
+            execution = Execution(answer.plan, receive, send, in_words=protocol == OLDEST)
+            await _until_one_ends(execution.serve(), _attend(answer))
+        elif protocol == BINARY and isinstance(answer.plan, LogPlan):
+            await send({"type": "websocket.accept", "subprotocol": protocol})
+            async with contextlib.aclosing(answer.plan.chunks()) as chunks:
+                await _until_one_ends(_frames(chunks, send), _attend(answer), _gone(receive))
         else:
             await _refuse(scope, send, error_response(bad_request("this is streamed by HTTP alone")))
     finally:
         watches.close(answer.principal.participant_id)
+
+
+async def _whole(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+async def _frames(chunks: AsyncIterator[bytes], send: Send) -> None:
+    """Send what is printed, then close."""
+    async for chunk in chunks:
+        if chunk:
+            await send({"type": "websocket.send", "bytes": chunk})
+    await send({"type": "websocket.close", "code": 1000})
 
 
 async def _refuse(scope: Scope, send: Send, response: Response) -> None:
@@ -214,5 +238,5 @@ async def _attend(watch: Watch) -> None:
 
 
 async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
+    while (await receive())["type"] not in ("http.disconnect", "websocket.disconnect"):
         pass

@@ -1,7 +1,8 @@
-"""Commands in containers over websockets: the channels of `v5.channel.k8s.io` and `v4.channel.k8s.io`.
+"""Commands in containers over websockets: the channels of `v5.channel.k8s.io`, `v4.channel.k8s.io`, `channel.k8s.io`.
 
 A frame's first byte is its channel: 0 what is typed, 1 output, 2 errors, 3 how it ended (a Status), 4 the terminal's
-size; 255 closes a channel (version 5). Source: staging/src/k8s.io/apimachinery/pkg/util/remotecommand,
+size; 255 closes a channel (version 5). The oldest protocol ends with a sentence, and with nothing where all went well.
+Source: staging/src/k8s.io/apimachinery/pkg/util/remotecommand,
 staging/src/k8s.io/kubelet/pkg/cri/streaming/remotecommand/websocket.go, v1.34.
 """
 
@@ -23,7 +24,8 @@ from controllers.kubelet.shell.running import MISSING, Exit, Reads, Running, Sen
 from controllers.kubelet.shell.terminal import Terminal
 from scheduler_core.api.document import Document
 
-PROTOCOLS: Final = ("v5.channel.k8s.io", "v4.channel.k8s.io")
+OLDEST: Final = "channel.k8s.io"
+PROTOCOLS: Final = ("v5.channel.k8s.io", "v4.channel.k8s.io", OLDEST)
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
 
 INPUT_BYTES_MAX: Final = 64 * 1024
@@ -53,8 +55,9 @@ class _Gone(Exception):
 class Execution:
     """One connection: reads what is sent, plays what happens, says how it ended."""
 
-    def __init__(self, plan: ExecPlan, receive: Receive, send: Send) -> None:
-        self._plan, self._receive, self._send = plan, receive, send
+    def __init__(self, plan: ExecPlan, receive: Receive, send: Send, *, in_words: bool = False) -> None:
+        """`in_words`: how it ended is told as a sentence."""
+        self._plan, self._receive, self._send, self._in_words = plan, receive, send, in_words
         self._input: asyncio.Queue[str | None] = asyncio.Queue(maxsize=256)
         self._left = OUTPUT_BYTES_MAX
         self._interrupted = asyncio.Event()
@@ -66,7 +69,9 @@ class Execution:
         try:
             await asyncio.wait({reader, player}, return_when=asyncio.FIRST_COMPLETED)
             if player.done():
-                await self._put(ERROR, msgspec.json.encode(ended(player.result())))
+                status = ended(player.result())
+                told = status.get("message", "").encode() if self._in_words else msgspec.json.encode(status)
+                await self._put(ERROR, told)
                 await self._send({"type": "websocket.close", "code": 1000})
         except _Gone:
             pass

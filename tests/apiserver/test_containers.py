@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets import Subprotocol
+from websockets.sync.client import connect
 
 from tests.tools.apiserver import Api
 from tests.tools.kubectl import binaries
@@ -210,3 +212,24 @@ def test_who_attaches_sees_what_is_printed_until_the_end(api: Api, namespace: st
     put(api, namespace, [main("sh")], [running()])
     done = kubectl("attach", "-i", "web", stdin="echo $HOSTNAME\nexit 2\n")
     assert (done.returncode, done.stdout) == (2, "web\n")
+
+
+def frames(api: Api, path: str, protocol: str) -> list[bytes]:
+    """Return what a websocket of a protocol gets until the server closes it."""
+    url = api.base.replace("http://", "ws://") + path
+    head = {"Authorization": f"Bearer {api.made['teacher']}"}
+    with connect(url, subprotocols=[Subprotocol(protocol)], additional_headers=head) as opened:
+        assert opened.subprotocol == protocol
+        found = [frame if isinstance(frame, bytes) else frame.encode() for frame in opened]
+        assert opened.close_code == 1000
+        return found
+
+
+def test_the_oldest_protocols_of_websockets_are_spoken_too(api: Api, namespace: str) -> None:
+    put(api, namespace, [main("sh", "-c", "echo alive; sleep 5")], [running()])
+    path = f"/api/v1/namespaces/{namespace}/pods/web"
+    asked = f"{path}/exec?command=sh&command=-c&stdout=1&stderr=1&command="
+    assert frames(api, f"{asked}echo%20out", "channel.k8s.io") == [b"\x01out\n"], "and no word at the end"
+    said = b"\x03command terminated with non-zero exit code: exit status 3"
+    assert frames(api, f"{asked}exit%203", "channel.k8s.io") == [said]
+    assert b"".join(frames(api, f"{path}/log", "binary.k8s.io")) == b"alive\n"
