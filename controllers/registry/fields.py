@@ -312,6 +312,40 @@ def label_value(field: str, value: str) -> list[Cause]:
     return [bad(field, value, why) for why in label_value_errors(value)]
 
 
+_REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
+_REASON_TEXT: Final = (
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+    "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
+    "'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is "
+    "'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"
+)
+_REASON_LETTERS_MAX: Final = 1024
+_MESSAGE_LETTERS_MAX: Final = 32 * 1024
+
+
+def conditions(field: str, listed: Iterable[Mapping[str, Any]]) -> list[Cause]:
+    """Check a list of metav1.Condition (ValidateConditions)."""
+    causes: list[Cause] = []
+    seen: set[str] = set()
+    for index, one in enumerate(listed):
+        where, kind, reason = f"{field}[{index}]", one.get("type") or "", one.get("reason") or ""
+        causes += [duplicate(f"{where}.type", kind)] if kind in seen else []
+        seen.add(kind)
+        causes += qualified_name(f"{where}.type", kind)
+        causes += set_one_of(f"{where}.status", one.get("status") or "", ("False", "True", "Unknown"))
+        if (one.get("observedGeneration") or 0) < 0:
+            why = "must be greater than or equal to zero"
+            causes.append(bad(f"{where}.observedGeneration", one["observedGeneration"], why))
+        causes += missing(where, one, "lastTransitionTime", "reason")
+        if reason and not _REASON.fullmatch(reason):
+            causes.append(bad(f"{where}.reason", reason, _REASON_TEXT))
+        if len(reason.encode()) > _REASON_LETTERS_MAX:
+            causes.append(too_long(f"{where}.reason", _REASON_LETTERS_MAX))
+        if len((one.get("message") or "").encode()) > _MESSAGE_LETTERS_MAX:
+            causes.append(too_long(f"{where}.message", _MESSAGE_LETTERS_MAX))
+    return causes
+
+
 def fixed_selector(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     """Refuse that a workload's selector changes."""
     now, was = (document["spec"].get("selector") for document in (new, old))
@@ -322,7 +356,8 @@ def selector_shown(selector: Mapping[str, Any] | None) -> Written:
     """Return a metav1.LabelSelector as a message shows it: its fields in upstream's order."""
     if selector is None:
         return written(None)
-    shown = {"matchLabels": selector.get("matchLabels"), "matchExpressions": selector.get("matchExpressions")}
+    labelled = dict(sorted((selector.get("matchLabels") or {}).items()))
+    shown: dict[str, Any] = {"matchLabels": labelled, "matchExpressions": selector.get("matchExpressions")}
     keys = ("key", "operator", "values")
     if shown["matchExpressions"]:
         shown["matchExpressions"] = [

@@ -187,7 +187,13 @@ def changed_document(
     old = stored.object
     if not isinstance(changed, dict):
         raise bad_request("the body is not an object")
-    _check_preconditions(kind, stored, changed, transaction, strict=bool(context.field_manager))
+    try:
+        _check_preconditions(kind, stored, changed, transaction, strict=bool(context.field_manager))
+    except ApiError:
+        if not patched and context.field_manager:
+            # Upstream reads the whole body before it looks at what is stored.
+            _decoded(kind, changed, {}, context)
+        raise
     if subresource is not None:
         document = _changed_part(kind, stored, changed, subresource, context)
         if own is not None:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from controllers.registry.fields import Written
+from controllers.registry.fields import Written, bad
+from scheduler_core.api.errors import Cause
 
 _TABLE: Final = Path(__file__).with_name("internal_types.txt")
 _ZEROES: Final[Mapping[str, Any]] = {"s": "", "i": 0, "b": False, "q": "0", "I": 0}
@@ -94,9 +95,14 @@ def _escaped(text: str) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def shown(value: Mapping[str, Any], of: str) -> Written:
+def shown(value: Mapping[str, Any] | None, of: str) -> Written:
     """Return a struct as a sentence about it shows it."""
     return Written(_escaped(msgspec.json.encode(form(value, of)).decode()))
+
+
+def immutable(field: str, new: Any, old: Any, of: str) -> list[Cause]:
+    """Refuse that a struct changes, which the sentence shows as it is held."""
+    return [] if new == old else [bad(field, shown(new, of), "field is immutable")]
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any], of: str) -> str:

@@ -400,6 +400,9 @@ class _Write:
         if deletion.is_final(kind, document):
             return self._remove(stored, draft)
         if incoming.same(document, stored.object):
+            if subresource is None and not kind.generation:
+                # Where generations count changes, upstream warns of those alone.
+                self.context.warnings.extend(kind.warns(document))
             return stored
         if subresource is None:
             self._warn(kind, document, stored.object)

@@ -261,28 +261,39 @@ def too_deep(value: Any, limit: int = DEPTH_MAX) -> bool:
     return True
 
 
-KEPT_EMPTY: Final = frozenset(
-    {
-        ("discovery_v1.EndpointSlice", "ports"),
-        ("rbac_v1.ClusterRole", "rules"),
-        ("rbac_v1.Role", "rules"),
-        ("storage_v1.CSINodeDriver", "topologyKeys"),
-    }
-)
-"""(struct, field) of lists that may be left out and yet are told when they are empty."""
+NULL_LISTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "batch_v1.PodFailurePolicy": ("rules",),
+    "batch_v1.SuccessPolicy": ("rules",),
+    "core_v1.ContainerImage": ("names",),
+    "core_v1.LimitRangeSpec": ("limits",),
+    "core_v1.ProjectedVolumeSource": ("sources",),
+    "discovery_v1.EndpointSlice": ("endpoints", "ports"),
+    "rbac_v1.ClusterRole": ("rules",),
+    "rbac_v1.Role": ("rules",),
+    "resource_v1.AllocatedDeviceStatus": ("conditions",),
+    "resource_v1.DeviceClaim": ("requests",),
+    "resource_v1.ResourceSliceSpec": ("devices",),
+    "storage_v1.CSINodeDriver": ("topologyKeys",),
+    "storage_v1.CSINodeSpec": ("drivers",),
+}
+"""Struct → its lists that upstream always tells, as null where they are empty or not there (no `omitempty`),
+among those that may be so."""
 
-FEATURES_OFF: Final = frozenset(
-    {
-        ("apps_v1.RollingUpdateStatefulSetStrategy", "maxUnavailable"),
-        ("autoscaling_v2.HPAScalingRules", "tolerance"),
-        ("core_v1.NodeSpec", "configSource"),
-        ("resource_v1.DeviceClassSpec", "extendedResourceName"),
-        ("resource_v1.DeviceSubRequest", "capacity"),
-        ("resource_v1.ExactDeviceRequest", "capacity"),
-    }
-)
-"""(struct, field) of features that v1.34 has off: what is sent is read, and goes (upstream's DropDisabledFields).
-Of pods see controllers/kinds/core/pod/defaults.py."""
+_OFF: Final[Mapping[str, tuple[str, ...]]] = {
+    "apps_v1.DeploymentStatus": ("terminatingReplicas",),
+    "apps_v1.ReplicaSetStatus": ("terminatingReplicas",),
+    "apps_v1.RollingUpdateStatefulSetStrategy": ("maxUnavailable",),
+    "autoscaling_v2.HPAScalingRules": ("tolerance",),
+    "core_v1.ContainerStatus": ("allocatedResourcesStatus",),
+    "core_v1.NodeSpec": ("configSource",),
+    "core_v1.NodeStatus": ("config",),
+    "core_v1.PodStatus": ("extendedResourceClaimStatus",),
+    "resource_v1.DeviceClassSpec": ("extendedResourceName",),
+    "resource_v1.DeviceSubRequest": ("capacity",),
+    "resource_v1.ExactDeviceRequest": ("capacity",),
+}
+"""Struct → fields of features that v1.34 has off: what is sent is read, and goes (upstream's DropDisabledFields). Of
+the specs of pods see controllers/kinds/core/pod/defaults.py."""
 
 GOOD_SPECS_MAX: Final = 1_000
 """Specs remembered as good, so that the pods of one template are checked once; past it all are forgotten."""
@@ -323,12 +334,13 @@ def check(document: dict[str, Any], key: str, path: str = "", *, require: bool =
 def _check_struct(
     document: dict[str, Any], struct: Model, path: str, report: Report, require: bool, good: str = ""
 ) -> None:
+    off = _OFF.get(struct.key, ())
     for name in list(document):
         if name == good:
             continue
         value = document[name]
         entry = struct.fields.get(name)
-        if entry is not None and entry.scalar == "string" and _is_text(value, entry.container):
+        if entry is not None and name not in off and entry.scalar == "string" and _is_text(value, entry.container):
             # Most of what documents hold.
             if not value and entry.terse:
                 del document[name]
@@ -343,7 +355,7 @@ def _check_struct(
             del document[name]
             continue
         checked = _check_field(value, entry, where, report, require and where != "status")
-        if (struct.key, name) in FEATURES_OFF:
+        if name in off:
             del document[name]
             continue
         if not checked and (entry.terse or _leaves_out(struct, entry)):
@@ -352,6 +364,10 @@ def _check_struct(
         document[name] = checked
     for name in ZERO_TIMES.get(struct.key, ()):
         document.setdefault(name, None)
+    for name in NULL_LISTS.get(struct.key, ()):
+        # Of a change only the members of the object that are new come here.
+        if path or name in document:
+            document[name] = document.get(name) or None
     if require:
         for name in _required(struct.key):
             if name not in document:
@@ -381,9 +397,7 @@ def fill(value: Any, schema: str) -> None:
 
 def _leaves_out(struct: Model, entry: FieldType) -> bool:
     """Return whether an empty list or map goes: upstream leaves most of those out that may be left out."""
-    if not entry.container or entry.required or struct.key.startswith("clustersim_"):
-        return False
-    return (struct.key, entry.name) not in KEPT_EMPTY
+    return bool(entry.container) and not entry.required and not struct.key.startswith("clustersim_")
 
 
 def _is_text(value: Any, container: str) -> bool:

@@ -168,7 +168,7 @@ UNCHANGING: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("what becomes of volumes", "storageclasses.storage.k8s.io", {"provisioner": "a/b"}, {"reclaimPolicy": "Retain"},
      "reclaimPolicy"),
     ("what a driver said", "csinodes.storage.k8s.io", {"spec": {"drivers": [DRIVER]}},
-     {"spec": {"drivers": [{**DRIVER, "nodeID": "m"}]}}, "spec.drivers[0]"),
+     {"spec": {"drivers": [{**DRIVER, "nodeID": "m"}]}}, "spec.drivers"),
     ("whether to attach", "csidrivers.storage.k8s.io", {"spec": {}}, {"spec": {"attachRequired": False}},
      "spec.attachedRequired"),
     ("where capacity is", "csistoragecapacities.storage.k8s.io", {"storageClassName": "a"},

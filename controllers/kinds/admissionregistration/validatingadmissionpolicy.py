@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from controllers.expressions.policies import NAMES, PARAMETERIZED, shape_of
@@ -167,13 +168,17 @@ def _parameter(document: Mapping[str, Any], age: Any) -> str:
     return f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind else UNSET
 
 
+def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    return fields.conditions("status.conditions", document["status"].get("conditions") or ())
+
+
 KIND: Final = Kind(
     "ValidatingAdmissionPolicy",
     "validatingadmissionpolicies",
     group=GROUP,
     categories=("api-extensions",),
     namespaced=False,
-    subresources=(STATUS_ONLY,),
+    subresources=(replace(STATUS_ONLY, part_rules=_status_rules),),
     rank=9,
     generation=True,
     keeper="validatingadmissionpolicy-status",
@@ -181,6 +186,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    any_finalizers=True,
     metadata_checks=(1, 0),
     unconditional=False,
     columns=(

@@ -89,6 +89,7 @@ KIND: Final = Kind(
     whole_rules=True,
     defaults=_defaults,
     validate=_validate,
+    any_finalizers=True,
     metadata_checks=(1, 0),
     unconditional=False,
     columns=(

@@ -60,6 +60,7 @@ def kind(name: str, plural: str, *, mutating: bool) -> Kind:
         rank=9,
         generation=True,
         unconditional=False,
+        any_finalizers=True,
         metadata_checks=(1, 0),
         asks=False,
         whole_rules=True,

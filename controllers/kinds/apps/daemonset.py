@@ -13,7 +13,7 @@ from controllers.kinds import counts
 from controllers.kinds.columns import AGE, NAME, TEMPLATE, pairs
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS, selector_text
 from scheduler_core.api.document import Document, at, child
@@ -79,7 +79,7 @@ def _rolling(where: str, rolling: Mapping[str, Any]) -> list[Cause]:
 def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
     where, strategy = "spec.updateStrategy", spec.get("updateStrategy") or {}
     if strategy.get("type") not in _STRATEGIES:
-        return [fields.unsupported(where, strategy, _STRATEGIES)]
+        return [fields.unsupported(where, internal.shown(strategy, "apps.DaemonSetUpdateStrategy"), _STRATEGIES)]
     if strategy["type"] == "OnDelete":
         return []
     return _rolling(f"{where}.rollingUpdate", strategy.get("rollingUpdate") or {})
@@ -148,6 +148,7 @@ KIND: Final = Kind(
     subresources=(_STATUS_PART,),
     keeper="daemonset",
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     admit_update=_admit_update,
     validate=_validate,

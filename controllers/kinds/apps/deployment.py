@@ -11,7 +11,7 @@ from controllers.kinds.columns import AGE, NAME, READY, TEMPLATE
 from controllers.kinds.core.pod import defaults, warnings
 from controllers.kinds.core.pod import validation as pod
 from controllers.kinds.masks import CONDITIONS, REVISION
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import SCALE, STATUS, replicas_of, selector_text
 from scheduler_core.api.document import at, child
@@ -38,9 +38,15 @@ def _defaults(document: dict[str, Any]) -> None:
     defaults.pod_spec(child(child(spec, "template"), "spec"))
 
 
+_STRATEGIES: Final = ("Recreate", "RollingUpdate")
+
+
 def _strategy(spec: Mapping[str, Any]) -> list[Cause]:
     strategy = spec.get("strategy") or {}
-    causes = fields.one_of("spec.strategy.type", strategy.get("type"), ("Recreate", "RollingUpdate"), needed=True)
+    if strategy.get("type") not in _STRATEGIES:
+        shown = internal.shown(strategy, "apps.DeploymentStrategy")
+        return [fields.unsupported("spec.strategy", shown, _STRATEGIES)]
+    causes: list[Cause] = []
     rolling = strategy.get("rollingUpdate")
     if strategy.get("type") == "Recreate" and rolling is not None:
         why = "may not be specified when strategy `type` is 'Recreate'"
@@ -125,6 +131,7 @@ KIND: Final = Kind(
     replicas=replicas_of,
     keeper="deployment",
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     warns_made=warnings.host_name,

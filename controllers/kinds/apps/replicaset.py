@@ -66,6 +66,7 @@ KIND: Final = Kind(
     keeper="replicaset",
     rank=60,
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     warns_made=warnings.host_name,

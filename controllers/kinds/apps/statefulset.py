@@ -173,6 +173,7 @@ KIND: Final = Kind(
     keeper="statefulset",
     replicas=replicas_of,
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     warns_spec=_warns_of_template,

@@ -156,6 +156,7 @@ KIND: Final = Kind(
     keeper="horizontal-pod-autoscaler",
     rank=60,
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     metadata_checks=(0, 1),

@@ -256,5 +256,6 @@ KIND: Final = Kind(
     outward=_outward,
     subresources=(STATUS,),
     keeper=v2.KIND.keeper,
+    whole_rules=True,
     columns=tuple(map(_shown, v2.KIND.columns)),
 )

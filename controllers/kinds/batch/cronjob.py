@@ -136,6 +136,7 @@ KIND: Final = Kind(
     subresources=(STATUS,),
     keeper="cronjob",
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     warns_made=warnings.host_name,

@@ -111,7 +111,14 @@ def _generated(document: Mapping[str, Any]) -> list[Cause]:
     return causes
 
 
-_IMMUTABLE: Final = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
+_IMMUTABLE: Final = {
+    "completionMode": "*s",
+    "podFailurePolicy": "*batch.PodFailurePolicy",
+    "backoffLimitPerIndex": "*i",
+    "managedBy": "*s",
+    "successPolicy": "*batch.SuccessPolicy",
+}
+"""What of a Job stays as it is → its type."""
 
 
 def _validate_update(new: Document, old: Mapping[str, Any]) -> list[Cause]:
@@ -123,13 +130,13 @@ def _validate_update(new: Document, old: Mapping[str, Any]) -> list[Cause]:
     elif spec.get("completions") not in (None, before.get("completions"), spec.get("parallelism")):
         why = "can only be modified in tandem with spec.parallelism"
         causes.append(fields.bad("spec.completions", spec["completions"], why))
-    causes += fields.immutable("spec.selector", spec.get("selector"), before.get("selector"))
+    causes += fields.fixed_selector(new, old)
     template = spec.get("template")
     if template != _template_before(spec, old):
         shown = internal.shown(template or {}, "core.PodTemplateSpec")
         causes.append(fields.bad("spec.template", shown, "field is immutable"))
-    for name in _IMMUTABLE:
-        causes += fields.immutable(f"spec.{name}", spec.get(name), before.get(name))
+    for name, of in _IMMUTABLE.items():
+        causes += internal.immutable(f"spec.{name}", spec.get(name), before.get(name), of)
     return causes
 
 
@@ -221,6 +228,7 @@ KIND: Final = Kind(
     "remove them or set propagationPolicy=Orphan to suppress this warning",
     keeper="job",
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,

@@ -11,7 +11,7 @@ from typing import Any, Final
 from controllers.kinds.batch import indexes
 from controllers.kinds.core.pod import defaults
 from controllers.kinds.core.pod import validation as pod
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from scheduler_core.api.document import Document, at, child
 from scheduler_core.api.errors import Cause
 from scheduler_core.api.label_names import qualified_name_errors
@@ -192,7 +192,7 @@ def _exit_codes(where: str, codes: Mapping[str, Any], names: set[Any]) -> list[C
 def _success_policy(where: str, spec: Mapping[str, Any]) -> list[Cause]:
     policy = spec["successPolicy"]
     if spec.get("completionMode") != INDEXED:
-        return [fields.bad(where, policy, "requires indexed completion mode")]
+        return [fields.bad(where, internal.shown(policy, "batch.SuccessPolicy"), "requires indexed completion mode")]
     rules, completions = policy.get("rules") or (), spec.get("completions") or 0
     causes: list[Cause] = []
     if not rules:

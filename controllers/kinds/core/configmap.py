@@ -47,6 +47,7 @@ KIND: Final = Kind(
     short_names=("cm",),
     rank=4,
     computed=Computed(authentication.objects, authentication.FIXED),
+    whole_rules=True,
     validate=_validate,
     validate_update=_validate_update,
     columns=(

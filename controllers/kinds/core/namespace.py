@@ -99,6 +99,7 @@ KIND: Final = Kind(
     keeper="namespace",
     rank=0,
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     names="label",

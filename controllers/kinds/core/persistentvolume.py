@@ -128,7 +128,9 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     # A node affinity may come later, but not go or change.
     if before is not None and after != before:
         shown = fields.written(internal.form(after, "*core.VolumeNodeAffinity"))
-        causes.append(fields.bad("nodeAffinity", shown, "field is immutable"))
+        causes.append(
+            fields.bad("nodeAffinity", shown, "field is immutable, except for updating from beta label to GA")
+        )
     name = "volumeAttributesClassName"
     if old["spec"].get(name) is not None and new["spec"].get(name) is None:
         causes.append(fields.not_allowed(f"spec.{name}", "update from non-nil value to nil is forbidden"))

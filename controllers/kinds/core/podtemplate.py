@@ -36,6 +36,7 @@ def _of_containers(key: str) -> Any:
 KIND: Final = Kind(
     "PodTemplate",
     "podtemplates",
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     generation=True,

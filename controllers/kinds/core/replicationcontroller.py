@@ -76,6 +76,7 @@ KIND: Final = Kind(
     replicas=replicas_of,
     keeper="replication",
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     rule_checks=2,
     validate=_validate,

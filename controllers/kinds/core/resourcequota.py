@@ -104,6 +104,11 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     return causes + _scopes(spec) + _selector(spec)
 
 
+def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
+    now, was = (at(document, "spec", "scopes") or [] for document in (new, old))
+    return [] if set(now) == set(was) else [fields.bad("spec.scopes", now or None, "field is immutable")]
+
+
 def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     """Check a status (ValidateResourceQuotaStatusUpdate)."""
     status = document["status"]
@@ -116,7 +121,7 @@ def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Caus
 
 def _used(prefix: str) -> Any:
     def cell(document: Mapping[str, Any], age: Any) -> str:
-        hard = at(document, "status", "hard") or at(document, "spec", "hard") or {}
+        hard = at(document, "status", "hard") or {}
         used = at(document, "status", "used") or {}
         names = sorted(name for name in hard if name.startswith("limits.") == (prefix == "limits."))
         return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in names)
@@ -135,6 +140,7 @@ KIND: Final = Kind(
     prepare=_prepare,
     defaults=_defaults,
     validate=_validate,
+    validate_update=_validate_update,
     whole_rules=True,
     returned_when_deleted=True,
     metadata_checks=(0, 1),

@@ -28,6 +28,8 @@ def _defaults(document: dict[str, Any]) -> None:
     spec = child(document, "spec")
     spec.setdefault("type", "ClusterIP")
     spec.setdefault("sessionAffinity", "None")
+    if spec["sessionAffinity"] == "None":
+        spec.pop("sessionAffinityConfig", None)
     if spec["sessionAffinity"] == "ClientIP":
         spec.setdefault("sessionAffinityConfig", {"clientIP": {"timeoutSeconds": 10800}})
     for port in spec.get("ports") or ():
@@ -164,8 +166,12 @@ def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Caus
     """Check a status (ValidateLoadBalancerStatus)."""
     before = at(old, "status", "loadBalancer", "ingress") or ()
     kept = {entry.get("ip") for entry in before}
+    told = at(document, "status", "loadBalancer", "ingress") or ()
+    if told and document["spec"].get("type") != "LoadBalancer":
+        why = "may only be used when `spec.type` is 'LoadBalancer'"
+        return [fields.not_allowed("status.loadBalancer.ingress", why)]
     causes: list[Cause] = []
-    for index, entry in enumerate(at(document, "status", "loadBalancer", "ingress") or ()):
+    for index, entry in enumerate(told):
         where = f"status.loadBalancer.ingress[{index}]"
         ip, mode, host = entry.get("ip"), entry.get("ipMode"), entry.get("hostname")
         if ip and ip not in kept:

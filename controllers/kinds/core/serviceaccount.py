@@ -39,6 +39,7 @@ KIND: Final = Kind(
     short_names=("sa",),
     rank=3,
     subresources=(TOKEN,),
+    whole_rules=True,
     defaults=_defaults,
     returned_when_deleted=True,
     warns_made=_warns,

@@ -137,11 +137,18 @@ def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]
     return fields.immutable("addressType", new.get("addressType"), old.get("addressType"))
 
 
+def _is_ours(document: Mapping[str, Any]) -> bool:
+    return (document["metadata"].get("labels") or {}).get(MANAGED_BY) in _OWN_CONTROLLERS
+
+
+def _warns_made(document: Mapping[str, Any]) -> list[str]:
+    told = document.get("addressType") == "FQDN" and not _is_ours(document)
+    return ["spec.addressType: FQDN endpoints are deprecated"] if told else []
+
+
 def _warns(document: Mapping[str, Any]) -> list[str]:
-    if (document["metadata"].get("labels") or {}).get(MANAGED_BY) in _OWN_CONTROLLERS:
+    if document.get("addressType") == "FQDN" or _is_ours(document):
         return []
-    if document.get("addressType") == "FQDN":
-        return ["spec.addressType: FQDN endpoints are deprecated"]
     return [
         text
         for index, endpoint in enumerate(document.get("endpoints") or ())
@@ -181,6 +188,7 @@ KIND: Final = Kind(
     validate=_validate,
     validate_update=_validate_update,
     warns=_warns,
+    warns_made=_warns_made,
     metadata_checks=(1, 0),
     columns=(
         NAME,

@@ -110,6 +110,7 @@ KIND: Final = Kind(
     students=False,
     components=True,
     passing=True,
+    whole_rules=True,
     columns=tuple(map(_shown, core.KIND.columns)),
     selectable={
         **{f"regarding.{key}": _selected(f"involvedObject.{key}") for key in _ABOUT},

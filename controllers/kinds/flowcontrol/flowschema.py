@@ -5,11 +5,11 @@ Source: pkg/apis/flowcontrol (defaults, validation), pkg/printers, v1.34.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME, NONE, text_of
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind, Lookup
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import Document, at, child, condition
@@ -55,7 +55,8 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     causes = _precedence(document["metadata"]["name"], spec["matchingPrecedence"])
     method = at(spec, "distinguisherMethod", "type")
     if "distinguisherMethod" in spec and method not in _METHODS:
-        causes.append(fields.unsupported("spec.distinguisherMethod.type", method or "", _METHODS))
+        shown = internal.shown(spec["distinguisherMethod"], "flowcontrol.FlowDistinguisherMethod")
+        causes.append(fields.unsupported("spec.distinguisherMethod.type", shown, _METHODS))
     name, field = spec["priorityLevelConfiguration"].get("name") or "", "spec.priorityLevelConfiguration.name"
     causes += fields.subdomain(field, name) if name else [fields.required(field, "must reference a priority level")]
     for index, rule in enumerate(spec.get("rules") or ()):
@@ -129,8 +130,39 @@ def _listed(where: str, rule: Mapping[str, Any], key: str, what: str, lack: str)
     values, field = rule.get(key) or [], f"{where}.{key}"
     if not values:
         return [fields.required(field, lack)]
-    alone = len(values) == 1 or "*" not in values
-    return [] if alone else [fields.bad(field, values, f"if '*' is present, must not specify other {what}")]
+    if "*" in values:
+        why = f"if '*' is present, must not specify other {what}"
+        return [fields.bad(field, values, why)] if len(values) > 1 else []
+    check = _MEMBERS.get(key)
+    if check is None:
+        return []
+    return [cause for index, value in enumerate(values) for cause in check(f"{field}[{index}]", value)]
+
+
+def _namespace(field: str, name: str) -> list[Cause]:
+    """Check a namespace; each sentence begins with what may stand there."""
+    told = fields.label_name(field, name)
+    shown = f"Invalid value: {fields.shown(name)}: "
+    return [Cause(one.field, one.message.replace(shown, shown + _NAMESPACES, 1), one.reason) for one in told]
+
+
+def _url(field: str, path: str) -> list[Cause]:
+    """Check a path of no resource (ValidateNonResourceURLPath)."""
+    if path == "/":
+        return []
+    wrong = (
+        ("must not be empty", not path),
+        ("must start with slash", not path.startswith("/")),
+        ("must not contain white-space", " " in path),
+        ("must not contain double slash", "//" in path),
+        ("wildcard can only do suffix matching", "*" in path.removesuffix("/*")),
+    )
+    return [fields.bad(field, path, why) for why, told in wrong if told][:1]
+
+
+_NAMESPACES: Final = "each member of this list must be '*' or a DNS-1123 label; "
+_MEMBERS: Final[Mapping[str, Callable[[str, str], list[Cause]]]] = {"namespaces": _namespace, "nonResourceURLs": _url}
+"""List → what each of its members has to be."""
 
 
 def _resources(where: str, rule: Mapping[str, Any]) -> list[Cause]:

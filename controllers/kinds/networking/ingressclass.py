@@ -53,7 +53,8 @@ def _parameters(where: str, parameters: Mapping[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("spec.controller", at(new, "spec", "controller"), at(old, "spec", "controller"))
+    now, was = (at(document, "spec", "controller") or "" for document in (new, old))
+    return fields.immutable("spec.controller", now, was) + _validate(new)
 
 
 def _parameters_cell(document: Mapping[str, Any], age: Any) -> str:
@@ -75,6 +76,7 @@ KIND: Final = Kind(
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,
+    ratchets=True,
     columns=(
         NAME,
         Column(

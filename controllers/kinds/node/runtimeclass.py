@@ -43,7 +43,7 @@ def _repeated(field: str, tolerations: Any) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("handler", new.get("handler"), old.get("handler"))
+    return fields.immutable("handler", new.get("handler") or "", old.get("handler") or "")
 
 
 def _warns(document: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS
 from scheduler_core.api.document import at, child
@@ -29,7 +29,8 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
     causes: list[Cause] = []
     if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
-        causes.append(fields.bad("spec", spec, "minAvailable and maxUnavailable cannot be both set"))
+        shown = internal.shown(spec, "policy.PodDisruptionBudgetSpec")
+        causes.append(fields.bad("spec", shown, "minAvailable and maxUnavailable cannot be both set"))
     for key in ("minAvailable", "maxUnavailable"):
         if spec.get(key) is None:
             continue
@@ -49,7 +50,9 @@ def _complete_status(document: dict[str, Any], old: Mapping[str, Any], now: str)
 
 def _status_rules(document: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     """Check a status (ValidatePodDisruptionBudgetStatusUpdate)."""
-    return [cause for key in _COUNTS for cause in fields.non_negative(f"status.{key}", document["status"].get(key))]
+    status = document["status"]
+    causes = fields.conditions("status.conditions", status.get("conditions") or ())
+    return causes + [cause for key in _COUNTS for cause in fields.non_negative(f"status.{key}", status.get(key))]
 
 
 _STATUS: Final = replace(STATUS, complete=_complete_status, part_rules=_status_rules)
@@ -72,6 +75,7 @@ KIND: Final = Kind(
     subresources=(_STATUS,),
     keeper="disruption",
     prepare=_prepare,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     generation=True,

@@ -5,6 +5,7 @@ Source: pkg/apis/resource (defaults, validation), v1.34.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -29,6 +30,13 @@ _NOT_A_REQUEST: Final = (
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 )
 
+_NAME_BYTES_MAX: Final = 32
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_IDENTIFIER_TEXT: Final = (
+    "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters "
+    "or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')"
+)
+
 Check = Callable[[str, Any], list[Cause]]
 
 
@@ -41,6 +49,9 @@ def defaults(spec: Mapping[str, Any] | None) -> None:
                     one["allocationMode"] = "ExactCount"
                 if one["allocationMode"] == "ExactCount" and not one.get("count"):
                     one["count"] = 1
+                for toleration in one.get("tolerations") or ():
+                    if not toleration.get("operator"):
+                        toleration["operator"] = "Equal"
 
 
 def spec(field: str, document: Mapping[str, Any] | None) -> list[Cause]:
@@ -52,8 +63,9 @@ def spec(field: str, document: Mapping[str, Any] | None) -> list[Cause]:
 
     def constraint(place: str, one: Mapping[str, Any]) -> list[Cause]:
         causes = _references(f"{place}.requests", one.get("requests") or (), names)
-        if "matchAttribute" in one:
-            return causes + _qualified(f"{place}.matchAttribute", one["matchAttribute"])
+        for key in ("matchAttribute", "distinctAttribute"):
+            if key in one:
+                return causes + _qualified(f"{place}.{key}", one[key])
         return [*causes, fields.required(f"{place}.matchAttribute")]
 
     def configuration(place: str, one: Mapping[str, Any]) -> list[Cause]:
@@ -134,12 +146,36 @@ def _references(field: str, listed: Sequence[str], names: set[str]) -> list[Caus
 
 
 def _qualified(field: str, name: str) -> list[Cause]:
-    domain, slash, bare = name.partition("/")
+    """Check the name of an attribute with its domain (validateFullyQualifiedName)."""
+    parts = name.split("/")
     if not name:
         return [fields.required(field, "name required")]
-    if not slash:
-        return [fields.bad(field, name, "must include a domain")]
-    return fields.subdomain(field, domain) + ([] if bare else [fields.required(field, "the name must not be empty")])
+    if len(parts) == 1:
+        return [*_identifier(field, name), fields.bad(field, name, "must include a domain")]
+    if len(parts) > 2:
+        return []
+    domain, bare = parts
+    causes = driver_name(field, domain) if domain else [fields.required(field, "the domain must not be empty")]
+    return causes + (_identifier(field, bare) if bare else [fields.required(field, "the name must not be empty")])
+
+
+def _identifier(field: str, name: str) -> list[Cause]:
+    causes = [fields.too_long(field, _NAME_BYTES_MAX)] if len(name.encode()) > _NAME_BYTES_MAX else []
+    return causes if _IDENTIFIER.fullmatch(name) else [*causes, fields.bad(field, name, _IDENTIFIER_TEXT)]
+
+
+def _toleration(where: str, one: Mapping[str, Any]) -> list[Cause]:
+    """Check a DeviceToleration."""
+    causes = fields.qualified_name(f"{where}.key", one["key"]) if one.get("key") else []
+    operator, value, effect = one.get("operator") or "", one.get("value") or "", one.get("effect")
+    if operator == "Exists":
+        why = "must be empty for operator `Exists`"
+        causes += [fields.bad(f"{where}.value", value, why)] if value else []
+    elif operator == "Equal":
+        causes += fields.label_value(f"{where}.value", value)
+    else:
+        causes += fields.one_of(f"{where}.operator", operator, ("Equal", "Exists"), needed=True)
+    return causes + fields.one_of(f"{where}.effect", effect, ("NoExecute", "NoSchedule"))
 
 
 def _request_name(field: str, name: str) -> list[Cause]:
@@ -176,4 +212,6 @@ def _devices(where: str, request: Mapping[str, Any]) -> list[Cause]:
         causes.append(fields.bad(f"{where}.count", count, "must not be specified when allocationMode is 'All'"))
     elif mode == "ExactCount" and count <= 0:
         causes.append(fields.bad(f"{where}.count", count, "must be greater than zero"))
+    for index, one in enumerate(request.get("tolerations") or ()):
+        causes += _toleration(f"{where}.tolerations[{index}]", one)
     return causes

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.resource import claims
-from controllers.registry import fields
+from controllers.registry import internal
 from controllers.registry.kind import Column, Kind
 from controllers.registry.subresources import STATUS_ONLY
 from scheduler_core.api.document import at, child
@@ -28,7 +28,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("spec", new["spec"], old.get("spec"))
+    return internal.immutable("spec", new["spec"], old.get("spec"), "resource.ResourceClaimSpec")
 
 
 def _state(document: Mapping[str, Any], age: Any) -> str:

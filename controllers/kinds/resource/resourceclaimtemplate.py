@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.resource import claims
-from controllers.registry import fields, metadata
+from controllers.registry import internal, metadata
 from controllers.registry.kind import Kind
 from scheduler_core.api.document import child
 from scheduler_core.api.errors import Cause
@@ -26,7 +26,7 @@ def _validate(document: dict[str, Any]) -> list[Cause]:
 
 
 def _validate_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
-    return fields.immutable("spec", new["spec"], old.get("spec"))
+    return internal.immutable("spec", new["spec"], old.get("spec"), "resource.ResourceClaimTemplateSpec")
 
 
 KIND: Final = Kind(

@@ -64,6 +64,7 @@ KIND: Final = Kind(
     short_names=("pc",),
     namespaced=False,
     rank=1,
+    whole_rules=True,
     defaults=_defaults,
     validate=_validate,
     validate_update=_validate_update,

@@ -36,7 +36,7 @@ def _driver_defaults(document: dict[str, Any]) -> None:
 def _driver(document: dict[str, Any]) -> list[Cause]:
     spec = document["spec"]
     causes = driver_name("metadata.name", document["metadata"]["name"])
-    causes += fields.one_of("spec.fsGroupPolicy", spec.get("fsGroupPolicy"), _POLICIES)
+    causes += fields.set_one_of("spec.fsGroupPolicy", spec.get("fsGroupPolicy"), _POLICIES)
     causes += _tokens(spec.get("tokenRequests") or ())
     for mode in spec.get("volumeLifecycleModes") or ():
         causes += fields.set_one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES, ordered=False)
@@ -79,6 +79,7 @@ KIND: Final = Kind(
     group="storage.k8s.io",
     namespaced=False,
     rank=7,
+    whole_rules=True,
     defaults=_driver_defaults,
     validate=_driver,
     validate_update=_driver_update,

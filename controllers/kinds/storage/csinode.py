@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from controllers.kinds.columns import AGE, NAME
 from controllers.kinds.storage.common import driver_name
-from controllers.registry import fields
+from controllers.registry import fields, internal
 from controllers.registry.kind import Column, Kind
 from scheduler_core.api.document import at, child
 from scheduler_core.api.errors import Cause
@@ -45,13 +45,13 @@ def _node(document: dict[str, Any]) -> list[Cause]:
 
 def _node_update(new: dict[str, Any], old: Mapping[str, Any]) -> list[Cause]:
     """Refuse to change what a driver once said; drivers come and go."""
-    before = {driver["name"]: driver for driver in old["spec"].get("drivers") or ()}
-    causes: list[Cause] = []
-    for index, driver in enumerate(new["spec"].get("drivers") or ()):
-        known = before.get(driver["name"])
-        if known is not None and known != driver:
-            causes.append(fields.bad(f"spec.drivers[{index}]", driver["name"], "field is immutable"))
-    return causes
+    return [
+        cause
+        for known in old["spec"].get("drivers") or ()
+        for driver in new["spec"].get("drivers") or ()
+        if driver.get("name") == known.get("name")
+        for cause in internal.immutable("spec.drivers", driver, known, "storage.CSINodeDriver")
+    ]
 
 
 KIND: Final = Kind(

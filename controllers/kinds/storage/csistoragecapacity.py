@@ -37,6 +37,7 @@ KIND: Final = Kind(
     "csistoragecapacities",
     group="storage.k8s.io",
     students=False,
+    whole_rules=True,
     validate=_capacity,
     validate_update=_capacity_update,
     warns=lambda document: warnings.deprecated_keys("nodeTopology", document.get("nodeTopology") or {}),

@@ -82,13 +82,14 @@ KIND: Final = Kind(
     short_names=("sc",),
     namespaced=False,
     rank=6,
+    whole_rules=True,
     defaults=_defaults,
     warns=_warns,
     validate=_validate,
     validate_update=_validate_update,
     returned_when_deleted=True,
     columns=(
-        Column("Name", NAME.type, NAME.description, _name, source=NAME.source),
+        Column("Name", NAME.type, NAME.description, _name, source=NAME.source, names=True),
         Column(
             "Provisioner",
             "string",

@@ -70,8 +70,9 @@ def of_pod(field: str, spec: Mapping[str, Any]) -> list[Cause]:
     causes += _apparmor(f"{where}.appArmorProfile", context.get("appArmorProfile"))
     policies = ("Merge", "Strict")
     causes += fields.set_one_of(f"{where}.supplementalGroupsPolicy", context.get("supplementalGroupsPolicy"), policies)
-    policies = ("MountOption", "Recursive")
-    return causes + fields.set_one_of(f"{where}.seLinuxChangePolicy", context.get("seLinuxChangePolicy"), policies)
+    # Another needs a feature that is off in v1.34 (SELinuxMount).
+    change = context.get("seLinuxChangePolicy")
+    return causes + fields.set_one_of(f"{where}.seLinuxChangePolicy", change, ("Recursive",))
 
 
 def _sysctls(field: str, entries: Sequence[Mapping[str, Any]], spec: Mapping[str, Any]) -> list[Cause]:
