@@ -267,7 +267,6 @@ NULL_LISTS: Final[Mapping[str, tuple[str, ...]]] = {
     "core_v1.ContainerImage": ("names",),
     "core_v1.LimitRangeSpec": ("limits",),
     "core_v1.ProjectedVolumeSource": ("sources",),
-    "discovery_v1.EndpointSlice": ("endpoints", "ports"),
     "rbac_v1.ClusterRole": ("rules",),
     "rbac_v1.Role": ("rules",),
     "resource_v1.AllocatedDeviceStatus": ("conditions",),

@@ -27,7 +27,7 @@ _SHOWN_MAX: Final = 3
 
 
 def _defaults(document: dict[str, Any]) -> None:
-    document.setdefault("endpoints", None)
+    document["endpoints"] = document.get("endpoints") or None
     document.setdefault("ports", None)
     for endpoint in document["endpoints"] or ():
         endpoint.setdefault("conditions", {})
