@@ -192,6 +192,9 @@ class DisruptionController:
         """
         spec = budget["spec"]
         most, least = spec.get("maxUnavailable"), spec.get("minAvailable")
+        if most is None and least is None:
+            # Who asks for nothing is told nothing: no pod is counted, and none may go.
+            return 0, 0
         if most is None and not isinstance(least, str):
             return len(pods), int(least or 0)
         expected, unmanaged = self._expected(pods)

@@ -410,8 +410,17 @@ def _warnings(text: str) -> list[str]:
 
 def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
     """Refuse a body of another type; what it leaves out, the path says."""
-    sent, of = given.get("apiVersion") or kind.api_version, given.get("kind") or kind.kind
-    if (sent, of) == (kind.api_version, kind.kind):
+    check_type(kind.api_version, kind.kind, given)
+
+
+def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
+    """Refuse what is sent as another type than a path takes.
+
+    Raises:
+        ApiError: 400.
+    """
+    sent, of = given.get("apiVersion") or api_version, given.get("kind") or kind
+    if (sent, of) == (api_version, kind):
         return
     if not isinstance(sent, str) or not isinstance(of, str):
         raise Unreadable(
@@ -420,9 +429,9 @@ def _check_type(kind: Kind, given: Mapping[str, Any]) -> None:
     version = sent.rpartition("/")[2]
     why = f'no kind "{of}" is registered for version "{sent}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
     if is_model(f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}"):
-        inside = kind.group.partition(".")[0] or "core"
-        why = f"converting ({version}.{of}) to ({inside}.{kind.kind}): unknown conversion"
-    raise Unreadable(400, "BadRequest", f'{of} in version "{version}" cannot be handled as a {kind.kind}: {why}')
+        inside = api_version.rpartition("/")[0].partition(".")[0] or "core"
+        why = f"converting ({version}.{of}) to ({inside}.{kind}): unknown conversion"
+    raise Unreadable(400, "BadRequest", f'{of} in version "{version}" cannot be handled as a {kind}: {why}')
 
 
 def _check_namespace(kind: Kind, metadata: Document, namespace: str) -> None:

@@ -326,3 +326,31 @@ def test_node_leases_are_computed_and_read_only(api: Api) -> None:
     assert (status, document["reason"]) == (405, "MethodNotAllowed")
     api.request("DELETE", "/api/v1/nodes/beating")
     assert api.request("GET", f"{path}/beating")[0] == 404
+
+
+def test_a_target_that_nothing_can_be_bound_to_is_told_in_a_line(api: Api, namespace: str) -> None:
+    api.request("POST", _pods(namespace), POD)
+    metadata = {"name": "one"}
+    other = 'target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"'
+    for body, code, why in (
+        ({"metadata": metadata, "target": {}}, 500, "target.name: Required value"),
+        ({"metadata": metadata, "target": {"kind": "Pod", "name": "x"}}, 500, other),
+        ({"metadata": metadata, "target": {"kind": "Pod"}}, 500, f"[{other}, target.name: Required value]"),
+        (
+            {"metadata": {**metadata, "namespace": "other"}, "target": {"name": "n"}},
+            400,
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ),
+        (
+            {"apiVersion": "v1", "kind": "Pod", "metadata": metadata},
+            400,
+            'Pod in version "v1" cannot be handled as a Binding: converting (v1.Pod) to (core.Binding): '
+            "unknown conversion",
+        ),
+    ):
+        status, refused, _ = api.request("POST", f"{_pods(namespace)}/one/binding", body, role="component")
+        assert (status, refused["message"]) == (code, why)
+    status, refused, _ = api.request(
+        "POST", _pods(namespace).replace("pods", "bindings"), {"target": {"name": "n"}}, role="component"
+    )
+    assert (status, refused["message"]) == (400, "Name parameter required.")

@@ -118,3 +118,13 @@ def test_a_pod_that_was_to_go_and_stayed_is_not_to_go_any_more() -> None:
     assert before is not None
     assert after is not None
     assert (before["status"], after["status"]) == ("True", "False")
+
+
+def test_a_budget_that_asks_for_nothing_counts_nothing() -> None:
+    lab = Lab([node("n1"), web("bare"), budget("none")])
+    lab.run(10)
+    status = lab.get("poddisruptionbudgets.policy", "none")["status"]
+    assert (status["expectedPods"], status["desiredHealthy"], status["disruptionsAllowed"]) == (0, 0, 0)
+    allowed = condition(lab.get("poddisruptionbudgets.policy", "none"), "DisruptionAllowed")
+    assert allowed is not None
+    assert (allowed["status"], allowed["reason"]) == ("False", "InsufficientPods")

@@ -9,26 +9,33 @@ from controllers.log.draft import Draft
 from controllers.log.operations import Bind, Create
 from controllers.log.stamps import wire_time
 from controllers.log.store import Stored
-from controllers.registry.incoming import body_of
+from controllers.registry.incoming import body_of, check_type
 from controllers.registry.kind import Subresource, Writing
 from scheduler_core.api.document import Document
-from scheduler_core.api.errors import Cause, conflict, invalid
+from scheduler_core.api.errors import ApiError, bad_request, conflict
 
 
 def _bind_of(operation: Create) -> Bind:
     """Return what a Binding asks for.
 
     Raises:
-        ApiError: 400 or 422.
+        ApiError: 400, or 500 for a target that nothing can be bound to, as upstream answers (ValidatePodBinding).
     """
+    check_type("v1", "Binding", operation.object)
     body = body_of(operation, "core_v1.Binding", "Binding")
     name = body["metadata"].get("name") or ""
+    if not name:
+        raise bad_request("Name parameter required.")
+    if body["metadata"].get("namespace") not in (None, "", operation.namespace):
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     target = body.get("target") or {}
+    wrong = []
     if target.get("kind", "Node") not in ("", "Node"):
-        why = f'Unsupported value: "{target["kind"]}": supported values: "Node"'
-        raise invalid("Binding", "", name, [Cause("target.kind", why, "FieldValueNotSupported")])
+        wrong.append(f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"')
     if not target.get("name"):
-        raise invalid("Binding", "", name, [Cause("target.name", "Required value", "FieldValueRequired")])
+        wrong.append("target.name: Required value")
+    if wrong:
+        raise ApiError(500, "", wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
     return Bind(operation.namespace, name, body["metadata"].get("uid") or "", target["name"])
 
 
