@@ -1,18 +1,24 @@
-"""Click → painted: one browser clicks a node into being, another one paints it.
+"""Click → painted in a class of thirty: one browser clicks a node into being, another paints it, 28 pages more follow.
 
 Both pages run in one Chromium, so `Date.now()` is one clock. Painted means that `window.clustersim.state()` shows the
-object at a revision the stage has painted.
+object at a revision the stage has painted. The other pages are their websockets, which are told all that a page is.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import shutil
+import threading
+from collections.abc import Iterator
 from statistics import quantiles
 from typing import Any, Final
 
-from tests.tools.server import running
+from tests.bench.classroom import Follower
+from tests.tools.server import Server, running
 
 CLICKS: Final = 40
+PEOPLE: Final = 30
 FLAGS: Final = [
     "--headless",
     "--no-sandbox",
@@ -54,20 +60,51 @@ def run() -> list[dict[str, Any]]:
         watching.goto(session["url"])
         watching.wait_for_function("() => window.clustersim?.state().revision > 0")
         waits: list[int] = []
-        for count in range(1, CLICKS + 1):
-            painted = watching.evaluate_handle(f"() => {{ window.painted = ({WATCH})({count}); }}")
-            began = clicking.evaluate(CLICK)
-            waits.append(watching.evaluate("() => window.painted") - began)
-            painted.dispose()
+        with _followers(server, session["code"], PEOPLE - 2):
+            for count in range(1, CLICKS + 1):
+                painted = watching.evaluate_handle(f"() => {{ window.painted = ({WATCH})({count}); }}")
+                began = clicking.evaluate(CLICK)
+                waits.append(watching.evaluate("() => window.painted") - began)
+                painted.dispose()
         browser.close()
     cuts = quantiles(waits, n=20)
     return [
         {
             "bench": "click→painted",
-            "browsers": 2,
+            "people": PEOPLE,
             "clicks": CLICKS,
             "p50Ms": round(cuts[9]),
             "p95Ms": round(cuts[18]),
             "maxMs": max(waits),
         }
     ]
+
+
+@contextlib.contextmanager
+def _followers(server: Server, code: str, count: int) -> Iterator[None]:
+    """Have so many students join and follow a session."""
+    tokens = []
+    for number in range(count):
+        status, seat = server.request("POST", f"/api/sessions/{code}/join", {"name": f"student {number}"})
+        assert status == 201, seat
+        tokens.append(seat["token"])
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    async def follow() -> list[Follower]:
+        return list(await asyncio.gather(*(Follower.of(server, code, token) for token in tokens)))
+
+    async def leave(pages: list[Follower]) -> None:
+        for page in pages:
+            page.over = True
+            await page.connection.close()
+
+    pages = asyncio.run_coroutine_threadsafe(follow(), loop).result()
+    try:
+        yield
+    finally:
+        asyncio.run_coroutine_threadsafe(leave(pages), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
