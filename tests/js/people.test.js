@@ -74,7 +74,7 @@ const CUTS = {
   "rules/byhand_model.js": "the pods of a round, which are nobody's",
   "stage/clients.js": "a Service",
   "stage/lanes-model.js": "what a group is named after",
-  "stage/model.js": "the name of a resource",
+  "stage/node-model.js": "the name of a resource",
   "stage/page.js": "the owner of a lane's group",
   "stage/reasons.js": "the name of a resource",
   "stage/schedulers.js": "the key of a label",
