@@ -42,13 +42,13 @@ export function mountLegend(element, dispatch) {
   let look = "";
 
   /** @param {{groups: readonly Group[], aged: boolean, pods: ReadonlyMap<string, Glyph>, layout: Layout, ui: Ui, colours: Colours, scene: Scene | null,
-   *   trial?: Trial | null}} input */
-  function render({ groups: used, aged, pods, layout, ui, colours, scene, trial = null }) {
+   *   trial?: Trial | null, compares?: boolean}} input `compares`: a held moment and now are on the nodes together */
+  function render({ groups: used, aged, pods, layout, ui, colours, scene, trial = null, compares = false }) {
     const { lang } = ui;
     const present = statesOf(pods);
     const plugins = scoring(scene);
     const next = `${lang} ${colours.key} ${ui.colourBy} ${layout.level} ${layout.inView} ${[...present].join()} `
-      + `${plugins.map(({ plugin }) => plugin).join()} ${aged} ${trial?.last} `
+      + `${plugins.map(({ plugin }) => plugin).join()} ${aged} ${trial?.last} ${compares} `
       + used.map((group) => `${group.key}:${group.label}:${group.number}`).join(" ");
     if (next === look) return;
     look = next;
@@ -59,7 +59,7 @@ export function mountLegend(element, dispatch) {
     const usage = h("li", { class: "st-legend-usage" }, h("i", { class: "st-usage-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "legend.usage") }));
     states.replaceChildren(...(trial ? trialItems(trial, lang) : []), ...(plugins.length ? plugins.map(pluginItem) : [
       ...(aged ? [sign("running", text(lang, "pod.old"), true, true)] : []),
-      ...(used.length && layout.level < 4 ? [usage] : []),
+      ...(compares ? differenceItems(colours, lang) : used.length && layout.level < 4 ? [usage] : []),
       ...STATES.map((state) => sign(state, text(lang, `state.${state}`), present.has(state))),
     ]));
     setText(more, text(lang, "legend.all"));
@@ -124,6 +124,17 @@ function trialItems({ last }, lang) {
       ? text(lang, "trial.legendLast", { n: number(lang, last) }) : text(lang, "trial.legend") })),
     h("li", {}, h("i", { class: "st-trial-frame", "aria-hidden": "true" }), h("span", { text: text(lang, last ? "trial.gains" : "trial.would") })),
   ];
+}
+
+/**
+ * What is drawn of a held moment and now together.
+ * @param {Colours} colours
+ * @param {Lang} lang
+ */
+function differenceItems(colours, lang) {
+  return [h("li", {}, h("i", { class: "st-then-sign", "aria-hidden": "true" }), h("span", { text: text(lang, "legend.thenNow") })),
+    .../** @type {const} */ (["came", "changed", "gone"]).map((mark) => h("li", {},
+      glyphElement({ state: "running", hue: 4, ring: false, mark }, 13, colours), h("span", { text: text(lang, `mark.${mark}`) })))];
 }
 
 /** @param {Segment} segment */

@@ -88,7 +88,8 @@ export function mountPage(element, dispatch, on) {
     looks.render(view, ui, layout);
     rollouts.render(model.rollouts, lang);
     clients.render(view, model.say, lang);
-    legend.render({ groups: model.groups, aged: model.rollouts.length > 0, pods: model.pods, layout, ui, colours, scene, trial });
+    legend.render({ groups: model.groups, aged: model.rollouts.length > 0, pods: model.pods, layout, ui, colours, scene, trial,
+      compares: Boolean(model.nodes.values().next().value?.difference) });
     const eviction = layout.wide && told && scene?.eviction;
     evict.render(eviction ? {
       eviction, cycle: told.cycle, name: model.say(told.cycle.pod), glyph: model.pods.get(told.cycle.pod) ?? null, colours, lang,

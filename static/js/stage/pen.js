@@ -66,7 +66,7 @@ export function wrap(pen, text, width, most) {
   const lines = [];
   let line = "";
   // Chinese has no spaces to break at: every character is a place.
-  for (const word of text.match(/[⺀-鿿＀-￯]|[^\s⺀-鿿＀-￯]+\s*/g) ?? []) {
+  for (const word of text.match(/[⺀-鿿＀-￯]\s*|[^\s⺀-鿿＀-￯]+\s*/g) ?? []) {
     if (line && widthOf(pen, (line + word).trimEnd()) > width) {
       lines.push(line.trimEnd());
       line = word;

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { loadTexts } from "../../../static/js/lib/text.js";
 import { afterShown } from "../../../static/js/state/past.js";
 import { differenceMaker, differenceOf, differenceWords, laterShare, sumsOf } from "../../../static/js/stage/difference.js";
+import { wrap } from "../../../static/js/stage/pen.js";
 import { modelMaker } from "../../../static/js/stage/model.js";
 import { node, pod, viewOf } from "./fixtures.js";
 
@@ -57,4 +58,10 @@ test("the difference of the same two is the same picture, and one key leads thro
   assert.equal(make(then, now), make(then, now));
   assert.notEqual(make(then, then), make(then, now));
   assert.deepEqual([afterShown("then"), afterShown("difference"), afterShown("now")], ["difference", "now", "then"]);
+});
+
+test("words in Chinese keep the space before a number where lines are broken", () => {
+  const pen = /** @type {any} */ ({ context: { font: "", measureText: (/** @type {string} */ words) => ({ width: words.length * 10 }) } });
+  assert.deepEqual(wrap(pen, "新增 1, 消失 2", 1000, 2), ["新增 1, 消失 2"]);
+  assert.deepEqual(wrap(pen, "新增 1, 消失 2", 70, 2), ["新增 1, 消", "失 2"]);
 });

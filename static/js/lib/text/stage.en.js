@@ -221,6 +221,7 @@ export const EN = {
   "edge.more": "{node} and {n} more",
   "legend.state": "State",
   "legend.usage": "line: used",
+  "legend.thenNow": "bars: then above, now below",
   "legend.colour": "Colour",
   "legend.more": "and {n} more",
   "legend.nobody": "controllers",

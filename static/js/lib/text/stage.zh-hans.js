@@ -221,6 +221,7 @@ export const ZH_HANS = {
   "edge.more": "{node} 等，另有 {n} 个",
   "legend.state": "状态",
   "legend.usage": "细线：实际使用",
+  "legend.thenNow": "条形：上为当时，下为现在",
   "legend.colour": "颜色",
   "legend.more": "另 {n} 个",
   "legend.nobody": "控制器",
