@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from clustersim.classroom.auth import Principal
+from clustersim.classroom.copies import handing
 from clustersim.classroom.opening import Opened, fork_session
 from clustersim.classroom.writing import SESSION_ACTOR, web_context, writes
 from clustersim.store import SqlStore
@@ -26,8 +27,10 @@ _STANDING: Final = ("hold", "run", "step")
 """What asks a clock to stand at a place of the session that the world was forked from."""
 
 
-def open_world(forker: Principal, store: SqlStore, rule: Rule, revision: int) -> Opened:
+def open_world(forker: Principal, store: SqlStore, rule: Rule, revision: int, *, wall: bool = False) -> Opened:
     """Make a session in which the rule decides from a moment on; its time runs, and the forker is its teacher.
+
+    With `wall` it tells nobody's name, and hangs there for the class to look at.
 
     Raises:
         ApiError: 422 the rule decides nothing; 410 the revision is no longer kept; 503 too many sessions are awake.
@@ -36,10 +39,17 @@ def open_world(forker: Principal, store: SqlStore, rule: Rule, revision: int) ->
     if not rule.decides:
         message = f'"{rule.title["en"]}" says nothing of where a pod goes or who leads, so no world can run under it'
         raise ApiError(422, "Invalid", message, name=rule.id)
-    return fork_session(forker, store, revision, prepare=lambda made: _follow(made, rule))
+    if wall:
+        handing.check_unsealed(store)
+    opened = fork_session(forker, store, revision, prepare=lambda made: _follow(made, rule, wall=wall))
+    if wall:
+        handing.hang(forker, opened.session.id, revision)
+    return opened
 
 
-def _follow(made: SqlStore, rule: Rule) -> None:
+def _follow(made: SqlStore, rule: Rule, *, wall: bool) -> None:
+    if wall:
+        handing.unname(made)
     with writes(made, SESSION_ACTOR) as transaction:
         if rule.mistake is not None:
             mistake = rule.mistake

@@ -6,6 +6,7 @@ vote is counted after a round ended. Seals follow the object: they are there bef
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -332,7 +333,12 @@ def _leader_since(call: Call, component: str, since_ms: int) -> str | None:
 def end(call: Call, stored: Stored, row: Poll) -> tuple[Stored, Poll]:
     """End the showing of a poll that is revealed; what was voted stays."""
     votes.move(row, votes.OVER)
-    return _tell(call, stored.name, _round_of(row)), row
+    return _tell(call, stored.name, {**_round_of(row), "rule": ""}), row
+
+
+def show_rule(call: Call, stored: Stored, rule: str, rules: Sequence[str]) -> Stored:
+    """Show the class the world under a rule, one of those that differ from the engine; empty: no longer."""
+    return _tell(call, stored.name, {"rule": rule, "rules": list(rules)})
 
 
 def remove(call: Call, stored: Stored, row: Poll | None) -> None:

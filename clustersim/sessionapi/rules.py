@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from django.http import HttpResponse
 
 from clustersim.classroom import limits, opening, worlds
 from clustersim.classroom.auth import TEACHER
+from clustersim.classroom.polls import telling as polls_telling
 from clustersim.classroom.polls import votes
+from clustersim.sessionapi import polling
 from clustersim.sessionapi.engine import unknown
 from clustersim.sessionapi.http import Call, answer, number_field, refuse, text_field
 from clustersim.sessionapi.opening import opened_answer
+from controllers.kinds.clustersim.poll import RESOURCE as POLLS
 from controllers.log.store import Gone
 from controllers.rules import telling
 from controllers.rules.cases import Size
@@ -24,10 +27,16 @@ from controllers.rules.finding import find
 from controllers.rules.rule import Rule
 from controllers.rules.table import RULES
 from controllers.scheduler.decisions import Located, locate
-from scheduler_core.api.errors import ApiError, Cause
+from scheduler_core.api.document import Document
+from scheduler_core.api.errors import ApiError, Cause, not_found
 
 SEARCH_SECONDS: Final = 8.0
 """Real seconds that a finder may search; then it ends, and the answer says that it found nothing yet."""
+
+NEXT, BACK, CLOSE = "next", "back", "close"
+
+SHOWN: Final = (NEXT, BACK, CLOSE)
+"""What a teacher does with the world under a rule that walls show."""
 
 SEED_MAX: Final = 2**53 - 1
 
@@ -75,18 +84,20 @@ def open_world(call: Call, rule: str) -> HttpResponse:
     """Answer `POST …/rules/<id>/world`: a fork in which the rule decides, from what an attempt saw or from now on."""
     principal = call.require(TEACHER)
     one = _rule(rule)
-    decision = call.body(("decision",)).get("decision")
+    body = call.body(("decision", "wall"))
+    decision, wall = body.get("decision"), _flag(body, "wall")
     if decision is not None and not isinstance(decision, str):
         raise refuse(Cause("decision", "give the id of a decision, or leave it out: from now on"))
     revision = call.store.revision if decision is None else _located(call, decision).envelope["input"]["seenRevision"]
     limits.spend(limits.FORKS, principal.participant_id)
-    return opened_answer(call, worlds.open_world(principal, call.store, one, revision), {"rule": rule})
+    return opened_answer(call, worlds.open_world(principal, call.store, one, revision, wall=wall), {"rule": rule})
 
 
 def open_world_of_poll(call: Call, poll: str) -> HttpResponse:
-    """Answer `POST …/polls/<id>/world {"rule"}`: the same, from what the poll's own decision saw."""
+    """Answer `POST …/polls/<id>/world {"rule", "wall"?}`: the same, from what the poll's own decision saw."""
     principal = call.require(TEACHER)
-    one = _rule(text_field(call.body(("rule",)), "rule", 40))
+    body = call.body(("rule", "wall"))
+    one, wall = _rule(text_field(body, "rule", 40)), _flag(body, "wall")
     row = votes.find(call.session.id, poll)
     if row is None:
         raise ApiError(404, "NotFound", f"there is no poll {poll[:40]!r}", name=poll[:40])
@@ -96,8 +107,52 @@ def open_world_of_poll(call: Call, poll: str) -> HttpResponse:
     # Who leads is decided by no attempt: such a world begins now.
     revision = _located(call, decision).envelope["input"]["seenRevision"] if decision else call.store.revision
     limits.spend(limits.FORKS, principal.participant_id)
-    opened = worlds.open_world(principal, call.store, one, revision)
+    opened = worlds.open_world(principal, call.store, one, revision, wall=wall)
     return opened_answer(call, opened, {"rule": one.id})
+
+
+def show_in_poll(call: Call, poll: str) -> HttpResponse:
+    """Answer `POST …/polls/<id>/rule {"do"}`: walls show the world under the next rule, the one before, or none."""
+    principal = call.require(TEACHER)
+    do = call.body(("do",)).get("do")
+    if do not in SHOWN:
+        raise refuse(Cause("do", f"give one of {', '.join(SHOWN)}"))
+    stored, row = call.store.get(POLLS, "", poll), votes.find(call.session.id, poll)
+    if stored is None or row is None:
+        raise not_found(POLLS, poll)
+    decision = ((row.answer or {}).get("explain") or {}).get("decision")
+    if row.state != votes.REVEALED or not decision:
+        raise ApiError(
+            409, "Conflict", "the engine has decided nothing here: rules are compared once a poll is revealed"
+        )
+    status = stored.object.get("status") or {}
+    rules = status.get("rules") or _apart(call, decision, polls_telling.whole(stored, row, principal)["models"])
+    if not rules:
+        raise ApiError(
+            409, "Conflict", "every rule comes to what the engine does here: there is no other world to show"
+        )
+    at = rules.index(status["rule"]) if status.get("rule") in rules else -1
+    wanted = "" if do == CLOSE else rules[(at + (1 if do == NEXT else -1 if at > 0 else 0)) % len(rules)]
+    stored = polling.show_rule(call, stored, wanted, rules)
+    return answer(polls_telling.whole(stored, row, principal))
+
+
+def _apart(call: Call, decision: str, models: Mapping[str, int]) -> list[str]:
+    """Return the rules that differ from the engine, the one that most votes believed first."""
+    limits.spend(limits.WHAT_IFS, call.principal.participant_id)
+    located = _located(call, decision)
+    try:
+        found = telling.apart(scene_at(call.past(), located.envelope))
+    except Gone as error:
+        raise opening.past_gone(located.envelope["input"]["seenRevision"], call.store.compacted) from error
+    return sorted(found, key=lambda name: -models.get(name, 0))
+
+
+def _flag(body: Document, field: str) -> bool:
+    value = body.get(field, False)
+    if not isinstance(value, bool):
+        raise refuse(Cause(field, "give true or false"))
+    return value
 
 
 def for_a_while(seconds: float) -> Callable[[], bool]:

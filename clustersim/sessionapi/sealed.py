@@ -84,6 +84,7 @@ ROUTES: Final[dict[str, str]] = {
     "sessions/<str:code>/polls/<str:poll>/reopen": FREE,
     "sessions/<str:code>/polls/<str:poll>/reveal": FREE,
     "sessions/<str:code>/polls/<str:poll>/world": FREE,
+    "sessions/<str:code>/polls/<str:poll>/rule": FREE,
     # What is right stands in them from the reveal on.
     "sessions/<str:code>/results": FREE,
     # A lesson says what is right from the reveal on, and leads its own polls.

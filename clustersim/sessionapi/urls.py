@@ -137,6 +137,7 @@ urlpatterns = [
     path("sessions/<str:code>/polls/<str:poll>/close", route(POST=polls.close)),
     path("sessions/<str:code>/polls/<str:poll>/reopen", route(POST=polls.reopen)),
     path("sessions/<str:code>/polls/<str:poll>/world", route(POST=rules.open_world_of_poll)),
+    path("sessions/<str:code>/polls/<str:poll>/rule", route(POST=rules.show_in_poll)),
     path("sessions/<str:code>/polls/<str:poll>/reveal", route(POST=polls.reveal)),
     path("sessions/<str:code>/copies", route(GET=copies.room, POST=copies.hand_out)),
     path("sessions/<str:code>/copies/<str:copy>/wall", route(POST=copies.put_on_wall, DELETE=copies.take_from_wall)),

@@ -7,6 +7,7 @@ from typing import Any
 
 from controllers.rules.deciding import Answer, Scene, decide
 from controllers.rules.finding import Found
+from controllers.rules.rule import ENGINE
 from controllers.rules.table import RULES
 from scheduler_core.api.document import Document
 from scheduler_core.preemption.budgets import RESOURCE, Budget, budgets_of, split
@@ -92,6 +93,17 @@ def compared(scene: Scene, rules: Iterable[str]) -> Document:
     """Return the cluster with what each of the rules makes of it; `answers` has no entry for those that say nothing."""
     answers = {name: answer for name in rules if (answer := decide(scene, RULES[name])) is not None}
     return {**cluster(scene), "answers": {name: told(answer) for name, answer in answers.items()}}
+
+
+def apart(scene: Scene) -> list[str]:
+    """Return the rules that come to another node, or other victims, than the engine; in order of the table."""
+    answers = compared(scene, RULES)["answers"]
+    engine = _outcome(answers[ENGINE])
+    return [name for name, answer in answers.items() if _outcome(answer) != engine]
+
+
+def _outcome(answer: Document) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(answer["nodes"]), frozenset(answer["victims"])
 
 
 def found(one: Found) -> Document:

@@ -45,9 +45,10 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
   });
   const column = later(redraw, async () => (await import("./class/column.js")).mountColumn({ ballot, dispatch }));
   const people = peopleDialog({ dispatch, ui, code, check: page.check });
-  const parts = createParts({ classroom, redraw, ui, say, dispatch, openPeople: () => void people.open(), code });
+  const parts = createParts({ classroom, redraw, ui, say, dispatch, openPeople: () => void people.open(), code, onWall: () => last?.onWall ?? "" });
   const guide = new Guide(page);
   const decision = revealedDecision(dispatch);
+  let ruled = "";
   const phone = element("div", { class: "phone-class", tabindex: "0" });
   let offered = "";
   let second = 0;
@@ -91,6 +92,12 @@ export async function createInClass({ code, dispatch, ui, redraw, makeRoom, say,
       if (lesson?.alone) rememberLesson(code, lesson);
       entitle(titleOf(view, lesson));
       if (!current.phone && !onWall) decision.follow(poll, current, lesson);
+      // The worlds under rules stand where the class looks: on the wall, and on the laptop of whoever leads.
+      const rule = (onWall || (teaching && !current.phone)) && poll?.state === "revealed" ? (poll.rule ?? "") : "";
+      if (rule !== ruled && poll) {
+        ruled = rule;
+        dispatch({ type: "showWorld", poll: poll.id, decision: poll.answer?.explain?.decision ?? "", rule, votes: poll.models ?? {} });
+      } else if (!poll && ruled) dispatch({ type: "showWorld", poll: (ruled = ""), decision: "", rule: "", votes: {} });
       if (!current.phone) guide.follow(lesson, page.free() && !onWall);
       if (lesson && lesson.id !== lessonSeen && (current.phone || makeRoom())) lessonSeen = lesson.id;
       parts.board(board ? input : null);
@@ -173,17 +180,14 @@ function titleOf({ session }, lesson) {
 /**
  * What not every page of a class shows, fetched when it is first asked for.
  * @param {{classroom: Classroom, redraw: () => void, ui: () => Ui, say: (message: string) => void, dispatch: Dispatch, openPeople: () => void,
- *   code: string}} world
+ *   code: string, onWall: () => string}} world
  */
-function createParts({ classroom, redraw, ui, say, dispatch, openPeople, code }) {
+function createParts({ classroom, redraw, ui, say, dispatch, openPeople, code, onWall }) {
   /** @param {string} id @param {Record<string, number>} [counts] */
   const act = (id, counts) => {
-    const { poll } = classroom.state;
-    const decision = poll?.answer?.explain?.decision;
     if (id === "class") openPeople();
     else if (id === "copies") dispatch({ type: "handOut", people: "all", seeds: "same", until: "" });
-    else if (id === "world" && poll && decision) dispatch({ type: "openRules", decision, pod: poll.pod });
-    else void lead(classroom, id, counts);
+    else void lead(classroom, id, counts, onWall());
   };
   const panel = later(redraw, async () => {
     const [{ mountPanel }] = await Promise.all([
@@ -308,8 +312,9 @@ function later(come, load) {
  * @param {Classroom} classroom
  * @param {string} id
  * @param {Record<string, number>} [counts] of hands
+ * @param {string} [onWall] the copy that hangs there
  */
-function lead(classroom, id, counts) {
+function lead(classroom, id, counts, onWall = "") {
   const { poll, lesson } = classroom.state;
   const inLesson = lesson && poll && lesson.poll === poll.id;
   return classroom.command(id, (api) => {
@@ -321,6 +326,10 @@ function lead(classroom, id, counts) {
     if (poll && id === "reveal" && !inLesson) return api.turn(poll.id, "reveal");
     // What takes longer than the answer is revealed when it has come about.
     if (lesson?.step && (id === "reveal" || (id === "next" && lesson.step.phase === "ask"))) classroom.revealing = lesson.step.id;
+    if (poll && (id === "world" || id === "worldNext")) return api.showRule(poll.id, "next");
+    if (poll && id === "worldClose") return api.showRule(poll.id, "close");
+    if (poll && id === "worldPlay") return api.hangWorld(poll.id, poll.rule ?? "");
+    if (id === "wallDown") return api.takeDown(onWall);
     if (id.startsWith("start:")) return api.lead({ do: "start", step: id.slice("start:".length) });
     return api.lead({ do: id });
   });

@@ -390,6 +390,25 @@ def test_three_hundred_votes_at_once_lose_none_and_count_once(room: Class) -> No
         assert room.see(name, poll)["mine"]["1"]["choice"] == [last[name]]
 
 
+def worlds_on_the_wall(room: Class, poll: Any) -> None:
+    """One rule after the other that differs from the engine, the most believed first; then one that runs, for all."""
+    at = f"/polls/{poll['id']}"
+    room.call("ann", "POST", f"{at}/rule", {"do": "next"}, expect=403)
+    room.call("teacher", "POST", f"{at}/rule", {"do": "jump"}, expect=422)
+    shown = room.call("teacher", "POST", f"{at}/rule", {"do": "next"})
+    assert shown["rule"] == shown["rules"][0] == "fullest-node"
+    assert "engine" not in shown["rules"]
+    assert room.call(room.viewer(), "GET", at)["rule"] == "fullest-node"
+    rules = shown["rules"]
+    assert room.call("teacher", "POST", f"{at}/rule", {"do": "next"})["rule"] == rules[1 % len(rules)]
+    assert room.call("teacher", "POST", f"{at}/rule", {"do": "back"})["rule"] == "fullest-node"
+    assert room.call("teacher", "POST", f"{at}/rule", {"do": "close"})["rule"] == ""
+    hung = room.call("teacher", "POST", f"{at}/world", {"rule": "first-in-list", "wall": True}, expect=201)
+    inside = room.call("ann", "POST", f"/copies/{hung['code']}/enter", {})
+    assert inside["role"] == "student"
+    room.call("teacher", "DELETE", f"/copies/{hung['code']}/wall", expect=204)
+
+
 def test_what_votes_believed_has_a_name_and_a_world(plain: Class) -> None:
     room = plain
     for number, cpu in enumerate(("3", "2")):
@@ -416,4 +435,5 @@ def test_what_votes_believed_has_a_name_and_a_world(plain: Class) -> None:
     wait_for(lambda: there() == "n1", what="the rule's own choice in its world")
     assert room.node_of("vip") == "n3"
     room.call("ann", "POST", f"/polls/{poll['id']}/world", {"rule": "first-in-list"}, expect=403)
+    worlds_on_the_wall(room, poll)
     room.call("teacher", "POST", "/polls/nothing/world", {"rule": "first-in-list"}, expect=404)

@@ -66,7 +66,12 @@ def put_on_wall(teacher: Principal, copy: Copy) -> Copy:
     assert copy.fork_id is not None, "a copy with a code is there"
     source = open_store(copy.fork_id)
     check_unsealed(source)
-    made = opening.fork_asleep(replace(teacher, session_id=copy.fork_id), source, source.revision, prepare=_unname)
+    made = opening.fork_asleep(replace(teacher, session_id=copy.fork_id), source, source.revision, prepare=unname)
+    return hang(teacher, made.id, source.revision)
+
+
+def hang(teacher: Principal, fork_id: int, revision: int) -> Copy:
+    """Let the class look at a fork of its session, which tells nobody's name; what hung there before comes down."""
     before = list(Copy.objects.filter(session_id=teacher.session_id, wall=True, earlier=False))
     for other in before:
         take_from_wall(teacher.session_id, other)
@@ -74,8 +79,8 @@ def put_on_wall(teacher: Principal, copy: Copy) -> Copy:
         found = Copy.objects.create(
             session_id=teacher.session_id,
             participant_id=teacher.participant_id,
-            fork_id=made.id,
-            revision=source.revision,
+            fork_id=fork_id,
+            revision=revision,
             made_ms=sessions.real_ms(),
             wall=True,
         )
@@ -91,7 +96,8 @@ def take_from_wall(session_id: int, copy: Copy) -> None:
             wake_class(told)
 
 
-def _unname(made: SqlStore) -> None:
+def unname(made: SqlStore) -> None:
+    """Take people's names out of a fork before anybody runs it."""
     forking.forget_people(made.session_id, auth.CREATED_BY)
 
 

@@ -69,6 +69,8 @@ def whole(stored: Stored, row: Poll | None, principal: Principal) -> Document:
         told["expected"] = row.secret.get("forecast")
     if revealed and row.answer is not None:
         told["answer"] = row.answer
+        status = stored.object.get("status") or {}
+        told |= {"rule": status.get("rule", ""), "rules": status.get("rules", [])}
         told["changed"] = votes.changed(cast, row.answer["alternatives"])
         told["rightCounts"] = _right_counts(cast, row.answer["alternatives"])
     return told

@@ -548,7 +548,11 @@ class PollSpec(Shape, frozen=True):
 
 
 class PollStatus(Shape, frozen=True):
-    """PollStatus is how far the poll has come; right and chosen stand in it once it is revealed."""
+    """PollStatus is how far the poll has come; right and chosen stand in it once it is revealed.
+
+    Then the class may be shown the world under one rule after another: rule is the one that is shown, rules all that
+    come to something else than the engine, the one that most votes believed first.
+    """
 
     open_fields: ClassVar[bool] = True
 
@@ -560,6 +564,8 @@ class PollStatus(Shape, frozen=True):
     seals: bool = True
     right: list[str] | None = None
     chosen: str | None = None
+    rule: str = ""
+    rules: list[str] = msgspec.field(default_factory=list)
 
 
 class Poll(Shape, frozen=True):

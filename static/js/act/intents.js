@@ -38,6 +38,7 @@ export function createIntents(world) {
     present: teach, freeze: teach, wallNames: teach, renamePerson: teach, mutePerson: teach, undoPerson: teach, handOut: teach,
     enterCopy: teach, myCopy: teach, copyHanded: teach, goToWall: teach, putOnWall: teach,
     openRules: (intent) => attempt(async () => (await ruling())(world).openRules(intent)),
+    showWorld: (intent) => attempt(async () => (await ruling())(world).showWorld(intent)),
     openHomework: (intent) => attempt(async () => (await ruling())(world).openHomework(intent)),
     openByHand: (intent) => attempt(async () => (await ruling())(world).openByHand(intent)),
     compare: (intent) => attempt(async () => (await comparing())(world).compare(intent)),

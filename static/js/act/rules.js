@@ -5,6 +5,12 @@ import { loadTexts } from "../lib/text.js";
 import { ApiError, request } from "../net/rest.js";
 import { speak } from "./world.js";
 
+/**
+ * What a class is shown on this page, and the newest wish: what comes late is shown no more.
+ * @type {{scene: ReturnType<typeof import("../rules/scene.js").openRules> | null, wished: string}}
+ */
+const shown = { scene: null, wished: "" };
+
 /** Milliseconds that an engine's side and a solver may take. */
 const RESULT_TIMEOUT_MS = 30_000;
 /** Milliseconds that the finder may take for somebody's clusters: six of them at most, ten seconds each. */
@@ -12,7 +18,7 @@ const CLUSTERS_TIMEOUT_MS = 60_000;
 
 /**
  * @param {World} world
- * @returns {Pick<Table, "openRules" | "openByHand" | "openHomework">}
+ * @returns {Pick<Table, "openRules" | "showWorld" | "openByHand" | "openHomework">}
  */
 export function ruleIntents(world) {
   const { t, say, attempt } = speak(world);
@@ -32,6 +38,7 @@ export function ruleIntents(world) {
   }
 
   return {
+    showWorld: worldShower(world),
     openRules: ({ decision: chosen, pod }) => attempt(async () => {
       const { lang, decisions } = world.ui();
       const asked = await askedOf(pod);
@@ -93,4 +100,37 @@ export function ruleIntents(world) {
       });
     }),
   };
+}
+
+/**
+ * The world under a rule as a class is shown it, on walls and on the laptop of whoever leads: stepped by the remote.
+ * @param {World} world
+ * @returns {Table["showWorld"]}
+ */
+function worldShower(world) {
+  const { attempt } = speak(world);
+  const { session } = world.actions.api;
+  return ({ poll, decision, rule, votes }) => attempt(async () => {
+    const wish = `${decision} ${rule}`;
+    shown.wished = wish;
+    if (!rule) {
+      shown.scene?.close();
+      shown.scene = null;
+      return;
+    }
+    if (shown.scene?.pick(rule)) return;
+    const { lang } = world.ui();
+    const [{ openRules }, answers, rules] = await Promise.all([
+      import("../rules/scene.js"),
+      request("GET", `${session}/decisions/${encodeURIComponent(decision)}/rules`), request("GET", `${session}/rules`),
+      loadTexts(lang, "rules"), world.styles("rules"),
+    ]);
+    if (shown.wished !== wish) return;
+    shown.scene?.close();
+    shown.scene = openRules({
+      lang, answers, rules, votes, first: rule, play: null,
+      // Whoever leads closes it for everybody.
+      closed: world.view().me?.role !== "teacher" ? null : () => void attempt(() => request("POST", `${session}/polls/${encodeURIComponent(poll)}/rule`, { do: "close" })),
+    });
+  });
 }

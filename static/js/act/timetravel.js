@@ -8,7 +8,7 @@ import { speak } from "./world.js";
 const HARMLESS = new Set([
   "select", "deselect", "selectTrace", "showTrial", "colourBy", "tab", "lang", "theme", "dockHeight", "showCode", "showKeys", "shareLooks", "switchLooks",
   "hold", "release", "showPast", "playPast", "zoomTime", "forkHere", "bookmark", "unbookmark", "copyAddress",
-  "compare", "eras", "openRules", "present", "freeze", "wallNames", "renamePerson",
+  "compare", "eras", "openRules", "showWorld", "present", "freeze", "wallNames", "renamePerson",
   "mutePerson", "copyHanded", "goToWall", "myCopy",
 ]);
 

@@ -93,6 +93,9 @@ export interface Poll {
   changed?: { toRight: number; fromRight: number; other: number };
   models?: Record<string, number>;
   becauseCounts?: Record<string, Record<string, number>>;
+  /** After the reveal: the rule whose world walls show, and all that differ from the engine, most believed first. */
+  rule?: string;
+  rules?: string[];
 }
 
 /** What this browser knows of its own votes beyond what the server has said. */

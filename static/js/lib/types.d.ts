@@ -959,6 +959,8 @@ export type Intent =
   | { type: "openExpression" }
   /** What wrong rules make of a decision, beside what the engine does. */
   | { type: "openRules"; decision: string; pod: string }
+  /** What a class is shown under a rule; "": no longer. */
+  | { type: "showWorld"; poll: string; decision: string; rule: string; votes: Record<string, number> }
   /** A round in which people place pods. */
   | { type: "openByHand" }
   /** Tasks to take home; `id`: the one that the address names, "" the newest. */

@@ -54,6 +54,29 @@ export class ClassApi {
     return request("PUT", `${this.session}/polls/${encodeURIComponent(id)}/hands`, { counts });
   }
 
+  /**
+   * The world under a rule, on walls: the next one, the one before, or none.
+   * @param {string} id
+   * @param {"next" | "back" | "close"} what
+   */
+  showRule(id, what) {
+    return request("POST", `${this.session}/polls/${encodeURIComponent(id)}/rule`, { do: what });
+  }
+
+  /**
+   * A copy in which the rule decides, for the whole class to look at.
+   * @param {string} id
+   * @param {string} rule
+   */
+  hangWorld(id, rule) {
+    return request("POST", `${this.session}/polls/${encodeURIComponent(id)}/world`, { rule, wall: true });
+  }
+
+  /** @param {string} copy what hangs on the wall */
+  takeDown(copy) {
+    return request("DELETE", `${this.session}/copies/${encodeURIComponent(copy)}/wall`);
+  }
+
   /** @param {string} id */
   cancel(id) {
     return request("DELETE", `${this.session}/polls/${encodeURIComponent(id)}`);

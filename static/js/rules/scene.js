@@ -16,36 +16,61 @@ import { worldCard } from "./worlds.js";
  * @property {readonly Rule[]} rules
  * @property {Readonly<Record<string, number>>} votes rule → votes; empty: nobody was asked
  * @property {((rule: string) => Promise<void>) | null} play opens the rule's world as a copy; null: who looks may not
+ * @property {string} [first] the rule that a class is shown: it is stepped from elsewhere
+ * @property {(() => void) | null} [closed] what happens when somebody closes it; null: nobody can
  *
  * @typedef {Given & {t: Translate}} Scene
  */
 
 /** @param {Given} given */
 export function openRules(given) {
-  const { lang, answers, rules, votes } = given;
+  const { lang, answers, rules, votes, first = "", closed } = given;
   const before = document.activeElement;
   /** @type {Translate} */
   const t = (key, values = {}) => text(lang, key, values);
   /** @type {Scene} */
   const scene = { ...given, t };
   const others = apart(answers, rules, votes);
+  let byHand = true;
   const close = element("button", { class: "ghost", type: "button", "aria-label": t("close"), onclick: () => dialog.close() }, icon("close"));
   const pick = element("select", { class: "input", "data-testid": "rules-pick", "aria-label": t("rules.pick"), onchange: draw },
     others.map((rule) => element("option", { value: rule.id }, said(lang, rule.title))));
   const worlds = element("div", { class: "rw-worlds" });
   const top = element("div", { class: "rw-top" }, [tableCard(scene), votesCard(scene)]);
   const dialog = element("dialog", { class: "rw", "aria-labelledby": "rw-title", "data-testid": "rules-scene" }, [
-    element("header", {}, [icon("crown"), element("h2", { id: "rw-title" }, headline(answers, lang)), others.length ? pick : null, close]),
+    element("header", {}, [icon("crown"), element("h2", { id: "rw-title" }, headline(answers, lang)), others.length && !first ? pick : null, closed === null ? null : close]),
     top, worlds,
   ]);
   dialog.addEventListener("close", () => {
     dialog.remove();
     returnFocus(before);
+    if (byHand) closed?.();
   });
+  if (first) {
+    pick.value = first;
+    dialog.dataset["followed"] = "";
+    if (closed === null) dialog.addEventListener("cancel", (event) => event.preventDefault());
+  }
   draw();
   document.body.append(dialog);
   dialog.showModal();
-  return dialog;
+  return {
+    /** Closes it because it is shown no longer. */
+    close() {
+      byHand = false;
+      dialog.close();
+    },
+    /**
+     * @param {string} rule
+     * @returns {boolean} whether it is shown now: here, and one of those that differ
+     */
+    pick(rule) {
+      if (!dialog.open || !others.some(({ id }) => id === rule)) return false;
+      pick.value = rule;
+      draw();
+      return true;
+    },
+  };
 
   function draw() {
     const chosen = others.find(({ id }) => id === pick.value);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aloneNext, minutesOf, otherDeeds, stepOf, whereOf } from "../../../static/js/class/lesson/model.js";
 import { leadOf } from "../../../static/js/class/remote/model.js";
-import { lessonAt, openPoll } from "./fixtures.js";
+import { lessonAt, openPoll, revealedPoll } from "./fixtures.js";
 
 test("steps are done, current or ahead, and so are the phases of the step", () => {
   const { steps, phases } = stepOf(lessonAt("ask"));
@@ -86,4 +86,15 @@ test("where a lesson stands is told by number, or by the lesson whose exit ticke
   const again = lessonAt("scene", { again: { step: lesson.step.id, title: "Life of a pod" } });
   assert.deepEqual(whereOf(again), { key: "lesson.again", values: { title: "Life of a pod", minutes: lesson.step.minutes } });
   assert.equal(whereOf(lessonAt("scene", { again: { step: "ticket", title: "Life of a pod" } })).key, "lesson.where", "later steps are numbered");
+});
+
+test("once the answer is told the remote steps through the worlds under rules, and takes off the wall what hangs there", () => {
+  const told = { answer: { right: ["n2"], chosen: "n2", explain: { decision: "x-1" } } };
+  const tools = (change, onWall = "") => leadOf({ poll: revealedPoll({ ...told, ...change }), lesson: null, lang: "en", onWall }).tools;
+  const ids = (change, onWall) => tools(change, onWall).map(({ id }) => id);
+  assert.deepEqual(ids({}), ["world", "copies", "class"]);
+  assert.deepEqual(ids({ rule: "fewest-victims", rules: ["lowest-first", "fewest-victims"] }), ["worldNext", "worldPlay", "worldClose", "copies", "class"]);
+  assert.deepEqual(tools({ rule: "fewest-victims", rules: ["lowest-first", "fewest-victims"] })[0].hint.values, { n: 2, of: 2 });
+  assert.deepEqual(ids({ rule: "fewest-victims", rules: ["fewest-victims"] }), ["worldPlay", "worldClose", "copies", "class"], "one alone has no next");
+  assert.equal(ids({}, "K7QM2X")[0], "wallDown");
 });

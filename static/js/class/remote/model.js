@@ -40,27 +40,40 @@ const deed = (id, key = id, values) => ({
  * @param {Poll | null} input.poll
  * @param {Lesson | null} input.lesson
  * @param {Lang} input.lang
+ * @param {string} [input.onWall] the copy that hangs there; "" none
  * @returns {Lead}
  */
-export function leadOf({ poll, lesson, lang }) {
+export function leadOf({ poll, lesson, lang, onWall = "" }) {
   const counts = poll ? countsOf(poll, lang) : null;
   const votes = counts?.total[(poll?.round ?? 1) - 1] ?? 0;
   const advice = adviceOf(poll, counts);
   const { main, others } = deedsOf(poll, lesson, advice?.kind ?? "few");
   const own = lesson ? otherDeeds(lesson).filter(({ id }) => id !== main?.id && others.every((one) => one.id !== id)) : [];
-  const tools = [...own, ...classDeeds(poll)];
+  const tools = [...own, ...classDeeds(poll, onWall)];
   return { counts, picture: poll?.state === "revealed" || votes >= PICTURE_MIN, advice, main, others, tools };
 }
 
 /**
- * What else a class needs: copies and the rule that votes believed once the answer is told, its people always.
+ * What else a class needs: copies and the rules that votes believed once the answer is told, its people always.
  * @param {Poll | null} poll
+ * @param {string} onWall
  * @returns {Deed[]}
  */
-function classDeeds(poll) {
+function classDeeds(poll, onWall) {
   const told = !poll || poll.state === "revealed";
-  const apart = poll?.state === "revealed" && Boolean(poll.answer?.explain?.decision);
-  return [...(apart ? [deed("world")] : []), ...(told ? [deed("copies")] : []), deed("class")];
+  return [...(onWall ? [deed("wallDown")] : []), ...(poll ? ruleDeeds(poll) : []), ...(told ? [deed("copies")] : []), deed("class")];
+}
+
+/**
+ * The worlds under the rules that differ from the engine, one after the other on the wall.
+ * @param {Poll} poll
+ * @returns {Deed[]}
+ */
+function ruleDeeds({ state, answer, rule, rules = [] }) {
+  if (state !== "revealed" || !answer?.explain?.decision) return [];
+  if (!rule) return [deed("world")];
+  const place = { n: rules.indexOf(rule) + 1, of: rules.length };
+  return [...(rules.length > 1 ? [deed("worldNext", "worldNext", place)] : []), deed("worldPlay"), deed("worldClose")];
 }
 
 /**

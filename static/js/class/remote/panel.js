@@ -65,7 +65,7 @@ export function mountPanel(act, code) {
     /** @param {Input} input */
     render({ view, ui, state, unixMs, alone }) {
       const { poll, lesson } = state;
-      const lead = leadOf({ poll, lesson, lang: ui.lang });
+      const lead = leadOf({ poll, lesson, lang: ui.lang, onWall: view.onWall });
       const lost = ui.connection !== "live";
       offline.hidden = !lost;
       setText(offline, lost ? text(ui.lang, "lead.offline") : "");
