@@ -78,6 +78,7 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     lin = classroom.student("Lin W.", **PHONE)
     pages = {"teacher": teacher, "remote": remote, "wall": wall, "mei": mei, "lin": lin}
 
+    classroom.session("POST", "/lesson", {"do": "skip"})
     # The phone leads: the run sheet goes to the third step, whose scene stands on every screen.
     main = remote.get_by_test_id("lead-main")
     main.wait_for()
@@ -136,7 +137,16 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     # Everybody's page shows what the step is about: its author wants the decision to be looked at.
     wait_state(teacher, lambda now: now["selected"] == {"resource": "pods", "key": "default/vip"}, "the lesson's view")
     expect(teacher.get_by_test_id("class-decision")).to_be_visible()
-    expect(remote.get_by_test_id("lead-world")).to_be_visible()
+    # The remote steps through the worlds under the class's rules, where everybody looks.
+    remote.get_by_test_id("lead-world").click()
+    for page in (wall, teacher):
+        expect(page.get_by_test_id("rules-world")).to_contain_text("fewest victims")
+    judge.look(wall, "a world under a rule")
+    remote.get_by_test_id("lead-worldNext").click()
+    expect(wall.get_by_test_id("rules-world")).not_to_contain_text("fewest victims")
+    remote.get_by_test_id("lead-worldClose").click()
+    for page in (wall, teacher):
+        expect(page.get_by_test_id("rules-scene")).to_have_count(0)
     expect(wall.get_by_test_id("clock-play")).to_be_hidden()
     look(judge, pages, "reveal")
     main.click()
@@ -145,6 +155,7 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     expect(mei.get_by_test_id("lesson-copy")).to_have_text("Play on in my copy")
     expect(lin.get_by_test_id("lesson-handout")).to_have_attribute("href", f"{session_path(classroom)}/handout?lang=en")
     look(judge, pages, "so")
+    read_again(mei, judge)
     take_home(classroom, judge, teacher, mei)
     judge.rule()
 
@@ -185,6 +196,16 @@ def take_home(classroom: Classroom, judge: Judge, teacher: Page, student: Page) 
         teacher.get_by_test_id("homework-sheet").get_attribute("href")
         == f"{session_path(classroom)}/homework/results?format=csv"
     )
+
+
+def read_again(phone: Page, judge: Judge) -> None:
+    """A step that is done is read again on a phone, where no strip of steps has room."""
+    phone.get_by_test_id("lesson-past").locator("summary").click()
+    phone.get_by_test_id("lesson-past-does-it-help").click()
+    expect(phone.get_by_test_id("lesson-again")).to_have_text("Does it help?")
+    judge.look(phone, "read again")
+    phone.get_by_test_id("lesson-again-back").click()
+    expect(phone.get_by_test_id("lesson-again")).to_be_hidden()
 
 
 def session_path(classroom: Classroom) -> str:

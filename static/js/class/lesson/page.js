@@ -28,7 +28,7 @@ export function mountLesson({ act, copy, look, play, handout }) {
       const { lesson, looked, unread } = input.state;
       const desk = !input.ui.phone && wide.matches;
       strip.render(desk ? lesson : null, input.ui, looked?.id ?? "");
-      scene.render(input);
+      scene.render(input, desk);
       nav.render(input);
       const stands = Boolean(lesson || unread);
       document.body.classList.toggle("has-lesson", stands && desk);

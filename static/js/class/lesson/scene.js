@@ -11,6 +11,7 @@ import { sealedPod } from "../../state/classroom.js";
 import { objectAt, podRequests } from "../../state/selectors.js";
 import { sayLine } from "../poll/outcome.js";
 import { stepOf, whereOf } from "./model.js";
+import { mountPast } from "./past.js";
 import { tellProse } from "./prose.js";
 
 /**
@@ -41,7 +42,8 @@ export function mountScene({ copy, look, play, handout }) {
   const root = element("section", { class: "class-scene", tabindex: "0", "data-testid": "lesson-scene" }, [
     element("div", { class: "lesson-head" }, [where, title, phases]), wait.element, prose, hint, conclusion, pod.element, meanwhile.element, live,
   ]);
-  root.append(again.element, unread, paper);
+  const past = mountPast(look);
+  root.append(again.element, unread, paper, past.element);
   const over = element("h2", { class: "lesson-over" });
   const playing = element("p", { class: "lesson-hint", role: "status" });
   root.prepend(over);
@@ -49,8 +51,11 @@ export function mountScene({ copy, look, play, handout }) {
   let told = "";
   return {
     element: root,
-    /** @param {Input} input */
-    render({ view, ui, state: { lesson, poll, looked, unread: problem } }) {
+    /**
+     * @param {Input} input
+     * @param {boolean} strip whether the steps stand over the page
+     */
+    render({ view, ui, state: { lesson, poll, looked, unread: problem } }, strip) {
       root.hidden = !lesson && !problem;
       unread.hidden = !problem;
       setText(unread, problem ? text(ui.lang, "lesson.unread", { problem }) : "");
@@ -60,7 +65,8 @@ export function mountScene({ copy, look, play, handout }) {
       setAttribute(paper, "href", handout());
       setText(/** @type {Element} */ (paper.lastElementChild), text(ui.lang, "lesson.handout"));
       again.render(looked, ui);
-      for (const part of [...root.children]) if (![over, live, again.element, unread, paper].includes(/** @type {any} */ (part))) part.classList.toggle("gone", !step);
+      past.render(strip || looked ? null : lesson, ui);
+      for (const part of [...root.children]) if (![over, live, again.element, unread, paper, past.element].includes(/** @type {any} */ (part))) part.classList.toggle("gone", !step);
       if (!lesson) return;
       setAttribute(root, "aria-label", lesson.title);
       setText(over, step ? "" : text(ui.lang, "lesson.over"));

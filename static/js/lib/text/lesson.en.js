@@ -6,6 +6,7 @@ export const EN = {
   "lesson.done": "done",
   "lesson.current": "now",
   "lesson.ahead": "ahead",
+  "lesson.past": "Steps that are done",
   "lesson.again": "Asked again, from {title} · about {minutes} min",
   "lesson.where": "Step {n} of {of} · about {minutes} min",
   "lesson.phase_scene": "Scene",

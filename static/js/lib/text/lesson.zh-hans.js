@@ -6,6 +6,7 @@ export const ZH_HANS = {
   "lesson.done": "已完成",
   "lesson.current": "当前",
   "lesson.ahead": "未开始",
+  "lesson.past": "已完成的步骤",
   "lesson.again": "再问一次：《{title}》 · 约 {minutes} 分钟",
   "lesson.where": "第 {n} 步，共 {of} 步 · 约 {minutes} 分钟",
   "lesson.phase_scene": "场景",
