@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final
 
 from django.db import close_old_connections
@@ -22,6 +23,7 @@ from clustersim.apiserver.executing import OLDEST, PROTOCOLS, Execution
 from clustersim.apiserver.flow import gate
 from clustersim.apiserver.handling import Watch, handle, still_allowed, watches
 from clustersim.apiserver.impersonating import GROUPS_BETWEEN
+from clustersim.apiserver.listening import listened
 from clustersim.apiserver.messages import Request, Response, error_response, parse_query, parse_values
 from clustersim.apiserver.negotiation import formed
 from clustersim.apiserver.watching import WatchPlan
@@ -47,9 +49,6 @@ ANSWERED_INSTEAD: Final = "websocket.http.response"
 
 BODY_SECONDS: Final = 30.0
 """How long a client may take to send its body; kubectl needs milliseconds."""
-
-ATTEND_SECONDS: Final = 30.0
-"""How often an open watch marks its session as used and its token is looked at again."""
 
 _PREFIX: Final = "/clusters/"
 _SECURITY: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-cache, private"))
@@ -102,12 +101,12 @@ async def websocket(scope: Scope, receive: Receive, send: Send) -> None:
     try:
         if isinstance(answer.plan, ExecPlan):
             await send({"type": "websocket.accept", "subprotocol": protocol})
-            execution = Execution(answer.plan, receive, send, in_words=protocol == OLDEST)
-            await _until_one_ends(execution.serve(), _attend(answer))
+            async with listened(partial(_asked, answer)):
+                await Execution(answer.plan, receive, send, in_words=protocol == OLDEST).serve()
         elif protocol == BINARY and isinstance(answer.plan, LogPlan):
             await send({"type": "websocket.accept", "subprotocol": protocol})
-            async with contextlib.aclosing(answer.plan.chunks()) as chunks:
-                await _until_one_ends(_frames(chunks, send), _attend(answer), _gone(receive))
+            async with contextlib.aclosing(answer.plan.chunks()) as chunks, listened(partial(_asked, answer), receive):
+                await _frames(chunks, send)
         else:
             await _refuse(scope, send, error_response(bad_request("this is streamed by HTTP alone")))
     finally:
@@ -206,20 +205,10 @@ async def _stream(watch: Watch, plan: WatchPlan | LogPlan, receive: Receive, sen
     """Send a stream until it ends or the client goes away."""
     headers = [(b"content-type", plan.content_type.encode()), *_SECURITY]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await _until_one_ends(_send_lines(plan, send), _gone(receive), _attend(watch))
+    async with listened(partial(_asked, watch), receive):
+        await _send_lines(plan, send)
     with contextlib.suppress(OSError):
         await send({"type": "http.response.body", "body": b""})
-
-
-async def _until_one_ends(*jobs: Coroutine[Any, Any, None]) -> None:
-    """Run jobs together until one ends or fails, then end the others; raise what it raised."""
-    done, pending = await asyncio.wait([asyncio.create_task(job) for job in jobs], return_when=asyncio.FIRST_COMPLETED)
-    for task in pending:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-    for task in done:
-        task.result()
 
 
 async def _send_lines(plan: WatchPlan | LogPlan, send: Send) -> None:
@@ -228,15 +217,10 @@ async def _send_lines(plan: WatchPlan | LogPlan, send: Send) -> None:
             async for line in lines:
                 await connection.wait()
                 await send({"type": "http.response.body", "body": line, "more_body": True})
+                # A first list may be large, and the next line come hours later.
+                del line
 
 
-async def _attend(watch: Watch) -> None:
-    """Keep the session awake while somebody listens, and end with the listener's token."""
-    loop = asyncio.get_running_loop()
-    while await loop.run_in_executor(_executor, still_allowed, watch):
-        await asyncio.sleep(ATTEND_SECONDS)
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] not in ("http.disconnect", "websocket.disconnect"):
-        pass
+def _asked(watch: Watch) -> asyncio.Future[bool]:
+    """Begin to find out whether a stream may go on."""
+    return asyncio.get_running_loop().run_in_executor(_executor, still_allowed, watch)

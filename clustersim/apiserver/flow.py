@@ -11,27 +11,33 @@ from typing import Any
 class Gate:
     """Open while the connection takes more. Daphne's `send` never waits; its connection says when it is full."""
 
+    __slots__ = ("_shut",)
+
     def __init__(self) -> None:
-        self._open = asyncio.Event()
-        self._open.set()
+        self._shut: asyncio.Event | None = None
+        """Set when it opens again; none while it is open, as most are."""
 
     async def wait(self) -> None:
         """Wait until the connection has room."""
-        await self._open.wait()
+        if self._shut is not None:
+            await self._shut.wait()
 
     # Twisted's IPushProducer, by which a connection tells whoever writes to it.
 
     def pauseProducing(self) -> None:  # noqa: N802
         """Close: the connection holds enough unsent bytes."""
-        self._open.clear()
+        if self._shut is None:
+            self._shut = asyncio.Event()
 
     def resumeProducing(self) -> None:  # noqa: N802
         """Open: what was unsent has gone out."""
-        self._open.set()
+        if self._shut is not None:
+            self._shut.set()
+            self._shut = None
 
     def stopProducing(self) -> None:  # noqa: N802
         """Open: the connection is lost, and nobody needs to wait for it."""
-        self._open.set()
+        self.resumeProducing()
 
 
 @contextlib.contextmanager

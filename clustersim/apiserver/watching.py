@@ -18,6 +18,7 @@ from clustersim.apiserver.selection import Selection, selection_of
 from clustersim.apiserver.sessiontime import session_unix_ms
 from clustersim.apiserver.tables import age_by, partial, table
 from clustersim.apiserver.virtual import ReadView
+from clustersim.feed.batch import Batch
 from clustersim.feed.hub import Feed, feed_for, in_thread
 from controllers.log.store import DELETED, Event, Gone, Stored
 from controllers.registry import fields
@@ -257,17 +258,16 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
         return
     with feed.subscribe(plan.after) as subscription:
         await _set_clock(encoder, feed, plan)
-        head = b"".join(encoder.line("ADDED", stored.data) for stored in plan.initial)
-        if plan.send_initial_end:
-            head += encoder.bookmark(plan.after, initial_end=True)
         # An empty first chunk opens the response, so that clients know that the watch stands.
-        yield head
+        yield _head(plan, encoder)
         bookmarks = _Bookmarks(plan, deadline, loop.time())
         while True:
             wait = max(min(deadline, bookmarks.due) - loop.time(), 0.001)
             try:
                 behind = subscription.position < plan.known
-                batch = await asyncio.wait_for(subscription.get(), None if behind else wait)
+                # No wait_for, which gives each wait a task of its own.
+                async with asyncio.timeout(None if behind else wait):
+                    batch = await subscription.get()
             except TimeoutError:
                 if bookmarks.taken(loop.time()):
                     yield encoder.bookmark(subscription.position)
@@ -277,18 +277,34 @@ async def _stream(plan: WatchPlan) -> AsyncGenerator[bytes, None]:
             if isinstance(batch, Gone):
                 yield encoder.expired()
                 return
-            seal = feed.seal.of(plan.role)
-            told = (
-                seal.event(event)
-                for event in batch.events
-                if event.resource == plan.kind.stored_resource and event.revision > plan.beyond
-            )
-            mine = [_shown(event, plan.kind) for event in told if event is not None]
+            mine = _mine(plan, feed, batch)
+            # Nothing is held on to while nothing comes: a batch is everybody's, and may be large.
+            del batch
             if mine:
                 await _set_clock(encoder, feed, plan)
-            lines = b"".join(event_line(event, plan.selection, encoder) for event in mine)
-            if lines:
-                yield lines
+                lines = b"".join(event_line(event, plan.selection, encoder) for event in mine)
+                if lines:
+                    yield lines
+                del lines
+            del mine
+
+
+def _head(plan: WatchPlan, encoder: Encoder) -> bytes:
+    """Return what a watch begins with, and let go of the objects."""
+    head = b"".join(encoder.line("ADDED", stored.data) for stored in plan.initial)
+    plan.initial.clear()
+    return head + encoder.bookmark(plan.after, initial_end=True) if plan.send_initial_end else head
+
+
+def _mine(plan: WatchPlan, feed: Feed, batch: Batch) -> list[Event]:
+    """Return what a batch says to a watch, in the version that is watched."""
+    seal = feed.seal.of(plan.role)
+    told = (
+        seal.event(event)
+        for event in batch.events
+        if event.resource == plan.kind.stored_resource and event.revision > plan.beyond
+    )
+    return [_shown(event, plan.kind) for event in told if event is not None]
 
 
 class _Bookmarks:

@@ -7,8 +7,10 @@ application answers in the place of opening one.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
@@ -182,6 +184,35 @@ def _certificate_of(protocol: Any) -> str:
     return "" if shown is None else crypto.dump_certificate(crypto.FILETYPE_PEM, shown).decode()
 
 
+class Inbox:
+    """What a connection tells its application, in order: an asyncio.Queue for one reader, a tenth of it in memory.
+
+    Every open connection has one, and thousands of watches hear nothing more until their client goes away.
+    """
+
+    __slots__ = ("_messages", "_waiting")
+
+    def __init__(self) -> None:
+        self._messages: list[dict[str, Any]] = []
+        self._waiting: asyncio.Future[None] | None = None
+
+    def put_nowait(self, message: dict[str, Any]) -> None:
+        """Add a message; who waits for one gets it."""
+        self._messages.append(message)
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    async def get(self) -> dict[str, Any]:
+        """Return the oldest message, when there is one."""
+        while not self._messages:
+            self._waiting = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiting
+            finally:
+                self._waiting = None
+        return self._messages.pop(0)
+
+
 class Server(_Daphne):  # type: ignore[misc]
     """Daphne's server; `body_bytes_max` says how many bytes a request to a path may have."""
 
@@ -220,12 +251,17 @@ class Server(_Daphne):  # type: ignore[misc]
     def ws_factory(self, _: WebSocketFactory) -> None:
         self._ws_factory = _WebSocketFactory(self, server=self.server_name)
 
-    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
-        """Start an application for a connection, and say what it may use."""
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Inbox | None:
+        """Start an application for a connection, as Daphne does, and say what it may use; return what it is told by."""
+        assert "application_instance" not in self.connections[protocol]
+        inbox = Inbox()
+        scope.setdefault("asgi", {"version": "3.0"})
         extensions: dict[str, Any] = {ANSWERED_INSTEAD: {}} if scope["type"] == "websocket" else {}
         shown = _certificate_of(protocol)
         if shown:
             extensions["tls"] = {"client_cert_chain": (shown,)}
         if extensions:
             scope["extensions"] = extensions
-        return super().create_application(protocol, scope)
+        answering = self.application(scope=scope, receive=inbox.get, send=partial(self.handle_reply, protocol))
+        self.connections[protocol]["application_instance"] = asyncio.ensure_future(answering)
+        return inbox

@@ -40,6 +40,7 @@ def main() -> int:
         past,
         scheduling,
         takeup,
+        watches,
     )
 
     benches: dict[str, Callable[[], list[dict[str, Any]]]] = {
@@ -52,6 +53,7 @@ def main() -> int:
         "takeup": takeup.run,
         "imports": imports.run,
         "lists": lists.run,
+        "watches": watches.run,
         "extender": extender.run,
         "idle": idle.run,
         "class": classroom.run,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from types import SimpleNamespace
 
 from daphne.ws_protocol import WebSocketProtocol
 
 from clustersim.runtime.management.commands import web
+from clustersim.runtime.webserver import Inbox
 
 MONTH = 31 * 24 * 3600
 
@@ -35,3 +37,26 @@ def test_daphne_pings_no_websocket_by_itself() -> None:
         probe.check_timeouts()
     assert quiet.pings == 0
     assert eager.pings == 1, "0 does not mean never"
+
+
+async def test_an_application_is_told_everything_in_order() -> None:
+    inbox = Inbox()
+    inbox.put_nowait({"type": "first"})
+    assert await inbox.get() == {"type": "first"}
+    reader = asyncio.create_task(inbox.get())
+    await asyncio.sleep(0)
+    inbox.put_nowait({"type": "second"})
+    inbox.put_nowait({"type": "third"})
+    assert await reader == {"type": "second"}
+    assert await inbox.get() == {"type": "third"}
+
+
+async def test_who_stops_waiting_takes_no_message_along() -> None:
+    inbox = Inbox()
+    reader = asyncio.create_task(inbox.get())
+    await asyncio.sleep(0)
+    reader.cancel()
+    inbox.put_nowait({"type": "first"})
+    await asyncio.wait([reader])
+    assert reader.cancelled()
+    assert await inbox.get() == {"type": "first"}
