@@ -20,14 +20,13 @@ changes in the same order, same things expected. They run in memory
 with simulated kubelets (`pytest tests/upstream`), and all of them hold. What upstream tests by running a process of its
 own (serving a page, reading a file) has no place here.
 
-Kubernetes' own test binary runs against a session as it is ([how](e2e-api.md)). Of its tests of apps, node, scheduling,
-network and storage that need no real container (170) 168 pass at rate 1 with no other flags, and of those of Jobs, of logs
-and of commands by websocket that run a script in a container nearly all do. What does not, and why:
+Kubernetes' own test binary runs against a session as it is ([how](e2e-api.md)). Of its tests of apps, node,
+scheduling, network and storage that need no real container (170) 168 pass at rate 1 with no other flags. Two do not:
 
-| upstream | why |
-|---|---|
-| StatefulSet … should adopt matching orphans and release non-matching pods | holds pods back by a readiness probe on a file that `kubectl exec` writes: what a command writes is gone when it ends |
-| Daemon set … should surge pods onto nodes … | compares its own clock with the session's to the second: a session begins up to two seconds late, and lags more on a busy machine until it has caught up |
+* *StatefulSet … should adopt matching orphans and release non-matching pods* holds pods back by a readiness probe on a
+  file that `kubectl exec` writes; what a command writes is gone when it ends.
+* *Daemon set … should surge pods onto nodes …* compares its own clock with the session's to the second; a session begins
+  up to two seconds late, and lags more on a busy machine until it has caught up.
 
 | upstream: `[sig-apps]` … where no other is named | ours, in `tests/upstream/` |
 |---|---|
