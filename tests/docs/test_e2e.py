@@ -25,8 +25,8 @@ scheduling, network and storage that need no real container (170) 168 pass at ra
 
 * *StatefulSet … should adopt matching orphans and release non-matching pods* holds pods back by a readiness probe on a
   file that `kubectl exec` writes; what a command writes is gone when it ends.
-* *Daemon set … should surge pods onto nodes …* compares its own clock with the session's to the second; a session begins
-  up to two seconds late, and lags more on a busy machine until it has caught up.
+* *Daemon set … should surge pods onto nodes …* compares its own clock with the session's to the second; a session
+  begins up to two seconds late, and lags more on a busy machine until it has caught up.
 
 | upstream: `[sig-apps]` … where no other is named | ours, in `tests/upstream/` |
 |---|---|
