@@ -174,8 +174,8 @@ def error_response(error: ApiError) -> Response:
     return response
 
 
-_YAMLS: Final = (YAML, "application/x-yaml", "text/yaml")
-_JSONS: Final = (JSON, "", "*/*")
+_YAMLS: Final = (YAML,)
+_JSONS: Final = (JSON, "")
 
 _STRUCT: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'

@@ -428,7 +428,9 @@ def check_type(api_version: str, kind: str, given: Mapping[str, Any]) -> None:
         )
     version = sent.rpartition("/")[2]
     why = f'no kind "{of}" is registered for version "{sent}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
-    if is_model(f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}"):
+    if (sent, of) == ("v1", "List") or is_model(
+        f"{sent.rpartition('/')[0].partition('.')[0] or 'core'}_{version}.{of}"
+    ):
         inside = api_version.rpartition("/")[0].partition(".")[0] or "core"
         why = f"converting ({version}.{of}) to ({inside}.{kind}): unknown conversion"
     raise Unreadable(400, "BadRequest", f'{of} in version "{version}" cannot be handled as a {kind}: {why}')
@@ -439,10 +441,7 @@ def _check_namespace(kind: Kind, metadata: Document, namespace: str) -> None:
         metadata.pop("namespace", None)
         return
     if metadata.get("namespace") not in (None, "", namespace):
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request; "
-            f"change metadata.namespace to {namespace!r} or send it to its own namespace"
-        )
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     metadata["namespace"] = namespace
 
 

@@ -158,7 +158,8 @@ def is_model(key: str) -> bool:
         return False
     try:
         model(key)
-    except KeyError:
+    except (AttributeError, KeyError):
+        # AttributeError: what the module of the structs imports is no struct.
         return False
     return True
 

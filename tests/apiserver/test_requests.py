@@ -354,3 +354,24 @@ def test_a_target_that_nothing_can_be_bound_to_is_told_in_a_line(api: Api, names
         "POST", _pods(namespace).replace("pods", "bindings"), {"target": {"name": "n"}}, role="component"
     )
     assert (status, refused["message"]) == (400, "Name parameter required.")
+
+
+def test_what_is_no_object_of_the_path_is_refused(api: Api, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    cannot = "cannot be handled as a ConfigMap"
+    for sent, why in (
+        (
+            {"apiVersion": "v1", "kind": "List", "items": []},
+            "converting (v1.List) to (core.ConfigMap): unknown conversion",
+        ),
+        ({"apiVersion": "v1", "kind": "Any"}, 'no kind "Any" is registered for version "v1" in scheme'),
+    ):
+        status, refused, _ = api.request("POST", path, sent)
+        assert (status, refused["reason"]) == (400, "BadRequest")
+        assert refused["message"].startswith(f'{sent["kind"]} in version "v1" {cannot}: {why}')
+    body = {"metadata": {"name": "a", "namespace": "elsewhere"}}
+    status, refused, _ = api.request("POST", path, body)
+    why = "the namespace of the provided object does not match the namespace sent on the request"
+    assert (status, refused["message"]) == (400, why)
+    status, refused, _ = api.request("POST", path, {"metadata": {"name": "a"}}, content_type="text/yaml")
+    assert (status, refused["reason"]) == (415, "UnsupportedMediaType")
