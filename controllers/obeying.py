@@ -95,7 +95,9 @@ class Obeying:
         self._clock.pace = command.pace if status.pace is None else status.pace
         self._clock.rate = command.rate if status.rate is None else status.rate
         self._clock.hold = command.hold
-        self._clock.run = RunTold.of(status.run)
+        told = RunTold.of(status.run)
+        # A fork whose clock is asked for no run goes on without the one that its session was in.
+        self._clock.run = None if told is not None and told.state == "running" and command.run is None else told
         # One that was under way begins anew.
         self._taken_run = 0 if self._clock.run is None else self._clock.run.id - self._clock.runs_on
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controllers.cluster import Cluster
+from controllers.log.operations import Patch
 from controllers.rerun import first_difference, rerun
 from scheduler_core.api.document import Document
 from tests.tools.lab import Lab, node, pod
@@ -115,3 +116,13 @@ def test_a_second_run_from_the_log_is_the_same(lab: Lab) -> None:
     log = lab.rows()
     again = rerun(log, seed=1, epoch_ms=lab.store.epoch_ms)
     assert first_difference(log, again.events(0, 1_000_000)) == ""
+
+
+def test_a_fork_that_is_asked_for_no_run_goes_on_at_its_own_pace(lab: Lab) -> None:
+    """What its session waited for would else be run to for ever: nobody there ends that run."""
+    assert begun(lab, "pod('nobody').ready")["run"]["state"] == "running"
+    lab.do(Patch(CLOCKS, "", "clock", {"spec": {"run": None, "paused": False}}))
+    forked = Cluster(lab.store)
+    forked.start()
+    assert not forked.clock.runs_on
+    assert not forked.clock.paused

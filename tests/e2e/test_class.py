@@ -140,10 +140,10 @@ def test_a_class_votes_talks_votes_again_and_the_engine_says_who_was_right(
     # The remote steps through the worlds under the class's rules, where everybody looks.
     remote.get_by_test_id("lead-world").click()
     for page in (wall, teacher):
-        expect(page.get_by_test_id("rules-world")).to_contain_text("fewest victims")
+        expect(page.get_by_test_id("rules-world")).to_contain_text("lowest priority dies")
     judge.look(wall, "a world under a rule")
     remote.get_by_test_id("lead-worldNext").click()
-    expect(wall.get_by_test_id("rules-world")).not_to_contain_text("fewest victims")
+    expect(wall.get_by_test_id("rules-world")).not_to_contain_text("lowest priority dies")
     remote.get_by_test_id("lead-worldClose").click()
     for page in (wall, teacher):
         expect(page.get_by_test_id("rules-scene")).to_have_count(0)

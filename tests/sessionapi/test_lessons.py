@@ -154,6 +154,19 @@ def test_a_lesson_is_led_from_phase_to_phase(client: httpx.Client) -> None:
     lesson.do("next", expect=409)
 
 
+def test_a_world_under_a_rule_goes_on_without_the_lessons_script(client: httpx.Client) -> None:
+    """It begins while the lesson waits for the decision: what it waited for may never come there."""
+    lesson = Lesson(client)
+    lesson.played()
+    lesson.do("next")
+    poll = lesson.do("reveal")["poll"]
+    world = lesson.call("teacher", "POST", f"/polls/{poll}/world", {"rule": "first-in-list"}, expect=201)
+    at = f"/clusters/{world['code']}/apis/clustersim.io/v1/lessons/lesson"
+    found = client.get(at, headers=bearer(world["token"])).json()
+    assert found["spec"].get("script") is None
+    assert lesson.kube("/apis/clustersim.io/v1/lessons/lesson")["spec"]["script"]["actions"]
+
+
 def test_a_step_begins_again_and_another_one_is_begun(client: httpx.Client) -> None:
     lesson = Lesson(client, minimum=True)
     assert [step["id"] for step in lesson.played()["steps"]] == ["where", "again"]

@@ -49,7 +49,11 @@ export function openRules(given) {
   if (first) {
     pick.value = first;
     dialog.dataset["followed"] = "";
-    if (closed === null) dialog.addEventListener("cancel", (event) => event.preventDefault());
+    if (closed === null) {
+      // Nothing in it can be pressed: it is scrolled by keyboard itself.
+      dialog.tabIndex = 0;
+      dialog.addEventListener("cancel", (event) => event.preventDefault());
+    }
   }
   draw();
   document.body.append(dialog);
