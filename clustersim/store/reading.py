@@ -39,6 +39,7 @@ class Counters(NamedTuple):
     horizon_ms: int
     last_ms: int
     epoch: int
+    owned: bool
 
 
 def _stored(resource: str, namespace: str, name: str, uid: str, revision: int, data: Any) -> Stored:
@@ -94,7 +95,7 @@ class SqlReader:
         Raises:
             NoSession: it was deleted.
         """
-        sql = "SELECT revision, compacted, horizon_ms, last_ms, epoch FROM store_session WHERE id = %s"
+        sql = "SELECT revision, compacted, horizon_ms, last_ms, epoch, owner <> '' FROM store_session WHERE id = %s"
         if lock and connection.vendor == "postgresql":
             sql += " FOR UPDATE"
         rows = fetch(sql, [self.session_id])

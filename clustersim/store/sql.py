@@ -139,6 +139,9 @@ class SqlStore(SqlReader):
         """Return the stamp of a row from elsewhere: the owner sleeps until it has something to do, and time goes on."""
         if self._mirror is not None:
             return counters.horizon_ms
+        if not counters.owned:
+            # Time stands. Were it carried on, each row would carry it on from itself, with no end.
+            return max(counters.horizon_ms, counters.last_ms)
         return max(counters.horizon_ms, self.session_ms(counters))
 
     def _write(self, buffer: BufferedTransaction, counters: Counters) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from controllers.admission.common import on, unusable_name
 from controllers.admission.namespacelifecycle import NAMESPACES
+from controllers.log.sessiontime import CARRY_MS
 from controllers.log.stamps import unix_ms_of
 from controllers.registry.admission import Attempt, Plugin
 from scheduler_core.api.document import Document, at, child
@@ -17,9 +18,10 @@ from scheduler_core.api.document import Document, at, child
 ACCOUNTS: Final = "serviceaccounts"
 DEFAULT: Final = "default"
 
-YOUNG_MS: Final = 2_000
+YOUNG_MS: Final = CARRY_MS + 2_000
 """For so long after a namespace was made, in simulated milliseconds, pods may count on its account `default`: upstream
-asks for it ten times in one to two seconds, for the controller that makes it."""
+asks for it ten times in one to two seconds, for the controller that makes it. A session that has just woken may have
+carried its time on by as much again."""
 
 TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 TOKEN_SECONDS: Final = 3607

@@ -176,6 +176,23 @@ def test_time_is_carried_on_while_the_owner_sleeps_and_rows_from_elsewhere_are_s
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_without_an_owner_time_stands_for_whoever_writes(wall):
+    """A pod right after its namespace is not seconds later, and may count on the account that is made for it."""
+    wall.own()
+    wall.run(700)
+    row = sessions.get(wall.session_id)
+    assert sessions.release(row.id, "w", epoch=row.epoch, hibernate=True)
+    wall.now_ms += 3_600_000
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
+    write(open_store(wall.session_id), [Create("namespaces", "", home)])
+    pod = {**POD, "metadata": {"name": "first", "namespace": "new"}}
+    results = write(open_store(wall.session_id), [Create("pods", "new", pod)])
+    assert [result.error for result in results] == [None]
+    made = [event for event in open_store(wall.session_id).events(0, 100_000) if event.name in ("new", "first")]
+    assert len({event.now_ms for event in made}) == 1
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_what_a_burst_took_is_caught_up_with_little_by_little(wall):
     """Clients compare what the session is stamped with to clocks of their own."""
     began_ms = wall.now_ms
