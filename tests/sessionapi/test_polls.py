@@ -269,7 +269,8 @@ def test_a_poll_that_cannot_be_asked_is_refused_with_its_field(room: Class, body
     told = room.ask(422, **body)
     assert [cause["field"] for cause in told["details"]["causes"]] == [field]
     assert room.call("teacher", "GET", "/polls") == []
-    assert room.call("teacher", "GET", "/clock")["held"] is None
+    stored = room.kube("teacher", "GET", "/apis/clustersim.io/v1/clocks/clock").json()
+    assert stored["spec"].get("hold") is None
 
 
 def test_a_pod_that_is_not_there_or_placed_cannot_be_held(room: Class) -> None:
