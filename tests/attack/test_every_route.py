@@ -19,6 +19,7 @@ from clustersim.runtime import commands
 from clustersim.sessionapi.urls import urlpatterns
 from controllers.kinds.table import KINDS
 from controllers.log.store import copy_object
+from tests.attack.meant import is_upstreams_own
 from tests.tools.application import bearer, http, joined, opened
 
 REQUESTS = 500
@@ -28,10 +29,6 @@ A_SESSIONS = 100
 """Requests to one session."""
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "FROB")
-UPSTREAMS_OWN = ("couldn't get version/kind; json parse error", "resourceVersion: Invalid value: ")
-"""What upstream itself answers with 500: options of a deletion that are cut off or an array, and a get at a
-resourceVersion that is no number."""
-
 NEEDS_A_WORKER = ("/metrics", "/controllers", "/components", "/proxies", "/replicas/", "/watches")
 """Routes that answer 503 without the session's owner, who has the numbers in memory."""
 
@@ -220,7 +217,7 @@ def _obedient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def check(answer: httpx.Response, asked: str) -> None:
     away = any(route in asked for route in NEEDS_A_WORKER)
-    meant = answer.status_code in (501, 504) or away or any(words in answer.text for words in UPSTREAMS_OWN)
+    meant = answer.status_code in (501, 504) or away or is_upstreams_own(answer)
     assert answer.status_code < 500 or meant, asked
     if (
         answer.status_code >= 400

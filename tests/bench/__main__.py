@@ -28,6 +28,7 @@ def main() -> int:
     django.setup()
     from tests.bench import (
         browsers,
+        checks,
         classroom,
         control_plane,
         copies,
@@ -46,6 +47,7 @@ def main() -> int:
     benches: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "scheduling": scheduling.run,
         "control-plane": control_plane.run,
+        "checks": checks.run,
         "browsers": browsers.run,
         "page": page.run,
         "decisions": decisions.run,
