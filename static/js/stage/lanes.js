@@ -5,7 +5,7 @@
 /** @import { Lane, LaneGroup, LaneRow } from "./lanes-model.js" */
 /** @import { Glyph } from "./model.js" */
 import { number, text } from "../lib/text.js";
-import { setText, syncList } from "../dom/dom.js";
+import { setAttribute, setText, syncList } from "../dom/dom.js";
 import { h, icon, ring, setRing } from "../dom/h.js";
 import { glyphElement } from "./glyphs.js";
 import { eventNames, fitReasons } from "../lib/sentences.js";
@@ -47,6 +47,8 @@ export function mountLanes(element, dispatch) {
     last = input;
     counting = input.lanes.flatMap((lane) => lane.rows.filter((row) => row.readyAtMs > 0));
     syncList(element, input.lanes, (lane) => lane.name, createLane, (section, lane) => updateLane(section, lane, input));
+    // Rows lead the keyboard through what is longer than its place; where there is none, it is scrolled itself.
+    setAttribute(element, "tabindex", input.lanes.some(({ rows, groups }) => rows.length + groups.length > 0) ? null : "0");
   }
 
   /**
