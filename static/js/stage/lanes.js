@@ -30,6 +30,14 @@ const WAKES_SHOWN = 3;
  */
 
 /**
+ * Whether rows lead the keyboard through what may be longer than its place; where there is none, it is scrolled itself.
+ * @param {readonly Lane[]} lanes
+ */
+function leads(lanes) {
+  return lanes.some(({ rows, groups }) => rows.length + groups.length > 0);
+}
+
+/**
  * @param {HTMLElement} element
  * @param {Dispatch} dispatch
  */
@@ -47,8 +55,7 @@ export function mountLanes(element, dispatch) {
     last = input;
     counting = input.lanes.flatMap((lane) => lane.rows.filter((row) => row.readyAtMs > 0));
     syncList(element, input.lanes, (lane) => lane.name, createLane, (section, lane) => updateLane(section, lane, input));
-    // Rows lead the keyboard through what is longer than its place; where there is none, it is scrolled itself.
-    setAttribute(element, "tabindex", input.lanes.some(({ rows, groups }) => rows.length + groups.length > 0) ? null : "0");
+    setAttribute(element, "tabindex", leads(input.lanes) ? null : "0");
   }
 
   /**
