@@ -124,7 +124,7 @@ export function modelMaker() {
     const nodes = nodeModels(nodeMap, before?.model.nodes ?? NO_NODES, drawn, ghosts, view.epochMs);
     const unseen = unseenPods(drawn.waiting.flatMap(({ pod }) => (pod && !isTerminal(pod) ? pod : [])), queue, taken, queueRevision(view));
     const model = { nodes, zones: zonesOf(nodes), pods: drawn.glyphs, fresh: drawn.fresh,
-      say: (/** @type {string} */ key) => drawn.glyphs.get(key)?.label ?? saidKey(view, key), groups: sortedGroups(groups, drawn.glyphs), queue, unseen,
+      say: sayer(view, drawn.glyphs), groups: sortedGroups(groups, drawn.glyphs), queue, unseen,
       // Most of the time no pod is of an older template, and there is nothing to count.
       rollouts: drawn.aged ? rolloutsOf(templates, pods.values()) : [] };
     last = { inputs, model, told, ghosts };
@@ -263,6 +263,16 @@ function makeGlyph(view, pod, { key, state, node, old }, colourBy, groups) {
     endsAtMs: deleted ? Date.parse(deleted) - view.epochMs : null,
     pod,
   };
+}
+
+/**
+ * Made apart from the model, whose maker knows the model before: one that kept it would keep all there ever were.
+ * @param {View} view
+ * @param {ReadonlyMap<string, Glyph>} glyphs
+ * @returns {Model["say"]}
+ */
+function sayer(view, glyphs) {
+  return (key) => glyphs.get(key)?.label ?? saidKey(view, key);
 }
 
 /**
