@@ -13,7 +13,7 @@ const WIDE = new Set(["whatif.col_old", "whatif.col_new"]);
 
 /**
  * @param {Asks} asks
- * @param {(last: WhatIfLast | null) => void} show what stands there now, for the stage
+ * @param {() => void} show called when something else stands there, for the stage
  */
 export function mountLast(asks, show) {
   const ask = element("button", { class: "button", type: "button", "data-testid": "whatif-last" });
@@ -24,6 +24,8 @@ export function mountLast(asks, show) {
   /** @type {Lang} */
   let lang = "en";
   let turn = 0;
+  /** What stands there: an answer about one decision that comes late must not take its place on the stage. @type {WhatIfLast | null} */
+  let found = null;
   /** @type {(key: string) => string} */
   let nameOf = (key) => key;
 
@@ -32,12 +34,14 @@ export function mountLast(asks, show) {
     told.replaceChildren(element("p", { class: "wi-note" }, text(lang, "whatif.last_asking")));
     const { last, refusal } = await asks.last(changes, LAST);
     if (mine !== turn) return;
-    show(last ?? null);
+    found = last ?? null;
+    show();
     told.replaceChildren(...(last ? moved(last, nameOf, lang) : [element("p", { class: "wi-bad" }, refusal?.message ?? "")]));
   });
 
   return {
     element: root,
+    found: () => found,
     /**
      * @param {readonly Change[]} next none: there is nothing to ask about
      * @param {(key: string) => string} say a pod's name as it is said
@@ -49,6 +53,7 @@ export function mountLast(asks, show) {
       ask.textContent = text(spoken, "whatif.last", { n: LAST });
       if (JSON.stringify(next) !== JSON.stringify(changes) || spoken !== lang) {
         turn += 1;
+        found = null;
         told.replaceChildren();
       }
       changes = next;

@@ -24,7 +24,7 @@ export function mountTrial(asks, show) {
   const [title, note] = [element("h3"), element("p", { class: "wi-note" })];
   const [sliders, others] = [element("div", { class: "wi-weights" }), element("div", { class: "wi-others" })];
   const outcome = element("div", { class: "wi-outcome", "data-testid": "whatif-outcome", "aria-live": "polite" });
-  const onStage = (/** @type {WhatIfLast | null} */ many) => show(input && staged(input.pod, many, answer));
+  const onStage = () => show(input && staged(input.pod, last.found(), answer));
   const last = mountLast(asks, onStage);
   const reset = element("button", { class: "button", type: "button", "data-testid": "whatif-reset" });
   const root = element("section", { class: "wi-section" }, [
@@ -60,8 +60,8 @@ export function mountTrial(asks, show) {
     const changes = told();
     if (!changes.length) {
       [answer, problem, asking] = [null, "", false];
-      onStage(null);
-      return drawOutcome();
+      drawOutcome();
+      return onStage();
     }
     asking = true;
     drawOutcome();
@@ -78,7 +78,7 @@ export function mountTrial(asks, show) {
     asking = false;
     answer = asked.answer ?? null;
     problem = asked.refusal ? (asked.refusal.causes?.[0]?.message ?? asked.refusal.message) : "";
-    onStage(null);
+    onStage();
     drawOutcome();
   }
 
