@@ -11,7 +11,7 @@ from tests.e2e.conftest import Classroom, state, wait_state
 from tests.tools.server import wait_for
 
 APPROVAL = {"profiles": [{"plugins": {"permit": {"enabled": [{"name": "ManualApproval"}]}}}]}
-STEPS_MAX = 20
+STEPS_MAX = 1_000
 
 
 def pod(name: str, cpu: str = "500m", **spec: Any) -> dict[str, Any]:
