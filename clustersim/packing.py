@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from posixpath import dirname, normpath, relpath
 from posixpath import join as joined
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 ENTRY: Final = "main.js"
 """The module that is the session page; it awaits its words, so it stays a file of its own."""
@@ -63,6 +63,20 @@ _LATER: Final = re.compile(r'\bimport\("(\.{1,2}/[^"]+)"\)')
 _LEFT: Final = re.compile(r"^(?:import|export|await)\b.*", re.MULTILINE)
 
 
+class Importing(Protocol):
+    """What a module needs of others."""
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """The paths of the modules that it imports at once."""
+        ...
+
+    @property
+    def later(self) -> tuple[str, ...]:
+        """The paths of those that it imports when it asks for them."""
+        ...
+
+
 class Module(NamedTuple):
     """A module: its text, what it imports at once, and what later."""
 
@@ -97,7 +111,7 @@ def packed(sources: Mapping[str, str]) -> dict[str, str]:
         heads: dict[str, None] = {}
         bodies = [_as_function(path, modules[path], pack, place, heads) for path in members]
         files[pack] = "".join([*heads, *bodies])
-    for path in _reached(modules, [ENTRY], later=True):
+    for path in reached(modules, [ENTRY], later=True):
         if path not in place:
             heads = {}
             text = _inside(path, modules[path].text, path, place, heads)
@@ -105,34 +119,17 @@ def packed(sources: Mapping[str, str]) -> dict[str, str]:
     return files
 
 
-def _packs(modules: Mapping[str, Module]) -> dict[str, list[str]]:
-    """Return the members of each pack, each after what it imports."""
-    packs = {SESSION: [path for path in _reached(modules, [ENTRY]) if path != ENTRY]}
-    taken = {ENTRY, *packs[SESSION]}
-    whole = _reached(modules, [ENTRY], later=True)
-    roots = {other for path in whole for other in modules[path].later} - taken
-    for pack, wanted in MOMENTS.items():
-        others = set(_reached(modules, sorted(roots - set(wanted))))
-        needed = [path for path in _reached(modules, wanted) if path not in taken]
-        # A phone that opens a lesson must not fetch the stage for a word that both use.
-        packs[pack.replace(".js", SHARED)] = [path for path in needed if path in others]
-        packs[pack] = [path for path in needed if path not in others]
-        taken.update(needed)
-    roots -= taken
-    reaching: dict[str, list[str]] = {}
-    for root in roots:
-        for path in _reached(modules, [root]):
-            reaching.setdefault(path, []).append(root)
-    for root in sorted(roots):
-        # What only one later module needs comes with it.
-        own = [path for path in _reached(modules, [root]) if path not in taken and reaching[path] == [root]]
-        if len(own) > 1:
-            packs[f"packs/{_name(root)[1:]}.js"] = own
-    return {pack: members for pack, members in packs.items() if members}
+def reached(modules: Mapping[str, Importing], entries: Iterable[str], *, later: bool = False) -> list[str]:
+    """Return what the entries reach, each after what it imports at once.
 
+    Args:
+        modules: by their paths.
+        entries: the paths that one begins with.
+        later: whether what a module imports when it asks for it counts, too.
 
-def _reached(modules: Mapping[str, Module], entries: Iterable[str], *, later: bool = False) -> list[str]:
-    """Return what the entries reach, each after what it imports at once."""
+    Raises:
+        ValueError: modules import each other in a ring, or one that is not there.
+    """
     done: dict[str, bool] = {}
     found: list[str] = []
     waiting = list(entries)
@@ -153,6 +150,32 @@ def _reached(modules: Mapping[str, Module], entries: Iterable[str], *, later: bo
     while waiting:
         visit(waiting.pop(0))
     return found
+
+
+def _packs(modules: Mapping[str, Module]) -> dict[str, list[str]]:
+    """Return the members of each pack, each after what it imports."""
+    packs = {SESSION: [path for path in reached(modules, [ENTRY]) if path != ENTRY]}
+    taken = {ENTRY, *packs[SESSION]}
+    whole = reached(modules, [ENTRY], later=True)
+    roots = {other for path in whole for other in modules[path].later} - taken
+    for pack, wanted in MOMENTS.items():
+        others = set(reached(modules, sorted(roots - set(wanted))))
+        needed = [path for path in reached(modules, wanted) if path not in taken]
+        # A phone that opens a lesson must not fetch the stage for a word that both use.
+        packs[pack.replace(".js", SHARED)] = [path for path in needed if path in others]
+        packs[pack] = [path for path in needed if path not in others]
+        taken.update(needed)
+    roots -= taken
+    reaching: dict[str, list[str]] = {}
+    for root in roots:
+        for path in reached(modules, [root]):
+            reaching.setdefault(path, []).append(root)
+    for root in sorted(roots):
+        # What only one later module needs comes with it.
+        own = [path for path in reached(modules, [root]) if path not in taken and reaching[path] == [root]]
+        if len(own) > 1:
+            packs[f"packs/{_name(root)[1:]}.js"] = own
+    return {pack: members for pack, members in packs.items() if members}
 
 
 def _name(path: str) -> str:

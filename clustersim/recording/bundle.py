@@ -10,10 +10,7 @@ from typing import Final, NamedTuple
 
 from django.conf import settings
 
-from clustersim.packing import STYLES
-
-ENTRY: Final = "main.js"
-"""The module that is the session page."""
+from clustersim.packing import ENTRY, STYLES, reached
 
 SERVER: Final = "recording/serve.js"
 """The module that answers instead of a server."""
@@ -70,33 +67,6 @@ def module_of(path: str, source: str) -> Module:
     return Module(tuple(imports), tuple(later), text)
 
 
-def ordered(modules: dict[str, Module], entries: tuple[str, ...]) -> list[str]:
-    """Return the paths of everything that the entries reach, each after what it imports at once.
-
-    Raises:
-        ValueError: modules import each other in a ring, or one that is not there.
-    """
-    done: dict[str, bool] = {}
-    found: list[str] = []
-    waiting = list(entries)
-
-    def visit(path: str) -> None:
-        if done.get(path):
-            return
-        if path in done or path not in modules:
-            raise ValueError(f"{path} imports itself by others, or is not there")
-        done[path] = False
-        for other in modules[path].imports:
-            visit(other)
-        done[path] = True
-        found.append(path)
-        waiting.extend(modules[path].later)
-
-    while waiting:
-        visit(waiting.pop())
-    return found
-
-
 @cache
 def bundle() -> Bundle:
     """Return what this release's page is made of."""
@@ -111,7 +81,7 @@ def bundle() -> Bundle:
     sheets = {path.stem: path for path in (root / "css").glob("*.css")}
     names = [*STYLES, *sorted(set(sheets) - set(STYLES) - {"home", "join"})]
     return Bundle(
-        tuple((name, modules[name].text) for name in ordered(modules, (ENTRY, SERVER))),
+        tuple((name, modules[name].text) for name in reached(modules, (ENTRY, SERVER), later=True)),
         tuple((name, sheets[name].read_text(encoding="utf-8")) for name in names),
         (root / "js" / BOOT).read_text(encoding="utf-8"),
     )

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from clustersim.recording.bundle import ENTRY, SERVER, bundle, module_of, ordered
+from clustersim.packing import ENTRY, reached
+from clustersim.recording.bundle import SERVER, bundle, module_of
 
 
 def test_imports_are_named_by_path_and_later_ones_asked_for() -> None:
@@ -31,10 +32,10 @@ def test_each_module_comes_after_what_it_imports_and_rings_are_refused() -> None
         return "".join(f'import "./{name}";\n' for name in imports)
 
     modules = {name: module_of(name, text) for name, text in (("a", one("b", "c")), ("b", one("c")), ("c", ""))}
-    assert ordered(modules, ("a",)) == ["c", "b", "a"]
+    assert reached(modules, ("a",)) == ["c", "b", "a"]
     modules["c"] = module_of("c", one("a"))
     with pytest.raises(ValueError, match="imports itself"):
-        ordered(modules, ("a",))
+        reached(modules, ("a",))
 
 
 def test_the_page_is_whole() -> None:
