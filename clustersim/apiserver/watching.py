@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final
 
 import msgspec
@@ -308,19 +309,21 @@ def _mine(plan: WatchPlan, feed: Feed, batch: Batch) -> list[Event]:
 
 
 class _Bookmarks:
-    """When a watch tells its place: soon after the state, now and then, and before its end."""
+    """When a watch that asked for it tells its place: soon after the state, now and then, and before its end."""
 
     def __init__(self, plan: WatchPlan, deadline: float, now: float) -> None:
         self._last = deadline - BOOKMARK_LAST_SECONDS
-        self._wanted = plan.bookmarks
         self.due = now + BOOKMARK_FIRST_SECONDS if plan.send_initial_end else self._next(now)
+        if not plan.bookmarks:
+            # Nobody is woken to say nothing.
+            self.due = inf
 
     def taken(self, now: float) -> bool:
         """Return whether one is due, and let the next wait for its time."""
         if now < self.due:
             return False
         self.due = self._next(now)
-        return self._wanted
+        return True
 
     def _next(self, now: float) -> float:
         periodic = now + BOOKMARK_SECONDS
