@@ -15,13 +15,15 @@ from cryptography.x509.oid import NameOID
 from controllers.admission.common import on
 from controllers.registry.admission import Attempt, Plugin
 
-_SIGNER: Final = "kubernetes.io/kube-apiserver-client"
+CLIENT_SIGNER: Final = "kubernetes.io/kube-apiserver-client"
+"""Who issues certificates with which clients are known to the API server."""
+
 _MASTERS: Final = "system:masters"
 
 
 def _validate(attempt: Attempt) -> None:
     spec = attempt.document.get("spec") or {}
-    if spec.get("signerName") != _SIGNER:
+    if spec.get("signerName") != CLIENT_SIGNER:
         return
     try:
         subject = x509.load_pem_x509_csr(b64decode(spec.get("request") or "")).subject
@@ -29,7 +31,7 @@ def _validate(attempt: Attempt) -> None:
     except (ValueError, TypeError, binascii.Error) as error:
         raise attempt.refuse("failed to parse CSR: PEM block type must be CERTIFICATE REQUEST") from error
     if _MASTERS in groups:
-        raise attempt.refuse(f"use of {_SIGNER} signer with {_MASTERS} group is not allowed")
+        raise attempt.refuse(f"use of {CLIENT_SIGNER} signer with {_MASTERS} group is not allowed")
 
 
 SUBJECT_RESTRICTION: Final = Plugin(

@@ -10,15 +10,13 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+from controllers.admission.certificates import CLIENT_SIGNER
 from controllers.kit.manager import Asked, Keys, Reconcile, Setup, Work, key_of, split_key
 from controllers.log.operations import Update
 from controllers.log.stamps import wire_time
 from scheduler_core.api.document import Document, condition
 
 REQUESTS: Final = "certificatesigningrequests.certificates.k8s.io"
-CLIENT: Final = "kubernetes.io/kube-apiserver-client"
-"""The signer of this controller."""
-
 SECONDS_MAX: Final = 365 * 24 * 3600
 """How long a certificate is good at most: upstream's --cluster-signing-duration."""
 
@@ -47,7 +45,7 @@ class CertificateSigning:
         self._requests.add_handler(self._changed)
 
     def _changed(self, old: Document | None, new: Document | None) -> None:
-        if new is not None and new["spec"].get("signerName") == CLIENT:
+        if new is not None and new["spec"].get("signerName") == CLIENT_SIGNER:
             self._queue.add(key_of(new))
 
     def reconcile(self, key: str, work: Work) -> Reconcile:

@@ -15,6 +15,9 @@ from controllers.quota import claims, pods, services
 from controllers.quota.usage import ONE, Usage
 from scheduler_core.api.document import Document
 
+COUNT: Final = "count/"
+"""What the name of a number of objects begins with."""
+
 LEGACY_NAMES: Final = frozenset({"configmaps", "replicationcontrollers", "resourcequotas", "secrets"})
 """Kinds whose number a quota also limits under their own name, beside `count/<name>`."""
 
@@ -104,13 +107,13 @@ def evaluator_of(resource: str) -> Evaluator:
 def counted_for(names: Iterable[str]) -> list[str]:
     """Return the group resources whose objects have a part in some of these names of a quota."""
     asked = list(names)
-    single = {name.removeprefix("count/") for name in asked if name.startswith("count/") or name in LEGACY_NAMES}
+    single = {name.removeprefix(COUNT) for name in asked if name.startswith(COUNT) or name in LEGACY_NAMES}
     return sorted(resource for resource in single | _OWN.keys() if evaluator_of(resource).matching(asked))
 
 
 def _counter(resource: str) -> Evaluator:
     """Return the evaluator of a kind that is only counted."""
-    names = {f"count/{resource}"} | ({resource} & LEGACY_NAMES)
+    names = {COUNT + resource} | ({resource} & LEGACY_NAMES)
     return Evaluator(resource, names.__contains__, lambda document, unix_ms: dict.fromkeys(names, ONE))
 
 

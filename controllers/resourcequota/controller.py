@@ -18,15 +18,12 @@ from controllers.kit.manager import RESYNC_KEY, Reconcile, Setup, Work, key_of, 
 from controllers.kit.services import by_namespace
 from controllers.log.operations import Update
 from controllers.loop.component import DEFINED
-from controllers.quota.evaluator import Evaluator, evaluator_of
+from controllers.quota.evaluator import COUNT, Evaluator, evaluator_of
 from controllers.quota.usage import NONE, Usage, add, equal, only, read, written
 from controllers.registry.kind import CLUSTERSIM_GROUP
 from scheduler_core.api.document import Document
 
 QUOTAS: Final = "resourcequotas"
-
-COUNT: Final = "count/"
-"""What a quota's name of a kind begins with that is only counted."""
 
 _HOME: Final = "home"
 
