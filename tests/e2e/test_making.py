@@ -39,6 +39,13 @@ def test_what_is_dragged_dropped_and_typed_is_made_and_can_be_undone(
         ".filter(label => !label.clientWidth || label.scrollWidth > label.clientWidth).map(label => label.textContent)"
     )
     assert cut == [], "a laptop shows whole words"
+    wide = teacher.evaluate(
+        "() => { const style = document.documentElement.style; style.letterSpacing = '0.08em';"
+        "const labels = [...document.querySelectorAll('.palette-item .label')];"
+        "const cut = labels.filter(label => label.scrollWidth > label.clientWidth || label.scrollHeight > 30)"
+        ".map(label => label.textContent); style.letterSpacing = ''; return cut; }"
+    )
+    assert wide == [], "with the wide letters of another machine, too"
 
     field = teacher.locator(".st-field")
     box = field.bounding_box()

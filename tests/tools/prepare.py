@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Final
 
 NODE_MAJOR_MIN: Final = 20
-BROWSER_PACKAGES: Final = ("chromium", "fonts-noto-cjk")
+CHINESE_FONTS: Final = "fonts-noto-cjk"
+"""Without one, 简体中文 is boxes, and Latin letters may be wider than most people's."""
+
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -20,18 +22,26 @@ def find_browser() -> str | None:
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
+def has_chinese() -> bool:
+    """Return whether the system has a font for Chinese text."""
+    lister = shutil.which("fc-list")
+    return bool(lister and subprocess.run([lister, ":lang=zh"], capture_output=True, check=True).stdout)
+
+
 def ensure_browser() -> int:
-    """Install Chromium from the system's packages when run as root; else say what to install."""
-    if find_browser():
+    """Install Chromium and its letters from the system's packages when run as root; else say what to install."""
+    missing = [] if find_browser() else ["chromium"]
+    missing += [] if not missing and has_chinese() else [CHINESE_FONTS]
+    if not missing:
         return 0
-    command = "apt-get install chromium fonts-noto-cjk"
+    command = " ".join(["apt-get install", *missing])
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        print(f"The browser tests need Chromium. Install it, then run make test again. On Debian: {command}")
+        print(f"The browser tests need {' and '.join(missing)}. Then run make test again. On Debian: {command}")
         return 1
-    print("Installing Chromium from the system's packages …", flush=True)
+    print("Installing what the browser tests need from the system's packages …", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment)
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *BROWSER_PACKAGES]
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
     subprocess.run(install, check=True, env=environment, stdout=subprocess.DEVNULL)
     return 0 if find_browser() else 1
 
