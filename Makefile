@@ -53,7 +53,7 @@ js: node_modules/.stamp
 
 py: prepare node_modules/.stamp
 	$(PY) manage.py collectstatic --noinput --verbosity 0
-	$(PY) -m pytest -n $(PYTEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(PYTEST_WORKERS) --dist loadfile --max-worker-restart 0 $(PYTEST_ARGS)
 
 bench: .venv/test.stamp prepare
 	$(PY) -m tests.bench
