@@ -21,6 +21,10 @@ settings.register_profile("clustersim", settings.get_profile("explore"), derando
 settings.load_profile("clustersim")
 
 
+_living: list[server_module.Server] = []
+"""The installation of this run, once a test has asked for it."""
+
+
 @pytest.fixture(autouse=True)
 def _counts_forgotten() -> None:
     """Tests ask from one address, in one minute, what a school asks in a year: each begins with full buckets."""
@@ -58,7 +62,17 @@ def server_tool() -> ModuleType:
 def live_server_up() -> Iterator[server_module.Server]:
     """Yield one running installation (`manage.py up`, SQLite, embedded Redis) for the whole run."""
     with server_module.running() as server:
+        _living.append(server)
         yield server
+        _living.clear()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _classes_over() -> Iterator[None]:
+    """Let the sessions of the installation sleep when a file of tests is over: hundreds would run on for minutes."""
+    yield
+    for server in _living:
+        server.let_sleep()
 
 
 @pytest.fixture(scope="session")

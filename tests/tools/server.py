@@ -16,6 +16,7 @@ import random
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -171,6 +172,12 @@ class Server:
         """Return the pid of the embedded Redis, if it runs."""
         children = child_pids(self.process.pid)
         return [pid for pid, command in children.items() if Path(command[0]).name.startswith(("valkey", "redis"))]
+
+    def let_sleep(self) -> None:
+        """Have the sessions sleep that nobody uses from now on, as they would do after some minutes (SQLite)."""
+        with contextlib.closing(sqlite3.connect(self.data / "clustersim.sqlite3", PATIENCE_SECONDS)) as database:
+            database.execute("UPDATE store_session SET touched_ms = 0 WHERE NOT hibernated")
+            database.commit()
 
     def stop(self) -> int:
         """Stop it as Ctrl-C does and return the exit code."""
