@@ -18,6 +18,9 @@ from controllers.log.store import Event, Gone, Stored
 FETCH_ROWS: Final = 5_000
 """Rows of the log fetched by one statement: databases bound how many values one may name."""
 
+_TURN: Final = 0x636C7573 << 32
+"""Added to a session's id it is the number of the advisory lock by which its writers take turns in PostgreSQL."""
+
 _KNOWN: Final = ("", b"")
 """What comes in the place of uid and data that whoever asks has."""
 
@@ -97,6 +100,9 @@ class SqlReader:
         """
         sql = "SELECT revision, compacted, horizon_ms, last_ms, epoch, owner <> '' FROM store_session WHERE id = %s"
         if lock and connection.vendor == "postgresql":
+            # A lock on a row goes to whoever asks when it is free, which is the engine again: it has just let it go.
+            # An advisory lock is handed to whoever has waited longest, as the turnstile of SQLite is.
+            fetch("SELECT pg_advisory_xact_lock(%s)", [_TURN + self.session_id])
             sql += " FOR UPDATE"
         rows = fetch(sql, [self.session_id])
         if not rows:

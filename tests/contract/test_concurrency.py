@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from django.db import connection, connections
 
-from clustersim.store import open_store, sessions
+from clustersim.store import SqlStore, open_store, sessions
 from controllers.log.store import Fenced, RevisionConflict
 from tests.tools.patience import PATIENCE_SECONDS
+from tests.tools.server import wait_for
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WRITERS = 8
@@ -186,6 +187,38 @@ def test_a_writer_between_two_busy_ones_is_not_passed_over(database, tmp_path):
     # half is the machine's where others keep it busy, the lower half the turnstile's.
     usual = sorted(overtaken)[len(overtaken) // 2]
     assert usual <= 8, f"transactions of the engine that went first: {overtaken}"
+
+
+def test_who_waits_for_a_session_comes_before_who_has_just_written(database, tmp_path):
+    """The engine commits and begins again at once; whoever waited meanwhile is not passed over, not even once."""
+    if connection.vendor != "postgresql":
+        pytest.skip("the turnstile of SQLite stands before the file, not the session")
+    row = sessions.create("one", "empty", seed=1)
+    engine = open_store(row.id)
+
+    def put(store: SqlStore, name: str) -> None:
+        with store.transaction(name) as transaction:
+            transaction.put("pods", "default", name, {"metadata": {"name": name, "uid": name}})
+
+    def write() -> None:
+        put(open_store(row.id), "person")
+        connections.close_all()
+
+    person = threading.Thread(target=write)
+    with engine.transaction("engine") as transaction:
+        transaction.put("pods", "default", "first", {"metadata": {"name": "first", "uid": "first"}})
+        person.start()
+        wait_for(lambda: waiting(), what="the person's wait")
+    put(engine, "second")
+    person.join(PATIENCE_SECONDS)
+    assert [event.name for event in engine.events(0)] == ["first", "person", "second"]
+
+
+def waiting() -> int:
+    """Return how many connections wait for a lock in PostgreSQL."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return int(cursor.fetchone()[0])
 
 
 def test_a_takeover_in_the_middle_of_a_transaction_waits_or_fences(backend):
